@@ -45,8 +45,8 @@ export async function stampsBefore(
 ): Promise<Stamps | null> {
   const patterns = coverage === undefined ? report : [...report, coverage.file]
   if (patterns.length === 0) return null
-  const { fileStamps: stampsOf } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
-  return stampsOf(where, patterns)
+  const { fileStamps } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
+  return fileStamps(where, patterns)
 }
 
 /** The run with all that it shows. One that left too much of a change without a test becomes red. */

@@ -21,14 +21,14 @@ type Content = ObjectInfo & { content: Buffer }
 export const TREE = '040000'
 /** The mode of a submodule: its commit is another repository's. */
 export const GITLINK = '160000'
-/** So many trees are asked for at once, and so many are remembered. */
+/** How many trees are requested at once, and how many are cached. */
 const TREES = 256
-/** Bytes of a tree that is kept when it is only looked at. */
+/** Bytes. A larger tree is not cached when it is only verified. */
 const SMALL_TREE = 64 * 1024
 
 /**
- * Ends itself when disposed. Requests are answered in order. `<commit>:<path>` is found through trees whose hash was
- * checked: git itself would believe one that somebody put in their place.
+ * Disposing it ends the process. Requests are answered in order. `<commit>:<path>` is resolved through trees whose hash was
+ * checked: git itself would accept a forged tree.
  */
 export class CatFile {
   readonly #git: Git
@@ -37,7 +37,7 @@ export class CatFile {
   #wake: (() => void) | null = null
   #stderr = ''
   #queue: Promise<unknown> = Promise.resolve()
-  /** By their ids: what was checked stays true. */
+  /** By id. They were checked, and an id's bytes never change. */
   readonly #trees = new Map<string, Tree>()
   readonly #roots = new Map<string, string>()
 
@@ -46,8 +46,8 @@ export class CatFile {
   }
 
   /**
-   * Type and size; null where there is no such path, or a submodule, or no such commit. Rejects where an object is
-   * missing that a tree names: who takes it out of .git/objects must not make it look as if it had never been.
+   * Type and size; null if there is no such path or commit, or it is a submodule. Rejects if an object is missing that a tree
+   * names: an object removed from .git/objects must not look as if it had never existed.
    */
   async info(name: string): Promise<ObjectInfo | null> {
     const found = await this.#find(name)
@@ -59,7 +59,7 @@ export class CatFile {
     return name.endsWith('^{tree}') ? info : requireObject(info, found)
   }
 
-  /** The bytes of an object; null and rejection as `info`. Rejects, too, when they are not those that its id is the hash of. */
+  /** The bytes of an object; null and rejections as for `info`. Also rejects if the bytes do not match the id. */
   async contents(name: string): Promise<Buffer | null> {
     const found = await this.#find(name)
     if (found === null) return null
@@ -87,8 +87,8 @@ export class CatFile {
   }
 
   /**
-   * Trees by their ids, in the order asked. Rejects where one is missing or holds other bytes. Those that are asked for
-   * `once`, a whole tree, are not remembered: they would push out what is asked again.
+   * Trees by their ids, in the order of `oids`. Rejects if one is missing or has other bytes. With `once`, for walks over a whole
+   * tree, they are not cached, as they would displace those that are used again.
    */
   async trees(oids: readonly string[], how: 'again' | 'once' = 'again'): Promise<Tree[]> {
     const all: Tree[] = []
@@ -105,7 +105,7 @@ export class CatFile {
     return all
   }
 
-  /** Rejects where an object that was just written reads otherwise: git looks into packs first. Trees are read next: they stay. */
+  /** Rejects if an object that was just written reads differently, as git looks into packs first. Small trees are cached. */
   async verify(oids: readonly string[]): Promise<void> {
     const read = await this.#objects(oids, 'looked at')
     for (const [index, oid] of oids.entries()) {
@@ -120,7 +120,7 @@ export class CatFile {
     this.#trees.set(oid, tree)
   }
 
-  /** What comes is read as a git reads it that starts now: one that runs goes on with the packs that it has seen. */
+  /** Starts a new git for the next request: a running one does not see new packs. */
   restart(): Promise<void> {
     return this.#queued(async () => this[Symbol.dispose]())
   }
@@ -134,7 +134,7 @@ export class CatFile {
     this.#child = null
   }
 
-  /** What git may be asked for: a path, or the tree of a commit, becomes an id. */
+  /** Resolves `<commit>:<path>` and `<commit>^{tree}` to an id; other names stay as they are. */
   async #find(name: string): Promise<string | null> {
     const [, commit, path] = /^([0-9a-f]{40,64})(?::(.+)|\^\{tree\})$/s.exec(name) ?? []
     if (commit === undefined) return name
@@ -143,7 +143,7 @@ export class CatFile {
     return entry === null || entry.mode === GITLINK ? null : entry.oid
   }
 
-  /** A file, folder, link or submodule of a commit or tree; null where there is none. No link is followed. */
+  /** A file, folder, link or submodule of a commit or tree; null if there is none. Links are not followed. */
   async entry(commit: string, path: string): Promise<TreeEntry | null> {
     const root = await this.root(commit)
     let at: TreeEntry | null = root === null ? null : { mode: TREE, oid: root }
@@ -154,7 +154,7 @@ export class CatFile {
     return at
   }
 
-  /** All asked at once: nobody waits for each answer. What is only looked at comes without its content, but for small trees. */
+  /** Requests all objects at once, without waiting for each answer. `looked at`: verifies only, without content but for small trees. */
   #objects(names: readonly string[], how: 'read' | 'looked at' = 'read'): Promise<(Content | null)[]> {
     return this.#queued(async () => {
       this.#request(names.map((name) => `contents ${name}`))
@@ -177,7 +177,7 @@ export class CatFile {
       left -= piece.length
     }
     await this.#piece(1)
-    // git does not look: an agent that writes into .git/objects could show us another file.
+    // git does not check the hash: an agent that writes into .git/objects could substitute another file.
     if (!proof.holds()) throw new DamagedClone(`the object ${header.oid} holds other bytes`)
     const [content = Buffer.alloc(0), ...more] = pieces
     return { ...header, content: more.length === 0 ? content : Buffer.concat(pieces) }
@@ -238,7 +238,7 @@ export class CatFile {
     }
   }
 
-  /** Of what has come the first piece, at most so many bytes. */
+  /** The next piece of git's output, at most `most` bytes. */
   async #piece(most: number): Promise<Buffer> {
     while (this.#chunks.length === 0) await this.#more()
     const first = this.#chunks.shift() ?? Buffer.alloc(0)
@@ -253,7 +253,7 @@ export class CatFile {
   #more(): Promise<void> {
     if (this.#child === null)
       return Promise.reject(new DamagedClone(`git cat-file ended: ${this.#stderr.trim()}`))
-    // While we wait the process must hold us: it may end without a word, and nobody would be left to hear of it.
+    // While Ralph waits, the child must keep it alive, else Ralph would exit before it learns of the child's end.
     const child = this.#child
     child.ref()
     return new Promise((resolve) => {

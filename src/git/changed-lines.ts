@@ -1,8 +1,8 @@
-// Which lines of its files a change wrote, in this process: a git that is started after a gate might believe what that wrote.
+// Which lines a change wrote. Computed in this process, as a git that runs after a gate might read what the gate forged.
 import type { CatFile } from './cat-file.ts'
 import { changesBetween } from './tree-walk.ts'
 
-/** Larger files are not looked at, bytes; nor are more together. */
+/** Bytes of one file, and of all files together; larger ones are skipped. */
 const MAX_BYTES = 1024 * 1024
 const MAX_TOTAL_BYTES = 64 * MAX_BYTES
 
@@ -27,10 +27,10 @@ export async function changedLinesBetween(
   return found
 }
 
-/** So many steps are tried to find what stayed (Myers); a change of more is new as a whole. */
+/** Edits that the search allows (Myers); after a larger change, all lines count as new. */
 const MAX_STEPS = 1000
 
-/** The numbers of those lines of `now` that were not in `before`, as a shortest edit script has them. */
+/** The numbers of the lines of `now` that a shortest edit script adds to `before`. */
 export function writtenLines(before: string, now: string): number[] {
   const [old, young] = [linesOf(before), linesOf(now)]
   let start = 0
@@ -47,7 +47,7 @@ export function writtenLines(before: string, now: string): number[] {
   return written
 }
 
-/** Which of `young` stand in `old`, by the greedy algorithm of E. Myers, "An O(ND) Difference Algorithm". */
+/** Indexes of lines of `young` that are unchanged from `old`, by the greedy algorithm of E. Myers, "An O(ND) Difference Algorithm". */
 function unchangedLines(old: readonly string[], young: readonly string[]): Set<number> {
   const stayed = new Set<number>()
   const most = Math.min(old.length + young.length, MAX_STEPS)
@@ -62,7 +62,7 @@ function unchangedLines(old: readonly string[], young: readonly string[]): Set<n
       while (x < old.length && x - k < young.length && old[x] === young[x - k]) x += 1
       furthest[most + k + 1] = x
       if (x < old.length || x - k < young.length) continue
-      // The way back: what was passed in a diagonal stayed.
+      // Walks back along the path: lines on a diagonal are unchanged.
       let at = x
       for (let back = step, diagonal = k; back >= 0; back -= 1) {
         const then = trace[back] ?? furthest

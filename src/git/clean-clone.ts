@@ -1,20 +1,20 @@
-// A clone of a commit in a folder of its own. Every object is hashed on its way in, so what was planted beside the repository's own
-// objects does not reach it; what no commit holds is not there.
+// A clone of a commit in a folder of its own. Every object is hashed on its way in, so that forged objects of the repository do not
+// reach it. It has nothing that is not committed.
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegularFile, removeSync } from '../system/files.ts'
 import type { Git } from './git.ts'
 import { execute, LIST_IGNORED, NO_CONFIG, nulFields } from './git-process.ts'
 
-/** What a clone shows beside the commit: names of branches, as a checkout of the feature has them. */
+/** Branch names for the clone, like those of a checkout of the feature. */
 export type ClonedRefs = { branch: string; base: { branch: string; sha: string } }
 
 export class CleanClone {
   readonly #git: Git
-  /** A repository without a work tree, which holds the objects. */
+  /** A bare repository with the objects. */
   readonly #store: string
   readonly #format: string
-  /** What it was made for. */
+  /** The commit that it was made for. */
   readonly #head: string
 
   private constructor(git: Git, store: string, head: string) {
@@ -24,7 +24,7 @@ export class CleanClone {
     this.#format = head.length === 64 ? 'sha256' : 'sha1'
   }
 
-  /** Copies what `commit` reaches into `store`, a folder that is not there yet. Throws GitError. */
+  /** Copies what `commit` reaches into `store`, a folder that must not exist yet. Throws GitError. */
   static async of(git: Git, commit: string, store: string): Promise<CleanClone> {
     const clone = new CleanClone(git, store, commit)
     const format = `--object-format=${clone.#format}`
@@ -35,26 +35,26 @@ export class CleanClone {
     return clone
   }
 
-  /** Takes over what `commit` reaches and `base` does not. */
+  /** Copies what `commit` reaches and `base` does not. */
   async #take(commit: string, base: string | null): Promise<void> {
     const packs = join(this.#store, 'objects', 'pack')
     const name = await this.#git.packBetween(commit, base, join(packs, 'pack'))
     const pack = join(packs, `pack-${name}`)
-    // git wrote the index by the names that objects claim; this one is made of what is in them.
+    // git wrote the index by the names that objects claim to have; this one is computed from their bytes.
     for (const kind of ['idx', 'rev']) removeSync(`${pack}.${kind}`)
     await this.#run(['index-pack', '-o', `${pack}.idx`, `${pack}.pack`], this.#store)
   }
 
-  /** A fork point may be no ancestor of the head, and the tests as they were stand in a commit of their own. */
+  /** Copies a commit that is missing: a fork point may be no ancestor of the head, and the tests as they were have their own commit. */
   async #ensure(commit: string): Promise<void> {
     const isHere = async () => (await this.#run(['cat-file', '-e', commit], this.#store, [1, 128])).code === 0
     if (await isHere()) return
     await this.#take(commit, this.#head)
-    // The clone may have been fetched deeper since: then it is an ancestor of the head, and was not taken with that.
+    // The repository may have been fetched deeper since: then the commit is an ancestor of the head that was not copied with it.
     if (!(await isHere())) await this.#take(commit, null)
   }
 
-  /** Makes `tree` a checkout of the commit with a `.git` of its own, and nothing beside it. */
+  /** Makes `tree` a checkout of the commit with its own `.git`. */
   async checkOut(commit: string, tree: string, { branch, base }: ClonedRefs): Promise<void> {
     await mkdir(tree, { recursive: true })
     const inside = join(tree, '.git')
@@ -80,8 +80,8 @@ export class CleanClone {
   }
 
   /**
-   * Makes the tracked files those of the commit again and removes what is neither tracked nor ignored. What ran in the tree may
-   * have changed its `.git`, so this works by the store's.
+   * Restores the tracked files to the commit, and removes files that are neither tracked nor ignored. Uses the store's repository, as
+   * programs may have changed the tree's `.git`.
    */
   async restore(commit: string, tree: string): Promise<void> {
     await this.#ensure(commit)
@@ -113,7 +113,7 @@ export class CleanClone {
   }
 }
 
-/** The folders in `place` whose name begins so: of runs that were killed. */
+/** The folders in `place` whose names have the prefix: clones of runs that were killed. */
 export async function findLeftoverClones(place: string, prefix: string): Promise<string[]> {
   const names = await readdir(place).catch(() => [])
   return names.filter((name) => name.startsWith(prefix)).map((name) => join(place, name))

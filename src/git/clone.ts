@@ -1,4 +1,4 @@
-// The user's clone: its branch, HEAD, index, refs, hooks and configuration are Ralph's to keep, whatever an agent did.
+// The user's clone. Ralph restores its branch, HEAD, index, refs, hooks and configuration, whatever an agent did.
 import { lstatSync } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -16,8 +16,8 @@ import { SYMBOLIC_PREFIX } from './refs.ts'
 import { moveHead, type RefUpdate, updateCloneRefs } from './update-refs.ts'
 
 /**
- * The clone as it was before any agent ran: path to bytes, ref to where it points. `refs` holds what is Ralph's (the
- * feature's branch and the state), or everything where nobody else works in the clone (`whole`, a job's checkout).
+ * The clone as it was before any agent ran: path to bytes, ref to target. `refs` has Ralph's own refs (the feature's branch
+ * and the state), or all refs if only Ralph works in the clone (`whole`, a job's checkout).
  */
 export type Snapshot = {
   whole: boolean
@@ -25,13 +25,13 @@ export type Snapshot = {
   files: Map<string, Buffer | null>
   hooks: Map<string, Buffer>
   refs: Map<string, string>
-  /** People's refs, as they were when we last looked, and which have moved since; empty where all are in `refs`. */
+  /** People's refs as of the last look, and those that have moved since the start; empty if all are in `refs`. */
   people: { refs: Map<string, string>; moved: MovedRef[] }
-  /** Whoever moves refs, or puts them back, does so alone: work trees of one run have the same. */
+  /** Serializes changes of refs. Work trees of one run share it. */
   exclusively: <T>(act: () => Promise<T>) => Promise<T>
-  /** The states of runs, which move with every run in the clone, begin so. */
+  /** The prefix of refs with states of runs, which move with every run in the clone. */
   states: string
-  /** Where HEAD led when the clone was last put back: an object id, or null. */
+  /** HEAD's commit when the clone was last restored: an object id, or null. */
   foundHead?: string | null
 }
 
@@ -44,20 +44,20 @@ const FILES = [
   'shallow',
   'objects/info/alternates',
 ]
-/** Of a linked work tree; in the clone itself they would put another directory in its place. */
+/** Files of a linked work tree. In the clone itself they would redirect git to another directory. */
 const LINKED_TREE_FILES = ['commondir', 'gitdir', 'config.worktree']
 
 export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/ralph'): Promise<Snapshot> {
   const { commonDir, gitDir, workTree } = git.clone
   const files = new Map<string, Buffer | null>()
-  // A linked work tree has a file there, which says where its repository is.
+  // In a linked work tree it is a file that names the repository.
   const link = await readRegularFile(join(workTree, '.git'))
   if (link !== null) files.set(join(workTree, '.git'), link)
-  // First of all: until they are gone, git looks elsewhere.
+  // These first: while forged ones exist, git uses another directory.
   for (const name of LINKED_TREE_FILES)
     files.set(join(gitDir, name), await readRegularFile(join(gitDir, name)))
   for (const name of FILES) files.set(join(commonDir, name), await readRegularFile(join(commonDir, name)))
-  // Where others work in the clone, too, they may pack refs.
+  // In a shared clone other people may pack refs.
   if (whole) files.set(join(commonDir, 'packed-refs'), await readRegularFile(join(commonDir, 'packed-refs')))
   const hooks = new Map<string, Buffer>()
   for (const name of await readdir(join(commonDir, 'hooks')).catch(() => [])) {
@@ -81,13 +81,13 @@ function createQueue(): Snapshot['exclusively'] {
   }
 }
 
-/** Of a work tree that `of`'s run has beside its own: the refs are one for both. */
+/** The snapshot of a further work tree of the run of `of`; both share the refs. */
 export async function takeSnapshotBeside(git: Git, of: Snapshot): Promise<Snapshot> {
   const { refs, people, exclusively: inTurn, states } = of
   return { ...(await takeSnapshot(git, false)), refs, people, exclusively: inTurn, states }
 }
 
-/** A fetch of ours may have cut the history elsewhere: the clone must know the same borders, or it calls itself broken. */
+/** Copies the shallow boundary after a fetch of ours: with another one, git would report missing commits. */
 export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> {
   const borders = await readFile(join(git.shared, 'shallow')).catch(() => null)
   if (borders === null) return
@@ -96,8 +96,8 @@ export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> 
 }
 
 /**
- * Undoes what an agent did to the clone beside the work tree, and gives people's refs that have moved since we last
- * looked. Cheap when nothing was done. Throws UserError where the repository itself is gone.
+ * Undoes what an agent did to the clone outside the work tree. Returns people's refs that have moved since the last look.
+ * Cheap if nothing was done. Throws UserError if the repository itself is gone.
  */
 export function restoreClone(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
   return snapshot.exclusively(() => restore(git, snapshot))
@@ -116,7 +116,7 @@ async function restore(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
   }
 }
 
-/** Whether the clone still holds what it held when the run began, and what the run has made. */
+/** Whether the clone still has the commits from the start of the run and those that the run made. */
 async function hasCommits(git: Git, snapshot: Snapshot): Promise<boolean> {
   const wanted = [git.clone.head ?? '', ...snapshot.refs.values()].filter(
     (at) => !at.startsWith(SYMBOLIC_PREFIX),
@@ -134,20 +134,20 @@ function repositoryGone({ clone }: Git, { whole }: Snapshot): UserError {
   return new UserError({ path: clone.commonDir, found, expected: 'the clone that the run began in', fix })
 }
 
-/** What git reads before it looks at a ref: configuration, hooks, locks, and whatever stands in their place. */
+/** Restores what git reads before any ref: configuration and hooks. Removes locks, and what was put in place of files. */
 async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
   const { commonDir, gitDir } = git.clone
-  // Without them it would be no repository; where there are no objects it is none.
+  // Without these folders git sees no repository. Without objects it is none.
   if (isFolderSync(join(commonDir, 'objects')))
     for (const folder of [gitDir, join(commonDir, 'refs')])
       if (!isFolderSync(folder)) await mkdir(folder, { recursive: true })
-  // On a laptop people may have links there: only those in the way of our own refs go.
+  // On a laptop people may have links there: only those in the way of our own refs are removed.
   removeSpecialFiles(join(commonDir, 'refs'), true, snapshot.whole)
   removeSpecialFiles(join(commonDir, 'ralph/git'), true)
-  // What lies deeper there is ours to write, and grows with every attempt.
+  // Not recursive: deeper files are Ralph's own, and grow with every attempt.
   removeSpecialFiles(join(commonDir, 'ralph'), false)
   for (const name of ['packed-refs', 'index']) removeOddFile(join(commonDir, name))
-  // On a laptop a lock may be that of a git which is at work.
+  // On a laptop a lock may belong to a running git.
   if (snapshot.whole) for (const folder of [commonDir, git.shared]) await removeLocks(folder)
   for (const [file, bytes] of snapshot.files) {
     const now = await readRegularFile(file)
@@ -168,8 +168,8 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
 }
 
 /**
- * A person may work in the same clone, and their commits must not be lost: on a laptop only Ralph's own refs are put
- * back, and of the others it is said which have moved.
+ * On a laptop a person may work in the same clone, and their commits must not be lost: only Ralph's own refs are restored
+ * there, and the others that moved are returned.
  */
 async function putRefsBack(git: Git, snapshot: Snapshot, head: Buffer | null): Promise<MovedRef[]> {
   const { whole, refs, people, states } = snapshot
@@ -215,14 +215,14 @@ export async function moveClone(
   shareIndex(git)
 }
 
-/** HEAD of a work tree of ours is at a commit and on no branch, and the index that people see is ours. */
+/** Detaches HEAD of a work tree of ours at a commit, and copies our index to the one that people see. */
 export async function detachHead(git: Git, snapshot: Snapshot, commit: string): Promise<void> {
   snapshot.head = Buffer.from(`${commit}\n`)
   await replaceFile(join(git.clone.gitDir, 'HEAD'), snapshot.head)
   shareIndex(git)
 }
 
-/** The clone's index becomes ours: what we checked out is clean for it, too. */
+/** Copies our index to the clone, so that what we checked out is clean for people's git, too. */
 export function shareIndex({ clone: { gitDir }, index }: Git): void {
   removeSync(join(gitDir, 'index.lock'))
   index?.share(join(gitDir, 'index'))
@@ -235,19 +235,19 @@ async function removeLocks(folder: string): Promise<void> {
     removeSync(join(folder, name))
 }
 
-/** Whatever stands there and is no file: git would open it and wait. */
+/** Removes what is no regular file: git would open a pipe and wait. */
 function removeOddFile(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) removeSync(file)
 }
 
-/** Refs of the clone go to ids, wherever they were; from now on they are Ralph's. */
+/** Moves refs of the clone to ids, wherever they were. From now on Ralph restores them. */
 export async function mirrorRefs(
   git: Git,
   snapshot: Snapshot,
   wanted: readonly [string, string][],
 ): Promise<void> {
   await snapshot.exclusively(async () => {
-    // `prepare` may have run since: git would go wherever it wrote. Refs are not touched but for the move itself.
+    // `prepare` may have run since, and may have changed what git reads. Other refs are not touched.
     await putFilesBack(git, snapshot)
     const moved = wanted.filter(([ref, to]) => snapshot.refs.get(ref) !== to)
     await updateCloneRefs(

@@ -1,4 +1,4 @@
-// Sets the credentials that actions/checkout left for later steps out of the agent's sight, and puts them back.
+// Hides the credentials that actions/checkout left for later steps from the agent, and restores them.
 import { chmod, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
@@ -6,11 +6,11 @@ import { readRegularFile, replaceFile } from '../system/files.ts'
 import { type Environment, runGitIn } from './git-process.ts'
 
 export type HiddenCredentials = {
-  /** What stood there, to be redacted. */
+  /** The secrets found, for redaction. */
   secrets: string[]
-  /** Where credentials remain that are not ours to move. */
+  /** Files with credentials that Ralph may not change. */
   remaining: string[]
-  /** Gives the files whose folder is no longer the one that it was: credentials go to no place that an agent chose. */
+  /** Returns the files whose folder was replaced. They are not restored: an agent could have chosen the new place. */
   restore(): Promise<string[]>
 }
 
@@ -21,7 +21,7 @@ const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/
 /**
  * Looks for authorization headers and key files that the checkout in `directory` uses: in `.git` (checkout before v6, also
  * of submodules and of further checkouts inside) and below RUNNER_TEMP (v6 and later, of whatever checkout, and SSH keys).
- * A folder that is no repository has none.
+ * In a folder that is no repository there are none.
  */
 export async function hideCredentials(directory: string, env: Environment): Promise<HiddenCredentials> {
   const gitDir = join(directory, '.git')
@@ -41,7 +41,7 @@ export async function hideCredentials(directory: string, env: Environment): Prom
         if (isOurs(file)) found.set(file, 'header')
         else remaining.add(file)
       }
-      // Not checkout's: told, and kept out of what we say.
+      // Not from checkout: reported and redacted, but left in place.
       const inUrl = /^(?:url\..*\.(?:push)?insteadof|remote\..*\.(?:push)?url)$/.test(key)
         ? userInfo(`${key} ${value}`)
         : []
@@ -79,14 +79,14 @@ export async function hideCredentials(directory: string, env: Environment): Prom
   }
 }
 
-/** The folder of a file, wherever its path leads; null where there is none. */
+/** Identifies the folder of a file by its real path and inode; null if there is none. */
 async function folderIdentity(file: string): Promise<string | null> {
   const folder = dirname(file)
   const [path, found] = [await realpath(folder).catch(() => null), await stat(folder).catch(() => null)]
   return path === null || found === null ? null : `${path} ${found.dev} ${found.ino}`
 }
 
-/** Of further checkouts: what v6 and later keep in RUNNER_TEMP, and `.git/config` up to two folders below. */
+/** Configuration files of further checkouts: those of v6 and later in RUNNER_TEMP, and `.git/config` up to two folders below. */
 async function otherCheckoutConfigs(directory: string, temp: string | undefined): Promise<string[]> {
   const names = temp === undefined ? [] : await readdir(temp).catch(() => [])
   const found = names
@@ -113,7 +113,7 @@ async function configsOf(gitDir: string): Promise<string[]> {
 }
 
 async function settingsOf(config: string, directory: string, env: Environment) {
-  // The clone itself is asked with its includes, which hold for the place of the repository.
+  // The clone's own configuration is read in the repository, as its conditional includes depend on it.
   const own = config === join(directory, '.git', 'config')
   const scope = own ? [] : ['--file', config]
   const args = ['-c', 'safe.directory=*', 'config', '--list', '-z', '--show-origin', '--includes', ...scope]
@@ -152,7 +152,7 @@ async function unset(file: string, key: string, directory: string, env: Environm
   await runGitIn(['config', '--file', file, '--unset-all', key], directory, env, {})
 }
 
-/** The password in `https://user:password@host`, or the user where it stands alone. */
+/** The password in `https://user:password@host`, or the user if there is no password. */
 function userInfo(text: string): string[] {
   return [...text.matchAll(/:\/\/([^/@\s:]+)(?::([^/@\s]+))?@/g)]
     .flatMap(([, user = '', password = '']) => [password === '' ? user : password])

@@ -1,5 +1,5 @@
-// A folder of Ralph's own for files that have to leave the work tree for a while. They lie there in the order of the tree, so that
-// a run that comes after a killed one puts them back.
+// A folder for files that leave the work tree for a while. It keeps their paths, so that a later run can put back the files of a
+// killed one.
 import { lstatSync, rmdirSync } from 'node:fs'
 import { cp, mkdir, rename } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -15,7 +15,7 @@ export class FileStash {
     this.#folder = join(own, 'ralph', 'aside', name)
   }
 
-  /** Takes what is at `from`, which nothing need be, in under `name`; what lay there goes. */
+  /** Moves what is at `from`, if anything, here under `name`, and replaces what was there. */
   async take(from: string | null, name: string): Promise<void> {
     if (from === null || !exists(from)) return
     const to = join(this.#folder, name.replace(/\/$/, ''))
@@ -24,7 +24,7 @@ export class FileStash {
     await move(from, to)
   }
 
-  /** Names in it, of files and folders. */
+  /** The names of its entries. */
   async names(): Promise<string[]> {
     return isFolderSync(this.#folder) ? namesIn(this.#folder) : []
   }
@@ -34,8 +34,8 @@ export class FileStash {
   }
 
   /**
-   * Puts what is at `name` back to `to`, folders together with what came there; `overwrites`: in the place of files that did. Where
-   * something came to a path that `keepsExisting`, it stays alone.
+   * Moves what is at `name` back to `to`, and merges folders with those that are there now. `overwrites`: replaces files that are
+   * there now. `keepsExisting`: whether an entry that is there now stays as it is, without a merge.
    */
   putBack(
     name: string,
@@ -78,7 +78,7 @@ export function exists(path: string): boolean {
   return lstatSync(fsPath(path), { throwIfNoEntry: false }) !== undefined
 }
 
-/** A folder that is closed is opened; another file system gets a copy. */
+/** Opens closed folders if needed, and copies to another file system. */
 async function move(from: string, to: string): Promise<void> {
   const places = [fsPath(from), fsPath(to)] as const
   await rename(...places).catch(async () => {

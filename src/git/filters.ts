@@ -1,4 +1,4 @@
-// Files that a filter rewrites on their way into the work tree (Git LFS): Ralph's git runs no filters, so it must not meet them.
+// Refuses work trees with files that a filter rewrote at checkout (Git LFS), because Ralph's git runs no filters.
 
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { displayPath, fsPath } from '../system/path-text.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Git } from './git.ts'
 
-/** Throws UserError where the work tree holds what a filter has made of files; pointers are files like any other. */
+/** Throws UserError if the work tree has files rewritten by a filter. Pointer files are like any other file. */
 export async function refuseFiltered(git: Git, objects: CatFile): Promise<void> {
   const { config, head, workTree } = git.clone
   const names = new Set<string>()

@@ -1,25 +1,25 @@
-// What stands in the place of a submodule that is not checked out: git shows no file of it, and runs the programs that a repository there names.
+// Files in the place of a submodule that is not checked out. git shows none of them, and runs programs that a repository there configures.
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { firstLinkIn, isFolder, namesIn, removeSync } from '../system/files.ts'
 import { fromLatin1, fsPath } from '../system/path-text.ts'
 
-/** By path. */
+/** A set of paths, or a map by path. */
 export type PathSet = Pick<ReadonlySet<string>, 'has'>
 
 /** A work tree, the submodules of its index (`gitlinks`), and those that are checked out (`known`). */
 export type SubmodulePlaces = { top: string; gitlinks: ReadonlySet<string>; known: PathSet }
 
-/** `folder` is that of the submodule; null for a link above it, at which git gives up. */
+/** `folder` is the submodule's; null for a link in its path, which git does not follow. */
 type ForeignRepository = { path: string; folder: string | null }
 
-/** What is there, but for the files of those that are checked out. */
+/** The paths of such files. Files of checked-out submodules are not among them. */
 export async function findForeignRepositories(places: SubmodulePlaces): Promise<string[]> {
   return (await collectForeign(places)).map(({ path }) => path)
 }
 
-/** Removes it. To be called before every `git add`: it would run what a repository there names. */
+/** Removes them. Call it before every `git add`, which would run programs that a repository there configures. */
 export async function removeForeignRepositories(places: SubmodulePlaces): Promise<string[]> {
   const { top } = places
   const found = await collectForeign(places)

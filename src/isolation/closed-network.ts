@@ -1,5 +1,5 @@
-// Takes the network from one user of the machine, loopback aside: by the kernel's owner rules (nftables) or, where those
-// cannot be had, by a network namespace that its programs are started in.
+// Closes the network, but for loopback, to one user of the machine: by the kernel's owner rules (nftables) or, if there are
+// none, by a network namespace that its programs are started in.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 import { messageOf, UserError } from '../system/errors.ts'
 import { MAX_CONNECTIONS } from './forward.ts'
 
-/** Whose network it is, but for programs in a group, and how something is done as root. */
+/** The user whose network is closed, the group whose programs keep it, and how to run a command as root. */
 export type RestrictedUser = {
   uid: number
   openGid: number
@@ -18,17 +18,17 @@ export type RestrictedUser = {
 }
 
 export type ClosedNetwork = AsyncDisposable & {
-  /** What stands before a program that is to have no network; as root, before it becomes the user. */
+  /** The command to put before a program that gets no network. Runs as root, before the program becomes the user. */
   enter: readonly string[]
-  /** The port at which those programs reach a port of our loopback. */
+  /** The port at which those programs reach a port of Ralph's loopback. */
   reach(port: number): Promise<number>
-  /** Whether the machine's own loopback is theirs, too, with what listens there. */
+  /** Whether those programs share the machine's own loopback, and reach everything that listens there. */
   sharesLoopback: boolean
 }
 
 const ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 
-/** Throws UserError where neither can be had: never a silent step down. */
+/** Throws UserError if neither works. It never falls back to an open network. */
 export async function closeNetwork(whose: RestrictedUser): Promise<ClosedNetwork> {
   const failures: string[] = []
   for (const method of [ownerRules, namespace]) {
@@ -47,9 +47,9 @@ export async function closeNetwork(whose: RestrictedUser): Promise<ClosedNetwork
 }
 
 /**
- * For the whole job: to switch them takes the kernel 10 ms and more. A socket has the user and the group that made it; without
- * privileges nobody comes into a group. What has no socket any more is not matched: the rest of what others sent before they
- * closed. Resolvers on loopback would carry words out in the names that they are asked for.
+ * The rules hold for the whole job, as the kernel takes 10 ms and more to switch them. A socket belongs to the user and group that
+ * made it, and no program joins a group without privileges. Packets of closed sockets match nothing and pass: they are the rest of
+ * what others sent. DNS is closed on loopback too, as names that are looked up could carry data out.
  */
 const RULES = (uid: number, openGid: number) => `table inet ralph_${uid} {
   chain closed {
@@ -64,14 +64,14 @@ const RULES = (uid: number, openGid: number) => `table inet ralph_${uid} {
 }`
 
 async function ownerRules({ uid, openGid, root }: RestrictedUser): Promise<ClosedNetwork> {
-  // Of a job that was killed, too.
+  // Also removes the rules of a job that was killed.
   const none = `add table inet ralph_${uid}; delete table inet ralph_${uid}`
   const removeRules = () => run(root('nft', none))
   await run(root('nft', `${none}; ${RULES(uid, openGid)}`))
   return { enter: [], reach: async (port) => port, sharesLoopback: true, [Symbol.asyncDispose]: removeRules }
 }
 
-/** A namespace has a loopback of its own, and what listens on ours is reached through a socket file. */
+/** A namespace has a loopback of its own; ours is reached through a socket file. */
 async function namespace({ uid, root }: RestrictedUser): Promise<ClosedNetwork> {
   const name = `ralph-${uid}`
   const remove = () => run(root('ip', 'netns', 'delete', name))
@@ -102,7 +102,7 @@ async function namespace({ uid, root }: RestrictedUser): Promise<ClosedNetwork> 
   }
 }
 
-/** Inside: listens on the namespace's loopback, hands on to the socket file, ends with its standard input. */
+/** Runs in the namespace: listens on its loopback, forwards to the socket file, and exits when its stdin is closed. */
 const BRIDGE_PROGRAM = `const net = require('node:net')
 const server = net.createServer((one) => {
   const other = net.connect(process.argv[1])

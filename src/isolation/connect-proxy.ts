@@ -1,4 +1,4 @@
-// The agent's one way out where its network is closed: a proxy on loopback that lets through what is on the list, and counts the rest.
+// The agent's only way out of a closed network: a proxy on loopback that passes hosts on the allow-list, and counts the refused ones.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -13,7 +13,7 @@ export async function openConnectProxy(allowed: readonly string[]) {
   const refused = new Map<string, number>()
   const open = new Set<Duplex>()
   const lets = (host: string, port: number): boolean => {
-    // An address says nothing of whose it is.
+    // The allow-list has names: a bare IP address matches none.
     if (isIP(host) === 0 && isAllowed(allowed, host, port)) return true
     const name = `${host.slice(0, MAX_NAME)}:${port}`
     if (refused.has(name) || refused.size < MAX_REFUSED) refused.set(name, (refused.get(name) ?? 0) + 1)
@@ -43,7 +43,7 @@ export async function openConnectProxy(allowed: readonly string[]) {
   const listening = await listenOnLoopback(server)
   return {
     port: listening.port,
-    /** `host:port` that was asked for and refused, and how often; the first hundred of them. */
+    /** The first hundred refused `host:port` pairs, and how often each was refused. */
     refused: () => refused,
     async [Symbol.asyncDispose]() {
       for (const socket of open) socket.destroy()
@@ -52,7 +52,7 @@ export async function openConnectProxy(allowed: readonly string[]) {
   }
 }
 
-/** Without TLS, as apt asks: the whole address stands in the request. */
+/** Plain HTTP requests, as apt sends them: the whole URL is in the request line. */
 function proxyPlainHttp(
   request: IncomingMessage,
   response: ServerResponse,

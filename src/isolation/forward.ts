@@ -1,4 +1,4 @@
-// Hands one request on to a server, and its answer back as it comes. Whatever either side sends, only this request fails.
+// Forwards one request to a server and streams its response back. Bad data from either side fails this request only.
 import { once } from 'node:events'
 import {
   request as httpRequest,
@@ -11,7 +11,7 @@ import { request as httpsRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** Of one connection, not of the message (RFC 9110, 7.6.1): Node throws where some of them do not fit the connection. */
+/** Headers of one connection, not of the message (RFC 9110, 7.6.1). Node throws if some of them do not fit the connection. */
 const HOP_BY_HOP_HEADERS = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te'],
   ...['trailer', 'transfer-encoding', 'upgrade', 'expect'],
@@ -25,7 +25,7 @@ export function withoutHopByHopHeaders(headers: IncomingHttpHeaders): Record<str
   )
 }
 
-/** Whoever opens more would take the files that the run needs: each may be two of them. */
+/** Each connection may take two file descriptors, and the run needs some for itself. */
 export const MAX_CONNECTIONS = 256
 
 /** Listens on a free port of loopback until it is disposed. */
@@ -44,10 +44,10 @@ export async function listenOnLoopback(server: Server): Promise<AsyncDisposable 
   }
 }
 
-/** What becomes of an answer: its headers, and the streams that its body goes through. */
+/** How a response is passed on: its headers, and the streams that its body goes through. */
 export type PassedResponse = { headers: IncomingHttpHeaders; streams: readonly Duplex[] }
 
-/** Rejects where no answer came, or not the whole of it. `through` gets the answer before the first of its bytes is read. */
+/** Rejects if there is no response, or only a part of it. `through` gets the response before its body is read. */
 export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
@@ -58,7 +58,7 @@ export async function forward(
   const abort = new AbortController()
   response.on('close', () => abort.abort())
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest
-  // Node frames no body of a GET by itself: as it is, it would be a request of its own, to whatever host it names.
+  // Node does not frame the body of a GET. Unframed, the server would read it as another request, to any host that it names.
   const framed = request.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }
   const outgoing = send(target, {
     method: request.method,
@@ -66,15 +66,15 @@ export async function forward(
     signal: abort.signal,
   })
   const responseArrived = new Promise<IncomingMessage>((resolve, reject) => {
-    // It may fail behind its answer, too: unheard that would end us.
+    // It may also fail after the response; without a listener that would end Ralph.
     outgoing.once('response', resolve).on('error', reject)
   })
-  // A server may refuse before it has read all; where the asker has gone, the request is destroyed and no answer comes.
+  // A server may refuse before it has read the whole request. If the client has gone, the request is destroyed.
   pipeline(request, outgoing).catch((error: Error) => outgoing.destroy(error))
   const answer = await responseArrived
   const passed = through(answer)
   response.writeHead(answer.statusCode ?? 502, withoutHopByHopHeaders(passed.headers))
-  // A stream's first word is as long in coming as the rest: nothing waits for more.
+  // Sent at once: the first event of a stream may take minutes.
   response.flushHeaders()
   await pipeline([answer, ...passed.streams, response])
 }

@@ -1,30 +1,30 @@
-// Cuts the model's key out of what a vendor answers: it may repeat what it was sent, on an error page or in a header.
+// Masks the model's key in a vendor's responses, which may repeat what was sent: on an error page or in a header.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Duplex, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
-/** A shorter one is a word that stands everywhere by chance: people write `ollama` for a server that asks for none. */
+/** A shorter key is a common word: people write `ollama` for a server that needs no key. */
 const SHORTEST_KEY = 8
-/** The same of a part: one that people made up (`my-local-key`) is cut out whole, or not at all. */
+/** The same for a part of a key: a key that people made up (`my-local-key`) is masked whole or not at all. */
 const SHORTEST_BEGINNING = 16
 
-/** The key as it is, and as it stands within an address or JSON. */
+/** The key as it is, URL-encoded, and as in JSON. */
 function formsOf(key: string): Buffer[] {
   if (key.length < SHORTEST_KEY) return []
   const forms = new Set([key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)])
   return [...forms].map((form) => Buffer.from(form))
 }
 
-/** A server may end its page within a key, at a length that the asker has a say in: half of one is as good as cut out whole. */
+/** Bytes of a key that count as the key: an agent may choose the length at which a server cuts its page, so half a key is masked, too. */
 const minimumMatch = ({ length }: Buffer) =>
   Math.min(length, Math.max(SHORTEST_BEGINNING, Math.ceil(length / 2)))
 
-/** As long as what it stands for: lengths that were announced stay true. */
+/** One character for each byte, so that a content-length stays correct. */
 const MASK = '*'
 
 /**
- * Passes bytes on as they come, with other ones in the place of the key. Of a chunk only the end waits that may be the
- * beginning of a key. `hear` gets the bytes as they came.
+ * Passes bytes on with the key masked. Only the end of a chunk that may be the beginning of a key is held back.
+ * `onChunk` gets the original bytes.
  */
 export function keyCutter(key: string, onChunk: (chunk: Buffer) => void = () => {}): Transform {
   const forms = formsOf(key)
@@ -43,14 +43,14 @@ export function keyCutter(key: string, onChunk: (chunk: Buffer) => void = () => 
   })
 }
 
-/** How many bytes at the end of `whole` are the beginning of `form`, and not all of it. */
+/** How many bytes at the end of `whole` are a proper prefix of `form`. */
 function partialMatch(whole: Buffer, form: Buffer): number {
   for (let length = Math.min(form.length - 1, whole.length); length > 0; length -= 1)
     if (whole.subarray(whole.length - length).equals(form.subarray(0, length))) return length
   return 0
 }
 
-/** Without keys and beginnings of one; where more follows, what stands at the end may be one that goes on. */
+/** Masks keys and long prefixes of keys. If more follows, a prefix at the very end is left for the next chunk. */
 function cut(bytes: Buffer, forms: readonly Buffer[], end: 'more follows' | 'over' = 'over'): Buffer {
   let found = bytes
   for (const form of forms) {
@@ -58,7 +58,7 @@ function cut(bytes: Buffer, forms: readonly Buffer[], end: 'more follows' | 'ove
       for (let at = found.indexOf(start); at >= 0; at = found.indexOf(start, at + 1)) {
         const length = sameLength(found, at, form)
         if (end === 'more follows' && length < form.length && at + length === found.length) break
-        // Others hold the bytes that came.
+        // A copy: others still use the original bytes.
         if (found === bytes) found = Buffer.from(bytes)
         found.fill(MASK, at, at + length)
       }
@@ -66,7 +66,7 @@ function cut(bytes: Buffer, forms: readonly Buffer[], end: 'more follows' | 'ove
   return found
 }
 
-/** How many bytes from `at` on are those of `form`. */
+/** How many bytes from `at` on match `form`. */
 function sameLength(bytes: Buffer, at: number, form: Buffer): number {
   let length = 0
   while (length < form.length && bytes[at + length] === form[length]) length += 1
@@ -91,7 +91,7 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
   br: createBrotliDecompress,
 }
 
-/** The answer as if it had come plain, for a server may pack it although it was asked not to. Throws for what cannot be read. */
+/** The decoders for a response that a server compressed although it was asked not to. Throws for an unknown encoding. */
 export function decodeResponse({ headers, statusCode }: IncomingMessage, isHead: boolean) {
   const { 'content-encoding': encoding = '', 'content-length': _length, ...others } = headers
   const names = encoding

@@ -1,4 +1,4 @@
-// The model's key stays with us: a proxy on loopback, owned by our user, puts it into the agent's requests and counts them.
+// Keeps the model's key from the agent: a proxy on loopback puts it into the agent's requests, and counts what they use.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { forward, listenOnLoopback, withoutHopByHopHeaders } from './forward.ts'
@@ -6,30 +6,30 @@ import { decodeResponse, keyCutter, withoutKey } from './key-cutter.ts'
 import { createUsageMeter, type ModelUsage } from './usage-meter.ts'
 
 export type ModelProxyOptions = {
-  /** The vendor's server, with the path that stands before every other: the one place that the proxy speaks to. */
+  /** The vendor's server with its base path: the only one that the proxy connects to. */
   upstream: URL
   /** The key that the vendor gave. */
   key: string
-  /** Whether a session is at work: what it has for a key is worth nothing behind it. */
+  /** Whether a session runs: at other times the placeholder key is refused. */
   isOpen?(): boolean
-  /** Why a request failed, without anything of it. */
+  /** Gets why a request failed, without any of its content. */
   warn(message: string): void
 }
 
 export type ModelProxy = AsyncDisposable & {
-  /** Of loopback: the agent takes it for its vendor's server. */
+  /** On loopback; the agent uses it as its vendor's server. */
   port: number
-  /** What the agent takes for its key: worth nothing anywhere else, and nothing when the proxy is gone. */
+  /** The placeholder that the agent uses as its key: of no use anywhere else, or without the proxy. */
   key: string
-  /** What the vendor said that all requests so far used, also of a session that died before it could say so. */
+  /** What all requests so far used by the vendor's responses, also those of a session that died. */
   used(): ModelUsage
 }
 
 /** Where vendors look for a key: https://docs.anthropic.com/en/api/overview, https://ai.google.dev/api, https://platform.openai.com/docs/api-reference. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
-/** An agent may go on asking a server that is not there. */
+/** An agent may repeat its requests to a missing server for ever. */
 const MAX_WARNINGS = 20
-/** Not TRACE: a server would answer with what it was sent, the key in it. */
+/** Without TRACE: a server would answer with the request, and the key in it. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Listens on a free port of loopback until it is disposed. */
@@ -39,7 +39,7 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
   let warned = 0
   const server = createServer((request, response) => {
     proxyRequest(request, response, { ...options, placeholder: key, meter }).catch((error: unknown) => {
-      // The agent has gone: nothing failed.
+      // The agent has closed the connection: no failure.
       if (response.destroyed) return
       if (++warned <= MAX_WARNINGS)
         options.warn(`a request to the model failed: ${error instanceof Error ? error.message : 'unknown'}`)
@@ -47,7 +47,7 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
       else refuse(response, 502, 'the model could not be reached')
     })
   })
-  // codex tries a web socket first: told at once that there is none, it asks by HTTP.
+  // codex tries a web socket first, and falls back to HTTP after this answer.
   server.on('upgrade', (_request, socket) => {
     socket.on('error', () => {})
     socket.end('HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
@@ -59,7 +59,7 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
 
 type RequestContext = ModelProxyOptions & { placeholder: string; meter: ReturnType<typeof createUsageMeter> }
 
-/** Hands a request on with the key in its headers. What comes back never holds the key: a vendor may repeat what it was sent. */
+/** Forwards a request with the key in its headers, and masks the key in the response. */
 async function proxyRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -69,7 +69,7 @@ async function proxyRequest(
   const target = targetOf(request.url ?? '', context)
   const headers = headersFor(request.headers, context)
   if (target === null || headers === null) {
-    // Whoever else finds the port has no business here.
+    // Another program on the machine may have found the port.
     return refuse(response, 401, 'this is not the key that Ralph gave the agent')
   }
   if (context.isOpen?.() === false) return refuse(response, 403, 'no session of the agent is at work')
@@ -77,35 +77,35 @@ async function proxyRequest(
     const { headers, decoders } = decodeResponse(answer, request.method === 'HEAD')
     const count = context.meter.response(String(headers['content-type'] ?? ''))
     const cutter = keyCutter(context.key, count.chunk)
-    // Where the agent has gone, or was ended, what came is counted.
+    // Also if the agent has gone or was ended: what arrived is counted.
     cutter.once('close', count.end)
     return { headers: withoutKey(headers, context.key), streams: [...decoders, cutter] }
   })
 }
 
-/** The vendor's address for a path of ours, without a key; null where the path would lead elsewhere. */
+/** The vendor's URL for a requested path, without a key; null if the path would lead to another server or base path. */
 function targetOf(path: string, { upstream, placeholder }: RequestContext): URL | null {
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\')) return null
   const base = upstream.pathname.replace(/\/$/, '')
   const target = new URL(base + path, upstream.origin)
   const isBelow = target.pathname.startsWith(`${base}/`)
   if (target.origin !== upstream.origin || !isBelow) return null
-  // Gemini's older way to give it. Addresses are repeated on error pages and kept in logs: the header alone has the key.
+  // Gemini also accepts the key in the URL. URLs appear on error pages and in logs, so the key is sent in the header only.
   for (const [name, value] of [...target.searchParams])
     if (value === placeholder) target.searchParams.delete(name, value)
   return target
 }
 
-/** Headers that belong to the agent's own connection with us, and those by which an answer would come in pieces of a key. */
+/** Headers of the agent's connection to the proxy, and those that would split a key over several responses. */
 const NOT_PASSED_ON = ['cookie', 'host', 'accept-encoding', 'range', 'if-range']
 
-/** The headers with the key in the place of ours; null where ours is not in them. */
+/** The headers with the key in place of the placeholder; null if they do not have the placeholder. */
 function headersFor(
   received: IncomingHttpHeaders,
   { placeholder, key, upstream }: RequestContext,
 ): Record<string, string | string[]> | null {
   let hasPlaceholder = false
-  // What is counted must be readable.
+  // Usage can only be read from uncompressed responses.
   const headers: Record<string, string | string[]> = { host: upstream.host, 'accept-encoding': 'identity' }
   for (const [name, value] of Object.entries(withoutHopByHopHeaders(received))) {
     if (NOT_PASSED_ON.includes(name)) continue

@@ -1,5 +1,5 @@
-// Runs what is not trusted as a user without rights of its own (`isolation: other-user`): no sudo, no Docker socket, no
-// key in our memory or files, no write to `.git`. Linux only. What it cannot have is a clear error, never a step down.
+// Runs untrusted programs as a user without rights (`isolation: other-user`): no sudo, no Docker socket, no access to keys
+// in our memory or files, no write to `.git`. Linux only. If a promise cannot be kept, it is an error, never a silent fallback.
 import { chmod, stat } from 'node:fs/promises'
 import { SYSTEM_PATH, type UserProcesses } from '../system/program-user.ts'
 import {
@@ -30,28 +30,28 @@ import { placesOf, sweep } from './other-user/temporary-places.ts'
 
 export { canBeRoot } from './other-user/root.ts'
 
-/** The unprivileged user and what is done on its behalf. Between `grant` and `revoke` the work tree is its to write. */
+/** The unprivileged user. Between `grant` and `revoke` it may write to the work tree. */
 export type OtherUser = Awaited<ReturnType<typeof verifiedUser>> & {
-  /** Programs of this user run beside each other: the end of one is not that of the others. */
+  /** Programs of this user run beside each other: ending one does not end the others. */
   readonly isShared?: true
-  /** What it listens at is not on our loopback. */
+  /** Its programs listen on a loopback of their own. */
   readonly hasOwnLoopback?: true
   /** Leaves the machine as it was. */
   close(): Promise<void>
-  /** What `endOtherUser` has to know to do the same where we were killed. */
+  /** What `endOtherUser` needs to do the same after Ralph was killed. */
   readonly before: string
 }
 
 /**
- * `enter` stands before the program, as root; `isOpen`: in the group that keeps the network; `scratch`: with the temporary
- * folders of this place.
+ * `enter`: a command to put before the program, run as root. `isOpen`: in the group that keeps the network. `scratch`: with the
+ * temporary folders of this place.
  */
 type StartOptions = { enter?: readonly string[]; isOpen?: boolean; scratch?: string | null }
 
 type Env = Readonly<Record<string, string>>
 
 export type OtherUserOptions = ProbeOptions & {
-  /** Tells this runner from others on the machine, which must not end each other's agents. */
+  /** Identifies this runner among others on the machine, which must not end each other's agents. */
   key: string
   say(text: string): void
   /** `OtherUser.before` of the job that was killed. */
@@ -61,13 +61,13 @@ export type OtherUserOptions = ProbeOptions & {
 /** A folder and the mode that it had. */
 type SavedMode = [path: string, mode: number]
 
-/** Places where tools write; those in our own home would be refused to the other user. */
+/** Variables that name folders for tools to write to. The other user cannot write to those in our own home. */
 const WRITABLE_PLACES =
   /^(XDG_.*|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|DOTNET_CLI_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|TMPDIR|TEMP|TMP)$/i
 
 /**
- * Makes the user ready and tries everything that is promised of it, before any agent runs. Throws UserError with each
- * thing that cannot be had and how to have it.
+ * Prepares the user and tests every promise, before any agent runs. Throws UserError with each promise that fails and how to
+ * fix it.
  */
 export async function openOtherUser(options: OtherUserOptions): Promise<OtherUser> {
   if (process.platform !== 'linux') {
@@ -100,13 +100,13 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
   }
 }
 
-/** The user, when everything that is promised of it is so. */
+/** The user, after every promise has been tested. */
 async function verifiedUser(
   options: OtherUserOptions,
   root: Root,
   account: Account,
   view: View,
-  /** A folder of ours where the user may be given other trees. */
+  /** A folder of ours for other trees that the user can be given. */
   rooms: string,
 ) {
   const { workTree } = options
@@ -136,13 +136,13 @@ async function verifiedUser(
     /** How to start a program as that user, in the work tree by default; `preamble(env)` has to come first on its stdin. */
     command,
     preamble,
-    /** A command as root, to be started or, one of those that every session needs, done. */
+    /** `root` builds a command that runs as root; `asRoot` runs one. */
     root,
     asRoot,
-    /** The environment without what points into our own home, and with the user's own. */
+    /** The environment without variables that lead into our own home, and with the user's own ones. */
     env: (env: Env): Record<string, string> => ({ ...installed, ...ownEnv(env, options, account) }),
     ...countedGrants(workTree, asRoot, uid),
-    /** The same for a tree in `rooms` in the place of the work tree. */
+    /** `grant` and `revoke` for a tree in `rooms` instead of the work tree. */
     granted(tree: string) {
       const { grant: give, revoke: take } = countedGrants(tree, asRoot, uid)
       return {
@@ -156,19 +156,19 @@ async function verifiedUser(
     },
     openHome: places.openHome,
     openScratch: places.openScratch,
-    /** The gates' home as it was at first: empty. */
+    /** Empties the gates' home, as it was at first. */
     async renewHome() {
       await asRoot('find', home, '-xdev', '-mindepth', '1', '-delete')
       await asRoot('chown', `${uid}:${gid}`, home)
       await asRoot('chmod', '0700', home)
     },
     ...processesOf(root, account, view.isNarrow, others),
-    /** Those that this process of ours has started. What left it is reached where the view is narrow, else by `end`. */
+    /** The descendants of a process. Those that left it are reached if the view is narrow, else by `end` only. */
     under: (pid: number): UserProcesses => processesOf(root, account, view.isNarrow, others, pid),
   }
 }
 
-/** As many times as a tree is granted it has to be revoked: sessions in a row may have it together. */
+/** Counts grants, so that several sessions can have the tree at the same time: each grant needs its revoke. */
 function countedGrants(tree: string, asRoot: (...command: string[]) => Promise<void>, uid: number) {
   let grants = 0
   return {
@@ -181,12 +181,12 @@ function countedGrants(tree: string, asRoot: (...command: string[]) => Promise<v
   }
 }
 
-/** The user with a tree in its `rooms` in the place of the work tree. */
+/** The user with a tree in its `rooms` instead of the work tree. */
 export function userInTree(user: OtherUser, tree: string): OtherUser {
   return { ...user, ...user.granted(tree) }
 }
 
-/** The user for programs that run beside each other, until `end` of the user itself. */
+/** The user for programs that run beside each other; only `end` of the user itself ends them all. */
 export function sharedUser(user: OtherUser | null): OtherUser | null {
   return user === null ? null : { ...user, isShared: true }
 }
@@ -201,14 +201,14 @@ function ownEnv(env: Env, options: OtherUserOptions, { name, home, top }: Accoun
     HOME: isWithin(env.HOME ?? '', [top]) ? (env.HOME ?? '') : home,
     USER: name,
     LOGNAME: name,
-    // git reads no repository of somebody else's unless it is told so.
+    // Else git refuses to read a repository that belongs to another user.
     GIT_CONFIG_COUNT: '1',
     GIT_CONFIG_KEY_0: 'safe.directory',
     GIT_CONFIG_VALUE_0: '*',
   }
 }
 
-/** For the job that was killed: ends what still runs as the other user, and leaves the machine as it was. */
+/** For a job that was killed: ends the other user's processes and restores the machine. Returns how many were ended. */
 export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   if (process.platform !== 'linux') return 0
   const account = accountOf(nameFor(options.key))
@@ -221,7 +221,7 @@ export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   return 0
 }
 
-/** What root does by path, it does when none of them is left who could lead it elsewhere. */
+/** Root works by path, so all processes of the user are ended first: none can replace a folder by a link. */
 async function endAndRestore(
   { workTree }: OtherUserOptions,
   root: Root,
@@ -230,11 +230,11 @@ async function endAndRestore(
 ): Promise<number> {
   const ended = await processesOf(root, account, false).end()
   const faults: unknown[] = []
-  // Every part, whatever becomes of the others.
+  // Every step runs, even if others fail.
   for (const part of [
     () => restoreOwner(workTree, (...command) => run(root(...command)), account),
     () => restoreModes(root, modes),
-    // Its number may be given again, and with it whatever it left.
+    // Its uid may be reused, and its files would then belong to the new user.
     () => sweep((...command) => run(root(...command)), account, workTree),
     () => removeAccount(root, account.name),
   ])
@@ -243,7 +243,7 @@ async function endAndRestore(
   return ended
 }
 
-/** What closed it goes by a number that may be somebody else's one day: see isolation/closed-network.ts. */
+/** Removes the closed network's rules: they are for a uid that may be reused (see isolation/closed-network.ts). */
 async function openNetwork(root: Root, { uid }: Account): Promise<void> {
   await run(root('nft', 'delete', 'table', 'inet', `ralph_${uid}`)).catch(() => {})
   await run(root('ip', 'netns', 'delete', `ralph-${uid}`)).catch(() => {})
@@ -253,7 +253,7 @@ async function restoreModes(root: Root, modes: readonly SavedMode[]): Promise<vo
   for (const [path, mode] of modes) await run(root('chmod', mode.toString(8), path))
 }
 
-/** Of folders that we change alone, whatever was remembered. */
+/** The saved modes, but only of folders that Ralph changes: the text may have been manipulated. */
 function parseModes({ env, workTree, before = '[]' }: OtherUserOptions): SavedMode[] {
   const ours = [env.RUNNER_TEMP, actionsFolder(env), workTree, ...above(workTree)]
   const isMode = (one: unknown): one is SavedMode =>
@@ -266,7 +266,7 @@ function parseModes({ env, workTree, before = '[]' }: OtherUserOptions): SavedMo
   }
 }
 
-/** Where it is not ours, the probe says so. */
+/** Closes RUNNER_TEMP to others. If it is not ours, the probe reports it. */
 async function closeTemp({ env }: OtherUserOptions, modes: SavedMode[]): Promise<void> {
   const temp = env.RUNNER_TEMP
   const found = temp === undefined ? null : await stat(temp).catch(() => null)
@@ -275,7 +275,7 @@ async function closeTemp({ env }: OtherUserOptions, modes: SavedMode[]): Promise
   await chmod(temp, found.mode & 0o700).catch(() => {})
 }
 
-/** In a folder with the sticky bit only its owner takes entries away: `.git` stays. */
+/** Makes the tree writable for the user's group. With the sticky bit only the owner can remove entries, so `.git` stays. */
 async function openWorkTree(
   { workTree }: OtherUserOptions,
   root: Root,
@@ -288,8 +288,8 @@ async function openWorkTree(
 }
 
 /**
- * On a machine that is thrown away the way to the checkout is opened; elsewhere that is for its owner to decide. Adds the
- * modes that the folders had.
+ * Lets other users pass through the folders above the checkout, on GitHub-hosted machines only; elsewhere the owner decides. Adds
+ * the modes that the folders had.
  */
 async function openPathToTree(
   { env, workTree, say }: OtherUserOptions,

@@ -3,12 +3,12 @@ import { buildMatcher, type Matcher } from './redact/matcher.ts'
 import { KeyFinder, type KeyShape, type KeyStarts, keyStarts, privateKeyFinder } from './redact/shapes.ts'
 import { Views } from './redact/views.ts'
 
-/** What stands in the place of a secret. Secrets that touch each other become one. */
+/** Replaces a secret. Adjacent secrets become one. */
 export const REDACTED = '***'
 
 export type { KeyShape }
 
-/** A place where a secret was found. Says its kind, never the value; `line` counts from 1. */
+/** A secret that was found: its kind, never its value. `line` counts from 1. */
 export type Finding = { what: string; line: number }
 
 export type Redactor = ReturnType<typeof createRedactor>
@@ -16,7 +16,7 @@ export type Redactor = ReturnType<typeof createRedactor>
 const MAX_FINDINGS = 1_000
 const KNOWN = 'a known secret value'
 const PRIVATE_KEY = 'a private key'
-/** So many units that may begin a known value are hidden at the end of a line. */
+/** At the end of a line, this many UTF-16 units that may begin a known value are hidden. */
 const BEGINNING = 8
 
 type Secret = { what: string; from: number; to: number }
@@ -49,7 +49,7 @@ export function createRedactor(values: string[], shapes: readonly KeyShape[] = [
   }
 }
 
-/** Finds what no private key is, in texts that follow each other; `base` is where the text begins in all of them. */
+/** Finds all secrets but private keys, in consecutive texts. `base` is the offset of a text in all of them. */
 function createFinder(matcher: Matcher, starts: KeyStarts) {
   let found: Secret[] = []
   let base = 0
@@ -81,7 +81,7 @@ function wholeFinder(matcher: Matcher, starts: KeyStarts): (text: string) => Sec
   }
 }
 
-/** Takes whole lines, one or more, and gives them back at once: what a later one may turn into a secret is hidden early. */
+/** Redacts whole lines at once. A possible beginning of a secret at the end of a line is hidden, as the next line may complete it. */
 function lineRedactor(matcher: Matcher, starts: KeyStarts): (text: string) => string {
   const finder = createFinder(matcher, starts)
   const privateKeys = privateKeyFinder()
@@ -97,7 +97,7 @@ function lineRedactor(matcher: Matcher, starts: KeyStarts): (text: string) => st
   }
 }
 
-/** All of them in their order, none of which overlaps another. */
+/** All secrets in order, without overlaps. */
 function mergeSecrets(found: readonly Secret[], privateKeys: readonly Omit<Secret, 'what'>[]): Secret[] {
   const all = [...found, ...privateKeys.map((key) => ({ what: PRIVATE_KEY, ...key }))]
   const secrets: Secret[] = []
@@ -105,7 +105,7 @@ function mergeSecrets(found: readonly Secret[], privateKeys: readonly Omit<Secre
   return secrets
 }
 
-/** Secrets that overlap become one; they come by their ends, or by their beginnings. */
+/** Adds a secret and merges it with those that it overlaps. Secrets must come sorted by their ends, or by their beginnings. */
 function addSecret(secrets: Secret[], secret: Secret): void {
   let { what, from, to } = secret
   for (let last = secrets.at(-1); last !== undefined && from < last.to; last = secrets.at(-1)) {
@@ -148,13 +148,13 @@ function withLines(text: string, secrets: readonly Secret[]): Finding[] {
   })
 }
 
-// ---------------------------------------------------------------- the forms in which a known value gives itself away
+// ---------------------------------------------------------------- the forms of a known value
 
 /** Shorter values are ignored: hiding `true` or `1234` would garble every text and protect nothing. */
 const MIN_VALUE = 6
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Every text that gives one of the values away, in the views of redact/views.ts: without line breaks. */
+/** Every text that reveals one of the values, without line breaks, as the views of redact/views.ts are. */
 function formsOf(values: readonly string[]): string[] {
   const forms = new Set<string>()
   for (const value of values) {
@@ -171,7 +171,7 @@ function withoutBreaks(text: string): string {
   return text.replace(/[\r\n]/g, '')
 }
 
-/** Escapes are undone once by a view: those that stand here are found behind a second escape, too (JSON in JSON). */
+/** A view removes one level of escapes. With these forms, a second level is found, too (JSON in JSON). */
 function encodingsOf(value: string): string[] {
   const bytes = new TextEncoder().encode(value)
   const binary = Buffer.from(bytes).toString('latin1') // escapes and hex are undone byte by byte: a unit for each

@@ -1,4 +1,4 @@
-// A place for one run of programs that are not trusted: temporary folders, and where asked a home, of its own, which go with it.
+// Temporary folders, and a home if asked for, for one run of untrusted programs; removed at its end.
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newMark, openRunFolder } from '../system/orphans.ts'
@@ -8,7 +8,7 @@ import type { Environment } from './untrusted-env.ts'
 export type Scratch = AsyncDisposable & {
   /** The folder for temporary files, as the programs see it. */
   tmp: string
-  /** Empty, and gone with the place; null where the programs keep the home that they have. */
+  /** Empty at first, and removed with the place; null if the programs keep their home. */
   home: string | null
   /** The user whose programs see the place; null for our own. */
   as: OtherUser | null
@@ -17,16 +17,15 @@ export type Scratch = AsyncDisposable & {
 }
 
 export type ScratchOptions = {
-  /** Of the run: who ends what is left of a killed run finds the folder by it. */
+  /** The mark of the run, by which a later job finds the folder of a killed run. */
   mark?: string
   /** Whether the place has a home, too. */
   home?: boolean
 }
 
 /**
- * Opens a place that no other run writes, so that a tool's cache which one session left is nothing that a gate believes. As
- * another user it is `/tmp` and `/var/tmp` themselves where that user has a view of the machine of its own; else, and for our
- * own user, a folder that `TMPDIR` names.
+ * Opens a place that no other run writes to, so that no gate uses a tool's cache that a session left. For another user with its own
+ * view of the machine it is `/tmp` and `/var/tmp`; else, and for our own user, a folder that `TMPDIR` names.
  */
 export async function openScratch(
   as: OtherUser | null,
@@ -44,7 +43,7 @@ export async function openScratch(
   const folder = await openRunFolder(mark)
   const tmp = join(folder.path, 'tmp')
   const home = hasHome ? join(folder.path, 'home') : null
-  // A program may start another as a user of its own (a database that refuses root): that one passes through, as in /tmp.
+  // A program may start another one as a third user (a database that refuses root), which must be able to pass through.
   await chmod(folder.path, 0o711)
   await mkdir(tmp, { mode: 0o711 })
   if (home !== null) await mkdir(home, { mode: 0o700 })
@@ -55,7 +54,7 @@ export async function openScratch(
   }
 }
 
-/** Variables by which tools are led to a folder for temporary files. */
+/** Variables that name the folder for temporary files. */
 type Temporary = Record<'TMPDIR' | 'TEMP' | 'TMP', string>
 
 export function temporaryVariables(tmp: string): Temporary {

@@ -1,4 +1,4 @@
-// What agent and gates may see of our environment: an allow-list, and names that no wish can add.
+// What agents and gates see of our environment: an allow-list, and names that can never be added.
 
 /** An environment as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -10,7 +10,7 @@ export type FilteredEnv = { env: Record<string, string>; refused: string[] }
  * Names that agent and gates get without asking. Left out on purpose:
  * - GITHUB_SHA, GITHUB_REF and the like: they name the commit that started the workflow, not the tree that is
  *   worked on, so a script that stamps or diffs by them would be wrong.
- * - RUNNER_TEMP: the file commands lie below it.
+ * - RUNNER_TEMP: the files of workflow commands are below it.
  * - XDG_RUNTIME_DIR, DBUS_*: `systemd-run --user` starts programs that do not descend from us, out of our reach.
  * - npm_config_userconfig, PIP_INDEX_URL and other places where keys are kept: `gate-env` can name them.
  * - PWD, OLDPWD: they name our directory, not the one the program starts in.
@@ -45,8 +45,8 @@ const ALLOWED: ReadonlySet<string> = new Set(
 const ALLOWED_PREFIXES = ['LC_', 'JAVA_HOME_', 'GOROOT_1_']
 
 /**
- * Never given, whoever asks: the job's tokens, inputs and service credentials, the file commands and what can
- * speak with our git authentication.
+ * Never passed on, even if requested: the job's tokens, inputs and service credentials, the files of workflow commands, and
+ * whatever gives access to our git authentication.
  */
 const FORBIDDEN: ReadonlySet<string> = new Set(
   `
@@ -60,7 +60,7 @@ const FORBIDDEN: ReadonlySet<string> = new Set(
 
 const FORBIDDEN_PREFIXES = ['INPUT_', 'ACTIONS_', 'STATE_', 'GITHUB_ARTIFACTS', 'GIT_CONFIG']
 
-/** Whether no wish can give a variable of this name to agent or gates. */
+/** Whether a variable of this name is never passed to agents or gates. */
 export function isForbidden(name: string): boolean {
   const upper = name.toUpperCase()
   return FORBIDDEN.has(upper) || FORBIDDEN_PREFIXES.some((prefix) => upper.startsWith(prefix))
@@ -99,7 +99,7 @@ function allow(
   const leaks = (value: string): boolean => tokens.some((token) => value.includes(token))
   const entries = new Map<string, string>()
   const refused = new Set<string>()
-  // Without it a `bash -c` whose stdin is a socket (Node's pipes are) takes itself for a remote shell: ~/.bashrc runs.
+  // Without it, a `bash -c` whose stdin is a socket (as Node's pipes are) acts as a remote shell and runs ~/.bashrc.
   entries.set('SHLVL', '1')
   const add = (name: string, value: string | undefined, isRequested: boolean): void => {
     if (forbidden(name) || (value !== undefined && leaks(value))) {
@@ -130,25 +130,25 @@ function jobTokens(full: Environment): string[] {
   )
 }
 
-/** Words in the name of a variable that say: a key. `COMPASS`, `GIT_AUTHOR_NAME` and `XAUTHORITY` are none. */
+/** Names of variables that hold a secret. `COMPASS`, `GIT_AUTHOR_NAME` and `XAUTHORITY` do not match. */
 const SECRET_NAME =
   /TOKEN|SECRET|CREDENTIAL|API_?KEY|(?:^|_)KEYS?(?:_|$)|(?:^|_)PASS(?:_|$)|PASSW|PASSPHRASE|WEBHOOK|(?:^|_)(?:DSN|COOKIES?|AUTH|BEARER|JWT|PAT)(?:_|$)|HEADERS?(?:_|$)|CONN(?:ECTION)?_STR/i
-/** Shorter ones stand everywhere by chance. */
+/** Shorter values occur everywhere by chance. */
 const SECRET_LENGTH = 8
 
-/** Values that may not leave this process: what the environment calls a key, and addresses that hold a password. */
+/** Values that may not leave this process: variables with the name of a secret, and URLs with a password. */
 export function secretsIn(full: Environment): string[] {
   return Object.entries(full).flatMap(([name, value = '']) => {
     const found = SECRET_NAME.test(name) ? [value, ...inHeaders(name, value)] : []
     const [, user, password] = /^[a-z][a-z0-9+.-]*:\/\/([^\s:@/]*):([^\s@/]+)@/i.exec(value) ?? []
     if (password !== undefined) found.push(value)
-    // A database for tests has its user's name for a password, which stands in every output.
+    // Test databases often have the user's name as password, which occurs in every output.
     if (password !== undefined && password !== user) found.push(password, decoded(password))
     return [...new Set(found)].filter((one) => one.length >= SECRET_LENGTH)
   })
 }
 
-/** Of `name: value` lines, what the server gets. */
+/** The values of `name: value` lines. */
 function inHeaders(name: string, value: string): string[] {
   if (!/HEADER/i.test(name)) return []
   return value.split('\n').flatMap((line) => {

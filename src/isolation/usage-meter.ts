@@ -1,13 +1,13 @@
-// Reads what a request used out of a vendor's answer: an event stream or one JSON object, of four wire formats. Pure.
+// Reads a request's usage from the vendor's response: an event stream or one JSON object, in four wire formats. Pure.
 import { asAmount, asObject, jsonObject } from '../engine/model/json.ts'
 
 export type ModelUsage = { requests: number; inputTokens: number; outputTokens: number; cachedTokens: number }
 type Tokens = Omit<ModelUsage, 'requests'>
 
-/** A line of a stream, or a body, that is longer holds files, not usage. */
+/** UTF-16 units. A longer line or body holds files, not usage. */
 const MAX_TEXT = 1024 * 1024
 
-/** Sums up over responses; each is told its chunks, and its end however it comes. */
+/** Adds up the usage of responses. Call `chunk` for each part of one, and `end` in any case. */
 export function createUsageMeter(): {
   used(): ModelUsage
   response(contentType: string): { chunk(bytes: Uint8Array): void; end(): void }
@@ -49,7 +49,7 @@ export function createUsageMeter(): {
   }
 }
 
-/** Within one response every figure is what was used so far, or that figure again. */
+/** Within one response, every number is a running total, so the greatest counts. */
 function maximum(one: Tokens, other: Tokens): Tokens {
   return {
     inputTokens: Math.max(one.inputTokens, other.inputTokens),

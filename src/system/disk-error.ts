@@ -1,4 +1,4 @@
-// Errors of a disk that takes nothing more: which one it is, and what a person can do.
+// Errors of a disk that cannot be written to: the kind, and what a person can do about it.
 import { accessSync, constants, lstatSync, statfsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
@@ -18,7 +18,7 @@ const FOUND: Record<Kind, (place: string) => string> = {
   closed: (place: string) => `${userInfo().username} may not write to ${place}${ownerOf(place)}`,
 }
 
-/** What is wrong with the disk; null for any other error. `usual` is the folder of one that names no path. */
+/** What is wrong with the disk; null for any other error. `usual` is the folder to look at when the error names no path. */
 export function diskMistake(error: unknown, usual: string): Mistake | null {
   const path = error instanceof Error && 'path' in error ? String(error.path) : null
   const place = closestFolder(path ?? usual)
@@ -28,7 +28,7 @@ export function diskMistake(error: unknown, usual: string): Mistake | null {
   return { path: 'disk', found: FOUND[kind](place), expected: '', fix }
 }
 
-/** By the system's code, and of git, which has none, by the words that it prints for two of them. */
+/** Reads the system's error code. git gives none, so two kinds are recognized by the words that it prints. */
 function kindOf(error: unknown, place: string): Kind | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const words = messageOf(error)
@@ -39,7 +39,7 @@ function kindOf(error: unknown, place: string): Kind | null {
     return 'full'
   if (code === 'EROFS' || /read-only file system/i.test(words)) return 'read-only'
   if (code === 'EACCES' || code === 'EPERM') return 'closed'
-  // Node makes a folder and those above it, and where it may not, names the one that is missing.
+  // A recursive mkdir that is refused reports ENOENT for the folder that is missing, not EACCES for its parent.
   const isMissing =
     code === 'ENOENT' && error instanceof Error && 'syscall' in error && error.syscall === 'mkdir'
   if (!isMissing) return null
@@ -47,7 +47,7 @@ function kindOf(error: unknown, place: string): Kind | null {
   return attempted(() => statfsSync(place).bavail) === 0 ? 'full' : null
 }
 
-/** The path, or the closest one above it that is there. */
+/** The path, or its closest parent that exists. */
 function closestFolder(path: string): string {
   let at = path
   while (at !== dirname(at) && lstatSync(at, { throwIfNoEntry: false }) === undefined) at = dirname(at)

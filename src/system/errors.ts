@@ -1,9 +1,9 @@
-// What went wrong, said so that the reader can mend it: mistakes are collected, exceptions are for surprises.
+// What went wrong, and how to fix it. Mistakes are collected; exceptions are for surprises.
 
 import { withoutControls } from './workflow-commands.ts'
 
 /**
- * One mistake in something a person wrote; `found` is a whole sentence where `expected` is empty. `path` says where
+ * One mistake in something a person wrote. `found` is a whole sentence if `expected` is empty. `path` is the place
  * (`prd.json: userStories[2].dependsOn[0]`).
  */
 export type Mistake = { path: string; found: string; expected: string; fix: string }
@@ -19,7 +19,7 @@ export class UserError extends Error {
   }
 }
 
-/** What `act` gives, or the bad input that it throws; any other error goes on. */
+/** The result of `act`, or the UserError that it throws; any other error is thrown on. */
 export async function orUserError<T>(act: () => T | Promise<T>): Promise<T | UserError> {
   try {
     return await act()
@@ -29,7 +29,7 @@ export async function orUserError<T>(act: () => T | Promise<T>): Promise<T | Use
   }
 }
 
-/** One mistake as two plain lines, whatever was found. */
+/** One mistake as two lines without control characters. */
 export function formatMistake(mistake: Mistake): string {
   const [path, found, expected, fix] = [mistake.path, mistake.found, mistake.expected, mistake.fix].map(
     withoutControls,
@@ -38,7 +38,7 @@ export function formatMistake(mistake: Mistake): string {
   return `${path}: ${problem}\n  fix: ${fix}`
 }
 
-/** What git holds is not what it says it holds: no attempt can be looked at on it, and a new clone mends it. */
+/** An object of the clone is missing or has other bytes than its id says. No attempt can be judged on it; a new clone helps. */
 export class DamagedClone extends Error {
   constructor(what: string) {
     super(`the clone is damaged: ${what}`)

@@ -1,23 +1,23 @@
-// The telling part of a long output: what failed, where, and how it ended. Knows kinds of lines, no tool's language. Pure.
+// The important lines of a long output: what failed, where, and how it ended. Knows kinds of lines, no tool's language. Pure.
 import { withoutControls } from './workflow-commands.ts'
 
-/** Of a longer output only the first and the last half of so many UTF-16 units are looked at. */
+/** UTF-16 units. Of a longer output only the first half and the last half of this size are read. */
 const MAX_INPUT = 1024 * 1024
-/** A longer line is cut before anything is said of it, UTF-16 units. */
+/** UTF-16 units. A longer line is cut before it is classified. */
 const MAX_LINE = 1000
 const MARK = '[...]'
-/** It passed, was counted, or was on its way: shown only where nothing else is. */
+/** Passed tests, tables, progress: shown only if there is nothing else. */
 const NOISE = 0
-/** So much draws what is beside it along. */
+/** From this value on, a line raises the value of its neighbours. */
 const IMPORTANT = 3
-/** The last line says how it ended. */
+/** The least value of the last line, which says how the program ended. */
 const LAST_LINE = 6
-/** What is worth less is not missed. */
+/** Lines of a smaller value are left out. */
 const LEAST = 0.3
 
-/** What a line is worth to somebody who has to mend the failure: the first row that fits says it. */
+/** How much a line helps to fix the failure: the first row that matches counts. */
 const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
-  // What passed, whatever its name speaks of.
+  // Passed tests, whatever words are in their names.
   [
     NOISE,
     /^\s*(?:[✓✔√]|ok\s+\S|PASS\b|--- (?:PASS|SKIP)|=== [A-Z]+\s|# Subtest:|not ok\b.*# (?:TODO|SKIP)\b)/,
@@ -27,7 +27,7 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
   [NOISE, /(?:\|(?:\s*[\d.]+%?\s*|\s{3,})(?=\||$)){2}|\|\s*(?:% |line %)|\s\d+\s+\d+\s+\d+%(?:\s|$)/],
   [NOISE, /^[\sℹ#[\]A-Z]*[-=+⎯─━_*.|]{8,}$|^\[[A-Z]+\]$/],
   [NOISE, /\d%\s?[|[]|[█▓▒░━⠀-⣿]{3,}|\[[=#]{3,}[>\s.-]*\]|^(?:\S+\s+)?[.sxFE]{5,}\s*(?:\[\s*\d+%\])?$/],
-  // Frames of code that nobody here wrote, and the advice that stands under every failure.
+  // Stack frames outside the project, and the advice that tools print under every failure.
   [
     NOISE,
     /^\s*(?:at |File "|❯ |\/).*(?:node_modules\/|node:|site-packages\/|<frozen|\/rustc\/|\/usr\/(?:lib|local)\/|java\.base\/|org\.junit\.)|\((?:node_modules\/|node:)\S+\)$/,
@@ -36,9 +36,9 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
     NOISE,
     /\[Help \d\]|\bre-run Maven\b|^\[ERROR\] For more information|^npm (?:ERR!|error) (?:code|path|command|A complete log)/i,
   ],
-  // What stands above or below every failure alike.
+  // Headings that are the same for every failure.
   [NOISE, /^\s*(?:✖ failing tests:|'test failed')$|^ImportError: Failed to import test module: /],
-  // An error that nothing caught, where it begins.
+  // The first line of an uncaught error.
   [10, /^(?:Uncaught )?[A-Z]\w*(?:Error|Exception)(?: \[\w+\])?: \S/],
   // What failed.
   [
@@ -49,7 +49,7 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
     7,
     /\b(?:[A-Z]\w*)?(?:Error|Exception|Failure)\b(?: \[\w+\])?(?::|$)|\berror [A-Z]+\d+:|^\s*\d+:\d+\s+error\s|:\d+:\s*(?:fatal )?error\b|\bpanicked at\b|\.\.\. (?:FAILED|FAIL|ERROR)\b/,
   ],
-  // Where Python stopped reading: no frame of a traceback names it.
+  // Where Python stopped parsing: such an error has no traceback frame.
   [9, /^\s*File ".*", line \d+$/],
   // How it differs from what it should be.
   [
@@ -61,7 +61,7 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
     4,
     /\w\.[A-Za-z]\w{0,5}(?::\d+|\(\d+,\d+\))|^\s*File ".*", line \d+|^\s*>\s*\d+\s*\||^[\s|]*[~^]+(?:\s|$)/,
   ],
-  // How many; none of something tells nothing.
+  // Numbers of failures; zero failures are noise.
   [
     4,
     /\b[1-9]\d* (?:errors?|fail(?:ed|ures?|ing)?)\b|\b(?:errors?|fail(?:ed|ures?)?)\s{0,3}[:=]?\s{0,3}[1-9]/i,
@@ -80,7 +80,7 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OVERWRITES = /\u001b\[(?:2K|[01]?G)/g
 
-/** The lines as a terminal leaves them, without colours; of what was overwritten only what tells of a failure. */
+/** The lines as a terminal shows them at the end, without colours. Of overwritten text, only failures are kept. */
 export function terminalLines(output: string): string[] {
   return output.split('\n').flatMap((line) => {
     const parts = line.replace(OVERWRITES, '\r').split('\r').map(withoutControls)
@@ -90,14 +90,14 @@ export function terminalLines(output: string): string[] {
   })
 }
 
-/** Redacted as a terminal leaves it: a control sequence in the middle of a key would hide it. */
+/** The lines as a terminal shows them, redacted. Control sequences go first: one in the middle of a key would hide the key. */
 export function cleanLines(output: string, redact: (text: string) => string): string {
   return redact(terminalLines(output).join('\n'))
 }
 
 /**
- * At most `bound` bytes (UTF-8) of `output`: the lines that tell most and what stands beside them, in their order.
- * Long lines are cut first; `[...]` stands for what was left out.
+ * At most `bound` bytes (UTF-8) of `output`: the most important lines and their neighbours, in order.
+ * Long lines are cut first. `[...]` marks what was left out.
  */
 export function excerpt(output: string, bound: number): string {
   const lines = terminalLines(clipMiddle(output)).map((line) => line.trimEnd())
@@ -115,8 +115,8 @@ export function excerpt(output: string, bound: number): string {
 }
 
 /**
- * The lines that tell most, in their order, and a number for so many that were left out there: all together cost at most
- * `budget`, where a number costs `gap`.
+ * The most important lines, in order. A number stands for that many lines left out at that place. Everything together costs at most
+ * `budget`; a number costs `gap`.
  */
 export function selectLines(
   lines: readonly string[],
@@ -137,7 +137,7 @@ export function selectLines(
   }
   const best = [...values.keys()].filter((at) => (values[at] as number) >= LEAST)
   for (const at of best.sort((one, other) => (values[other] as number) - (values[one] as number))) keep(at)
-  // Nothing speaks of a failure: then the end does, as far as it fits.
+  // No line reports a failure: then the end is shown, as much of it as fits.
   if (!kinds.some((kind) => worthOf(kind) >= IMPORTANT)) {
     for (let at = lines.length - 1; at >= 0; at -= 1) keep(at)
   }
@@ -151,7 +151,7 @@ export function selectLines(
   return shown
 }
 
-/** At most so many lines, those that tell most, in their order and without indentation. */
+/** The `most` most important lines, in order and without indentation. */
 export function importantLines(output: string, most: number): string[] {
   const lines = output.split('\n').filter((line) => line.trim() !== '')
   return selectLines(lines, most, () => 1, 0).flatMap((line) =>
@@ -159,17 +159,17 @@ export function importantLines(output: string, most: number): string[] {
   )
 }
 
-/** The row of KINDS, or -1. */
+/** The index of the row of KINDS that matches, or -1. */
 function kindOf(line: string): number {
   return line === '' ? -1 : KINDS.findIndex(([, pattern]) => pattern.test(line))
 }
 
-/** Undefined kinds are worth a little: they are neither noise nor telling. */
+/** A line of no known kind has a small value: it is neither noise nor important. */
 function worthOf(kind: number): number {
   return KINDS[kind]?.[0] ?? LEAST / 2
 }
 
-/** What each line is worth where it stands: the tenth of a kind less than the first, what is beside a telling one more. */
+/** The value of each line in its place: repeated lines of one kind lose value, neighbours of important lines gain some. */
 function lineValues(lines: readonly string[], kinds: readonly number[]): number[] {
   const values = lines.map(() => 0)
   for (const [kind, places] of placesByKind(lines, kinds)) {
@@ -186,7 +186,7 @@ function lineValues(lines: readonly string[], kinds: readonly number[]): number[
   return values.map((value, at) => (isNoise(at) ? 0 : value + (below[at] ?? 0) + (above[at] ?? 0)))
 }
 
-/** What comes to each from those before it, less with every step. */
+/** What each line gains from the lines before it; it shrinks with every line in between. */
 function fadingValues(values: readonly number[], share: number): number[] {
   let carried = 0
   return values.map((value) => {
@@ -196,7 +196,7 @@ function fadingValues(values: readonly number[], share: number): number[] {
   })
 }
 
-/** Where the lines of each kind stand; of what is said twice the last, which has most beside it. */
+/** The places of the lines of each kind. Of equal lines the last one counts, as it has the most context. */
 function placesByKind(lines: readonly string[], kinds: readonly number[]): Map<number, number[]> {
   const found = new Map<number, number[]>()
   const said = new Set<string>()
@@ -213,7 +213,7 @@ function placesByKind(lines: readonly string[], kinds: readonly number[]): Map<n
   return found
 }
 
-/** For each line the last one before it that stands further left, or -1: the file of a message, the test of a difference. */
+/** For each line, the last line before it with less indentation, or -1: the file of a message, the test of a difference. */
 function headings(lines: readonly string[]): number[] {
   const above: { at: number; indent: number }[] = []
   return lines.map((line, at) => {

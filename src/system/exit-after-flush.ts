@@ -1,6 +1,6 @@
-// The end of a process of ours: what it has said is read first, and nothing that is left open holds it.
+// Ends Ralph's own process: its output is flushed first, and open handles do not keep it alive.
 
-/** Ends this process with `process.exitCode`. A pipe takes 64 KB at once: what is still to be read does not end with us. */
+/** Exits with `process.exitCode`. A pipe holds 64 KB: output beyond that would be lost without waiting for the reader. */
 export async function exitAfterFlush(): Promise<never> {
   for (const stream of [process.stdout, process.stderr])
     await new Promise<void>((resolve) => stream.write('', () => resolve()))

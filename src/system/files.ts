@@ -1,4 +1,4 @@
-// Files in places that are not ours alone: an agent may have put a pipe, a link or a folder where a file is expected.
+// Files in places that an agent can write to: there may be a pipe, a link or a folder where a file is expected.
 import {
   chmodSync,
   closeSync,
@@ -15,21 +15,21 @@ import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { fsPath, pathBytes, pathText } from './path-text.ts'
 
-/** A file's bytes, or null for anything else: a pipe would be read for ever, a link leads elsewhere. */
+/** The bytes of a regular file; null for anything else. A pipe would block for ever, and a link may lead out of the tree. */
 export async function readRegularFile(file: string): Promise<Buffer | null> {
   return readRegularFileSync(file)
 }
 
 /**
- * The same at once: for small files a turn through the thread pool costs ten times what the system takes. Null for one of more
- * than `most` bytes, too.
+ * The same, synchronous: for a small file the thread pool takes ten times as long as the read itself. Null, too, for a file of more
+ * than `most` bytes.
  */
 export function readRegularFileSync(file: string, most = Number.POSITIVE_INFINITY): Buffer | null {
   let handle: number | null = null
   try {
     const at = fsPath(file)
     if (lstatSync(at, { throwIfNoEntry: false })?.isFile() !== true) return null
-    // Whatever has taken its place meanwhile: nobody waits for it.
+    // Something else may have taken its place since: these flags neither follow a link nor wait at a pipe.
     handle = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const found = fstatSync(handle)
     return found.isFile() && found.size <= most ? readFileSync(handle) : null
@@ -40,12 +40,12 @@ export function readRegularFileSync(file: string, most = Number.POSITIVE_INFINIT
   }
 }
 
-/** Removes whatever stands there, however deep and closed its folders are; most often nothing does. */
+/** Removes a file or folder, even if its folders are too deep or closed. Does nothing if there is none. */
 export function removeSync(file: string): void {
   try {
     if (lstatSync(fsPath(file), { throwIfNoEntry: false }) === undefined) return
   } catch {
-    return // what is above it is no folder, or closed: nothing of it can be read either
+    return // its parent is no folder, or is closed: then it cannot be read either
   }
   removeDeep(fsPath(file))
 }
@@ -59,7 +59,7 @@ function removeDeep(file: string | Buffer): void {
   }
 }
 
-/** Opens folders, and moves up those whose path is longer than the system takes. */
+/** Makes closed folders writable, and moves folders up whose path is too long for the system. */
 function flatten(top: Buffer): void {
   const left = [top]
   let moved = 0
@@ -87,8 +87,8 @@ function inFolder(folder: Buffer, name: Buffer): Buffer {
 }
 
 /**
- * Puts a file in its place in one move: whoever dies here leaves the old one or the new one, whole. Another process may do
- * the same at this moment, so each has a name of its own beside it.
+ * Replaces a file by a rename, so that a killed process leaves either the old file or the new one, whole. The temporary name has
+ * the process id in it, because another process may replace the same file at the same time.
  */
 export async function replaceFile(file: string, bytes: Uint8Array | string, mode = 0o666): Promise<void> {
   const fresh = `${file}.ralph-${process.pid}`
@@ -102,13 +102,13 @@ export async function replaceFile(file: string, bytes: Uint8Array | string, mode
     await handle.close()
   }
   await rename(fresh, file).catch(async () => {
-    // A folder stands in its place.
+    // There is a folder in its place.
     removeSync(file)
     await rename(fresh, file)
   })
 }
 
-/** Removes what processes that were killed left of a file. */
+/** Removes the temporary copies that killed processes left beside a file. */
 function removeStaleCopies(file: string): void {
   const stem = `${basename(file)}.ralph-`
   for (const { name } of entriesSync(dirname(file))) {
@@ -127,7 +127,7 @@ function isProcessGone(pid: number): boolean {
   }
 }
 
-/** Makes the way to a file free: real folders below `root`, and nothing but a regular file at its end. */
+/** Makes a path safe to write to: creates real folders below `root`, and removes links and whatever else is in the way. */
 export async function clearPathTo(root: string, file: string): Promise<void> {
   let at = root
   for (const part of relative(root, dirname(file)).split(sep).filter(Boolean)) {
@@ -141,8 +141,8 @@ export async function clearPathTo(root: string, file: string): Promise<void> {
 }
 
 /**
- * Where a path of the work tree is; null where something above it is no folder: a link there leads elsewhere, and what
- * it leads to is not ours to look at, or to remove. `seen` spares a caller with many paths the same questions.
+ * The absolute path of a path in the tree at `top`; null if one of its parents is not a real folder. A link there could lead out of
+ * the tree, to files that must not be read or removed. `seen` caches the answers for callers with many paths.
  */
 export async function resolveInTree(
   top: string,
@@ -167,45 +167,45 @@ export async function firstLinkIn(top: string, path: string): Promise<string | n
   return null
 }
 
-/** A folder itself, and no link to one. */
+/** Whether the path is a real folder, and no link to one. */
 export async function isFolder(path: string): Promise<boolean> {
   return (await lstat(fsPath(path)).catch(() => null))?.isDirectory() === true
 }
 
-/** What stands in a folder, each name byte for byte; nothing where it cannot be looked into. */
+/** The entries of a folder, their names byte for byte; empty if it cannot be read. */
 export async function entriesOf(folder: string): Promise<{ name: string; isFolder: boolean }[]> {
   const options = { withFileTypes: true, encoding: 'buffer' } as const
   const entries = await readdir(fsPath(folder), options).catch(() => [])
   return entries.map((one) => ({ name: pathText(one.name), isFolder: one.isDirectory() }))
 }
 
-/** The names alone. Rejects where it cannot be looked into. */
+/** The names of the entries. Rejects if the folder cannot be read. */
 export async function namesIn(folder: string): Promise<string[]> {
   return (await readdir(fsPath(folder), { encoding: 'buffer' })).map(pathText)
 }
 
-/** The same at once. */
+/** The same, synchronous. */
 export function namesInSync(folder: string): string[] {
   return readdirSync(fsPath(folder), { encoding: 'buffer' }).map(pathText)
 }
 
-/** At once. */
+/** `isFolder`, synchronous. */
 export function isFolderSync(path: string): boolean {
   return lstatSync(fsPath(path), { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** Nobody's paths are longer (bytes) or deeper (folders); Linux takes 4,096 bytes. */
+/** No real project has longer paths (bytes) or deeper ones (folders). Linux allows 4,096 bytes. */
 export const LONGEST_PATH = 2048
 const DEEPEST_PATH = 512
 
-/** Whether no tool should be shown the path: what looks at its folders one by one may overflow. */
+/** Whether a path is too long or deep for tools: recursive ones may overflow. */
 export function isTooLong(path: string): boolean {
   return path.length > LONGEST_PATH || path.split('/').length > DEEPEST_PATH
 }
 
 /**
- * Gives the owner back what is his: an agent may have closed folders. Links are not followed. What lies deeper than tools
- * bear is removed; gives its paths.
+ * Gives the owner access to all folders again, as an agent may have closed some. Links are not followed. Folders that are too deep
+ * for tools are removed. Returns their paths.
  */
 export async function openClosedFolders(top: string): Promise<string[]> {
   const removed: string[] = []
@@ -231,7 +231,7 @@ export async function openClosedFolders(top: string): Promise<string[]> {
   return removed
 }
 
-/** Removes pipes, sockets and devices (and links) below a folder: whoever opens one may wait for ever. */
+/** Removes pipes, sockets and devices (and links, if `andLinks`) below a folder: a program that opens a pipe may wait for ever. */
 export function removeSpecialFiles(folder: string, recursive: boolean, andLinks = false): void {
   for (const entry of entriesSync(folder)) {
     if (entry.isDirectory() && recursive) removeSpecialFiles(join(folder, entry.name), true, andLinks)
@@ -240,7 +240,7 @@ export function removeSpecialFiles(folder: string, recursive: boolean, andLinks 
   }
 }
 
-/** None of a folder that is closed, or gone meanwhile. */
+/** Empty for a folder that is closed or gone. */
 function entriesSync(folder: string) {
   try {
     return lstatSync(folder).isDirectory() ? readdirSync(folder, { withFileTypes: true }) : []
@@ -249,10 +249,10 @@ function entriesSync(folder: string) {
   }
 }
 
-/** Longer files are no text of ours, bytes. */
+/** Bytes. Ralph writes no longer text files. */
 const TEXT_LIMIT = 64 * 1024 * 1024
 
-/** Makes what lies below a folder fit to be given away: texts are redacted, and whatever is no file is removed. */
+/** Makes a folder safe to upload: redacts its texts, and removes everything that is not a regular file. */
 export async function redactFiles(folder: string, redact: (text: string) => string): Promise<void> {
   if ((await lstat(folder).catch(() => null))?.isDirectory() !== true) return
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -270,7 +270,7 @@ export async function redactFiles(folder: string, redact: (text: string) => stri
   }
 }
 
-/** By what a file is told from every other, and from what it was before somebody wrote to it; null where there is none. */
+/** Identifies a file in its present state: it differs after every write and every replacement. Null if there is no file. */
 export function fileStamp(file: string): string | null {
   const found = lstatSync(file, { throwIfNoEntry: false, bigint: true })
   return found === undefined ? null : `${found.ino} ${found.size} ${found.ctimeNs} ${found.mtimeNs}`

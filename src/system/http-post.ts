@@ -4,10 +4,10 @@ import { messageOf } from './errors.ts'
 
 export type Request = { url: string; headers: Readonly<Record<string, string>>; body: string }
 
-/** `said`: what it answered, or why there is no answer. Not trusted, and it may hold what was sent. */
+/** `detail`: the answer, or why there is none. Untrusted; it may repeat what was sent. */
 export type PostResult = { ok: boolean; detail: string }
 
-/** For a message and its answer, milliseconds. */
+/** For the request and its answer, milliseconds. */
 export const POST_TIMEOUT_MS = 10_000
 const MAX_RESPONSE_LENGTH = 300
 
@@ -20,13 +20,13 @@ export async function sendRequest(
   const { url, headers, body } = request
   const late = AbortSignal.timeout(timeoutMs)
   try {
-    // A redirect could lead a message with its secrets to anybody.
+    // A redirect could send the message, with its secrets, to any server.
     const how = { method: 'POST', headers, body, redirect: 'manual' } as const
     const ended = AbortSignal.any([signal, late])
     const post = () => fetch(url, { ...how, signal: ended })
     let response = await post()
     const retryAfterMs = Number(response.headers.get('retry-after') ?? Number.NaN) * 1000
-    // A 429 was not taken: once more where the service says when, and that is in time.
+    // Tried once more after a 429, if the service says when and that is within the time-out.
     if (response.status === 429 && retryAfterMs < timeoutMs) {
       await response.body?.cancel()
       await delay(retryAfterMs, undefined, { signal: ended })
@@ -44,7 +44,7 @@ export async function sendRequest(
   }
 }
 
-/** So much as is worth showing: an answer may never end. */
+/** The first characters of the body, which may never end. */
 async function beginningOf({ body }: Response): Promise<string> {
   if (body === null) return ''
   const decoder = new TextDecoder()

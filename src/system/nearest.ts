@@ -1,11 +1,11 @@
-// "Did you mean ...?": the candidate that a mistyped word most likely stands for.
+// "Did you mean ...?": finds the candidate that a mistyped word most likely means.
 
 /**
  * The candidate nearest to `word` (case ignored; two swapped letters count as one slip; the first of equals
  * wins), or null when none is within a slip for every `lettersPerSlip` letters that have begun.
  */
 export function nearest(word: string, candidates: Iterable<string>, lettersPerSlip = 3): string | null {
-  // The table below is quadratic: a hostile word of a megabyte is nobody's typing slip.
+  // The table below is quadratic in the length, and a hostile word may have a megabyte.
   if (word.length > 100) return null
   const wanted = word.toLowerCase()
   let best: string | null = null

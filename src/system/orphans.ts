@@ -9,24 +9,24 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openClosedFolders } from './files.ts'
 import { identityOf, isDead, processIds, ps, statOf, threadsLeft } from './process-table.ts'
 
-/** Every process we start carries this variable; whoever still has it when the program is over is a survivor. */
+/** Every process that Ralph starts has this variable; a process that still has it when the program is over is a survivor. */
 export const MARK_NAME = 'RALPH_PROCESS_MARK'
 
-/** Ending survivors is given up after this, so that a fork bomb cannot hold us. */
+/** Ralph stops ending survivors after this time, so that a fork bomb cannot hold it up. */
 const SURVIVOR_LIMIT_MS = 2000
 /** How long a process without an environment is watched: in the middle of an exec it has none for a moment. */
 const EXEC_LIMIT_MS = 250
 
-/** A value for `MARK_NAME` that nobody else has. */
+/** A new, unique value for `MARK_NAME`. */
 export function newMark(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** What stands behind a mark in an environment: its end, or that of one for a part of the run (`markOfPart`). */
+/** What can follow a mark in an environment: its end, or the suffix of a part of the run (`markOfPart`). */
 const MARK_ENDS = ['\0']
 const RUN_MARK_ENDS = ['\0', '-']
 
-/** The mark of what outlives the programs of a run that have the run's own, or that runs beside them. */
+/** The mark for processes of a run that must outlive programs with the run's own mark, or run beside them. */
 export function markOfPart(
   mark: string,
   part: number | `lane${number}` | `gate${number}` | `worker${string}`,
@@ -34,7 +34,7 @@ export function markOfPart(
   return `${mark}-${part}`
 }
 
-/** For a run that is over, however it ended: its mark, and those of its parts. Its folders go, too. */
+/** Ends all processes of a run that is over, those of its parts too, and removes its temporary folders. */
 export async function endOrphansOfRun(mark: string): Promise<number> {
   const ended = await endOrphans(mark, 0, RUN_MARK_ENDS)
   for (const name of await readdir(tmpdir()).catch(() => []))
@@ -42,13 +42,13 @@ export async function endOrphansOfRun(mark: string): Promise<number> {
   return ended
 }
 
-/** A new folder for temporary files of a run, which whoever ends what is left of the run finds by the mark. */
+/** A new folder for temporary files of a run. Its name has the mark in it, so that a later job can remove it. */
 export async function openRunFolder(mark: string): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), folderOf(mark)))
   return { path, [Symbol.asyncDispose]: () => removeFolder(path) }
 }
 
-/** What a program is writing into while it ends is tried once more. What cannot be removed does no harm: no other run gets it. */
+/** Tries again if a program still writes into it. A folder that cannot be removed does no harm: no other run uses it. */
 export async function removeFolder(path: string): Promise<void> {
   const anew = () => rm(path, { recursive: true, force: true, maxRetries: 3 })
   await anew().catch(async () => {
@@ -57,7 +57,7 @@ export async function removeFolder(path: string): Promise<void> {
   })
 }
 
-/** Short: some systems bear no socket at a path of more than about 100 characters. */
+/** Short, as some systems allow no socket at a path of more than about 100 characters. */
 function folderOf(mark: string): string {
   return `ralph-${mark.slice(0, 12)}-`
 }
@@ -66,8 +66,8 @@ function folderOf(mark: string): string {
  * Ends every process whose environment has exactly this mark and returns how many there were. On Linux by
  * /proc/<pid>/environ (own user only, or all as root), elsewhere as well as `ps` can tell. Not found are programs
  * that wiped their environment and left the process group, and those that another user runs. `since` (clock ticks
- * after boot, as in /proc/<pid>/stat) is when the first of them was started, if that is known: then they are ours, and
- * who is older than we are is none of them.
+ * after boot, as in /proc/<pid>/stat) is when the first of them was started, if known. Then they are descendants of this
+ * process, and older processes are skipped.
  */
 export async function endOrphans(mark: string, since = 0, ends = MARK_ENDS): Promise<number> {
   const look =
@@ -82,7 +82,7 @@ export async function endOrphans(mark: string, since = 0, ends = MARK_ENDS): Pro
   }
 }
 
-/** The same for the moment in which we exit ourselves: synchronous, on Linux only. */
+/** The same, synchronous, for the `exit` event. On Linux only. */
 export function endOrphansSync(mark: string, since: number): void {
   if (process.platform !== 'linux') return
   const look = createOrphanSearch(mark, since)
@@ -90,7 +90,7 @@ export function endOrphansSync(mark: string, since: number): void {
   while (!isOver(look()));
 }
 
-/** Tells, look by look, whether there is to be no other. */
+/** Returns a function that decides after each search whether the search is over. */
 function createStopCondition(): (look: SearchResult) => boolean {
   const began = performance.now()
   let lastSeen = began
@@ -102,14 +102,14 @@ function createStopCondition(): (look: SearchResult) => boolean {
   }
 }
 
-/** When a process was started, in clock ticks after boot; 0 where that cannot be told. */
+/** When a process was started, in clock ticks after boot; 0 if unknown. */
 export function startTicksOf(pid: number): number {
   return statOf(pid)?.startedAt ?? 0
 }
 
 /**
- * Whether anybody of the group still runs. In a container nobody may reap orphans (`container:` jobs run `tail` as
- * pid 1): they stay for ever, dead, and still answer to `kill`.
+ * Whether a process of the group still runs. In a container orphans may never be reaped (`container:` jobs run `tail` as
+ * pid 1): they stay as zombies for ever, and `kill` still finds them.
  */
 export function isGroupAlive(group: number): boolean {
   if (!signalGroup(group, 0)) return false
@@ -120,12 +120,12 @@ export function isGroupAlive(group: number): boolean {
   })
 }
 
-/** Windows has no groups: there the program alone is ended, and its descendants are not. */
+/** Windows has no process groups: there only the program itself is signalled, not its descendants. */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   return signalProcess(process.platform === 'win32' ? pid : -pid, signal)
 }
 
-/** False when there is nothing (left) to signal, or it is not ours. */
+/** False if there is no such process, or Ralph may not signal it. */
 function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)
@@ -134,15 +134,15 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Processes with this mark, which were told to end; `unsure` when one came or went meanwhile: look once more. */
+/** `ended`: processes with the mark, which were killed. `unsure`: one started or ended meanwhile, so search again. */
 type SearchResult = { ended: number[]; unsure: boolean }
 
-/** Processes without any mark: most of a machine's, and there before. */
+/** Processes known to have no mark, by their identity: most of the machine's. */
 const unmarked = new Map<number, string>()
 
 /**
- * Each call looks once. A chain of processes that live for milliseconds has to be met in the middle: the newest come
- * first, are ended where they are found and with their group at once, and nobody is asked twice for the mark.
+ * Each call searches once. Processes that live for milliseconds and start each other must be caught in between: the newest
+ * are read first, each is killed with its group as soon as it is found, and no process is read twice.
  */
 function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () => SearchResult {
   const wanted = ends.map((end) => Buffer.from(`${MARK_NAME}=${mark}${end}`))
@@ -163,7 +163,7 @@ function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () =
       const environment = environmentOf(pid)
       if (environment !== null && wanted.some((entry) => holds(environment, entry))) {
         const group = statOf(pid)?.group ?? 0
-        // Their group is of a session that one of them began. Of ours, which somebody may have joined, it is the one alone.
+        // Their group began with one of them. A process that joined Ralph's own group is killed alone.
         if (group > 1 && group !== ourGroup) signalGroup(group, 'SIGKILL')
         signalProcess(pid, 'SIGKILL')
         look.ended.push(pid)
@@ -171,7 +171,7 @@ function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () =
         others.add(pid)
         if (environment !== null && !holds(environment, ANY_MARK)) unmarked.set(pid, identity)
       } else if (mayComeBack(pid, since)) {
-        // Gone meanwhile, it may have left a child that was not in the list; in an exec, it will have one in a moment.
+        // If it has ended, it may have left a child that was not in the list. In an exec, its environment appears in a moment.
         look.unsure = true
       }
     }
@@ -186,11 +186,11 @@ function holds(environment: Buffer, entry: Buffer): boolean {
   return at === 0 || (at > 0 && environment[at - 1] === 0)
 }
 
-/** Null for another user's; empty without one: dead, gone, the kernel's, or in the middle of an exec. */
+/** Null for another user's process. Empty for one that is dead, gone, the kernel's, or in the middle of an exec. */
 function environmentOf(pid: number): Buffer | null {
   const environment = environmentIn(`/proc/${pid}`)
   if (environment !== null && environment.length > 0) return environment
-  // Of a first thread that has ended it is empty, and closed to all but root; those that run on still show it.
+  // Once the first thread has ended, its environment is empty, and readable by root only. Other threads still show it.
   const left = threadsLeft(pid).flatMap((thread) => environmentIn(`/proc/${pid}/task/${thread}`) ?? [])
   return left.find(({ length }) => length > 0) ?? left[0] ?? environment
 }

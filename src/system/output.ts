@@ -1,10 +1,10 @@
 // The text of a program's output: whole lines out of arbitrary chunks, and a bounded copy of everything.
 import { StringDecoder } from 'node:string_decoder'
 
-/** A line longer than this many UTF-16 units is delivered cut; the rest of it is dropped. */
+/** UTF-16 units. The rest of a longer line is dropped. */
 export const LINE_LIMIT = 1024 * 1024
 
-/** After so many lines of a stream, those of a portion come together, unless a `{` stands in it, which may begin an event. */
+/** After this many lines, the lines of one chunk are delivered together, unless it has a `{`, which may begin an event. */
 const MAX_SEPARATE_LINES = 50_000
 
 /**
@@ -58,7 +58,7 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
   }
 }
 
-/** What `capture` kept, cut further; what both left out is counted together. */
+/** Shortens the text of a `capture` further; the count of left-out bytes covers both cuts. */
 export function shortenCaptured(text: string, limitBytes: number): string {
   const kept = capture(limitBytes)
   kept.push(text)
@@ -97,7 +97,7 @@ export function capture(limitBytes: number) {
       if (headBytes < headLimit) {
         const bytes = Buffer.from(text, 'utf8')
         const room = headLimit - headBytes
-        // Of whole characters alone; what is left of one that does not fit is no room for others.
+        // Only whole characters. If the last one does not fit, its room stays unused.
         const part = new StringDecoder('utf8').write(bytes.subarray(0, room))
         head += part
         headBytes = Math.min(headBytes + bytes.length, headLimit)
@@ -124,7 +124,7 @@ export function capture(limitBytes: number) {
   }
 }
 
-/** Of a character in UTF-8, a byte that does not begin it. */
+/** Whether a byte of UTF-8 continues a character. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80
 }

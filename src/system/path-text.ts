@@ -1,14 +1,14 @@
-// Paths are bytes. As text, what is not UTF-8 stands as lone surrogates (U+DC80 to U+DCFF, as Python's surrogateescape has
-// it): the bytes come back as they were, and no two paths become one.
+// Paths are bytes. In text, bytes that are not UTF-8 become lone surrogates (U+DC80 to U+DCFF, like Python's surrogateescape),
+// so that the bytes can be restored and two paths never become one.
 import { isUtf8 } from 'node:buffer'
 
-/** Sequences of UTF-8, or a byte that belongs to none; bytes as latin1. So many at once that no stack is too small. */
+/** Valid UTF-8 sequences, or one invalid byte; bytes as latin1. The count is limited so that the stack suffices. */
 const SEQUENCES =
   /((?:[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}){1,1000})|([\x80-\xff])/g
 const ESCAPED = /([\udc80-\udcff])/u
 const HALF = /\p{Cs}/u
 
-/** Of one path, or of a list of them that end in NUL. */
+/** The text of one path, or of a list of paths that end in NUL. */
 export function pathText(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8')
   return bytes.toString('latin1').split('\0').map(fromLatin1).join('\0')
@@ -22,7 +22,7 @@ export function pathBytes(path: string): Buffer {
   )
 }
 
-/** From and to the bytes as latin1, as trees have them. */
+/** From and to latin1, the form of names in `Tree`. */
 export function fromLatin1(path: string): string {
   const bytes = Buffer.from(path, 'latin1')
   if (isUtf8(bytes)) return bytes.toString('utf8')
@@ -39,12 +39,12 @@ export function fsPath(path: string): string | Buffer {
   return HALF.test(path) ? pathBytes(path) : path
 }
 
-/** A path for people: what is not UTF-8 as `\xe9`. It is no path any more. */
+/** A path to show: bytes that are not UTF-8 as `\xe9`. Not usable as a path. */
 export function displayPath(path: string): string {
   return path.replace(/[\udc80-\udcff]/gu, hexOf)
 }
 
-/** The same between quotation marks, as JSON has them. */
+/** The same as a quoted JSON string. */
 export function quotedPath(path: string, most = Number.POSITIVE_INFINITY): string {
   const cut = path.length > most ? `${path.slice(0, most)}...` : path
   const parts = cut.split(ESCAPED)

@@ -1,16 +1,16 @@
-// The processes of this machine, as the system tells of them: /proc on Linux, `ps` elsewhere.
+// The processes of this machine: from /proc on Linux, from `ps` elsewhere.
 import { execFile } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-/** The system's own `ps`, which sees nothing of our environment: a program first on the PATH may be the agent's. */
+/** Runs the system's own `ps` with a fixed PATH: a `ps` that comes first on ours may be the agent's. */
 export async function ps(args: readonly string[]): Promise<string> {
   const env = { LC_ALL: 'C', PATH: '/usr/bin:/bin' }
   const { stdout } = await promisify(execFile)('/bin/ps', [...args], { env, maxBuffer: 64 * 1024 * 1024 })
   return stdout
 }
 
-/** When a process started, in the system's own words; null when there is none. Tells it from a later one with its pid. */
+/** When a process started, as the system prints it; null if there is none. Distinguishes it from a later process with its pid. */
 export async function processStart(pid: number): Promise<string | null> {
   if (process.platform === 'linux') return statOf(pid)?.startedAt.toString() ?? null
   return ps(['-o', 'lstart=', '-p', String(pid)]).then(
@@ -26,18 +26,18 @@ export async function isProcessAlive(pid: number, startTime: string): Promise<bo
 
 // ---------------------------------------------------------------- Linux only
 
-/** The processes there are. */
+/** The ids of all processes. */
 export function processIds(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger)
 }
 
-/** Tells a process from a later one with its number, for which the kernel makes a folder anew; empty when it is gone. */
+/** Distinguishes a process from a later one with its pid, whose /proc folder is a new one. Empty if it is gone. */
 export function identityOf(pid: number): string {
   const folder = statSync(`/proc/${pid}`, { throwIfNoEntry: false })
   return folder === undefined ? '' : `${folder.ino} ${folder.ctimeMs}`
 }
 
-/** What /proc/<pid>/stat says (proc_pid_stat(5)); `startedAt` in clock ticks after boot. */
+/** Fields of /proc/<pid>/stat (proc_pid_stat(5)); `startedAt` in clock ticks after boot. */
 export type Stat = { isEnded: boolean; parent: number; group: number; ofKernel: boolean; startedAt: number }
 
 const PF_KTHREAD = 0x0020_0000
@@ -57,7 +57,7 @@ export function statOf(pid: number | string): Stat | null {
   }
 }
 
-/** Whether nothing of the process runs any more. */
+/** Whether no thread of the process runs any more. */
 export function isDead(pid: number, { isEnded }: Stat): boolean {
   return isEnded && threadsLeft(pid).length === 0
 }
@@ -76,7 +76,7 @@ export function threadsLeft(pid: number): number[] {
   }
 }
 
-/** The real user of a process that is not dead; by status, since the owner of its folder can be hidden. */
+/** The real user of a live process, from its status: the owner of its /proc folder can be another. */
 export function ownerOf(pid: number): number | null {
   const stat = statOf(pid)
   if (stat === null || isDead(pid, stat)) return null
@@ -85,7 +85,7 @@ export function ownerOf(pid: number): number | null {
 
 const READ_BUFFER = Buffer.alloc(4096)
 
-/** What the kernel says in one reading; there are as many of these as there are processes. */
+/** Reads a short file with one call: there is one for each process. */
 function shortText(file: string): string | null {
   let handle: number | null = null
   try {
@@ -99,10 +99,10 @@ function shortText(file: string): string | null {
 }
 
 const TCP_LISTEN = '0A'
-/** The longest command line that is told. */
+/** Characters of a command line in a message. */
 const MAX_COMMAND_LENGTH = 120
 
-/** Who listens at a port: its command line and its number; null where that cannot be told: another user's, or gone. */
+/** The process that listens on a port, as command line and pid; null if unknown: another user's, or gone. */
 export function findPortHolder(port: number): string | null {
   if (process.platform !== 'linux') return null
   const sockets = new Set([...socketsAt(port, 'tcp'), ...socketsAt(port, 'tcp6')])

@@ -32,7 +32,7 @@ export type Exit =
   | { kind: 'aborted' }
   | { kind: 'not-started'; reason: string }
 
-/** What a program did at its end, in words behind its name. */
+/** How a program ended, in words that follow its name. */
 export function describeExit(exit: Exit): string {
   switch (exit.kind) {
     case 'exit':
@@ -56,28 +56,28 @@ export type RunRequest = {
   env: Readonly<Record<string, string>>
   /** Written to stdin, which is then closed. Without it stdin is closed at once. */
   stdin?: string
-  /** For who speaks with the program: stdin stays open, and what comes on stdout is the caller's alone, without a bound. */
+  /** For a dialogue with the program: stdin stays open, and the caller alone reads stdout, without a limit. */
   talk?: (to: Writable, from: Readable) => void
   timeoutMs: number
   idleTimeoutMs?: number
   signal?: AbortSignal
   /** Every complete line of stdout or stderr, decoded, without its line end. */
   onLine?: (stream: 'stdout' | 'stderr', line: string) => void
-  /** The program itself is over; what it left is not ended yet, and what it said last may not be here. */
+  /** Called when the program itself has ended. Its descendants may still run, and its last output may still be on the way. */
   onExit?: (exit: Exit) => void
   /** A longer line is delivered cut, in UTF-16 units; see output.ts. */
   lineLimit?: number
-  /** At most this many bytes of output are kept (head and tail, what was cut is said). */
+  /** At most this many bytes of output are kept: head and tail, and the number of bytes between. */
   captureBytes: number
-  /** Runs it as this user, who gets the work tree for so long; null for our own. */
+  /** Runs it as this user, who may write to the work tree meanwhile; null for our own user. */
   as?: ProgramUser | null
-  /** Value of the marker variable, for a caller that stores it to end survivors after our own death; else random. */
+  /** Value of the marker variable, for callers that store it so that a later job can end survivors; else random. */
   mark?: string
 }
 
 export type RunResult = { exit: Exit; output: string; ms: number }
 
-/** From SIGTERM to SIGKILL. Agents end the shells of their tools in it. */
+/** Time from SIGTERM to SIGKILL, in which agents end the shells of their tools. */
 const GRACE_MS = 800
 /** After the program's end, for output still in the pipes; a grandchild may hold them open for ever. */
 const STREAM_GRACE_MS = 250
@@ -102,7 +102,7 @@ export async function runUntrusted(request: RunRequest): Promise<RunResult> {
 let startedRuns = 0
 let endedRuns = 0
 
-/** How many of them were started so far; null while one is at work: who gets the same number twice was alone in between. */
+/** How many untrusted programs were started so far; null while one runs. The same number twice: none ran in between. */
 export function untrustedRunCount(): number | null {
   return startedRuns === endedRuns ? startedRuns : null
 }
@@ -145,16 +145,16 @@ async function run(request: RunRequest): Promise<RunResult> {
   } finally {
     runningPrograms.delete(life)
     if (runningPrograms.size === 0) process.off('exit', endRunningPrograms)
-    // Root's work goes by path: while one of them lives, it could lead elsewhere.
+    // Root works by path. A process that still lives could replace a folder by a link, so the tree stays the user's.
     if (isOver) await as?.revoke()
     else child.close()
   }
 }
 
-/** What runs now. */
+/** The programs that run now. */
 const runningPrograms = new Set<{ pid: number; mark: string; since: number; as: ProgramUser | null }>()
 
-/** A `process.exit` or an uncaught error of ours leaves nothing behind; must be synchronous. */
+/** Ends them at a `process.exit` or an uncaught error of ours. Must be synchronous. */
 function endRunningPrograms(): void {
   for (const { pid, mark, since, as } of runningPrograms) {
     as?.signal('SIGKILL')
@@ -170,9 +170,9 @@ type Started = {
   exited: Promise<Exit>
   /** Time-out, idle time-out or abort, whichever comes first. */
   interrupted: Promise<Exit>
-  /** Both streams are at their end. */
+  /** Both streams have ended. */
   drained: Promise<unknown>
-  /** Lets go of the streams, and delivers a last line without a line end; `surprise`: what `onLine` threw. */
+  /** Closes the streams, and delivers a last line that has no line end. `surprise`: what `onLine` threw. */
   close(): { output: string; surprise: { error: unknown } | undefined }
 }
 
@@ -214,7 +214,7 @@ function started(child: ChildProcess, pid: number, request: RunRequest, mark: st
     return [{ drained: atEnd(stream), close }]
   })
 
-  // EPIPE: the program did not read all of it, which is its own affair.
+  // EPIPE: a program need not read all of its stdin.
   child.stdin?.on('error', () => {})
   if (as !== undefined && as !== null) child.stdin?.write(as.preamble({ ...as.env(env), [MARK_NAME]: mark }))
   if (talk === undefined || child.stdin === null || child.stdout === null) child.stdin?.end(request.stdin)
@@ -242,13 +242,13 @@ async function start(request: RunRequest, mark: string): Promise<Started | { rea
     const isQuiet = request.stdin === undefined && request.talk === undefined && as === null
     const child = spawn(file, [...args], {
       cwd: request.cwd,
-      // Another user's environment comes on its stdin: nothing of it is in an argument, or in a process of root's.
+      // The other user's environment is passed on stdin, so that it is in no argument and in no process of root's.
       env: as === null ? { ...request.env, [MARK_NAME]: mark } : STARTER_ENV,
       detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
       stdio: [isQuiet ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })
     if (child.pid !== undefined) {
-      child.on('error', () => {}) // unheard it would end us
+      child.on('error', () => {}) // without a listener it would end Ralph
       return started(child, child.pid, request, mark)
     }
     const error = await new Promise<unknown>((resolve) => child.once('error', resolve))
@@ -258,12 +258,12 @@ async function start(request: RunRequest, mark: string): Promise<Started | { rea
   }
 }
 
-/** ENOENT names the program even when it is the working directory that is missing. */
+/** Node's ENOENT names the program even if the working directory is missing. */
 function startFailure(request: RunRequest, error: unknown): string {
   return existsSync(request.cwd) ? messageOf(error) : `the working directory ${request.cwd} does not exist`
 }
 
-/** What may cut a program short; `sawOutput` is to be told of every chunk, `stop` lets go of it all. */
+/** The limits of a run. Call `sawOutput` for every chunk, and `stop` at the end. */
 function watchLimits({ timeoutMs, idleTimeoutMs, signal }: RunRequest) {
   let interrupt: (exit: Exit) => void = () => {}
   const interrupted = new Promise<Exit>((resolve) => {
@@ -273,7 +273,7 @@ function watchLimits({ timeoutMs, idleTimeoutMs, signal }: RunRequest) {
 
   let lastOutput = performance.now()
   let idle: NodeJS.Timeout | undefined
-  // Armed again for the rest instead of on every chunk: output may come a million times.
+  // The timer is set again for the remaining time, not for every chunk: there may be millions of them.
   const armIdle = (limitMs: number, leftMs: number): void => {
     idle = setTimeout(() => {
       const left = limitMs - (performance.now() - lastOutput)

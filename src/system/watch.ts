@@ -1,16 +1,16 @@
-// Hears of changes in folders, also in one that is not there yet. Nothing is asked by time.
+// Watches folders for changes, also folders that do not exist yet. Does not poll.
 import { type FSWatcher, readdirSync, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import timers from 'node:timers/promises'
 
-/** Changes that come together are told once, so much later. Milliseconds. */
+/** Changes that follow each other within this time are reported once, milliseconds. */
 const SETTLE_MS = 60
-/** Where the system lets us hear no more, such as at its limit of watches, it is looked so often. Milliseconds. */
+/** How often to look if the system allows no further watch, milliseconds. */
 const DEAF_MS = 5000
 
 /**
- * Hears when something in one of the folders, or in a folder there, is made, replaced, removed or written to; where one is
- * missing, when it comes. From now on: what changes while its hearer looks is told next time.
+ * Reports when something in one of the folders, or in a folder there, is created, replaced, removed or written to; and when a
+ * missing folder appears. Changes while the caller reads are reported by the next call.
  */
 export function watchFolders(folders: readonly string[]) {
   let watchers: FSWatcher[] = []
@@ -37,7 +37,7 @@ export function watchFolders(folders: readonly string[]) {
     change = new AbortController()
     isDeaf = false
     for (const folder of folders) {
-      // Before what is in it is asked for: what comes after that is heard.
+      // Before its entries are read, so that nothing is missed in between.
       listen(folder)
       for (const inside of foldersIn(folder)) listen(join(folder, inside))
     }
@@ -50,14 +50,14 @@ export function watchFolders(folders: readonly string[]) {
       const ms = isDeaf ? Math.min(mostMs, DEAF_MS) : mostMs
       await timers.setTimeout(ms, undefined, { signal: either }).catch(() => {})
       if (change.signal.aborted) await timers.setTimeout(SETTLE_MS, undefined, { signal }).catch(() => {})
-      // Anew each time: a folder may be another one by now.
+      // Each time: a folder may have been replaced.
       start()
     },
     [Symbol.dispose]: close,
   }
 }
 
-/** Real ones: a link leads elsewhere. */
+/** Real folders only, no links. */
 function foldersIn(folder: string): string[] {
   try {
     const inside = readdirSync(folder, { withFileTypes: true })

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Whether `wanted` came in time; rejects when it does. */
+/** Whether `wanted` resolves within `ms` milliseconds; rejects if it rejects. */
 export async function resolvesWithin(ms: number, wanted: Promise<unknown>): Promise<boolean> {
   const stop = new AbortController()
   const late = delay(ms, false, { signal: stop.signal }).catch(() => false)

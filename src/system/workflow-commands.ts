@@ -1,4 +1,4 @@
-// Takes the voice from text that is not ours: no line of it can be a command to the Actions runner or the terminal.
+// Makes untrusted text harmless: no line of it can be a command to the Actions runner or the terminal.
 //
 // The runner reads stdout and stderr line by line (a lone CR ends a line too) and obeys `::name ...::` at the start
 // of a line, after blanks, and `##[name ...]` anywhere in it. It compares with the rules of a language, in which
@@ -16,15 +16,15 @@ const ANSI = new RegExp(
 /** Controls but tab, and the characters that turn the reading direction. */
 const CONTROLS = /[^\P{Cc}\t]|[\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
-/** What a comparison by language may leave out; the tab to be sure. */
+/** Characters that a culture-aware comparison may ignore, and the tab to be safe. */
 const IGNORED = String.raw`[\t\p{Default_Ignorable_Code_Point}]*`
 const COMMAND = new RegExp(String.raw`^([\s\u0085\p{Default_Ignorable_Code_Point}]*):(?=${IGNORED}:)`, 'u')
 const LEGACY_COMMAND = new RegExp(String.raw`#(?=${IGNORED}#${IGNORED}\[)`, 'gu')
 
 /**
  * The text as one line that neither the runner nor a terminal obeys: line breaks become blanks, control sequences
- * and control characters go, and what would be a command gets a blank in its mark (`: :error::`, `# #[group]`).
- * Anything else stays as it is; muting twice changes nothing more.
+ * and control characters are removed, and what would be a command gets a blank in its marker (`: :error::`, `# #[group]`).
+ * Anything else stays as it is. Applying it twice changes nothing more.
  */
 export function sanitizeLine(line: string): string {
   const plain = withoutControls(line)
@@ -42,8 +42,8 @@ export function withoutControls(line: string): string {
 }
 
 /**
- * The value as one line of JSON that neither the runner nor a terminal obeys: what cannot be seen and the mark of a
- * command are written with escapes, so that a reader of JSON gets the same value.
+ * The value as one line of JSON that neither the runner nor a terminal obeys: invisible characters and the markers of
+ * commands are escaped, so that a JSON parser gets the same value.
  */
 export function sanitizeJson(value: unknown): string {
   return JSON.stringify(value)
@@ -51,7 +51,7 @@ export function sanitizeJson(value: unknown): string {
     .replace(/#(?=#\[)/g, unicodeEscapes)
 }
 
-/** As JSON writes it where it may not stand as it is: `\\u200b`. */
+/** Each UTF-16 unit as a JSON escape: `\\u200b`. */
 export function unicodeEscapes(text: string): string {
   const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')

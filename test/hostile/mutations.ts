@@ -94,8 +94,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "Ralph's git directory is not written anew",
     stories: 'PLANT',
     file: 'src/git/clone.ts',
-    from: '  await git.writeConfig()\n}\n\n/**\n * A person',
-    to: '}\n\n/**\n * A person',
+    from: '  await git.writeConfig()\n}\n\n/**\n * On a laptop',
+    to: '}\n\n/**\n * On a laptop',
   },
   {
     name: "a commondir in Ralph's git directory stays",
