@@ -95,7 +95,7 @@ function rungLines({ rungs, unpaid }: View): string[] {
 }
 
 function outlookLines({ outlook }: View): string[] {
-  return outlook === null ? [] : [`Outlook: ${outlook}`]
+  return outlook === null ? [] : [`Remaining: ${outlook}`]
 }
 
 /** How it stands, and what a person can do. */
@@ -211,7 +211,7 @@ export async function dryRun(
   const { objects, clone } = local.workspace
   const earlier = await readEarlierRuns(objects, clone.head ?? state.base.sha, state.folder)
   const view = viewAt(step, asked, limits, earlier)
-  const cost = view.expectedCost === null ? [] : [`Probable cost: ${view.expectedCost}`]
+  const cost = view.expectedCost === null ? [] : [`Estimate: ${view.expectedCost}`]
   for (const line of [...cost, ...outlookLines(view), ...nextLines(step, asked, view)]) say(line)
   if (local.settings.steps !== null) say(`Steps: ${describeSteps(local.settings)}`)
   const { forecast, expected } = view

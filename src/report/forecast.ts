@@ -70,12 +70,12 @@ export function describeOutlook(forecast: Forecast | null, worst: WorstCase | nu
   if (forecast !== null) {
     const { costUsd, ms, iterations } = forecast
     const cost = costUsd === null ? [] : [formatDollars(costUsd.likely)]
-    return `about ${[...cost, formatMinutes(ms.likely), pluralize(iterations.likely, 'iteration')].join(', ')} left`
+    return `about ${[...cost, formatMinutes(ms.likely), pluralize(iterations.likely, 'iteration')].join(', ')}`
   }
   if (worst === null) return null
   const { iterations, dearestUsd, leftUsd } = worst
   const cost = dearestUsd === 0 ? [] : [formatDollars(Math.min(iterations * dearestUsd, leftUsd ?? Infinity))]
-  return `at most ${[...cost, pluralize(iterations, 'iteration')].join(', ')} left`
+  return `at most ${[...cost, pluralize(iterations, 'iteration')].join(', ')}`
 }
 
 /** Cents only where there are no dollars. */

@@ -145,7 +145,7 @@ function whenComplete(reader: Reader, since: EndedSituation['since']): Sentence 
   if (since === 'merged' && isPart) return sentence`It is merged.${rest}`
   if (since === 'merged' && surface === 'comment') return sentence`Nothing to do: it is merged.`
   if (since === 'merged')
-    return sentence`It is merged: ${typed(reader, `archive ${state.feature}`)} puts it away.`
+    return sentence`It is merged: ${typed(reader, `archive ${state.feature}`)} moves it to the archive.`
   if (surface === 'comment')
     return pull === null
       ? sentence`${openPullRequest(reader)}, review it like any other, and merge it.${rest}`
@@ -255,5 +255,5 @@ function whenError(reader: Reader): Sentence {
 }
 
 function fixAndContinue(reader: Reader): Sentence {
-  return sentence`Mend what the reason names, then go on with ${run(reader)}.`
+  return sentence`Fix what the reason names, then go on with ${run(reader)}.`
 }

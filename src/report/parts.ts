@@ -78,8 +78,8 @@ export function spendingBlock(view: View): string {
     table(columns, [view]),
     beside < 0.005 ? '' : `**Beside the stories**, such as the final verification: ${formatUsd(beside)}.`,
     list([...rungs.map(describeRung), ...unpaid].map((words) => markdownText(words, 300))),
-    expectedCost === null ? '' : `**Probable cost:** ${expectedCost}.`,
-    outlook === null ? '' : `**Outlook:** ${outlook}.`,
+    expectedCost === null ? '' : `**Estimate:** ${expectedCost}.`,
+    outlook === null ? '' : `**Remaining:** ${outlook}.`,
   ]).trim()
 }
 

@@ -29,7 +29,7 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
       markdownText(view.description, Math.min(1500, Math.floor(room / 5))),
       view.issue === null ? '' : `Closes #${view.issue}`,
       section('Stories', truncateLines(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
-      view.expectedCost === null ? '' : `Probable cost: ${view.expectedCost}.`,
+      view.expectedCost === null ? '' : `Estimate: ${view.expectedCost}.`,
       section('What was verified', list(verified(view))),
       evidenceBlock(view, Math.floor(room / 4)),
       section('Your documents', truncateLines(markedDocuments(view), Math.floor(room / 10))),
@@ -96,7 +96,7 @@ function finalSentence({ verification, isUngated, stories, takenGates }: View): 
     case 'off':
       return 'The final verification is switched off: nothing has judged the criteria themselves.'
     case 'not-held':
-      return 'The final verification, where a fresh session judges every criterion on the whole, has not been held yet.'
+      return 'The final verification, where a fresh session judges every criterion on the whole, has not run yet.'
     case 'not-agreed':
       return 'The final verification has not agreed to the code as it stands.'
   }

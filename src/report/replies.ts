@@ -48,7 +48,7 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
     holder === null
       ? 'No job works on it now.'
       : `${holder === true ? 'A job' : link('A job', holder)} works on it now.`,
-    outlook === null ? '' : `**Outlook:** ${outlook}.`,
+    outlook === null ? '' : `**Remaining:** ${outlook}.`,
     `**Next:** ${toMarkdown(view.next)}`,
     sentenceList(view.blocked),
     `<sub>As of ${formatUtc(view.now)}.${rest}</sub>`,
@@ -95,7 +95,7 @@ export function diffReply({ storyId: id, commits, compareUrl, isKept }: ChangesV
       `${link(`\`${sha.slice(0, 7)}\``, url)} ${markdownText(subject, 120)}`,
   )
   if (isKept)
-    return `What the rejected attempts of ${storyIdMarkdown(id)} left is on no branch. The next attempt goes on with it, ${code(`/ralph retry ${id} --fresh`)} throws it away.\n`
+    return `The saved work of ${storyIdMarkdown(id)} (what its rejected attempts left) is on no branch. The next attempt goes on with it; ${code(`/ralph retry ${id} --fresh`)} throws it away.\n`
   if (all.length === 0) return `Nothing was changed for ${storyIdMarkdown(id)} yet.\n`
   return joinBlocks([`What was changed for ${storyIdMarkdown(id)}:`, list(all)])
 }

@@ -84,7 +84,7 @@ function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {
       : attempts > 0 && sentence`${typed(`note ${id} -- <hint>`)} tells the next attempt what is missing.`,
     isBlocked &&
       state.kept[id] !== undefined &&
-      sentence`${typed(`retry ${id} --fresh`)} throws away what its attempts left, and begins anew.`,
+      sentence`${typed(`retry ${id} --fresh`)} throws away its saved work (what its attempts left), and begins anew.`,
     isLarge(state, story) && sentence`${typed(`split ${id}`)} has smaller stories proposed in its place.`,
     isBlocked && sentence`${typed(`skip ${id}`)} leaves it out.`,
   ]

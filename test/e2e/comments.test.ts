@@ -392,7 +392,10 @@ test('why and diff are answered at once: of a story that failed, of one that pas
   )
   assert.match(why.body, /<summary>What the gate [^<]+ said<\/summary>/)
   const left = await answer('diff us-002')
-  assert.match(left.body, /What the rejected attempts of \*\*US-002\*\* left is on no branch\. .*--fresh/)
+  assert.match(
+    left.body,
+    /The saved work of \*\*US-002\*\* \(what its rejected attempts left\) is on no branch\. .*--fresh/,
+  )
   const { records } = await site.state()
   const commit = records['US-001']?.commit ?? ''
   const passed = await answer('diff US-001')

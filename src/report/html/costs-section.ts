@@ -18,8 +18,8 @@ import { collapsible, html, icon, inlineText, type Markup, nothing, table } from
 
 export function costTables({ timeline, usage, probably, atWorst, costs, rungs, unpaid }: View): Markup {
   if (usage.calls === 0 && timeline.length === 0) return nothing
-  const likely = probably === null ? nothing : html`<p><b>Probably:</b> ${probably}.</p>`
-  const ahead = atWorst === null ? nothing : html`<p><b>At worst:</b> ${atWorst}.</p>`
+  const likely = probably === null ? nothing : html`<p><b>Estimate:</b> ${probably}.</p>`
+  const ahead = atWorst === null ? nothing : html`<p><b>At most:</b> ${atWorst}.</p>`
   const others = `${timeline.length < MOST_TIMELINE ? '' : 'attempts before them, '}verification and plans`
   return html`${likely}${ahead}${rungTable({ rungs, unpaid })}<h3>By story</h3>${byStory(costs)}<h3>By job</h3>${table(JOBS, costs.byJob)}${beside(`these attempts, for ${others}`, costs.besideAttemptsUsd)}${collapsible(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
 }

@@ -29,7 +29,7 @@ export function livePart(one: LiveView): Markup {
 ${section('now', `Now${what}`, nowPart(one))}
 <section><h2>Limits</h2><p><b>Calls in the last hour</b> ${bar}${calls.text}${left}</p>
 <p class="circuit ${circuit.position}"><b>Health</b> ${inlineText(circuit.text, 300)}</p>
-${one.outlook === null ? nothing : html`<p><b>Outlook</b> ${inlineText(one.outlook, 500)}</p>`}</section>
+${one.outlook === null ? nothing : html`<p><b>Remaining</b> ${inlineText(one.outlook, 500)}</p>`}</section>
 <section><h2>Ends when</h2><ul class="exits">${rows}</ul></section>
 </div>`
 }

@@ -61,7 +61,7 @@ export function storyList(view: View, pictures: Pictures, bytes: number): Markup
   const more = lines.length - MOST_LINES
   const last = more > 0 ? html`<li>… and ${pluralize(more, 'more story', 'more stories')}</li>` : nothing
   const rest = html`<ul class="lines">${lines.slice(0, MOST_LINES)}${last}</ul>`
-  return html`<p class="aside">${full.size} of ${stories.length} stories in full: what needs a person, what is in work, what comes next.</p>${inOrder}${collapsible(`The other ${lines.length} stories`, rest)}`
+  return html`<p class="aside">${full.size} of ${stories.length} stories in full: what needs attention, what is in work, what comes next.</p>${inOrder}${collapsible(`The other ${lines.length} stories`, rest)}`
 }
 
 /** Blobs of pictures, each once, those that a person looks for first at the front: how a page is now before how it was. */

@@ -128,7 +128,7 @@ function bodyOf(one: LiveView, room: number, look: Size): string[] {
 /** Bars and figures, each behind its name; how far the stories are comes first. */
 function figureLines(one: LiveView, look: Size): string[] {
   const { width } = look
-  const column = width < NARROW ? 8 : 10
+  const column = 10
   const cells = Math.max(6, Math.min(30, Math.floor(width / 4)))
   const row = (name: string, text: string, colours: readonly Colour[] = []) =>
     ` ${paint(name.padEnd(column), ['dim'], look)}${paint(fit(terminalText(text, 400), width - column - 2), colours, look)}`
@@ -143,7 +143,7 @@ function figureLines(one: LiveView, look: Size): string[] {
       [`${textBar(passed, total, cells)} ${passed}/${total}`, others].filter(Boolean).join(' · '),
     ),
     row('Health', one.circuit.text, HEALTH[one.circuit.position]),
-    ...(one.outlook === null ? [] : [row('Outlook', one.outlook)]),
+    ...(one.outlook === null ? [] : [row('Remaining', one.outlook)]),
     row('Calls/h', `${calls}${describeCalls(one.calls, one.now)}`, one.calls.isHeld ? ['yellow'] : []),
     ...wrap(figures, width - 2).map((line) => ` ${line}`),
   ]
@@ -248,11 +248,11 @@ function plainOf(one: LiveView): string[] {
   const rows: (readonly [name: string, value: string | null])[] = [
     ['Status', `${status.title}, ${one.headline.text}`],
     ['Next', toPlainText(one.next)],
-    ['Needs', one.needs === null ? null : toPlainText(one.needs)],
+    ['Needs attention', one.needs === null ? null : toPlainText(one.needs)],
     ['Stories', formatStatusCounts(one.bar)],
     ...one.figures,
     ['Health', one.circuit.text],
-    ['Outlook', one.outlook],
+    ['Remaining', one.outlook],
     ['Calls in the last hour', describeCalls(one.calls, one.now)],
     ...workers.map(
       ({ id, title, which, doing, ms }) =>

@@ -75,7 +75,7 @@ function agentTime({ usage }: Header): string {
  */
 export function resultBox(view: View, places: readonly Field[], look: Look): string {
   const { outcome, usage, pullUrl, documents } = view
-  const more = [...findingLines(view.findings).map((finding) => ['Mind', finding] as const), ...places]
+  const more = [...findingLines(view.findings).map((finding) => ['Attention', finding] as const), ...places]
   const fields: Field[] = [
     ['Stories', view.tally],
     ['Iterations', `${view.iterations} in ${pluralize(Math.max(1, view.jobs), 'job')}`],

@@ -36,14 +36,18 @@ test('a finished run goes to the archive as a whole, after its merge; before tha
   place.git('commit', '-qm', 'merged')
   const next = async () =>
     /Next: (.*)/.exec((await place.ralph('status', '--no-final-verification', 'sample')).out)?.[1]
-  assert.equal(await next(), 'It is merged: ralph archive sample puts it away.')
+  assert.equal(await next(), 'It is merged: ralph archive sample moves it to the archive.')
   const plain = await place.json('status', 'sample')
   assert.deepEqual([plain.outcome, plain.next], ['complete', undefined], 'nobody asked for a verification')
   const merged = await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
   assert.match(merged.out, /Next: It is merged: /)
   assert.equal(place.git('branch', '--show-current').trim(), 'main', 'nothing to do: nothing is checked out')
   place.git('switch', '-q', 'ralph/sample')
-  assert.equal(await next(), 'It is merged: ralph archive sample puts it away.', 'on its own branch, too')
+  assert.equal(
+    await next(),
+    'It is merged: ralph archive sample moves it to the archive.',
+    'on its own branch, too',
+  )
   place.git('switch', '-q', 'main')
   const { out, code } = await place.ralph('archive')
   assert.equal(code, 0)

@@ -94,7 +94,7 @@ test('whatever the runs were: low, likely and high are in order, and the propose
 
 test('the pull request says it until a story has passed, which says more', () => {
   const facts = { limits, now: NOW, earlier: [{ stories: 1, costUsd: 2 }] }
-  assert.match(pullRequestBody(viewOf(justStarted(), facts)), /^Probable cost: about \\?\$\d/m)
+  assert.match(pullRequestBody(viewOf(justStarted(), facts)), /^Estimate: about \\?\$\d/m)
   assert.equal(viewOf(midRun(), facts).expectedCost, null)
   assert.equal(viewOf(complete(), facts).expectedCost, null)
   assert.equal(viewOf(justStarted(), { limits, now: NOW }).expectedCost, null, 'nobody has looked')

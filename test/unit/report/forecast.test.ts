@@ -121,15 +121,15 @@ test('the worst case never exceeds what limits allow', () => {
   assert.equal(worst(complete(), limits), null)
 })
 
-test('the outlook is one short line; before the first pass it is what the rest takes at most', () => {
+test('what remains is one short line; before the first pass it is what the rest takes at most', () => {
   const outlook = (state: State, bounds: Limits | null) =>
     describeOutlook(forecastOf(state), bounds === null ? null : worstCase(state, bounds))
-  assert.equal(outlook(midRun(), limits), 'about $1, 8 min, 3 iterations left')
-  assert.equal(outlook(midRun(), null), 'about $1, 8 min, 3 iterations left')
-  assert.equal(outlook(justStarted(), limits), 'at most 18 iterations left')
+  assert.equal(outlook(midRun(), limits), 'about $1, 8 min, 3 iterations')
+  assert.equal(outlook(midRun(), null), 'about $1, 8 min, 3 iterations')
+  assert.equal(outlook(justStarted(), limits), 'at most 18 iterations')
   const failed = reject(justStarted(), 'US-001')
-  assert.equal(outlook(failed, limits), 'at most $10, 17 iterations left')
-  assert.equal(outlook(failed, { ...limits, maxCostUsd: 1 }), 'at most $0.39, 17 iterations left')
+  assert.equal(outlook(failed, limits), 'at most $10, 17 iterations')
+  assert.equal(outlook(failed, { ...limits, maxCostUsd: 1 }), 'at most $0.39, 17 iterations')
   assert.equal(outlook(complete(), limits), null)
 })
 

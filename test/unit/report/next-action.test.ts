@@ -131,8 +131,8 @@ const TABLE: Record<string, Row> = {
       'a gate fails',
     ),
     stands: 'Paused: a gate fails · 3 of 6 stories pass',
-    comment: 'Mend what the reason names, then go on with `/ralph run`.',
-    cli: 'Mend what the reason names, then go on with ralph run.',
+    comment: 'Fix what the reason names, then go on with `/ralph run`.',
+    cli: 'Fix what the reason names, then go on with ralph run.',
   },
   'the limit of iterations': {
     state: between(midRun(), 'max-iterations', 'x'),
@@ -306,8 +306,8 @@ const TABLE: Record<string, Row> = {
   'an error that says no more': {
     state: between(midRun(), 'error', '3 jobs in a row ended without an iteration'),
     stands: 'Error: 3 jobs in a row ended without an iteration',
-    comment: 'Mend what the reason names, then go on with `/ralph run`.',
-    cli: 'Mend what the reason names, then go on with ralph run.',
+    comment: 'Fix what the reason names, then go on with `/ralph run`.',
+    cli: 'Fix what the reason names, then go on with ralph run.',
   },
 }
 

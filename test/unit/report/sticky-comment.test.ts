@@ -112,8 +112,8 @@ test('the table has a row for every story, with its commit', () => {
 test('the comment tells cost, time, limits and the worst case', () => {
   const comment = stickyComment(midRun(), facts)
   assert.ok(comment.includes('| $2.18 of $20.00 | 222k | 12m 20s | 4 of 50 | 1 of 35 |'))
-  assert.ok(comment.includes('**Outlook:** '))
-  assert.ok(!stickyComment(complete(), facts).includes('Outlook'))
+  assert.ok(comment.includes('**Remaining:** '))
+  assert.ok(!stickyComment(complete(), facts).includes('Remaining'))
   const state = { ...midRun(), sessions: midRun().sessions.map((one) => ({ ...one, costUsd: 0 })) }
   assert.ok(stickyComment(state, facts).includes('not reported'))
 })
@@ -338,7 +338,7 @@ test('the pull request: title, list, and what was verified', () => {
   assert.ok(body.includes('- [x] **US-001** Customers sign in with e-mail and password\n'))
   assert.ok(body.includes('- [ ] **US-003** Five wrong passwords'))
   assert.ok(body.includes('exited 0 on exactly the code that was committed for it: `typecheck`, `test`.'))
-  assert.ok(body.includes('has not been held yet'))
+  assert.ok(body.includes('has not run yet'))
   assert.equal(shapeOf(body).tables.length, 0)
 })
 

@@ -137,13 +137,13 @@ test('how its stories may be tried is told in plain words', () => {
   assert.equal(text('open', NOW - MINUTE), 'trying again: US-001 (it changed nothing)')
 })
 
-test('without a limit of calls nothing is counted down; an outlook has one row', () => {
+test('without a limit of calls nothing is counted down; what remains has one row', () => {
   const noLimit = { ...watched(calling()), limits: null }
   const frame = (one: LiveView, height: number) =>
     frameLines({ views: [one], selected: 0, note: 'x' }, plain(80, height)).join('\n')
   assert.match(frame(liveViewOf(noLimit, NOW), 36), /^ Calls\/h +\d+$/m)
   const outlook = frame(liveViewOf(watched(calling()), NOW), 60)
-  assert.match(outlook, /^ Outlook +about \$1, 8 min, 3 iterations left$/m)
+  assert.match(outlook, /^ Remaining +about \$1, 8 min, 3 iterations$/m)
 })
 
 test('a frame is exactly as high as the terminal and no wider, at every size', () => {

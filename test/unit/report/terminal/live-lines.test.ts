@@ -161,7 +161,7 @@ test('the last word on a run says what nobody should believe unseen', () => {
   const conclusion = { outcome: 'complete', reason: '', until: null } as const
   const live = new Live(screen, { limits, agent: 'claude', surface: 'cli' }, true)
   live.end({ ...state, prd: { ...state.prd, userStories } }, { kind: 'ended', conclusion }, [])
-  assert.match(shown, /\nMind: the final verification named no evidence: /)
+  assert.match(shown, /\nAttention: the final verification named no evidence: /)
 })
 
 test('a secret in the words of a story is redacted before a line is cut, from the first one on', async () => {
