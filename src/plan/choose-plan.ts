@@ -1,4 +1,4 @@
-// Of what was read, what makes stories: one of several plans that lie side by side, and no loose list of boxes beside a plan.
+// Chooses which of the documents give stories: one of several plans side by side, and no loose list of boxes next to a plan.
 import { truncate } from '../engine/model/text.ts'
 import { formatCount } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
@@ -8,7 +8,7 @@ import type { DocumentStory, Unit } from './types.ts'
 
 type Chosen = { readings: DocumentReading[]; mistakes: Mistake[]; notes: string[] }
 
-/** `branch`: the one that is checked out; Spec Kit and others name it by the feature. */
+/** `branch`: the branch that is checked out. Spec Kit and others name it after the feature. */
 export function choosePlan(readings: readonly DocumentReading[], branch: string | null): Chosen {
   const twoPlans = trackersOfTwoPlans(readings)
   if (twoPlans !== null) return { readings: [...readings], mistakes: [twoPlans], notes: [] }
@@ -29,7 +29,7 @@ function isIn({ reading }: DocumentReading, unit: string): boolean {
   return reading.unit === null || reading.unit.name === unit
 }
 
-/** Two products in one folder number their stories alike: their trackers call most of the same numbers something else. */
+/** Two products in one folder use the same story numbers. Their trackers then give most of these numbers different titles. */
 function trackersOfTwoPlans(readings: readonly DocumentReading[]): Mistake | null {
   const trackers = readings.filter(({ reading }) => reading.stories.some(({ isTracked }) => isTracked))
   for (const [index, one] of trackers.entries())
@@ -47,7 +47,7 @@ function trackersOfTwoPlans(readings: readonly DocumentReading[]): Mistake | nul
   return null
 }
 
-/** The plan that is meant: by the branch, else the only one with something left to do; null where there is one at most. */
+/** The plan that the branch names, else the only plan with open stories. `unit` is null where there is no choice to make. */
 function unitOf(
   readings: readonly DocumentReading[],
   branch: string | null,
@@ -88,7 +88,7 @@ function unitOf(
   return { unit: null, notes: [], mistakes: [{ path: only.unit.name, found, expected: 'one feature', fix }] }
 }
 
-/** `feature/001-sign-in` is of `specs/001-sign-in`. */
+/** The branch `feature/001-sign-in` belongs to `specs/001-sign-in`. */
 function isOfBranch(unit: string, branch: string): boolean {
   const last = (path: string) => path.slice(path.lastIndexOf('/') + 1)
   return last(branch) === last(unit)

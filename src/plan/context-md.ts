@@ -1,13 +1,13 @@
-// context.md: what of the documents belongs into every prompt, bounded.
+// Renders context.md: the passages of the documents that go into every prompt, up to a size limit.
 import { sanitizeText } from '../engine/model/text.ts'
 import type { DocumentReading } from './formats.ts'
 
-/** Every prompt carries it: so much of each part, whatever the documents say. */
+/** Characters for each part. Every prompt carries context.md, so its size is limited whatever the documents hold. */
 const MOST_CONTEXT = { overview: 1_800, architecture: 3_200, specification: 2_400, sprint: 800 }
-/** Less room than this is left free. */
+/** A passage is not cut to fewer characters than this: the room is left free instead. */
 const LEAST = 200
 
-/** Whole passages, as many as fit; the last is cut at a line. */
+/** Whole passages, as many as fit. The last one is cut at the end of a line. */
 export function renderContext(readings: readonly DocumentReading[]): string {
   const parts = (['overview', 'architecture', 'specification', 'sprint'] as const).flatMap((about) => {
     let left = MOST_CONTEXT[about]

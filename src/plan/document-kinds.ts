@@ -1,10 +1,10 @@
-// What kind of document a file is, by its name, its place and its front matter: before anything in it is taken for work.
+// The kind of a document, by its name, path and front matter. It is decided before any box in the file is read as work.
 import type { OpenDocument } from './open-document.ts'
 import { withoutEmphasis } from './story-words.ts'
 
 /**
- * Documents whose boxes are no work. `isBackground`: their words help the one who works. `beatsPlace`: also where the file stands in a place
- * of work.
+ * Documents whose boxes are no work. `isBackground`: their text helps the agent. `beatsPlace`: the rule also holds for a file in a folder
+ * of plans.
  */
 type Kind = { what: string; isBackground: boolean; at: RegExp; beatsPlace?: boolean }
 
@@ -70,7 +70,7 @@ const kinds: readonly Kind[] = [
   { what: 'a prompt', isBackground: true, at: /(?:^|\/)@?(?:PROMPT|LOOP_PROMPT|AGENT)(?:[-_.][^/]*)?\.md$/i },
 ]
 
-/** What BMAD writes into the front matter of what it plans with; epics are the one kind with stories. */
+/** `workflowType` in the front matter of BMAD's planning documents. Epics are the only kind with stories. */
 const workflows: readonly [RegExp, string][] = [
   [/epics|stories/i, ''],
   [/architecture/i, 'architecture'],
@@ -82,7 +82,7 @@ const workflows: readonly [RegExp, string][] = [
   [/research|brainstorm/i, 'research'],
 ]
 
-/** Files that their place makes a part of a plan, whatever words are in their names. */
+/** Files that belong to a plan by their path, whatever words are in their names. */
 const places: readonly { what: string; at: RegExp }[] = [
   { what: 'a task of Backlog.md', at: /(?:^|\/)\.?backlog\/tasks\/[^/]+\.md$/i },
   {
@@ -102,12 +102,12 @@ const places: readonly { what: string; at: RegExp }[] = [
 
 const storyNumber = /^(?:story-?)?(?:[a-z]{0,12}\d{1,4}[.-]\d{1,4}[a-z]?|[A-Z][A-Z0-9]{0,15}-\d{1,6})[-_.]/
 
-/** Whether the path alone makes a file a part of a plan: its place, or a number of a story in its name. */
+/** Whether a file belongs to a plan by its path alone: by its folder, or by a story number in its name. */
 export function isPlanPath(path: string): boolean {
   return places.some(({ at }) => at.test(path)) || storyNumber.test(path.slice(path.lastIndexOf('/') + 1))
 }
 
-/** Whether the file's place, or a number of a story in its name and its title, make it work. */
+/** Whether a file holds work by its path, or by a story number in its name together with its title. */
 function isPlacedAsWork({ path, name, title }: OpenDocument): boolean {
   return (
     places.some(({ at }) => at.test(path)) ||
@@ -122,7 +122,7 @@ export function findOtherKind(document: OpenDocument): OtherKind | null {
   const { path, frontFields, title, isMarkdown, file } = document
   const isPlaced = isPlacedAsWork(document)
   const found = kinds.find(({ at, beatsPlace = false }) => at.test(path) && (beatsPlace || !isPlaced))
-  // What is archived is read where a person names that very file.
+  // An archived document is read only where a person names that very file.
   const isWanted = found?.what === 'archived' && file.isNamed
   // The one file of ralph-orchestrator is prompt and task list at once.
   const isTask = found?.what === 'a prompt' && /^tasks?\b/i.test(title)
@@ -137,7 +137,7 @@ export function findOtherKind(document: OpenDocument): OtherKind | null {
   return what === undefined ? null : { what, isBackground: false }
 }
 
-/** Of a file whose name says nothing of its kind the title may: where it is such a word, not where it only holds it. */
+/** Where the name does not tell the kind, the title may. It must be such a word, not only contain it. */
 const titles: readonly [RegExp, string][] = [
   [titled('retrospective'), 'a retrospective'],
   [titled('(?:readiness|validation|assessment|review|test|audit) report|readiness assessment'), 'a report'],
@@ -148,7 +148,7 @@ const titles: readonly [RegExp, string][] = [
   [/^deferred work\b/i, 'deferred work'],
 ]
 
-/** The words at the end of a title, or before what they are of. */
+/** These words at the end of a title, or followed by what they belong to ("... for X"). */
 function titled(words: string): RegExp {
   return new RegExp(`\\b(?:${words})\\s*(?:$|[:(,|\u2013\u2014-]|for\\b|of\\b)`, 'i')
 }
@@ -158,7 +158,7 @@ const workTitle =
 const workName =
   /(?:^|[-_.@/ ])(?:fix_?plan|progress|prd|todos?|tasks?|task-?list|plan|work|stories|backlog|roadmap)(?:[-_. ][^/]*)?\.(?:md|markdown|txt)$/i
 
-/** Whether name or title say that the boxes of the file are work. */
+/** Whether the name or the title says that the boxes of the file are work. */
 export function isTaskList({ name, title, file }: OpenDocument): boolean {
   return file.isNamed === true || workName.test(`/${name}`) || workTitle.test(title)
 }

@@ -1,5 +1,5 @@
-// Documents of every known format become stories. Pure: text in, data out. Import it when it is called: it brings parsers
-// for Markdown, YAML and TOML. What is light (`render.ts`, `merge.ts`, `size.ts`) can be had without them.
+// Documents of every known format become stories. Pure: text in, data out. Import it lazily: it loads parsers
+// for Markdown, YAML and TOML. `render-prd-md.ts`, `merge-plan.ts` and `size.ts` can be imported without them.
 export { findDocuments } from './formats.ts'
 export { mergePlanned } from './merge-plan.ts'
 export { proposedSettings } from './proposed-settings.ts'

@@ -69,7 +69,7 @@ const NOTHING: Reading<never> = {
   ...{ prose: 'none', what: null, boxes: 0, unit: null, isLoose: false },
 }
 
-/** What a document says, and the format that read it. */
+/** A document's content, and the format that read it. */
 export type DocumentReading = {
   file: DocumentFile
   path: string
@@ -77,11 +77,11 @@ export type DocumentReading = {
   reading: Reading<DocumentStory>
 }
 
-/** What the documents say, each by the first format that reads it. Every file is read by the last. */
+/** Reads each document by the first format that matches it. The last format matches every file. */
 export function readEach(files: readonly DocumentFile[]): DocumentReading[] {
   const all = files.map((file) => new OpenDocument(file))
   const byPath = new Map(all.map((document) => [document.path, document]))
-  // A document that no parser should be given is read by nobody, from beside it neither.
+  // A document that would be too costly to parse is not read, neither by itself nor through another document.
   const faults = new Map(all.map((document) => [document.path, faultsOf(document)]))
   const isSound = ({ path }: OpenDocument) => faults.get(path)?.length === 0
   const documents: DocumentSet = {
@@ -102,7 +102,7 @@ export function readEach(files: readonly DocumentFile[]): DocumentReading[] {
 function faultsOf(document: OpenDocument): Reading['mistakes'] {
   const { path, isMarkdown, text } = document
   if (isMarkdown) return findUnparsable(path, text)
-  // A file of a known place that is broken.
+  // A broken file at a path where a plan is expected is a mistake.
   return document.isYaml && findDocuments([path]).length > 0 ? document.data.mistakes : []
 }
 
@@ -146,7 +146,7 @@ function readDocument(
       }),
     ),
   }
-  // Of what is left out nothing comes into a prompt either.
+  // A document that is left out adds nothing to prompts either.
   if (!isMarkdown || (reading.prose === 'none' && stories.length === 0)) return { format, reading }
   return {
     format,
@@ -174,7 +174,7 @@ function withShortTitle(story: ParsedStory): ParsedStory {
   return { ...story, raw: { ...story.raw, title: `${short} ...`, description: title + words } }
 }
 
-/** As many characters as a story's title may have, and as many as are left of a longer one. */
+/** The most characters of a story's title, and the length that a longer one is cut to. */
 const LONGEST_TITLE = 500
 const SHORT_TITLE = 120
 
@@ -182,7 +182,7 @@ function asBackground({ text }: OpenDocument): Partial<Reading> {
   return { prose: text.trim() === '' ? 'none' : 'background', what: 'background, as you say' }
 }
 
-/** Of a repository's paths those that are documents known by their name or place (found by itself), best first. */
+/** The paths of a repository that are documents by their name or folder, best format first. */
 export function findDocuments(paths: readonly string[]): string[] {
   const found = paths.flatMap((path) => {
     const rank = isPlace(path) ? formats.findIndex((format) => format.discoveryPath?.test(path)) : -1
@@ -192,12 +192,12 @@ export function findDocuments(paths: readonly string[]): string[] {
     (a, b) => a.rank - b.rank || a.path.localeCompare(b.path, 'en', { numeric: true }),
   )
   const known = new Set(inOrder.map(({ path }) => path))
-  // The plan of a progress file has any name.
+  // The plan that a progress file was made from may have any name.
   const plans = new Set([...known].flatMap((path) => planOfProgress(path) ?? []))
   return [...known, ...paths.filter((path) => plans.has(path) && !known.has(path))]
 }
 
-/** Not what a tool installed or somebody vendored, nor what people put aside, nor a report on documents. */
+/** False for installed and vendored files, archived files, and reports about documents. */
 function isPlace(path: string): boolean {
   const isAside = /\.(?:superseded|retired|archived|obsolete|old|bak)\.[a-z]+$/i.test(path)
   const isReport = /[-_]report[^/]*$/i.test(path) && !isPlanPath(path)

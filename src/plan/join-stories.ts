@@ -1,11 +1,11 @@
-// Several documents that tell of the same story: it is read once, and what they say of it that cannot both be so is a mistake.
+// Joins stories that several documents describe: each becomes one story. Contradictions between documents are mistakes.
 import { describeValue } from '../engine/model/text.ts'
 import { isGiven, type Raw } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
 import { normalizeWords } from './story-words.ts'
 import type { DocumentStory, Rank } from './types.ts'
 
-/** A story, and every place where it was read; the first has the last word. */
+/** A story, and every place where it was read. The first place wins. */
 export type JoinedStory = { raw: Raw; from: [DocumentStory, ...DocumentStory[]] }
 
 type AllJoined = { stories: JoinedStory[]; mistakes: Mistake[]; notes: string[] }
@@ -14,7 +14,7 @@ type AllJoined = { stories: JoinedStory[]; mistakes: Mistake[]; notes: string[] 
 export function joinStories(stories: readonly DocumentStory[]): AllJoined {
   const groups = new Set<DocumentStory[]>()
   const byKey = new Map<string, Set<DocumentStory[]>>()
-  // A story in full says nothing of its place among the others.
+  // A story file says nothing about the order, so that lists come first.
   const [inFull, amongOthers] = [stories.filter(isInFull), stories.filter((story) => !isInFull(story))]
   for (const story of [...amongOthers, ...inFull]) {
     const keys = keysOf(story)
@@ -30,7 +30,7 @@ export function joinStories(stories: readonly DocumentStory[]): AllJoined {
   return { stories: all, mistakes, notes: [...notes, ...otherTitlesNote(otherTitles)] }
 }
 
-/** `otherTitles`: what a story is called where it is only mentioned. */
+/** `otherTitles`: titles of a story in documents that only mention it. */
 type Found = { mistakes: Mistake[]; notes: string[]; otherTitles: string[] }
 
 function otherTitlesNote(all: readonly string[]): string[] {
@@ -70,7 +70,7 @@ function one(group: readonly DocumentStory[], found: Found): JoinedStory {
     raw = withMore(raw, other.raw)
   }
   const trackers = group.filter((one) => one.isTracked && saysWhether(one))
-  // Of two trackers neither is known to be the newer one: what is done stands in both.
+  // Neither of two trackers is known to be newer: a story counts as done only where both say so.
   const judge = trackers.find(({ raw: said }) => said.passes !== true) ?? trackers[0] ?? best
   const { passes } = judge.raw
   const other = group.find((one) => saysWhether(one) && one.raw.passes !== passes)
@@ -84,12 +84,12 @@ function one(group: readonly DocumentStory[], found: Found): JoinedStory {
   return { raw: { ...raw, passes }, from: [best, ...others] }
 }
 
-/** A box of a plan that nobody has ticked says nothing. */
+/** An open box of a plan does not tell the status. */
 function saysWhether({ rank, raw: { passes } }: DocumentStory): boolean {
   return passes === true || (passes === false && rank !== 'planned')
 }
 
-/** What the other says and this one does not. */
+/** Takes over the fields that `raw` lacks. */
 function withMore(raw: Raw, other: Raw): Raw {
   const missing = Object.entries(other).filter(([key, value]) => isSaid(value) && !isSaid(raw[key]))
   return { ...raw, ...Object.fromEntries(missing) }
@@ -99,7 +99,7 @@ function isSaid(value: unknown): boolean {
   return isGiven(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
 }
 
-/** `otherTitles` takes those that are no contradiction. */
+/** Titles that differ without being a contradiction are added to `otherTitles`. */
 function contradictions(best: DocumentStory, other: DocumentStory, otherTitles: string[]): Mistake[] {
   const fix = 'say the same in both, or name the one to read: ralph plan --from FILE'
   const mistakes: Mistake[] = []
@@ -126,7 +126,7 @@ function contradictions(best: DocumentStory, other: DocumentStory, otherTitles: 
   return mistakes
 }
 
-/** A story's own document has its title; a tracker has a short name of an older one. */
+/** A story's own document has its title. A tracker often has a short name, made from an older title. */
 function isOnlyMentioned(best: DocumentStory, other: DocumentStory): boolean {
   return best.rank !== other.rank && (best.rank === 'detailed' || other.isTracked)
 }
@@ -139,7 +139,7 @@ function criteriaOf({ raw: { acceptanceCriteria: all } }: DocumentStory): string
   return Array.isArray(all) ? all.filter((one) => typeof one === 'string') : []
 }
 
-/** A title that a person worked out, or a tool made short, still has a word of it. */
+/** A title that a person extended or a tool shortened still shares a word with the original. */
 function areAlike(a: string, b: string): boolean {
   const small = /^(?:the|an?|and|or|for|to|of|in|on|with|story)$/
   const words = new Set(normalizeWords(a).split(' '))

@@ -14,7 +14,7 @@ export type Block = Heading | Paragraph | Points | Verbatim
 /** An item of a list. `done` is null where it has no box; `more` is what follows its first line, `points` the items below it. */
 export type Point = { line: number; text: string; done: boolean | null; more: string[]; points: Point[] }
 
-// What stands inside of a line is not looked at: this is quicker, and no nesting of brackets or stars costs anything. A line of
+// Inline syntax is not parsed: this is quicker, and nested brackets or stars cost nothing. A line of
 // dashes below words is a rule in the documents of agents, not a heading.
 const UNREAD = [
   'setextUnderline',
@@ -47,7 +47,7 @@ function blocks(node: RootContent, text: string): Block[] {
   return [{ kind: 'verbatim', line, text: sourceOf(node, text) }]
 }
 
-/** The list, and behind it the lines that only lean on its last item: they stand at the margin. */
+/** The list, then the lazy continuation lines of its last item: they start at the margin. */
 function listed(list: List, text: string): Block[] {
   const leaning: Line[] = []
   const points = list.children.map((item) => pointOf(item, text, leaning))
@@ -72,7 +72,7 @@ type Line = { line: number; text: string }
 // [ ] open, [x] done, anything else (as [~]) open.
 const box = /^\[([ xX~/-])\](?:$|[ \t](.*))/s
 
-/** `leaning` takes the lines that stand no further in than the item's bullet: by Markdown's rules they go on with its words. */
+/** Lines that are not indented further than the item's bullet are added to `leaning`: Markdown calls them lazy continuation lines. */
 function pointOf(item: ListItem, text: string, leaning: Line[]): Point {
   const margin = indentOf(text, item)
   const point: Point = { line: lineOf(item), text: '', done: null, more: [], points: [] }

@@ -1,12 +1,12 @@
-// Reading documents again: a story that is there stays that story, new ones are added, nothing is doubled.
+// Merges documents that are read again: known stories keep their identity, new ones are added, none is doubled.
 import type { Prd, Story } from '../engine/model/feature.ts'
 import { reopened } from '../engine/prd/merge-edits.ts'
 import { normalizeWords } from './story-words.ts'
 
-/** Of a story's words as its documents had them: by it an edit of people is told from an edit of the documents. */
+/** Key of a digest of the story's text as its documents had it. It distinguishes people's edits from edits of the documents. */
 export const PLANNED_MARK = 'planned'
 
-/** The story with the mark of its words as they were planned. */
+/** The story with the digest of its text as it was planned. */
 export function markPlanned(story: Story): Story {
   return { ...story, extra: { ...story.extra, [PLANNED_MARK]: digestOf(story) } }
 }
@@ -38,7 +38,7 @@ export function mergePlanned(before: Prd, planned: Prd): Prd {
 
 function mergedStory(before: Story, planned: Story): Story {
   const mark = before.extra?.[PLANNED_MARK]
-  // Without a mark nobody knows whose the words are: they stay.
+  // Without a digest it is unknown who wrote the text: it stays.
   const isEdited = mark === undefined || mark !== digestOf(before)
   if (isSame(words(before), words(planned))) return mark === undefined ? markPlanned(before) : before
   if (isEdited || mark === digestOf(planned)) return before
@@ -73,7 +73,7 @@ function idsOver(before: Prd, planned: Prd): Map<string, string> {
   }
   give(({ id, title }) => (titleOf.get(id) === title ? id : undefined))
   give(({ title }) => byTitle.get(title)?.find((id) => !given.has(id)))
-  // A new title under an id whose story nobody else has is that story with other words.
+  // A new title under an id whose old title no planned story has: that story was reworded.
   give(({ id }) => (titles.has(titleOf.get(id) ?? '') ? undefined : id))
   let number = stories.length
   give(() => {
@@ -100,7 +100,7 @@ function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-/** Eight hexadecimal digits (FNV-1a): nobody is kept out by it. */
+/** Eight hexadecimal digits (FNV-1a). It detects edits and protects against nothing. */
 function digestOf(story: Story): string {
   const text = JSON.stringify(words(story))
   let hash = 0x811c9dc5

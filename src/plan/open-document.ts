@@ -1,4 +1,4 @@
-// A document, parsed once however many readers look at it; hostile ones are refused before.
+// A document, parsed once for all formats that look at it. Documents that would be too costly to parse are refused.
 import { parse as parseToml, TomlError } from 'smol-toml'
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { describeValue } from '../engine/model/text.ts'
@@ -51,7 +51,7 @@ export class OpenDocument {
     return !this.isYaml && !/\.toml$|(?:^|\/)\.ralphrc$/i.test(this.path) && !looksLikeJson(this.text)
   }
 
-  /** Of the front matter nothing is a block. */
+  /** Blocks of the text behind the front matter, with line numbers of the whole file. */
   get blocks(): readonly Block[] {
     this.#blocks ??= parseBlocks(
       frontMatterOf(this.text).replace(/[^\n]+/g, '') + this.text.slice(frontMatterOf(this.text).length),
@@ -59,7 +59,7 @@ export class OpenDocument {
     return this.#blocks
   }
 
-  /** What stands between two lines of dashes at the top of a Markdown file; no fields where nothing does. */
+  /** The YAML between two lines of dashes at the top of a Markdown file; no fields where there is none. */
   get frontMatter(): DataRead {
     this.#front ??= yaml({
       path: this.path,
@@ -94,7 +94,7 @@ export class OpenDocument {
 
 const MOST_FRONT = 400
 
-/** The front matter with both of its lines of dashes; empty where there is none. A rule at the top of a page begins none. */
+/** The front matter with both of its lines of dashes; empty where there is none. A rule at the top of a page does not begin one. */
 export function frontMatterOf(text: string): string {
   const lines = text.split('\n', MOST_FRONT)
   const end = lines.findIndex((line, index) => index > 0 && /^---[ \t]*$/.test(line))
@@ -151,7 +151,7 @@ function toml({ path, text }: OpenDocument): DataRead {
 /** A second and more for every 100 KB. */
 const MOST_MARKDOWN = 1_000_000
 const DEEPEST = 50
-/** Lines that lean on an item without an indent: the parser looks back over all of them at each. */
+/** Most lazy continuation lines of one list item: the parser goes back over all of them at each. */
 const MOST_LEANING = 300
 
 const nested = new RegExp(`^(?:[ \\t]*(?:>|(?:[-*+]|\\d{1,9}[.)])[ \\t])){${DEEPEST}}|^[ \\t]{200,}[-*+>\\d]`)
@@ -159,7 +159,7 @@ const rule = /^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$/
 const opens = /^[ \t]*(?:[-*+>]|\d{1,9}[.)])/
 const ends = /^[ \t]*$|^ {0,3}(?:#{1,6}[ \t]|```|~~~)/
 
-/** Markdown that would cost a parser minutes: nobody wrote it to be read. */
+/** A mistake for Markdown that would take a parser minutes; empty for all other text. */
 export function findUnparsable(path: string, text: string): Mistake[] {
   const fix = 'name the files that hold the stories: ralph plan --from FILE'
   if (text.length > MOST_MARKDOWN) {

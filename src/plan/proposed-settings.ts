@@ -1,4 +1,4 @@
-// What files of other tools propose for settings here: people see it before anything of it holds.
+// Settings that files of other tools propose. People see them before any takes effect.
 import { readOtherSettings } from './formats/other-tools.ts'
 import { OpenDocument } from './open-document.ts'
 import type { DocumentFile } from './types.ts'

@@ -11,13 +11,13 @@ import { type JoinedStory, joinStories } from './join-stories.ts'
 import { markPlanned } from './merge-plan.ts'
 import type { DocumentFile, DocumentStory, Documents, DocumentUse, Reading } from './types.ts'
 
-/** Bytes are not counted here: UTF-16 units are close enough for a bound. */
+/** UTF-16 units, not bytes: close enough for a limit. */
 const MOST_TEXT = 5_000_000
 export const MOST_STORIES = 2_000
-/** Of all documents together: several tell of the same story. */
+/** Of all documents together: several may describe the same story. */
 export const MOST_READ = 5 * MOST_STORIES
 
-/** `branch`: the one that is checked out, by which one of several features is known; null: no matter. */
+/** `branch`: the branch that is checked out; it may name one of several features. Null where it does not matter. */
 export function readDocuments(
   files: readonly DocumentFile[],
   { branch = null }: { branch?: string | null } = {},
@@ -27,9 +27,9 @@ export function readDocuments(
   const { readings, ...choice } = choosePlan(readEach(files), branch)
   const stories = readings.flatMap(({ reading }) => reading.stories)
   const mistakes = [...readings.flatMap(({ reading }) => reading.mistakes), ...choice.mistakes]
-  // Several plans side by side may use the same ids: what else is wrong is looked for in the one that is meant.
+  // Several plans side by side may use the same ids: joining them would report false contradictions.
   if (choice.mistakes.length > 0) return { ok: false, mistakes }
-  // Those of one document are never joined.
+  // Stories of one document are never joined.
   const isMany = readings.some(({ reading }) => reading.stories.length > MOST_STORIES)
   if (isMany || stories.length > MOST_READ)
     return { ok: false, mistakes: [...mistakes, tooMany(stories.length, readings)] }
@@ -68,7 +68,7 @@ function takenAs({ path, format, reading }: DocumentReading, isProse: boolean): 
   return { path, as, what: what ?? format, stories: stories.length, boxes }
 }
 
-/** Nothing that was given is dropped in silence. */
+/** A note for each kind of document that was left out: no given document is dropped silently. */
 function leftOut(taken: readonly DocumentUse[]): string[] {
   const kinds = new Map<string, DocumentUse[]>()
   for (const one of taken)
@@ -101,7 +101,7 @@ function tooMany(count: number, readings: readonly DocumentReading[]): Mistake {
   return { path, found, expected, fix: 'plan a part of them: one epic, one file' }
 }
 
-/** The checked feature, `notes` with what was changed on the way; null where `mistakes` has any. */
+/** The checked feature; changes on the way are added to `notes`. Null after mistakes. */
 function featureOf(
   readings: readonly DocumentReading[],
   stories: readonly JoinedStory[],
@@ -128,7 +128,7 @@ function featureOf(
   return { ...prd, userStories: prd.userStories.map(markPlanned) }
 }
 
-/** What the documents say of the feature: the first word on each field counts, learnings are gathered. */
+/** The fields of the feature: the first document with a field wins, learnings of all are collected. */
 function rootOf(readings: readonly DocumentReading[]): { root: Raw; placeOf: (key: string) => string } {
   const root: Raw = {}
   const from = new Map<string, string>()

@@ -1,11 +1,11 @@
-// prd.json as a page for people (prd.md). It shows everything that it holds, and reads back to the same stories.
+// prd.json as a page for people (prd.md). The page shows all of it, and is read back to the same stories.
 import type { Prd, Story } from '../engine/model/feature.ts'
 import { oneLine, sanitizeText } from '../engine/model/text.ts'
 
-/** By this line the page is known as ours: it is read to the letter. */
+/** This line marks a page that Ralph wrote: such a page is read exactly as written. */
 export const PAGE_MARK = '<!-- ralph: prd.json as a page -->'
 
-/** A heading for each story, its words, what it waits for, a box for each criterion. */
+/** For each story a heading, its description, its dependencies and a box for each criterion. */
 export function renderPrdMarkdown(prd: Prd): string {
   const parts = [
     `# ${inertText(oneLine(prd.project, 500)) || 'Stories'}`,
@@ -30,9 +30,9 @@ function storyPart({ id, title, description, acceptanceCriteria, dependsOn, pass
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-// ---- what documents and agents say, made plain
+// ---- text of documents and agents, made inert
 
-/** Entities that are written for a mark, and the mark. */
+/** Entities, and the character that each replaces. */
 const MARKS = new Map([
   ['&amp;', '&'],
   ['&lt;', '<'],
@@ -66,7 +66,7 @@ function inert(part: string): string {
     .replace(/!(?=\[)|\$|\](?=:)|`(?=``)|~(?=~~)/g, entity)
 }
 
-/** Headings by marks before or below them, and what would end one, the rows that make a table, and the labels of a story. */
+/** Disarms heading marks before, after or below a line, table separator rows, and the labels of a story. */
 function atStart(line: string): string {
   return line
     .replace(/^([ \t>]*)#(?=#{0,5}(?:[ \t]|$))/, `$1${entity('#')}`)
@@ -95,7 +95,7 @@ function outsideCode(text: string, change: (part: string) => string, line: (line
   return lines.map((one, index) => (fenced.has(index) ? one : line(changed(one)))).join('\n')
 }
 
-/** What GitHub draws instead of showing it. */
+/** Languages of code fences that GitHub renders as pictures. */
 const DRAWN = /^[ \t]*(?:mermaid|math|geojson|topojson|stl)\b/i
 
 /** The lines of fences that begin at the margin and end there; none where one begins elsewhere or never ends. */

@@ -1,5 +1,5 @@
-// Headings above boxes that are no work: criteria of the whole, questions, what somebody signs. The heading has to be such a word, not
-// only to hold it: below "Notes feature" or "Sign-off flow" stands work.
+// Headings above boxes that are no work: criteria of the whole, questions, sign-offs. The heading has to be such a word, not
+// only contain it: the boxes below "Notes feature" or "Sign-off flow" are work.
 
 /** Parts of a regular expression each. `goesOn`: more words may follow, as in "Deferred to the next release". */
 type Section = { what: string; words: readonly string[]; goesOn?: boolean }

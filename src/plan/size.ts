@@ -4,14 +4,14 @@ import type { Story } from '../engine/model/feature.ts'
 const MOST_CRITERIA = 8
 /** Story files of BMAD bring notes and code along. */
 const MOST_WORDS = 2_000
-/** Of points as teams give them: above that a story is planned as several. */
+/** Story points; teams split a story with more. */
 const MOST_POINTS = 8
 
 // "Build the entire dashboard" is a feature; "Add a filter to the task list" is a story.
 const WHOLE =
   /\b(?:entire|whole|complete|full)\s+(?:[\p{L}-]+\s+){0,2}(?:app|application|system|platform|dashboard|site|website|product|backend|frontend|api|module|service)\b/iu
 
-/** Stories that are too large for one session, with the reason; those that passed or are skipped are nobody's work. */
+/** Stories that are too large for one session, with the reason. Passed and skipped stories are not looked at. */
 export function sizeRemarks(stories: readonly Story[]): { storyId: string; remark: string }[] {
   return stories.flatMap((story) => {
     const reason = story.passes || story.skipped ? null : reasonOf(story)

@@ -5,7 +5,7 @@ import { isRaw, type Raw } from '../engine/prd/migrate.ts'
 import { pointsOf, readTrackedStories, type TrackedStory } from './formats/sprint-tracker.ts'
 import { scalarAt } from './yaml-scalar.ts'
 
-/** From the first to the last; a status is never set to one before it, and a word that is none of these stays. */
+/** Statuses in their order. A status is never moved back, and an unknown word stays. */
 const LEVELS = [
   ['backlog', 'notstarted', 'todo', 'planned', 'pending', 'open'],
   ['drafted', 'draft', 'contexted'],
@@ -21,7 +21,7 @@ type Path = readonly (string | number)[]
 /** A story of the file: the level that it had, and the one that it has then. */
 type Moved = TrackedStory & { before: number; level: number }
 
-/** The text with what the stories have come to: comments and order kept, no status lowered; null where nothing changes. */
+/** The text with the stories' current statuses: comments and order are kept, no status is lowered. Null where nothing changes. */
 export function updateSprintStatus(text: string, prd: Prd): string | null {
   const document = parseDocument(text)
   const fields = plainValue(document)
@@ -36,7 +36,7 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
     edits.push({ from, to, word: `${quote}${word}${quote}` })
     return true
   }
-  /** The level that the status has then. */
+  /** The level of the status afterwards. */
   const raise = (at: Path, status: string, wanted: number, spelled: Spelling): number => {
     const level = levelOf(status)
     if (level < 0 || level >= wanted) return level
@@ -61,7 +61,7 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
   const groupSpelled = spelling(words, doneWord(tracked.map(({ status }) => status)) ?? 'completed')
   for (const { at, status, own } of groups)
     if (typeof status === 'string') raise([...at, 'status'], status, groupLevel(own), groupSpelled)
-  // Figures are counted anew only beside a status that has moved: a file that nothing happened to stays.
+  // Totals are counted again only where a status has changed: else the file stays as it is.
   if (edits.length === 0) return null
   const whole: Group = { at: [], status: null, points: fields.completed_points, own: onceEach(moved) }
   for (const { at, points, own } of [...groups, whole]) {
@@ -75,7 +75,7 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
   return inOrder.reduce((now, { from, to, word }) => now.slice(0, from) + word + now.slice(to), text)
 }
 
-/** Null for what is no sound map: also where an alias leads nowhere, or there are too many of them. */
+/** Null where the file is no valid map, has an undefined alias, or too many aliases. */
 function plainValue(document: ReturnType<typeof parseDocument>): Raw | null {
   try {
     const value: unknown = document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 100 })
@@ -98,19 +98,19 @@ function groupsIn(fields: Raw, name: 'sprints' | 'epics', moved: readonly Moved[
   })
 }
 
-/** A story of an epic may stand in a sprint, too. */
+/** A story may be listed in an epic and in a sprint. */
 function onceEach(moved: readonly Moved[]): Moved[] {
   return moved.filter(({ id }, index) => moved.findIndex((one) => one.id === id) === index)
 }
 
-/** What a sprint or an epic has come to by its stories; -1 for nothing. */
+/** The level of a sprint or epic by its stories; -1 where it does not change. */
 function groupLevel(own: readonly Moved[]): number {
   if (own.length === 0) return -1
   if (own.every(({ level }) => level === DONE)) return DONE
   return own.some(({ level }) => level >= IN_PROGRESS) ? IN_PROGRESS : -1
 }
 
-/** The points of what is done: what people counted stays where it is more. */
+/** The points of done stories. A larger number that people wrote stays. */
 function pointsWith(before: unknown, own: readonly Moved[]): unknown {
   if (typeof before !== 'number') return before
   const pointsIn = (stories: readonly Moved[]) =>
@@ -142,7 +142,7 @@ function levelOf(status: string): number {
   return LEVELS.findIndex((words) => words.includes(word))
 }
 
-/** What Ralph itself has come to; an imported pass is a word of the documents. */
+/** The level that Ralph itself reached; -1 for none. An imported pass came from the documents and changes nothing. */
 function wantedLevel(story: Story | undefined): number {
   if (story === undefined || story.skipped) return -1
   if (story.passes) return story.lastResult?.imported === true ? -1 : DONE
@@ -155,7 +155,7 @@ function doneWord(words: readonly string[]): string | undefined {
   return words.map((word) => word.toLowerCase()).find((word) => word === 'done' || word === 'completed')
 }
 
-/** As the file's other words are spelled; `otherwise` is its word for done where none of them says. */
+/** Spells statuses as the file does. `otherwise`: the word for done where the file has none. */
 function spelling(words: readonly string[], otherwise = 'done'): Spelling {
   const lower = words.map((word) => word.toLowerCase())
   const isSnake = lower.some((word) => word.includes('_'))

@@ -1,10 +1,10 @@
-// The words by which documents name stories: ids, titles, how urgent something is, which part of a story it is.
+// How documents write ids, titles, priorities and parts of stories.
 
-// What documents number beside stories.
+// Prefixes of ids that are no stories.
 const notStories =
   /^(?:EPIC|FR|NFR|AC|ADR|RFC|TC|UTF|SHA|MD|AES|RSA|ISO|ECMA|HTTP|CVE|WCAG|PHASE|STEP|SPRINT|MILESTONE|WEEK|DAY|PART|MVP)-/
 
-// `US-001: x`, `US-001 - x`, `[US-001] x`, `Story US-001: x`; a number alone is an id only behind the word Story.
+// `US-001: x`, `US-001 - x`, `[US-001] x`, `Story US-001: x`. A number alone is an id only after the word Story.
 const named =
   /^(?:(?:[Uu]ser[ \t]+)?[Ss]tory[ \t]+)?\[?([A-Z][A-Z0-9]{0,15}-\d{1,6}(?:-\d{1,3}){0,3})(?![\w-])\]?(.*)$/
 // A letter marks a story that was split off; a project's own epics have letters before the number: `Story SE1.1`.
@@ -26,7 +26,7 @@ export function isStoryId(id: string): boolean {
 
 export type StoryTitle = { id: string; title: string; done: boolean | null }
 
-/** What a heading that names a story says; null for any other heading. */
+/** The id, title and box of a heading that names a story; null for any other heading. */
 export function parseStoryTitle(heading: string): StoryTitle | null {
   const text = withoutEmphasis(heading)
   const mark = /^\[([ xX])\][ \t]+/.exec(text)
@@ -48,7 +48,7 @@ export function parseEpicId(heading: string): string | null {
   return epic.exec(withoutEmphasis(heading))?.[1] ?? null
 }
 
-/** What stands behind the id in a heading that names an epic; empty where nothing does. */
+/** The title in a heading that names an epic; may be empty. */
 export function epicTitle(heading: string): string {
   const text = withoutEmphasis(heading)
   const id = epic.exec(text)?.[0] ?? text
@@ -58,25 +58,25 @@ export function epicTitle(heading: string): string {
     .trim()
 }
 
-/** Without emphasis. More than a title may have is not looked at. */
+/** The text without emphasis, cut to 2,000 characters. */
 export function withoutEmphasis(text: string): string {
   return text.slice(0, 2_000).replaceAll('**', '').trim()
 }
 
 /** How urgent a section or a priority in words is: 0 comes first. */
 export function urgencyOf(text: string): number {
-  // A sign for people may stand before the word.
+  // An emoji may precede the word.
   const bare = text.slice(0, 200).replace(/^[^\p{L}\p{N}]+/u, '')
   if (/^(?:critical|high|urgent|must|p0)\b/i.test(bare)) return 0
   return /^(?:low|could|p[23])\b/i.test(bare) ? 2 : 1
 }
 
-/** Whether a heading or label stands above acceptance criteria. */
+/** Whether a heading or label introduces acceptance criteria. */
 export function isCriteriaLabel(text: string): boolean {
   return isAcceptanceLabel(text) || /^(?:criteria|definition of done|done when)\b/i.test(text.trim())
 }
 
-/** Whether it names the acceptance criteria themselves, which only a story has. */
+/** Whether it says "acceptance criteria", which only a story has. */
 export function isAcceptanceLabel(text: string): boolean {
   return /^(?:acceptance(?: criteri(?:a|on))?|akzeptanzkriterien|abnahmekriterien)\b/i.test(text.trim())
 }
@@ -108,7 +108,7 @@ export function parseField(line: string): { name: string; value: string } | null
   }
 }
 
-/** Without case, punctuation and emphasis. */
+/** Lower case, without punctuation and emphasis, for comparisons. */
 export function normalizeWords(text: string): string {
   return withoutEmphasis(text)
     .toLowerCase()
@@ -117,7 +117,7 @@ export function normalizeWords(text: string): string {
     .trim()
 }
 
-/** What trackers and people write over a story that needs no more work. */
+/** Whether a status in words means that the story needs no more work. */
 export function isDone(status: string): boolean {
   return /^[^\p{L}]*(?:done|completed?|closed|accepted|passed|shipped|merged)\b/iu.test(status)
 }

@@ -1,10 +1,10 @@
-// What the readers of documents share: a file as it came, a story as one file has it, a format as one row of the table.
+// Types that all formats share: a document, a story of one document, a format.
 import type { Prd } from '../engine/model/feature.ts'
 import type { Raw } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { OpenDocument } from './open-document.ts'
 
-/** What a person says that a file is, whatever it looks like. */
+/** How a person wants a file to be used (`--as`), whatever its content looks like. */
 export type RequestedUse = 'stories' | 'background'
 
 /**
@@ -31,15 +31,15 @@ export type Documents = {
   sources: Source[]
   /** Files that hold words and no stories: for an agent to plan from. */
   prose: DocumentFile[]
-  /** What each file was taken as, in the order of the files. */
+  /** How each file was used, in the order of the files. */
   taken: DocumentUse[]
   /** What old configurations say of gates (name -> command): a proposal for people, never run from here. */
   gates: Record<string, string>
-  /** What a person should know of the reading, each with its place. */
+  /** Notes for people on how the documents were read, each with its place. */
   notes: string[]
 }
 
-/** What a document was taken as; `what` says what kind of document it is, `boxes` how many of its boxes are no stories. */
+/** How a document was used. `what`: its kind; `boxes`: how many of its boxes are no stories. */
 export type DocumentUse = {
   path: string
   as: 'stories' | 'background' | 'left out'
@@ -48,7 +48,7 @@ export type DocumentUse = {
   boxes: number
 }
 
-/** Where a document says that a story is done: what is written there when a story has passed. Lines are 1-based. */
+/** A place where a document says whether a story is done, and what is written there when it has passed. Lines are 1-based. */
 export type Mark =
   /**
    * A box is ticked. `whenAll`: only where the boxes on these lines are ticked. `tick`: with this letter. `withCommit`: the short id
@@ -64,29 +64,29 @@ export type Mark =
     }
   /** A scalar of YAML, of JSON or of the front matter. */
   | { kind: 'value'; at: readonly (string | number)[]; value: string | boolean }
-  /** The words of this line, without a label such as `Status:` before them. */
+  /** The text of this line, without a label such as `Status:`. */
   | { kind: 'words'; line: number; value: string; whenAll?: readonly number[] }
 
 /**
- * How much a document has to say of a story: what works it out in full wins over a prd.json, which a tool made from a plan; that
- * over the plan, and the plan over what only lists it.
+ * How detailed a document's stories are. A story file wins over a prd.json, which a tool made from a plan; a prd.json wins
+ * over the plan, and the plan over a list.
  */
 export type Rank = 'listed' | 'planned' | 'made' | 'detailed'
 
-/** A story as its format found it. */
+/** A story as its format parsed it. */
 export type ParsedStory = {
   line: number
   /** Fields as prd.json calls them, unchecked; an `id` that is missing is given by the place in the list. */
   raw: Raw
-  /** 0 comes first. Decides the order where no priority is written; 1 where nothing is said. */
+  /** 0 comes first; the default is 1. Decides the order where no priority is written. */
   urgency?: number
-  /** It keeps the books of what is done: it knows best. */
+  /** From a tracker, whose status wins over other documents. */
   isTracked?: boolean
-  /** The place of the story, or of one of its fields, for a mistake; where it is not told, path and line. */
+  /** Formats the place of the story, or of one of its fields, for a mistake; by default path and line. */
   place?: (key?: string) => string
-  /** A heading or a box without criteria stands by its words; a prd.json without them is a mistake. */
+  /** A heading or box may lack criteria: its text is enough. A prd.json without them is a mistake. */
   mayLackCriteria?: boolean
-  /** Where the document is brought up to date when the story has passed. */
+  /** Where the document is marked when the story has passed. */
   marks?: readonly Mark[]
 }
 
@@ -111,7 +111,7 @@ export type Reading<S = ParsedStory> = {
   stories: S[]
   context: Passage[]
   gates: Record<string, string>
-  /** Without the path: it is put before each. */
+  /** Without the path, which is added to each later. */
   notes: string[]
   mistakes: Mistake[]
   /**
@@ -119,12 +119,12 @@ export type Reading<S = ParsedStory> = {
    * in no format that is known here.
    */
   prose: 'none' | 'background' | 'only' | 'unknown'
-  /** The kind of document, where the format's name does not say it. */
+  /** The kind of document, where it differs from the format's name. */
   what: string | null
   /** Boxes and the like that are no stories here. */
   boxes: number
   unit: Unit | null
-  /** A list of boxes that says nothing of its place among plans: it counts only where there is no other plan. */
+  /** A list of boxes that may be no plan: it counts only where there is no other plan. */
   isLoose: boolean
 }
 
@@ -132,7 +132,7 @@ export type Reading<S = ParsedStory> = {
 export type Format = {
   name: string
   rank?: Rank
-  /** Where such a file stands in a repository, so that it is found by itself; null: only where it is named. */
+  /** Paths where such a file is found without being named; null: only a person can name it. */
   discoveryPath: RegExp | null
   matches(document: OpenDocument, documents: DocumentSet): boolean
   read(document: OpenDocument, documents: DocumentSet): Partial<Reading>

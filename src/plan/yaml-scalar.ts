@@ -1,7 +1,7 @@
-// A value of a YAML or JSON file in its place, for whoever writes another there.
+// Finds a scalar of a YAML or JSON file with its position, so that it can be replaced in the text.
 import { type Document, isNode, isScalar, type Range, type Scalar } from 'yaml'
 
-/** Null for what is no scalar, and for one that stands in other places, too: it, or what it is in, has an anchor. */
+/** Null where the value is no scalar, or is shared: it, or a map around it, has an anchor. */
 export function scalarAt(
   document: Document,
   path: readonly (string | number)[],

@@ -12,7 +12,7 @@ export const sprintTracker: Format = {
   read({ fields, data: { data, mistakes } }) {
     if (data === null) return { mistakes }
     const all = readTrackedStories(fields)
-    // A story of an epic may stand in a sprint, too.
+    // A story may be listed in an epic and in a sprint.
     const tracked = all.filter(({ id }, index) => all.findIndex((one) => one.id === id) === index)
     const done = tracked.filter(({ status }) => isDone(status)).length
     const of = formatCount(tracked.length, 'story')

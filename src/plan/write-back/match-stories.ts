@@ -1,4 +1,4 @@
-// Documents read again at an outcome: which story of the run stands where in them. In doubt a story is in none.
+// Finds the run's stories in the documents, read again at an outcome. In doubt a story counts as not found.
 import type { Prd, Story } from '../../engine/model/feature.ts'
 import { plannedFiles } from '../../engine/prd/plan-file.ts'
 import { readTagNames } from '../formats/task-master.ts'
@@ -9,10 +9,10 @@ import { normalizeWords } from '../story-words.ts'
 import type { DocumentFile, DocumentStory } from '../types.ts'
 import { isFromDocument } from './passed-stories.ts'
 
-/** A story of the run, and every place where a document has it. */
+/** A story of the run, and every place of it in the documents. */
 export type LocatedStory = { story: Story; read: readonly DocumentStory[] }
 
-/** The stories with their places; `lost`: those that no document has any more, or more than one place could be. */
+/** The stories with their places; `lost`: stories that are in no document any more, or match ambiguously. */
 export function locateStories(
   files: readonly DocumentFile[],
   prd: Pick<Prd, 'userStories'>,
@@ -25,7 +25,7 @@ export function locateStories(
   )
   // A loose list of boxes beside a plan made no stories.
   const counting = hasPlan ? readings.filter((one) => !isLoose(one)) : readings
-  // An agent may have written more than anybody can compare.
+  // An agent may have written more than can be compared in time.
   const sizes = counting.map(({ reading }) => reading.stories.length)
   const isTooMuch = sizes.some((size) => size > MOST_STORIES) || sizes.reduce((a, b) => a + b, 0) > MOST_READ
   if (isTooMuch) return { placed: [], lost: stories }
@@ -37,13 +37,13 @@ export function locateStories(
   return { placed, lost: stories.filter((story) => !found.has(story)) }
 }
 
-/** What can be read without a mistake. */
+/** The documents that are read without a mistake. */
 function sound(files: readonly DocumentFile[], stories: readonly Story[]): DocumentReading[] {
   const all = readEach(files).flatMap((one) => ofFile(one, stories))
   return all.filter(({ reading }) => reading.mistakes.length === 0)
 }
 
-/** Of a file with several plans in it the one that holds most of the stories; of copies the one that planning would take. */
+/** Of a file with several plans, the one with most of the stories; of copies, the one that planning would choose. */
 function ofFile(one: DocumentReading, stories: readonly Story[]): DocumentReading[] {
   const parts = one.file.part === undefined ? readTagNames(one.file) : []
   // Each is a parse of the whole file.
@@ -55,7 +55,7 @@ function ofFile(one: DocumentReading, stories: readonly Story[]): DocumentReadin
 
 const MOST_PARTS = 20
 
-/** Of plans side by side, each a feature of its own, the one that holds most of the stories; none where two hold as many. */
+/** Of several plans, each a feature of its own, the one with most of the stories; none where two have as many. */
 function ofOnePlan(readings: readonly DocumentReading[], stories: readonly Story[]): DocumentReading[] {
   const units = new Map<string, DocumentReading[]>()
   for (const one of readings) {
@@ -76,7 +76,7 @@ function withMost<T>(all: readonly T[], countOf: (one: T) => number): T[] {
   return most === 0 ? [] : all.filter((_, index) => counts[index] === most)
 }
 
-/** How many of the stories they hold, by id and title. */
+/** How many of the stories the documents hold, by id and title. */
 function countIn(readings: readonly DocumentReading[], stories: readonly Story[]): number {
   const known = new Set(stories.map(({ id, title }) => keyOf(id, title)))
   const read = readings.flatMap(({ reading }) => reading.stories)
@@ -90,8 +90,8 @@ function keyOf(id: unknown, title: unknown): string {
 type Group = readonly DocumentStory[]
 
 /**
- * By id and title; else by the title, in the order of the list where as many have it here as there. The id alone says nothing: the
- * place of a box makes it, and people number anew.
+ * Matches by id and title, else by the title, in order, where both sides have it equally often. The id alone proves nothing: the
+ * position of a box gives it, and people renumber.
  */
 function matched(groups: readonly Group[], stories: readonly Story[]): Map<Story, Group> {
   const found = new Map<Story, Group>()
@@ -130,7 +130,7 @@ function byTitle<T>(all: readonly T[], titleOf: (one: T) => string): Map<string,
   return found
 }
 
-/** Those of the paths that may hold the stories: what the plan was made from, else what is found by itself. */
+/** The paths that may hold the stories: the documents of the plan, else the documents that are found by their names. */
 export function findPlanDocuments(
   paths: readonly string[],
   prd: Prd,
@@ -138,7 +138,7 @@ export function findPlanDocuments(
 ): Omit<DocumentFile, 'text'>[] {
   const known = plannedFiles(prd)
   const found = new Set(findDocuments(paths))
-  // What Ralph keeps there is written by other means.
+  // Ralph writes its own files by other means.
   const isOwn = (path: string) => path.startsWith(`${folder}/`) || path.startsWith('.ralph/archive/')
   return paths
     .filter((path) => !isOwn(path) && (known.size > 0 ? known.has(path) : found.has(path)))

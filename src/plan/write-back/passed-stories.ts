@@ -1,13 +1,13 @@
-// Which stories are marked in the documents that they were planned from. Light: it brings no parser.
+// Which stories are marked in the documents that they were planned from. Imports no parser.
 import type { Story } from '../../engine/model/feature.ts'
 import { PLANNED_MARK } from '../merge-plan.ts'
 
-/** Documents were read for it when it was planned; one that a person or a session wrote stands in none. */
+/** Whether documents were read for the story when it was planned. A story that a person or a session wrote is in none. */
 export function isFromDocument({ extra }: Story): boolean {
   return extra?.[PLANNED_MARK] !== undefined
 }
 
-/** Those that Ralph passed itself, and those that were split and whose parts all are. An imported pass is the document's own word. */
+/** Stories that Ralph itself passed, and split stories all of whose parts are. An imported pass came from the document. */
 export function passedByRalph(stories: readonly Story[]): Set<Story> {
   const byId = new Map(stories.map((story) => [story.id, story]))
   const known = new Map<Story, boolean>()
@@ -15,7 +15,7 @@ export function passedByRalph(stories: readonly Story[]): Set<Story> {
     if (story === undefined) return false
     const before = known.get(story)
     if (before !== undefined) return before
-    // Until it is known: a story that is its own part is done by nothing.
+    // Ends the recursion for a story that is its own part.
     known.set(story, false)
     const { skipped, extra, passes, lastResult } = story
     const parts = extra?.splitInto

@@ -7,7 +7,7 @@ import { scalarAt } from '../yaml-scalar.ts'
 /** `from` and `to` are places in the text as it was. */
 type Edit = { from: number; to: number; words: string }
 
-/** A mark, whose it is, and the id of the commit for those that name it. */
+/** A mark, its story, and the commit for marks that name one. */
 export type MarkRequest = { mark: Mark; storyId: string; commit: string | null }
 
 /**
@@ -23,7 +23,7 @@ export function setMarks(
   const once = onceEach(wanted)
   const first = once.filter(({ mark }) => !('whenAll' in mark))
   const ticked = apply(text, first, isFrontMatter)
-  // Those that follow others come after them; no edit moves a line.
+  // Marks that depend on others (`whenAll`) come second. No edit moves a line.
   const lines = linesOf(ticked.text)
   const isTicked = (line: number) => !open.has(line) && tickedBox.test(lines[line - 1]?.text ?? '')
   const following = once.filter(({ mark }) => 'whenAll' in mark && mark.whenAll?.every(isTicked))
@@ -81,7 +81,7 @@ function linesOf(text: string): Line[] {
   return lines
 }
 
-// Before the box stand bullets, numbers, the signs of a heading or a quotation, and emphasis.
+// Bullets, numbers, heading and quotation marks and emphasis may precede the box.
 const openBox = /^([\s>#*+_\d.)-]*\[)[ ~/-](?=\])/
 const tickedBox = /^[\s>#*+_\d.)-]*\[[xX]\]/
 
@@ -104,7 +104,7 @@ function boxEdits(
 /** Characters of a commit's id that git shows. */
 const SHORT_ID = 7
 
-// `Status: in-progress`, `**Status:** In Progress`, or words alone; a line that says more is people's.
+// `Status: in-progress`, `**Status:** In Progress`, or words alone. A line with more text is people's, and stays.
 const labelled = /^([\s>*+-]*(?:#{1,6}[ \t]+)?[*_]{0,3}status[*_]{0,3}[ \t]*:[*_]{0,3}[ \t]*)/i
 const words = /^([*_`"']{0,3})([A-Za-z]+(?:[ _-][A-Za-z]+){0,3})[*_`"']{0,3}[ \t]*$/
 
@@ -124,7 +124,7 @@ function wordsEdit(line: Line | undefined, value: string): Edit[] | null {
   ]
 }
 
-/** A word that means itself in YAML and in JSON. */
+/** Text that needs no quotes in YAML. */
 const plainWord = /^\p{L}[\p{L}\p{N}]*(?:[ _-][\p{L}\p{N}]+){0,5}$/u
 
 /** Finds the edit of a value in its place; the quotes that it has stay. Null where the file cannot be parsed any more. */
@@ -139,7 +139,7 @@ function valuesOf(text: string, isFrontMatter: boolean) {
     const quote = /^["']/.exec(source.slice(from, to))?.[0] ?? ''
     const isWord = typeof value === 'string' && plainWord.test(value)
     const isSame = typeof node.value === typeof value
-    // A text over several lines, or one that an anchor or alias stands for, was not written by a tool.
+    // A tool does not write values over several lines or by an anchor.
     const isPlain = !/[\r\n]/.test(source.slice(from, to))
     if (!isSame || !isPlain || (typeof value === 'string' && !isWord)) return null
     return [{ from: at + from, to: at + to, words: `${quote}${value}${quote}` }]
@@ -161,7 +161,7 @@ function dataIn(text: string): { at: number; source: string } {
   return { at, source: text.slice(at) }
 }
 
-/** What stands between the lines of dashes. */
+/** The front matter without its lines of dashes. */
 function frontIn(text: string): { at: number; source: string } {
   const { at, source } = dataIn(text)
   const count = frontMatterOf(source.replace(/\r\n?/g, '\n')).split('\n').length - 1

@@ -1,4 +1,4 @@
-// What an outcome leaves in the documents that a feature was planned from: the marks of the stories that have passed.
+// At an outcome, marks passed stories in the documents that the feature was planned from.
 import type { Prd, Story } from '../../engine/model/feature.ts'
 import { normalizeWords } from '../story-words.ts'
 import type { DocumentFile } from '../types.ts'
@@ -6,10 +6,10 @@ import { type LocatedStory, locateStories } from './match-stories.ts'
 import { passedByRalph } from './passed-stories.ts'
 import { type MarkRequest, setMarks } from './set-marks.ts'
 
-/** `unmarked`: ids of stories that passed and are marked in no document, for their marks are not where they were. */
+/** `unmarked`: ids of passed stories that could not be marked, because their marks are not where they were. */
 export type WrittenBack = { texts: Map<string, string>; unmarked: string[] }
 
-/** The documents that change, by path. `files` are those of the commit: what people and agents changed meanwhile is in them. */
+/** The documents that change, by path. `files`: as the commit has them, with later changes of people and agents. */
 export function writeBack(files: readonly DocumentFile[], prd: Pick<Prd, 'userStories'>): WrittenBack {
   const done = passedByRalph(prd.userStories)
   const { placed, lost } = locateStories(files, prd)
@@ -52,7 +52,7 @@ function collect({ story, read }: LocatedStory, wanted: Map<string, MarkRequest[
   }
 }
 
-/** The words of each line of what was planned, between spaces. */
+/** The normalized text of each planned line, between spaces. */
 function plannedWords({ description, acceptanceCriteria }: Story): string {
   const lines = [description, ...acceptanceCriteria].flatMap((text) => text.split('\n'))
   return lines.map((line) => ` ${normalizeWords(line)} `).join('\n')
