@@ -1,4 +1,4 @@
-// What settings say together: contradictions are mistakes, and one setting can follow from another.
+// Settings against each other: contradictions are mistakes, and some settings are derived from others.
 import { findAgent } from '../agents/registry.ts'
 import { BROWSER_GATE } from '../engine/model/gate.ts'
 import { agentSteps, agentsIn } from '../engine/model/pipeline-step.ts'
@@ -16,7 +16,7 @@ import { addMistake, addNote, childPlace, type ValuePlace } from './value-place.
 export type Origin = { at: ValuePlace; rank: number; isReadable: boolean; overridden: unknown }
 type Origins = Readonly<Record<SettingField, Origin>>
 
-/** The settings with what follows from them; mistakes and notes go to the places' report. */
+/** The settings with derived values. Mistakes and notes go to the report of the places. */
 export function deriveSettings(settings: Settings, origins: Origins): Settings {
   const agent = deriveAgent(settings, origins)
   const agentVersion = deriveAgentVersion(settings, origins)
@@ -36,7 +36,7 @@ function areReadable(origins: Origins, ...fields: SettingField[]): boolean {
   return fields.every((field) => origins[field].isReadable)
 }
 
-/** Only another user has a network of its own. A default gives way silently; what was asked for does not. */
+/** Only another user has a network of its own. A default changes silently; a value that was set is a mistake. */
 function deriveNetwork(settings: Settings, origins: Origins): Settings['network'] {
   const { isolation, surface } = settings
   if (isolation === 'other-user') return settings.network ?? (surface === 'action' ? 'model' : 'open')
@@ -53,7 +53,7 @@ function deriveNetwork(settings: Settings, origins: Origins): Settings['network'
   return 'open'
 }
 
-/** A command that was given later, or higher up, than the agent means a custom agent. */
+/** An agent-command of higher rank than the agent means a custom agent. */
 function deriveAgent(settings: Settings, origins: Origins): string {
   const { agent, agentCommand, fallbackAgent } = settings
   if (agentCommand === null || agent === 'custom' || !areReadable(origins, 'agent', 'agentCommand'))
@@ -68,7 +68,7 @@ function deriveAgent(settings: Settings, origins: Origins): string {
   return agent
 }
 
-/** A version that was given further down than the agent is of the agent that is named there. */
+/** A version of lower rank than the agent belongs to the agent that is named there. */
 function deriveAgentVersion({ agent, agentVersion }: Settings, origins: Origins): string | null {
   const { rank, overridden } = origins.agent
   const version = origins.agentVersion
@@ -115,7 +115,7 @@ function noteSteps({ steps, isolation, agent }: Settings, { steps: { at } }: Ori
     )
 }
 
-/** Where they are another user's, nothing of it may live while somebody looks at the tree. */
+/** Services of another user are ended before Ralph looks at the tree. */
 function noteServices({ services, isolation }: Settings, { services: { at } }: Origins): void {
   if (isolation === 'same-user') return
   const stay = services.filter(({ start, restartBeforeVerify }) => start !== null && !restartBeforeVerify)
@@ -126,7 +126,7 @@ function noteServices({ services, isolation }: Settings, { services: { at } }: O
     )
 }
 
-/** An iteration fits into its job. A default gives way silently; a timeout that was asked for does not. */
+/** An iteration has to fit into its job. A default is shortened silently; a timeout that was set is a mistake. */
 function deriveIterationTimeout(settings: Settings, origins: Origins): number {
   const { iterationTimeoutMs, jobDeadlineMs } = settings
   if (!areReadable(origins, 'iterationTimeoutMs', 'jobDeadlineMs')) return iterationTimeoutMs
@@ -164,7 +164,7 @@ function checkCost(settings: Settings, origins: Origins): void {
   // The models are the first agent's; a fallback of another vendor uses its own.
   if (reportsOf(agent) === 'cost') return
   const { rungs, run, ...others } = settings.model
-  // Ladders are looked at by themselves.
+  // checkLadders looks at ladders.
   const models = new Set([...Object.values(others), ...(rungs === undefined ? [run] : [])])
   for (const name of models) {
     if (name === null || Object.hasOwn(prices, name)) continue
@@ -174,7 +174,7 @@ function checkCost(settings: Settings, origins: Origins): void {
   if (models.has(null)) addNote(limit, `name the model: what ${agent} uses by itself may have no price`)
 }
 
-/** A rung whose price nobody knows, beside others with one, is a mistyped name, or spends what no report can compare. */
+/** Where prices are given, a rung without one is a mistyped name, or its cost would be unknown. */
 function checkLadders({ model, ladder, prices }: Settings, origins: Origins): void {
   if (Object.keys(prices).length === 0 || !areReadable(origins, 'prices', 'model', 'ladder')) return
   const all = [
@@ -193,7 +193,7 @@ function checkLadders({ model, ladder, prices }: Settings, origins: Origins): vo
   }
 }
 
-/** A page that nobody answers for would never be looked at: that must not pass for a check. */
+/** A page that no service serves would never be checked: that must not count as checked. */
 function checkBrowser({ browser, services, gates }: Settings, origins: Origins): void {
   if (browser?.enabled !== true || !areReadable(origins, 'browser', 'services')) return
   const { at } = origins.browser

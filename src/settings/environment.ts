@@ -1,4 +1,4 @@
-// The environment of this process. Beside the door of the action (door.ts) nothing else reads `process.env`.
+// The environment of this process. Only the action's first steps read `process.env` themselves as well.
 
 export function hostEnvironment(): Record<string, string> {
   const set = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>

@@ -6,12 +6,12 @@ import { describeFound } from './show.ts'
 import { addMistake, parseValue, substituteVariables, type ValuePlace } from './value-place.ts'
 import * as v from './values.ts'
 
-/** Outright: this run has no gate, and nothing of it claims to have passed one. */
+/** `gates: none`: this run has no gate, and reports none as passed. */
 export const NO_GATES = 'none'
 
 export const standardTimeoutMs = 15 * 60_000
 
-/** For which stories something runs. */
+/** Tags of the stories that a gate, service or check runs for. */
 export const tags = v.list(v.text).check(
   z.minLength(1, v.expects('at least one tag', 'write a tag such as ui, or leave `when` out')),
   z.overwrite((names) => [...new Set(names)]),
@@ -74,7 +74,7 @@ const distinct = v.distinctNames<object>('gate', (map) =>
   Object.keys(map).map((name) => ({ name, path: [name] })),
 )
 
-/** Each names a gate that is there, and none waits for itself. */
+/** Each need names an existing gate, and no gate waits for itself. */
 const checkNeeds = z.check<Record<string, { needs?: readonly string[] }>>(({ value, issues }) => {
   const names = Object.keys(value)
   for (const [name, { needs = [] }] of Object.entries(value)) {

@@ -1,4 +1,4 @@
-// The three places a setting can come from: flags, inputs and the configuration file, each as values by key.
+// The three sources of settings: flags, inputs and the configuration file, each as values by key.
 
 import { oneLine } from '../engine/model/text.ts'
 import { agnosticKeys, readAgnosticKeys, readStepsFile } from './older-files.ts'
@@ -18,7 +18,7 @@ import {
 } from './value-place.ts'
 import { isEmpty, isMap } from './values.ts'
 
-/** What was given at one level, by configuration key; null where it could not be read. `rank`: the higher wins. */
+/** The values of one source, by configuration key; null where a value could not be read. The higher `rank` wins. */
 export type Layer = { rank: number; given: Map<string, GivenValue | null> }
 
 const everywhere = settingRows.filter(isInputAndFlag)
@@ -84,7 +84,7 @@ function addGiven(given: Layer['given'], row: SettingRow, value: unknown, at: Va
   else if (!isEmpty(written)) given.set(row.key, substituteVariables(at, written))
 }
 
-/** The file that `pipeline` names: its steps are those that are meant; of the rest, what is said elsewhere goes before. */
+/** The file that `pipeline` names: its steps win over those of the configuration file, its other settings do not. */
 export function stepsLayers(
   file: { path: string; text: string },
   env: ValuePlace['env'],

@@ -20,13 +20,13 @@ import * as v from './values.ts'
 
 const commands = v.withDefault(v.listOf(v.lines), [])
 
-/** The structures that only this shape has. */
+/** The structures that only this configuration has. */
 export const agnosticShape = {
   provider: v.structure({ command: v.text, args: commands, timeout: v.orNull(v.seconds) }),
   verify: v.structure({ default: commands, ui: commands }),
 }
 
-/** What stands for each of them here. */
+/** The settings that replace each key. */
 const replacedBy: Readonly<Record<string, readonly string[]>> = {
   provider: ['agent', 'agentCommand', 'agentArgs'],
   verify: ['gates'],
@@ -34,7 +34,7 @@ const replacedBy: Readonly<Record<string, readonly string[]>> = {
 }
 export const agnosticKeys = Object.keys(replacedBy)
 
-/** The settings that the older keys stand for beside those `given`; notes say what means something else here. */
+/** The settings that the older keys set. Notes say what differs here; a key and its replacement together are a mistake. */
 export function readAgnosticKeys(
   older: ReadonlyMap<string, GivenValue>,
   given: ReadonlyMap<string, GivenValue>,
@@ -71,7 +71,7 @@ function readProvider(given: GivenValue): [string, GivenValue][] {
   const { at } = given
   const read = parseValue(agnosticShape.provider, given)
   if (read === undefined) return []
-  // What a variable brought in is not replaced again, and not shown.
+  // Text from a variable is not substituted again, and not shown.
   const from = (value: unknown): GivenValue => ({ at, written: undefined, value, shownAs: 'provider' })
   const name = agentOfProgram(read.command)
   const entries: [string, GivenValue][] = []
@@ -124,7 +124,7 @@ function freeName(command: string, group: string, taken: object): string {
 
 // ---- configs/*.json of the Ralph with steps
 
-/** Its steps, and what else of it is a setting here. */
+/** The steps of the file, and its limit of attempts. */
 export function readStepsFile(
   file: { path: string; text: string },
   env: ValuePlace['env'],
@@ -153,7 +153,7 @@ export function readStepsFile(
   }
 }
 
-/** A step without the keys that nobody here knows: its program passed them over, too. */
+/** A step without unknown keys, which its own program ignored, too. */
 function withoutUnknownKeys(one: unknown, at: ValuePlace): unknown {
   if (!v.isMap(one)) return one
   const only = (map: Readonly<Record<string, unknown>>, keys: readonly string[], place: ValuePlace) =>

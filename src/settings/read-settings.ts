@@ -27,18 +27,18 @@ export type Sources = {
   inputs?: Readonly<Record<string, string>>
   /** The CLI's flags by camelCase name; `gate` holds the `NAME=COMMAND` of each `--gate`. */
   flags?: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
-  /** The configuration file as it stands on the trusted side. */
+  /** The configuration file as the base branch or the person's checkout has it, never as an agent left it. */
   file?: { path: string; text: string } | null
-  /** The configuration of the Ralph with steps that `pipeline` names, as it stands there. */
+  /** The configuration of the Ralph with steps that `pipeline` names, from the same place. */
   stepsFile?: { path: string; text: string } | null
-  /** Keys of the file that this reader has no use for: they are not looked at, nor the variables that they name. */
+  /** Keys of the file that are skipped, with the variables that they name. */
   unused?: readonly string[]
   /** The variables that `${NAME}` in the file may name. */
   env: Readonly<Record<string, string | undefined>>
   surface: Surface
 }
 
-/** `settings` beside mistakes: what could be read, the default for the rest; good for looking on, never for a run. */
+/** With mistakes, `settings` has what could be read and defaults for the rest: for further checks, never for a run. */
 export type SettingsResult = { settings: Settings; notes: string[] } & (
   | { ok: true }
   | { ok: false; mistakes: Mistake[] }
@@ -111,7 +111,7 @@ function chooseValue(
   return { ...best, isReadable, overridden }
 }
 
-/** Where a setting that nobody gave would be given. */
+/** The place where an unset setting could be set. */
 function placeOfUnset(row: SettingRow, surface: Surface, report: SettingsReport): ValuePlace {
   const outside = surface === 'action' ? `input ${row.input}` : `--${row.input}`
   const root = row.group === 'file only' ? `ralph.config.yml: ${row.key}` : outside
@@ -173,7 +173,7 @@ export async function resolveSettings(
   return { ...read, ok: false, mistakes, notes }
 }
 
-/** The file that `pipeline` means, where no `steps` are called so. */
+/** The file that `pipeline` names, where `steps` has no such name. */
 async function stepsFileOf({ pipeline, steps }: Settings, look: (path: string) => Promise<string | null>) {
   if (pipeline === null || steps !== null) return null
   const path = pipelinePath(pipeline)
@@ -189,7 +189,7 @@ function namedConfigFile({ inputs, flags }: Pick<Sources, 'inputs' | 'flags'>): 
   return success ? data : null
 }
 
-/** What is given by flags, inputs and a file, by key and as it is written there, unchecked: for who writes it elsewhere. */
+/** Settings of flags, inputs and file, by key, as they are written and unchecked: for writing them to another file. */
 export function writtenSettings({
   flags,
   inputs,

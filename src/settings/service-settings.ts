@@ -10,7 +10,7 @@ const READY_MESSAGE = v.expects(
   'write `http://localhost:3000`, `5432`, `{ tcp: db:5432 }`, `{ log: listening on }` or `{ command: pg_isready }`',
 )
 const HOST_AND_PORT = /^(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})$/i
-/** In the place of the number of a port. */
+/** `$RALPH_PORT` in the place of a port number. */
 const OWN_PORT = /^(.*:|)\$RALPH_PORT(?=\/|\?|$)/
 
 const port = v.integer({ most: 65_535 })
@@ -37,7 +37,7 @@ const readyForms = v
     }),
   )
 
-/** Said twice that it has to be there: a schema in JSON takes what begins with a transform for something optional. */
+/** `nonoptional`, because a JSON schema takes a field that begins with a transform for optional. */
 const ready = z.nonoptional(
   z.pipe(
     z.union([ownPort, v.url, port, readyForms], READY_MESSAGE),

@@ -6,7 +6,7 @@ import { branchNameFault, branchOfRef } from '../engine/model/safe-names.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { kinds, list, text, textWhere } from './values.ts'
 
-/** A feature: the end of a folder's and of a branch's name. `#12`: what issue 12 asks for. */
+/** A feature: the end of its folder's and branch's name. `#12`: the feature that issue 12 asks for. */
 export const featureName = textWhere(
   (name) =>
     /^#\d{1,9}$/.test(name) ||
@@ -35,7 +35,7 @@ function isBranch(name: string): boolean {
   return name.length <= 100 && branchNameFault(name) === null
 }
 
-/** What stands before the feature in a branch's name; usually ends in `/`. */
+/** The start of a branch's name, before the feature; usually ends in `/`. */
 export const branchPrefix = textWhere(
   (prefix) => isBranch(`${prefix}x`),
   `the start of a branch name, without \`refs/heads/\`: ${refRules}`,
@@ -65,7 +65,7 @@ export const gateName = textWhere(
   (name) => (/^\d+$/.test(name) ? `write gate-${name}` : suggestName(name)),
 )
 
-/** A workflow's file name; a path below .github/workflows is cut to it, since that is where it must lie. */
+/** A workflow's file name. A path in .github/workflows is cut to the name, since a workflow must be there. */
 export const workflowFile = z.pipe(
   textWhere(
     (path) => /^(\.github\/workflows\/)?[^-/\\][^/\\]*\.ya?ml$/.test(path),

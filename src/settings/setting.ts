@@ -8,10 +8,10 @@ export type Surface = 'action' | 'cli'
 export type Group = 'what' | 'agent' | 'gates' | 'limits' | 'pull request' | 'trust, scale' | 'file only'
 
 type SettingOptions<T, D> = {
-  /** What is read where nothing is given, as people would write it; without it the value is null. */
+  /** The value where none is given, as people would write it; without a default it is null. */
   default?: D
   onCli?: unknown
-  /** The default in words, where it is not what is read. */
+  /** The default in words, where it differs from `default`. */
   standard?: string
   /** It is a secret: no mistake shows it. */
   secret?: true
@@ -29,7 +29,7 @@ type Setting<S extends z.core.$ZodType, D> = SettingOptions<z.output<S>, D> & {
 
 export type ValueOf<T> = T extends Setting<infer S, infer D> ? z.output<S> | Extract<D, null> : never
 
-/** The maker of a group's settings: what one may be, what it is for, and what else there is to know. */
+/** A function that defines settings of this group: schema, description and options. */
 export function settingGroup(group: Group) {
   return <S extends z.core.$ZodType, D extends WrittenValue | null = null>(
     schema: S,
@@ -65,7 +65,7 @@ export function settingRow(field: string, setting: Setting<z.core.$ZodType, unkn
   return { ...setting, field, key, input: toKebabCase(key), kind, values, description, standard }
 }
 
-/** Whether it is an input and a flag, too. */
+/** Whether the setting is also an input and a flag. */
 export function isInputAndFlag({ group }: SettingRow): boolean {
   return group !== 'file only'
 }

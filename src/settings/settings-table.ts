@@ -234,7 +234,7 @@ export const table = {
     'Whether what a story has come to is marked in the documents that it was planned from, and in sprint-status.yaml',
     { default: 'on' },
   ),
-  // What would weaken a promise where it is asked for and does not happen is refused until it can be had.
+  // Ignoring this setting would break a promise: it is refused until it works.
   signCommits: pull(
     v.boolean.check(
       v.check(

@@ -1,4 +1,4 @@
-// How values from users are shown in mistakes: short, on one line, without characters that act.
+// How mistakes show values of users: short, on one line, without control characters.
 import { describeValue as shownText } from '../engine/model/text.ts'
 
 /** A value as it is named in a mistake's `found`; lists and maps are only named, never printed. */

@@ -8,10 +8,10 @@ import { describeFound, joinWithOr } from './show.ts'
 import { addMistake, addNote, childPlace, type ValuePlace } from './value-place.ts'
 import * as v from './values.ts'
 
-/** More tries of one step than this are no mishap any more. */
+/** The most retries of one step. */
 const MOST_RETRIES = 10
 const COMMAND_TIMEOUT_MS = 15 * 60_000
-/** Where prompts and pipelines of people stand: an attempt that changes something there has it put back. */
+/** The folder of people's prompts. Changes that an attempt makes there are undone. */
 const PROMPTS = '.ralph/prompts'
 const PROMPT_FILE = /^(?:\.\/)?\.ralph\/prompts\/[\w.-]+$/
 const CONFIGS = '.ralph/configs'
@@ -81,7 +81,7 @@ export const stepKeys = {
 }
 
 const step = v.structure(shape, snakeCase).check(z.meta({ id: 'step' }))
-/** What one step alone does not tell; told also where other things are wrong. */
+/** Checks across steps. They run also where a step has other mistakes. */
 const checkList = z.check<unknown[]>(
   ({ value, issues }) => {
     const wrong = (input: unknown, path: (string | number)[], ...words: string[]) =>
@@ -129,7 +129,7 @@ export function pipelinePath(wanted: string): string {
   return `${CONFIGS}/${wanted}.json`
 }
 
-/** The pipeline that runs, with what is wrong in it; null where no steps are given. `wanted`: its name. */
+/** The pipeline that runs; null where no steps are given, and after mistakes. `wanted`: its name. */
 export function choosePipeline(
   given: Steps,
   at: ValuePlace,
@@ -151,7 +151,7 @@ export function choosePipeline(
   return null
 }
 
-/** A name that neither `steps` nor a file has. */
+/** Adds a mistake for a pipeline that neither `steps` nor a file defines. */
 export function addUnknownPipeline(at: ValuePlace, wanted: string, names: readonly string[]): void {
   const known =
     names.length === 0 ? '' : `${joinWithOr(names.map((one) => oneLine(one, 60)))} of \`steps\`, or `
@@ -195,7 +195,7 @@ function buildPipeline(name: string, list: readonly WrittenStep[], at: ValuePlac
   }
 }
 
-/** The set-up session of the Ralph with steps: once, which is what its marker said. */
+/** The set-up session of the Ralph with steps: it runs once, which its marker file recorded. */
 function isSetUpStep({ type, config: { markerFile } }: WrittenStep): boolean {
   return type === 'agent' && markerFile !== null
 }
@@ -235,7 +235,7 @@ function checkStep(one: WrittenStep, before: readonly WrittenStep[], at: ValuePl
   }
 }
 
-/** Null for what Ralph does by itself: the commit, and the set-up. */
+/** Null for steps that Ralph does by itself: the commit and the set-up. */
 function buildStep(one: WrittenStep): PipelineStep | null {
   const { type, config: given } = one
   const own = [one.timeout, given.timeout].filter((ms) => ms !== null)

@@ -6,7 +6,7 @@ import * as v from './values.ts'
 const textOrNull = v.orNull(v.text)
 const linesOrNull = v.orNull(v.lines)
 const modelOrNull = v.orNull(modelName)
-/** A story has as many attempts as this in all but odd runs. */
+/** Enough for the attempts of a story in all but odd runs. */
 const MOST_RUNGS = 8
 
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
@@ -43,7 +43,7 @@ const unlessEmpty = z.transform((value: unknown) =>
 
 const telegram = z.pipe(unlessEmpty, z.nullable(v.structure({ botToken: v.text, chatId })))
 
-/** Where messages go: what is sent in the clear stays on this machine. */
+/** URLs that messages are sent to. Only this machine may be addressed by http. */
 const hookUrl = v.textWhere(
   (written) => URL.canParse(written) && isSafeHookUrl(new URL(written)),
   'an https URL without a password in it (http for this machine only)',
@@ -68,7 +68,7 @@ const webhook = z.pipe(
   ),
 )
 
-/** Whom to tell. Null: not configured. `custom` is a command for `bash -c`; `every`: each so many iterations. */
+/** Receivers of notifications. Null: not configured. `custom` is a command for `bash -c`; `every`: iterations between progress messages. */
 export const notify = v.structure(
   {
     slack: hook,
@@ -82,7 +82,7 @@ export const notify = v.structure(
   { example: 'a map such as `slack: URL`' },
 )
 
-/** Asked also of what is no list of names. */
+/** The names in the list. The value may be of any type: the check runs also after type errors. */
 function namedRungs(given: unknown) {
   const names: unknown[] = Array.isArray(given) ? given : []
   return names.flatMap((name, at) => (typeof name === 'string' ? [{ name, path: [at] }] : []))
@@ -97,7 +97,7 @@ const rungs = z
     v.distinctNames<unknown>('rung', namedRungs),
   )
 
-/** By a story's tag, in the place of the run's own ladder. */
+/** By a story's tag; it replaces the run's own ladder. */
 export const ladder = v.mapOf(rungs)
 
 /** The model for each kind of session; null: the agent's own choice. `rungs`: a story climbs them, `run` is the first. */

@@ -19,12 +19,12 @@ export type ValuePlace = {
   report: SettingsReport
 }
 
-/** What was given at a place: as it was written, and with its variables replaced. */
+/** A value at a place: as it was written, and with its variables replaced. */
 export type GivenValue = {
   at: ValuePlace
   written: unknown
   value: unknown
-  /** What mistakes show in place of the value: a secret, or what stands for several values. */
+  /** Text that mistakes show instead of the value: it is a secret, or was made of several values. */
   shownAs?: string
 }
 
@@ -90,7 +90,7 @@ function replaceVariables(raw: string, env: ValuePlace['env']): { text: string; 
   return { text, missing }
 }
 
-/** What is written at a place with its variables replaced, its texts trimmed; a missing variable is a mistake. */
+/** The value at a place with its variables replaced and its texts trimmed. A missing variable is a mistake. */
 export function substituteVariables(at: ValuePlace, written: unknown): GivenValue {
   return { at, written, value: substituteDeep(at, written) }
 }
@@ -113,14 +113,14 @@ function substituteDeep(at: ValuePlace, written: unknown): unknown {
   return written
 }
 
-/** The value that a schema makes of what was given; undefined after mistakes. */
+/** The given value as the schema parses it; undefined after mistakes. */
 export function parseValue<T>(schema: Schema<T>, given: GivenValue): T | undefined {
   const result = z.safeParse(schema, given.value, { reportInput: true })
   if (result.success) return result.data
   for (const issue of result.error.issues.flatMap(closestIssues)) addIssue(given, issue)
 }
 
-/** Of a union that takes nothing, the issues of the one alternative that is of the value's type. */
+/** The issues of the alternative of a union that has the value's type. */
 function closestIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const isOfType = (one: z.core.$ZodIssue) => one.path.length > 0 || !/^invalid_(type|value)$/.test(one.code)
@@ -129,7 +129,7 @@ function closestIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return close.flatMap(closestIssues).map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
 }
 
-/** What is written at a key, and the key as it is written. */
+/** The value at a key, and the key as it is written (`retry_delay` for `retryDelay`). */
 function findEntry(item: unknown, key: Key): [Key, unknown] {
   if (Array.isArray(item)) return [key, item[Number(key)]]
   const entries = isMap(item) ? Object.entries(item) : []
@@ -155,16 +155,16 @@ function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue)
   const isName = issue.code === 'invalid_key'
   const [expected = '', fix = '', words] = (isName ? issue.issues[0] : issue)?.message.split('\n') ?? []
   const { text, missing } = replaceVariables(typeof item === 'string' ? item : '', at.env)
-  // That is a mistake already.
+  // The missing variable is a mistake already.
   if (missing.length > 0) return
   if (isName) {
     addMistake(place, `the name ${describeFound(keys.at(-1))}`, expected, fix)
     return
   }
-  // What a variable brought in may be a secret: nothing repeats it.
+  // Text from a variable may be a secret: no message repeats it.
   const isReplaced = typeof item === 'string' && item !== text
   const isLine = typeof item === 'string' && keys.length < issue.path.length && !isReplaced
-  // A number where one belongs is no secret.
+  // A number where a number belongs is no secret.
   const isCount = issue.code === 'too_small' && typeof item === 'number'
   const found = words ?? describeFound((isCount ? undefined : shownAs) ?? (isLine ? issue.input : item))
   const isRepeated = typeof issue.input !== 'object' && fix.includes(String(issue.input))

@@ -11,10 +11,10 @@ export type Schema<T> = z.core.$ZodType<T>
 
 export type Kind = 'text' | 'boolean' | 'integer' | 'money' | 'duration' | 'list' | 'choice' | 'map' | 'gates'
 
-/** How a schema is written on a command line and in an input; text where nothing else is said. */
+/** How a value is written on a command line and in an input; `text` for a schema that is not registered. */
 export const kinds = z.registry<{ kind: Kind; values?: readonly string[] }>()
 
-/** The words for a value that a schema does not take; the mend may look at what was written. */
+/** The message for a value that a schema does not accept; `fix` may depend on what was written. */
 export function expects(expected: string, fix: string | ((written: string) => string)) {
   const error = ({ input }: { input?: unknown }) => {
     const written = typeof input === 'object' ? '' : String(input)
@@ -28,7 +28,7 @@ export const textMessage = expects('a text', (written) =>
   /^(true|false|-?[\d.]+(e[+-]?\d+)?)$/i.test(written) ? `write it in quotes: "${written}"` : 'write a text',
 )
 
-/** A check by a test. A plain check costs a fraction of a `refine`, and a hundred are made at every start. */
+/** A check by a test function. It costs a fraction of zod's `refine`, and each start makes a hundred. */
 export function check<T>(test: (value: T) => boolean, { error }: ReturnType<typeof expects>) {
   return z.check<T>(({ value: input, issues }) => {
     if (!test(input)) issues.push({ code: 'custom', message: error({ input }), input })
@@ -180,7 +180,7 @@ export function orNull<T>(schema: Schema<T>) {
   return z._default(z.nullable(schema), null)
 }
 
-/** What may be left out, and is then as if `written` stood there. */
+/** An optional value whose default is `written`. */
 export function withDefault<S extends z.core.SomeType>(
   schema: S,
   written: z.core.util.NoUndefined<z.input<S>>,
@@ -189,8 +189,8 @@ export function withDefault<S extends z.core.SomeType>(
 }
 
 /**
- * A map with known keys; one with nothing behind it counts as left out. `snakeCase` also takes `retry_delay` for
- * `retryDelay` (the configuration of the Ralph with steps). `unlisted` keys are taken, and offered to nobody.
+ * A map with known keys; an empty value counts as left out. `snakeCase` also accepts `retry_delay` for
+ * `retryDelay` (the configuration of the Ralph with steps). `unlisted` keys are accepted, but no message suggests them.
  */
 export function structure<const S extends z.core.$ZodLooseShape>(
   shape: S,
@@ -241,7 +241,7 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Nothing, or a text without anything in it: as if it had not been written. */
+/** Undefined, null or blank text: the same as not given. */
 export function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }

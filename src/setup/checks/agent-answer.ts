@@ -1,4 +1,4 @@
-// Whether the agent answers at all: one word, in one session that costs what it costs. Looked at only where a person asks for it.
+// Whether the agent answers at all, in one session. The session costs money: it runs only where a person asks for it.
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { findAgent } from '../../agents/registry.ts'
@@ -43,7 +43,7 @@ export async function checkAgentAnswer(subject: Subject): Promise<CheckResult[]>
   return [faultResult(found, EXPECTED, FIXES[status] ?? `start ${vendor.program} by hand: it prints more`)]
 }
 
-/** The mend that the way it ended asks for. */
+/** The fix for each way that the session can end. */
 const FIXES: Readonly<Record<string, string>> = {
   auth: 'log the agent in, or give a valid key, and see that the account has credit and the model exists',
   limit: 'wait until the limit of your plan is over, or use another key',
@@ -51,7 +51,7 @@ const FIXES: Readonly<Record<string, string>> = {
   timeout: 'see whether it waits for a login or a question: a run can answer none',
 }
 
-/** A file of the project that a command of the user's own names by a relative path; null where it names none. */
+/** A project file that the user's own agent command names by a relative path; null where it names none. */
 function findMissingFile({ settings, directory }: Subject): string | null {
   const at = resolve(directory, settings.workingDirectory)
   const words = (settings.agentCommand ?? '').split(/[\s"';|&()]+/).filter((word) => word !== '')

@@ -61,7 +61,7 @@ async function checkProgram({ vendor, version }: Chosen, subject: Subject): Prom
 /** Where the command line begins with a plain word: the variables before it are left out. */
 const FIRST_WORD = /^\s*(?:\w+=[\w./:-]*\s+)*([\w./@%+:-]+)(?=\s|$)/
 
-/** A command of the user's, whose first word bash has to find, as it will when a session begins. */
+/** Whether bash finds the first word of the user's own command, as it will when a session begins. */
 async function checkCustomCommand(vendor: AgentVendor, subject: Subject): Promise<CheckResult> {
   const { settings, signal } = subject
   const line = settings.agentCommand ?? ''
@@ -71,7 +71,7 @@ async function checkCustomCommand(vendor: AgentVendor, subject: Subject): Promis
   const { env } = agentEnv(subject.env, agentEnvOptions(vendor, settings))
   const bash = findProgram(vendor.program, env.PATH ?? '')
   if (bash === null) return faultResult(`${vendor.program} is not on the PATH`, 'bash', vendor.install)
-  // Another user's PATH and files are not ours to judge.
+  // The other user's PATH and files cannot be checked from here.
   if (word === undefined || settings.isolation === 'other-user' || !isFolderSync(cwd)) return okResult(found)
   const args = ['--norc', '-c', 'command -v -- "$1"', 'agent-command', word]
   const limits = { timeoutMs: 10_000, captureBytes: 4096 }

@@ -33,7 +33,7 @@ export async function checkGates(subject: Subject): Promise<CheckResult[]> {
   return [...remarks, ...(await runAll({ ...subject, settings }, checkout, commit))]
 }
 
-/** With stories that nobody has committed, as a run has them: what gates write is thrown away, and nothing of a person's with it. */
+/** The commit that gates run on. It holds uncommitted stories, as in a run, so that throwing away what gates write cannot lose them. */
 async function commitToGate(subject: Subject): Promise<string> {
   const { workspace, commit } = requireCheckout(subject)
   const { repository } = workspace
@@ -50,7 +50,7 @@ async function commitToGate(subject: Subject): Promise<string> {
   return dirt.length === 0 ? commit : repository.adopt(commit, dirt, 'stories')
 }
 
-/** Gates that stand in the workflow alone are looked at, too: a run here would have none. */
+/** Takes the gates of the workflow where the configuration has none, and warns: a run here would have none. */
 function withWorkflowGates({ settings, checkout }: Subject): { settings: Settings; remarks: CheckResult[] } {
   const ci = 'workspace' in checkout ? checkout.ci : null
   if (settings.gates.length > 0 || ci === null || ci.settings.gates.length === 0)
@@ -78,7 +78,7 @@ async function runAll(
     const isAllowed = gate.advisory || settings.baseline === 'off'
     return { ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) }
   }
-  // One that fails does not keep the others from being run.
+  // A failing gate does not stop the others.
   const all = settings.gates.map((gate) => ({ ...gate, advisory: true }))
   let isPrepared = false
   const port = gatesPort({

@@ -1,4 +1,4 @@
-// What GitHub itself says: who may open pull requests, and what release is the newest.
+// Questions to GitHub: who may open pull requests, and which release is the newest.
 
 import { ACTION, isNewer, VERSION } from '../../engine/model/version.ts'
 import { httpStatusOf, isForbidden } from '../../github/client.ts'
@@ -12,7 +12,7 @@ import {
   warningResult,
 } from './subject.ts'
 
-/** Whether it is asked at all, said once for everything that it would have told. */
+/** Whether GitHub can be asked; one finding stands for all checks that would ask it. */
 export function checkGitHubAccess(subject: Subject): CheckResult[] {
   const { ci } = requireCheckout(subject)
   if (subject.github !== null || ci === null) return []
@@ -32,7 +32,7 @@ export async function checkPullRequests(subject: Subject): Promise<CheckResult[]
   if (ci === null || github === null) return []
   const { job, settings } = ci
   if (settings.pullRequest === 'none') return [okResult('none is opened: pull-request: none')]
-  // A secret that is not set gives an empty one, which nobody can see here.
+  // A secret that is not set gives an empty token; that cannot be seen from here.
   if (settings.publishToken !== null || job.unread.includes('publish-token'))
     return [okResult('opened by publish-token')]
   const { api, at, place } = github
@@ -44,14 +44,14 @@ export async function checkPullRequests(subject: Subject): Promise<CheckResult[]
     const fix = `tick ${BOX} at ${page}, or give publish-token`
     return [warningResult(found, 'the setting that lets Actions open pull requests', fix)]
   } catch (error) {
-    // What a token may not see, it is told as 403 or as 404.
+    // GitHub answers 403 or 404 where a token may not see something.
     if (!(isForbidden(error) || httpStatusOf(error) === 404)) throw error
     const found = 'whether Actions may open them is for admins to see'
     return [unknownResult(found, `look whether ${BOX} is ticked at ${page}`)]
   }
 }
 
-/** A look that may fail without a word: nobody is kept from working by an older version. */
+/** Whether a newer release exists. A failed request is no fault: an older version still works. */
 export async function checkRelease({ github, action }: Subject): Promise<CheckResult[]> {
   if (github === null) return []
   const [owner = '', repo = ''] = action.split('/')

@@ -1,11 +1,11 @@
-// Limits that do not fit each other: each is fine by itself, and together they end a run where nobody meant it to end.
+// Limits that conflict: each is valid alone, but together they end a run too early or never.
 import { limitsOf } from '../../app/loop-limits.ts'
 import { formatDuration } from '../../report/figures.ts'
 import { maxJobs, type Settings } from '../../settings/read-settings.ts'
 import { type CheckResult, faultResult, okResult, type Subject, warningResult } from './subject.ts'
 import type { RalphJob, Role } from './workflow-file.ts'
 
-/** What a job needs behind its deadline to put everything in order. */
+/** Time that a job needs after its deadline to publish and clean up. */
 const AFTER_MS = 10 * 60_000
 const minutes = (ms: number) => Math.ceil(ms / 60_000)
 
@@ -17,10 +17,10 @@ export function checkLimits({ checkout, settings }: Subject): CheckResult[] {
   return found.length > 0 ? found : [okResult('they fit each other')]
 }
 
-/** Iterations end to end. */
+/** Roles of jobs that run whole iterations. */
 const WHOLE: ReadonlySet<Role> = new Set(['run', 'worker'])
 
-/** Of the settings that jobs have with the time that these are given. */
+/** Conflicts of the settings with the timeouts of the workflow's jobs. */
 function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): CheckResult[] {
   const { jobDeadlineMs: deadline, iterationTimeoutMs: session, iterationsPerJob: count } = settings
   const { gatesMs } = limitsOf(settings)
@@ -59,7 +59,7 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): CheckResul
   return found
 }
 
-/** Of the settings with each other. */
+/** Conflicts of the settings with each other. */
 function conflicts(settings: Settings): CheckResult[] {
   const { maxJobs: jobs, maxIterations: most, iterationsPerJob: count } = settings
   const found: CheckResult[] = []

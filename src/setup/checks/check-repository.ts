@@ -57,7 +57,7 @@ export const DETACHED: Mistake = {
   fix: 'run `git switch <branch>` first: the run starts from it',
 }
 
-/** What Ralph refuses of a clone, much of it while it is opened. */
+/** Reasons to refuse the clone; most of them are found when it is opened. */
 export async function cloneMistakes({ checkout, settings }: RunStart): Promise<readonly Mistake[]> {
   if (!('workspace' in checkout)) return checkout
   const { git, clone, objects } = checkout.workspace
@@ -110,7 +110,7 @@ export async function checkOwner({ checkout, settings, env }: Subject): Promise<
 export const templatesOf = (start: RunStart) =>
   checkTemplates(requireCheckout(start).read, agentSteps(start.settings.steps))
 
-/** What a run must not begin with of the prompt templates. */
+/** Mistakes in prompt templates that a run refuses to begin with. */
 export async function promptMistakes(start: RunStart): Promise<readonly Mistake[]> {
   return (await templatesOf(start)).mistakes
 }
@@ -123,7 +123,7 @@ export async function checkPrompts(subject: Subject): Promise<CheckResult[]> {
   return [...toFaults(mistakes), ...told]
 }
 
-/** Agent and gates start there: on disk now, or at the commit that a run goes on from. */
+/** The folder where agent and gates start has to exist on disk now, or in the commit that a run starts from. */
 export async function workingDirectoryMistakes({
   checkout,
   settings,
@@ -175,7 +175,7 @@ export async function otherWorkTreeMistakes(start: RunStart): Promise<readonly M
   return found
 }
 
-/** In a job the checkout is Ralph's: what earlier steps left there is removed. */
+/** In a job the checkout belongs to Ralph, which removes what earlier steps left: there is nothing to check. */
 export async function checkWorkTree(subject: Subject): Promise<CheckResult[]> {
   const { workspace, commit } = requireCheckout(subject)
   const { repository } = workspace
@@ -199,7 +199,7 @@ export function checkIdentity(subject: Subject): CheckResult[] {
   return [warningResult(found, 'whose commits these are', fix)]
 }
 
-/** What is to be said where the feature's branch, which is checked out, has not the configuration that its base has now. */
+/** A note where the feature's branch is checked out and its configuration differs from the base branch's. */
 export async function configDifference(
   { clone, objects, store }: Workspace,
   settings: Settings,
@@ -215,7 +215,7 @@ export async function configDifference(
     const here = (await readRegularFile(file))?.toString('utf8') ?? null
     const isLink = here === null && existsSync(file)
     if (there === null && here === null && !isLink) continue
-    // A base without one is passed over for nothing, and what a link leads to is in no commit. Line ends are the checkout's.
+    // Without a file on the base, or behind a link, there is nothing to compare. Line ends depend on the checkout.
     if (there === null || isLink || here?.replaceAll('\r\n', '\n') === there.replaceAll('\r\n', '\n'))
       return null
     const used = here === null ? 'without it' : `by the one on ${state.branch}`

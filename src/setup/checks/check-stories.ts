@@ -22,7 +22,7 @@ import {
   warningResult,
 } from './subject.ts'
 
-/** Every feature there, or the one that is named. */
+/** All features, or only the one named. */
 export async function loadFeatures(
   checkout: OpenCheckout | readonly Mistake[],
   settings: Settings,
@@ -45,7 +45,7 @@ export async function loadFeatures(
   return { states, mistakes: wrong }
 }
 
-/** What a run must not begin with: broken files, a branch that is not Ralph's to take, and a part that is not there. */
+/** Reasons to refuse a run: broken files, a branch that Ralph may not take, requested stories that do not exist. */
 export async function storyMistakes(start: RunStart): Promise<readonly Mistake[]> {
   const { states, mistakes } = start.features
   const found = await Promise.all(states.map((state) => mistakesOfFeature(state, start)))
@@ -58,7 +58,7 @@ async function mistakesOfFeature(
 ): Promise<readonly Mistake[]> {
   if (!('workspace' in checkout)) return []
   const ofBranch = await collectMistakes(() => refuseBranch(state, checkout, settings))
-  // Of several features nobody knows which the part is of.
+  // With several features it is unknown which one the requested stories belong to.
   const isMeant = features.states.length === 1
   return [
     ...ofBranch,

@@ -1,5 +1,5 @@
-// What a run needs, a row each. A run, `validate` and `next` refuse by what blocks it, `validate` shows what is wrong with the files,
-// and `doctor` shows all. docs/doctor.md has a row for each.
+// What a run needs, a row each. `run`, `validate` and `next` refuse where a row blocks, `validate` shows mistakes in files,
+// and `doctor` shows all rows. docs/doctor.md has a row for each.
 import { missingAgents } from '../../app/agents.ts'
 import { refuseNoBrowser } from '../../app/browser-gate.ts'
 import { refuseUngated } from '../../app/loop-limits.ts'
@@ -40,15 +40,15 @@ import {
 import { checkTrust } from './trust.ts'
 import { checkPermissions, checkWorkflow } from './workflow.ts'
 
-/** Each has bounds of its own. */
+/** Each check limits its own time. */
 export type Check = {
   /** Users know it by this: it never changes. */
   name: string
   /** From where it can be seen: the files of the repository, this machine and clone, GitHub, or only by running gates or the agent. */
   seen: 'files' | 'machine' | 'remote' | 'running'
-  /** All there is to say: what is wrong, what was expected, and how to mend it. */
+  /** All findings: what is wrong, what was expected, and how to fix it. */
   look(subject: Subject): CheckResult | CheckResult[] | Promise<CheckResult | CheckResult[]>
-  /** What a run refuses to begin with, as far as it is seen without starting a program or asking anybody; it may throw UserError. */
+  /** Mistakes that a run refuses to begin with, found without starting a program or a request. It may throw UserError. */
   blocks?(start: RunStart): readonly Mistake[] | undefined | Promise<readonly Mistake[]>
   /** It needs the machine, or the work tree, to itself. */
   alone?: true
@@ -56,11 +56,11 @@ export type Check = {
   reads?: readonly string[]
 }
 
-// What asks GitHub brings its client along, which no run on a command line loads.
+// Imported lazily: these load the GitHub client, which a run on a command line does not need.
 const github = () => import(/* webpackChunkName: "cli" */ './check-github.ts')
 const required = () => import(/* webpackChunkName: "cli" */ './required.ts')
 
-/** In the order in which they are told. */
+/** In the order in which they are shown. */
 export const CHECKS: readonly Check[] = [
   { name: 'git', seen: 'machine', look: checkGitVersion },
   { name: 'configuration', seen: 'files', look: checkConfiguration, blocks: ({ mistakes }) => mistakes },
@@ -134,7 +134,7 @@ export const CHECKS: readonly Check[] = [
   },
 ]
 
-/** Everything that keeps a run from beginning, or what of it the named checks see; empty where nothing does. */
+/** All mistakes that a run refuses to begin with, or those of the named checks. */
 export async function findBlockingMistakes(start: RunStart, names?: readonly string[]): Promise<Mistake[]> {
   const found: Mistake[] = []
   for (const { name, blocks, reads } of CHECKS) {

@@ -1,4 +1,4 @@
-// Everything that a run needs, looked at whatever one of the checks meets: what `ralph doctor` shows.
+// Runs all checks for `ralph doctor`. An error in one check does not stop the others.
 import { type Isolation, openIsolation } from '../../app/isolation.ts'
 import type { Finding } from '../../engine/model/finding.ts'
 import { mapTexts } from '../../engine/model/text.ts'
@@ -18,7 +18,7 @@ import {
 } from './subject.ts'
 import { findCi } from './workflow-file.ts'
 
-/** All findings in the table's order. Never throws for what a check meets. */
+/** All findings in the table's order. Never throws for an error in a check. */
 export async function diagnose(subject: Subject, checks: readonly Check[] = CHECKS): Promise<Finding[]> {
   const found = new Map<Check, Finding[]>()
   const run = async (check: Check) => found.set(check, await runCheck(check, subject))
@@ -27,7 +27,7 @@ export async function diagnose(subject: Subject, checks: readonly Check[] = CHEC
   return checks.flatMap((check) => found.get(check) ?? [])
 }
 
-/** All findings, without secrets, where agent and gates run as they would in a run. `opened`: as whom, once they do. */
+/** All findings, without secrets, with agent and gates isolated as in a run. `opened` is called once the isolation is open. */
 export async function diagnoseIsolated(
   given: Omit<Subject, 'mark' | 'isolation'>,
   { say, opened, mark }: { say(text: string): void; opened?(as: Isolation): void; mark: string },
@@ -54,7 +54,7 @@ export async function diagnoseIsolated(
   }
 }
 
-/** What of the files keeps runs in CI from working, in words with the mend; what keeps a run here is told by `findBlockingMistakes`. */
+/** Faults in files that keep runs in CI from working, as text with the fix. For runs here there is `findBlockingMistakes`. */
 export async function faultsInCi(
   start: RunStart,
   defaultBranch: Checkout['defaultBranch'],
@@ -102,7 +102,7 @@ async function runCheck({ name, look, alone, reads }: Check, subject: Subject): 
 const UNREAD = unknownResult('not looked at: the configuration cannot be read', 'mend that first')
 const INTERRUPTED = unknownResult('not looked at: interrupted', 'run `ralph doctor` again')
 
-/** What keeps a run from beginning is a fault with its mend; what cannot be looked at is told as that. */
+/** A UserError becomes faults; any other error becomes an unknown finding. */
 function resultOfError(error: unknown): CheckResult[] {
   if (error instanceof UserError) return toFaults(error.mistakes)
   const status = httpStatusOf(error)

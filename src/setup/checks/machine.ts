@@ -32,7 +32,7 @@ export function gitResult(said: string | null): CheckResult {
     : faultResult(version, `git ${LEAST_GIT.join('.')} or newer`, 'install a newer git')
 }
 
-/** What was asked for is tried for real, and put back; what was not is only told. */
+/** Isolation that is configured is really opened, and closed again; other levels are only described. */
 export async function checkIsolation(subject: Subject): Promise<CheckResult> {
   const { settings } = subject
   const isAction = settings.surface === 'action'
@@ -67,7 +67,7 @@ export function checkBrowser({ env, settings }: Subject): CheckResult[] {
   return [okResult(findChrome(settings.browser.executablePath, env))]
 }
 
-/** Why stories cannot be worked on side by side; nothing where that is not asked for, or in a job, which never does it. */
+/** Why stories cannot be worked on in parallel; empty where that is not configured, and in a job, which never does it. */
 export function findLaneMistakes({ settings, checkout }: RunStart): Mistake[] {
   if (settings.surface === 'action' || settings.maxParallel === 1) return []
   return laneMistakes(settings, 'workspace' in checkout ? checkout.workspace.submodules.size : 0)

@@ -1,4 +1,4 @@
-// Whether a rule of the branch requires a check of Ralph's, and whether every pull request can get it: GitHub's own words on both.
+// Whether the base branch requires a check of Ralph's, and whether every pull request can get it.
 import { parse } from 'yaml'
 import { pathsIn } from '../../git/tree-walk.ts'
 import { type GitHub, httpStatusOf, isForbidden } from '../../github/client.ts'
@@ -45,7 +45,7 @@ export async function requiredChecks(subject: Subject): Promise<CheckResult[]> {
 type Required = { name: string; app: number | null }
 type Rules = { checks: Required[]; hasQueue: boolean }
 
-/** Of rulesets and of the branch's protection; null where this token may not see them. */
+/** Required checks of rulesets and branch protection; null where this token may not see them. */
 async function rulesOf({ api, at }: GitHub, branch: string): Promise<Rules | null> {
   const { getBranchRules } = api.rest.repos
   try {
@@ -78,7 +78,7 @@ function tooNarrow(branch: string, name: string): CheckResult {
 
 const DOCS = 'docs/pull-request.md'
 
-/** Whether other people's pull requests, and the merge queue, get an answer. */
+/** Whether other people's pull requests and the merge queue get the check `ralph`. */
 async function answerFaults({ workspace, base }: Checkout, { hasQueue }: Rules): Promise<CheckResult[]> {
   const answers = await answeredEvents(workspace, base.sha)
   const missing = ['pull_request', ...(hasQueue ? ['merge_group'] : [])].filter((one) => !answers.has(one))
@@ -90,7 +90,7 @@ async function answerFaults({ workspace, base }: Checkout, { hasQueue }: Rules):
   return [warningResult(found, expected, `${COMPANION} ${base.branch}; or do not require ralph`)]
 }
 
-/** Whether Ralph's own pull requests get it. */
+/** Whether Ralph's own pull requests get the check. */
 function postFaults({ ci }: Checkout, ours: readonly Required[]): CheckResult[] {
   if (ci === null) return []
   const { job, settings, file } = ci
@@ -100,7 +100,7 @@ function postFaults({ ci }: Checkout, ours: readonly Required[]): CheckResult[] 
     found.push(warningResult(words, 'report-as: checks', `take report-as out of ${file.path}`))
   }
   const isOfApp = 'token' in job.inputs || job.unread.includes('token')
-  // By -1 GitHub says: any source.
+  // GitHub writes -1 for "any source".
   if (isOfApp && ours.some(({ app }) => app !== null && app !== -1)) {
     const words = `ralph is required from one App, and comes from two: \`token:\` is of another than the job that answers for others`
     found.push(warningResult(words, 'ralph from any source', 'choose "any source" for it in the rule'))
@@ -115,7 +115,7 @@ async function answeredEvents({ objects }: Checkout['workspace'], commit: string
   return new Set(texts.flatMap((text) => eventsOfRalphJob(text ?? '')))
 }
 
-/** Of one workflow; a name may be an expression that holds it. */
+/** The events of one workflow. The job's name may be an expression that contains `ralph`. */
 export function eventsOfRalphJob(text: string): string[] {
   const workflow = read(text)
   const jobs = isMap(workflow.jobs) ? Object.entries(workflow.jobs) : []

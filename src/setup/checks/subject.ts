@@ -1,4 +1,4 @@
-// What is looked at - a run that is about to begin, or an installation - and what a check says of it.
+// What checks look at (a run that is about to begin, or an installation), and their results.
 import type { ClaimRequest } from '../../app/claim-feature.ts'
 import type { Isolation } from '../../app/isolation.ts'
 import type { Workspace } from '../../app/workspace.ts'
@@ -19,59 +19,59 @@ export type OpenCheckout = {
   read(path: string): Promise<string | null>
 }
 
-/** What a run that is about to begin has: all that says whether it may. */
+/** The facts about a run that is about to begin, by which it may be refused. */
 export type RunStart = {
   env: Environment
   directory: string
   /** As far as they could be read. */
   settings: Settings
-  /** What is wrong with them. */
+  /** Mistakes in the settings. */
   mistakes: readonly Mistake[]
   /** The checkout, or why there is none. */
   checkout: OpenCheckout | readonly Mistake[]
-  /** The features that are meant, as a run finds them, and what is wrong with their files. */
+  /** The features of the run as it would find them, and mistakes in their files. */
   features: { states: readonly State[]; mistakes: readonly Mistake[] }
   /** `--force`: a feature that is complete is worked on again. */
   anew: boolean
 }
 
 export type Checkout = OpenCheckout & {
-  /** Its workflow files count. */
+  /** GitHub starts workflows from the files on this branch. */
   defaultBranch: { name: string; sha: string }
   /** The workflow that works on features there; null where there is none. */
   ci: Ci | null
 }
 
 export type Subject = Omit<RunStart, 'checkout'> & {
-  /** What of the settings means something else than it seems. */
+  /** Notes of reading the settings. */
   notes: readonly string[]
   /** Null: all of them. */
   feature: string | null
   checkout: Checkout | readonly Mistake[]
-  /** Null: nobody may ask GitHub from here. */
+  /** Null: there is no token for GitHub. */
   github: GitHub | null
   /** The action's own repository, `owner/repo`. */
   action: string
   withGates: boolean
   /** Whether the agent may be asked a word, which costs a session. */
   asksAgent: boolean
-  /** Who has the work tree to itself; null: nobody. */
+  /** The run that has the work tree to itself; null: none. */
   atWork: string | null
-  /** Of every process that is started: by it, those that outlive us are ended. */
+  /** Marks every process that is started, so that those that outlive this one can be ended. */
   mark: string
-  /** A person does not want to wait any longer. */
+  /** Aborted when a person interrupts. */
   signal: AbortSignal
-  /** What takes its time begins. */
+  /** Called when a slow check begins. */
   begins(what: string): void
   /** A finding, as soon as it is known. */
   finds?(finding: Finding): void
-  /** Of a check that takes its time: a result before its end, where it gives all of them. */
+  /** Called by a slow check with each result, before it returns all of them. */
   known?(result: CheckResult): void
-  /** As whom agent and gates run; opened when it is first asked for, closed by whoever made the subject. */
+  /** The isolation of agent and gates. Opened at the first call; the creator of the subject closes it. */
   isolation(): Promise<Isolation | null>
 }
 
-/** What one check gives: a finding that has the check's name unless it brings another. */
+/** A finding of a check; its name is the check's unless it has its own. */
 export type CheckResult = Omit<Finding, 'name'> & { name?: string }
 
 export function okResult(found: string): CheckResult {
@@ -94,7 +94,7 @@ export function toFaults(mistakes: readonly Mistake[]): CheckResult[] {
   return mistakes.map(({ path, found, expected, fix }) => faultResult(`${path}: ${found}`, expected, fix))
 }
 
-/** Thrown by a check that cannot look: an unknown finding. */
+/** Thrown by a check that cannot be done: it becomes an unknown finding. */
 export class NotCheckedError extends Error {
   readonly fix: string
   constructor(found: string, fix: string) {
@@ -118,7 +118,7 @@ export function requireCheckout<C extends OpenCheckout>({
   throw new NotCheckedError('not looked at: there is no checkout', 'mend the checkout first')
 }
 
-/** What a check refuses, by what it gives or throws. */
+/** The mistakes that `check` returns, or throws as UserError. */
 export async function collectMistakes(
   check: () => readonly Mistake[] | undefined | Promise<readonly Mistake[] | undefined>,
 ): Promise<readonly Mistake[]> {
@@ -126,7 +126,7 @@ export async function collectMistakes(
   return found instanceof UserError ? found.mistakes : (found ?? [])
 }
 
-/** Whether what it reads of the settings could not be read: then their defaults say nothing. */
+/** Whether settings that a check reads are invalid: a check on their defaults would mislead. */
 export function areSettingsUnread(
   { mistakes }: Pick<RunStart, 'mistakes'>,
   reads: readonly string[] = [],

@@ -1,5 +1,5 @@
-// Which ways of an agent to be wrong about its work would end as a story that passed, with these settings. docs/trust.md has each
-// way, measured.
+// Which kinds of wrong work would pass with these settings. docs/trust.md describes
+// and measures each.
 import type { Settings } from '../../settings/read-settings.ts'
 import { type CheckResult, okResult, type Subject, warningResult } from './subject.ts'
 

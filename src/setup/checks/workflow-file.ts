@@ -1,4 +1,4 @@
-// What workflow files say of Ralph: which jobs start it, as what, with which rights and how long, and with which settings.
+// Ralph's jobs in workflow files: their roles, permissions, timeouts and settings.
 import { parse } from 'yaml'
 import type { Workspace } from '../../app/workspace.ts'
 import { pathsIn } from '../../git/tree-walk.ts'
@@ -16,16 +16,16 @@ export type Role =
 export type RalphJob = {
   id: string
   role: Role
-  /** By scope; `all` for the words that stand for every scope; null where nothing is said. */
+  /** By scope; `all` for `read-all` and `write-all`; null where the workflow sets none. */
   permissions: Readonly<Record<string, string>> | null
   /** The shorter one of job and step, milliseconds. */
   timeoutMs: number
-  /** Inputs of the step that are plain text, and names of those whose expressions nobody can read here. */
+  /** Inputs of the step with constant values; `unread`: names of inputs with expressions, which cannot be evaluated here. */
   inputs: Readonly<Record<string, string>>
   unread: readonly string[]
   /** Names of variables that step, job and workflow set. */
   env: readonly string[]
-  /** What stands before the step of Ralph's as `uses:`, with its inputs. */
+  /** Inputs of the `actions/checkout` step before Ralph's; null where there is none. */
   checkout: Readonly<Record<string, unknown>> | null
   uses: string
 }
@@ -38,7 +38,7 @@ export type WorkflowFile = {
   jobs: readonly RalphJob[]
 }
 
-/** What GitHub gives a job that says nothing. */
+/** GitHub's default timeout of a job. */
 const DEFAULT_TIMEOUT_MS = 360 * 60_000
 
 type YamlMap = Readonly<Record<string, unknown>>
@@ -107,7 +107,7 @@ function roleOf(command: string, condition: string): Role {
     const isAnswer = /issue_comment|'issues'/.test(condition) && !/workflow_dispatch/.test(condition)
     return isAnswer ? 'comment' : 'run'
   }
-  // What an expression gives is chosen by a person who starts work.
+  // An expression is an input of workflow_dispatch: a person who starts work chooses it.
   if (command === 'plan' || command.includes('${{')) return 'run'
   return ROLES.find((role) => role === command) ?? 'look'
 }
@@ -122,12 +122,12 @@ export const WORKFLOWS = '.github/workflows/'
 
 export type Ci = {
   file: WorkflowFile
-  /** All that start Ralph there, this one among them. */
+  /** All workflows that start Ralph, `file` included. */
   files: readonly WorkflowFile[]
-  /** That works on features, or begins to. */
+  /** The first job that works on features. */
   job: RalphJob
   settings: Settings
-  /** Of the step's own inputs, where all of them can be read. */
+  /** Mistakes in the step's own inputs; empty where an input has an expression. */
   mistakes: readonly Mistake[]
 }
 

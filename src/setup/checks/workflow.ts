@@ -67,7 +67,7 @@ async function describeMissing(
   return grade('none starts Ralph', expected, isAction ? INIT : `${INIT}; the command line needs none`)
 }
 
-/** Files that a run of `ralph init` without a network has left, and that nobody has committed yet. */
+/** Uncommitted workflow files of `ralph init` without a network: they have no version of the action yet. */
 async function unpinnedHere({ action }: Subject, { clone }: Workspace): Promise<CheckResult[]> {
   const folder = join(clone.workTree, WORKFLOWS)
   const names = (await readdir(folder).catch(() => [])).filter((name) => isWorkflow(WORKFLOWS + name))
@@ -77,7 +77,7 @@ async function unpinnedHere({ action }: Subject, { clone }: Workspace): Promise<
   return files.flatMap((file) => (file === null ? [] : unpinnedFaults(file)))
 }
 
-/** Nothing starts at a version that is none. */
+/** Jobs whose `uses:` still has the placeholder for a version: they cannot start. */
 function unpinnedFaults({ path, jobs }: WorkflowFile): CheckResult[] {
   return jobs.flatMap(({ id, uses }) => {
     if (!/@<.*>$/.test(uses)) return []
@@ -131,10 +131,10 @@ function jobFaults(job: RalphJob, where: string, ci: Ci): CheckResult[] {
 
 type Rights = Readonly<Record<string, 'read' | 'write'>>
 
-/** They publish, and start the next job. */
+/** Roles that publish and start the next job. */
 const HOLDERS: ReadonlySet<Role> = new Set(['run', 'claim', 'land', 'join'])
 
-/** What the job of a role cannot do without. */
+/** The permissions that a job of this role needs. */
 function requiredRights(role: Role, { reportAs }: Settings, events: readonly string[]): Rights {
   const report: Rights = reportAs === 'none' ? {} : { [reportAs]: 'write' }
   const issues: Rights = events.includes('issues') ? { issues: 'write' } : {}
