@@ -200,13 +200,14 @@ export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPo
 }
 
 function reuseFacts({ settings, workspace, env }: GatesPortOptions): ReuseFacts {
-  const { services, prepare, workingDirectory, isolation, gateNetwork, gateEnv: names } = settings
+  const { services, prepare, workingDirectory, isolation, gateNetwork } = settings
   const image = [env.ImageOS ?? '', env.ImageVersion ?? '']
   return {
     treeOf: (commit) => workspace.objects.root(commit),
     ...{ services, prepare, workingDirectory },
     isolation: `${isolation} ${gateNetwork}`,
-    machine: [process.platform, process.arch, ...image, env.PATH ?? '', ...names],
+    machine: [process.platform, process.arch, ...image, env.PATH ?? ''],
+    env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
   }
 }
 

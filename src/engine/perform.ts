@@ -182,7 +182,7 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     const { restore, ignored } = ports.repository
     const place = room ?? { gates: ports.gates, restore, ignored }
     const found = await runGatesOn(run, { gates: place.gates, repository: place, signal: ports.signal })
-    const keys = room === null ? {} : ((await ports.gates.keys?.(commit)) ?? {})
+    const keys = room === null ? {} : ((await ports.gates.keys?.(commit, state.base.sha)) ?? {})
     const results = withReuseKeys(found, keys, ports.clock.now())
     if (limits.weakenedTests === 'off' || redGate(results) !== undefined) return results
     const again = await runGatesAsItWas(run, results, red === undefined ? {} : { red }, ports, place)

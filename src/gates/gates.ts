@@ -272,7 +272,7 @@ export function createGates(options: GatesOptions): GatesPort {
 }
 
 function createKeys(gates: readonly Gate[], facts: ReuseFacts): NonNullable<GatesPort['keys']> {
-  return (commit) => reuseKeys(gates, commit, facts)
+  return (commit, base) => reuseKeys(gates, { commit, base }, facts)
 }
 
 /** The services that a gate beside the story's own needs come up with it. */

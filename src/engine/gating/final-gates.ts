@@ -47,7 +47,7 @@ export async function runFinalGates(
 /** All gates, but for those that were green in a clean room on the same tree. */
 async function runOrTake(whole: Whole): Promise<GateResult[]> {
   const { state, run, ports, now } = whole
-  const keys = ports.openCleanRoom === null ? {} : ((await ports.gates.keys?.(run.commit)) ?? {})
+  const keys = ports.openCleanRoom === null ? {} : ((await ports.gates.keys?.(run.commit, run.from)) ?? {})
   const taken = reusableResults(state, keys, now)
   if (taken.length === 0) return runAt(whole, run.commit)
   const left = Object.keys(keys).filter((name) => !taken.some((one) => one.name === name))

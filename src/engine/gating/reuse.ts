@@ -31,7 +31,7 @@ export async function openLastStoryRoom(
   const { openCleanRoom, gates } = ports
   const { commit } = attempt.candidate
   if (openCleanRoom === null || gates.keys === undefined || !isLastStory(state, limits, attempt)) return null
-  const keys = Object.values(await gates.keys(commit))
+  const keys = Object.values(await gates.keys(commit, state.base.sha))
   if (keys.every((key) => key === '')) return null
   // Where there is no room for one, the session that was paid for is judged in the work tree.
   const room = await openCleanRoom({ ...state, green: commit }).catch((error: unknown) => {

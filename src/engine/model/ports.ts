@@ -131,8 +131,8 @@ export type GatesPort = Partial<AsyncDisposable> & {
   run(run: GateRun, signal: AbortSignal): Promise<GateResult[]>
   /** Runs the `prepare` command where the lockfiles differ from those of its last run; null where that is not needed. */
   prepare(commit: string, signal: AbortSignal, what?: string): Promise<GateResult | null>
-  /** By gate, a digest of all that its result on the commit depends on; empty where its result is never reused. */
-  keys?(commit: string): Promise<Readonly<Record<string, string>>>
+  /** By gate, a digest of all that its result on the commit depends on; empty where its result is never reused. `base` is its RALPH_BASE. */
+  keys?(commit: string, base: string): Promise<Readonly<Record<string, string>>>
   /** Whether a `prepare` command is configured. */
   readonly canPrepare: boolean
   /** Makes the next `prepare` run in any case, and in a new home where possible, so that nothing left outside the tree counts. */

@@ -10,18 +10,24 @@ const FACTS: ReuseFacts = {
   treeOf: async (commit) => TREES[commit] ?? null,
   ...{ services: [], prepare: 'npm ci', workingDirectory: '.', isolation: 'same-user open' },
   machine: ['linux', 'x64', '/usr/bin'],
+  env: { FOO: '1', HOME: '/home/me', TMPDIR: '/tmp' },
 }
-const keyOf = async (commit: string, gate: Partial<Gate> = {}, facts: Partial<ReuseFacts> = {}) =>
-  (await reuseKeys([{ ...GATE, ...gate }], commit, { ...FACTS, ...facts })).test
+const keyOf = async (
+  commit: string,
+  gate: Partial<Gate> = {},
+  { base = 'base', ...facts }: Partial<ReuseFacts> & { base?: string } = {},
+) => (await reuseKeys([{ ...GATE, ...gate }], { commit, base }, { ...FACTS, ...facts })).test
 const web = {
   ...{ name: 'web', start: 'npm start', readyTimeoutMs: 1, when: null, inherit: [], environment: {} },
   ready: { kind: 'url' as const, url: 'http://localhost:1/' },
 } as unknown as ReuseFacts['services'][number]
 
-test('two commits of one tree have one key; a changed lockfile, and a commit that is not there, do not', async () => {
+test('the same again has one key; another commit of the tree, another base, and a changed lockfile have others', async () => {
   const key = await keyOf('one')
   assert.match(key ?? '', /^[0-9a-f]{40}$/)
-  assert.equal(await keyOf('same'), key)
+  assert.equal(await keyOf('one'), key)
+  assert.notEqual(await keyOf('same'), key, 'a gate may ask git for the commit')
+  assert.notEqual(await keyOf('one', {}, { base: 'another' }), key, 'RALPH_BASE')
   assert.notEqual(await keyOf('lockfile'), key)
   assert.equal(await keyOf('gone'), '')
 })
@@ -40,6 +46,24 @@ test('the definition of the gate, prepare, folder, isolation and machine are par
   ])
   assert.equal(new Set(all).size, all.length)
   assert.ok(!all.includes(''))
+})
+
+test('values of variables that gates see are part of it; those that another job has anew are not', async () => {
+  const key = await keyOf('one')
+  const withEnv = (env: Record<string, string>) => keyOf('one', {}, { env: { ...FACTS.env, ...env } })
+  assert.notEqual(await withEnv({ FOO: '0' }), key)
+  assert.notEqual(await withEnv({ BAR: '' }), key)
+  const anew = [
+    'HOME',
+    'HOSTNAME',
+    'TMPDIR',
+    'TEMP',
+    'TMP',
+    'RUNNER_TRACKING_ID',
+    'RALPH_PORT',
+    'RALPH_WORKER',
+  ]
+  for (const name of anew) assert.equal(await withEnv({ [name]: 'another' }), key, name)
 })
 
 test('retries, coverage of the change, `reuse: false`, anything beside services, and another user with the home that it had: never', async () => {
