@@ -10,8 +10,8 @@ import { kinds } from '../src/settings/values.ts'
 const configSchema = z.strictObject({
   $schema: z.optional(z.string()),
   ...Object.fromEntries(
-    settingRows.map(({ key, schema, description, or }) => {
-      const given = or === undefined ? z.optional(schema) : z.prefault(schema, or)
+    settingRows.map(({ key, schema, description, default: standard }) => {
+      const given = standard === undefined ? z.optional(schema) : z.prefault(schema, standard)
       return [key, given.check(z.describe(description))]
     }),
   ),
