@@ -65,8 +65,10 @@ class GitStore implements Store {
   readonly #objects: CatFile
   readonly #options: StoreOptions
   /** Where the ref was when we last moved or read it. */
-  #known: { ref: string; commit: string | null; held: readonly string[] } | null = null
+  #known: { ref: string; commit: string | null } | null = null
   #hasLooked = false
+  /** States that were pushed; the first takes the lease. */
+  #pushes = 0
 
   constructor(git: Git, objects: CatFile, options: StoreOptions) {
     this.#git = git
@@ -94,20 +96,23 @@ class GitStore implements Store {
     if (remote !== null) {
       const at = (await this.#refs(remote, ref)).get(ref)
       if (at === undefined) return null
-      await this.fetch([at], 'tip')
+      // The green commit is a parent of the state commit.
+      await this.#fetch([at], '--depth=2')
       await this.#git.setRef(ref, at)
     }
     const commit = readRef(this.#git.shared, ref)
     if (commit === null) return null
     const state = await readState((file) => this.#objects.text(`${commit}:${file}`), `${ref}: ${STATE_FILE}`)
     if (state === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
-    this.#known = { ref, commit, held: parentsOf(state) }
+    this.#known = { ref, commit }
     if (remote !== null && !(await this.#has(state.green))) await this.fetch([state.green], 'tip')
     return { state, commit }
   }
 
   async newest(ours: State): Promise<State> {
     this.#options.look?.end()
+    // Workers and their claim have been there before.
+    this.#hasLooked = true
     const found = await this.load(ours.folder.replace(/^\.ralph\//, ''))
     if (found === null || found.state.lease?.nonce !== ours.lease?.nonce)
       throw new LeaseLost(`the lease on ${ours.folder} is not ours`)
@@ -127,14 +132,17 @@ class GitStore implements Store {
   }
 
   async fetch(wanted: readonly string[], history: 'tip' | 'whole'): Promise<void> {
+    await this.#fetch(wanted, history === 'tip' ? '--depth=1' : '--unshallow')
+  }
+
+  async #fetch(wanted: readonly string[], depth: `--depth=${number}` | '--unshallow'): Promise<void> {
     const { remote, snapshot } = this.#options
     if (remote === null) return
     const missing: string[] = []
     for (const oid of wanted) if (!(await this.#has(oid))) missing.push(oid)
     const isCut = await this.#git.isShallow()
-    if (missing.length === 0 && (history === 'tip' || !isCut)) return
-    const depth = !isCut ? [] : history === 'tip' ? ['--depth=1'] : ['--unshallow']
-    await queryRemote('fetch', () => this.#git.fetch(remote, wanted, depth))
+    if (missing.length === 0 && (depth !== '--unshallow' || !isCut)) return
+    await queryRemote('fetch', () => this.#git.fetch(remote, wanted, isCut ? [depth] : []))
     await shareShallow(this.#git, snapshot)
   }
 
@@ -185,14 +193,28 @@ class GitStore implements Store {
   }
 
   async theirs(state: State): ReturnType<StorePort['theirs']> {
-    if (this.#options.remote === null && this.#hasLooked) return null
+    const isFirst = !this.#hasLooked
+    if (this.#options.remote === null && !isFirst) return null
     this.#hasLooked = true
     this.#options.look?.end()
+    const isOurs = (head: string | null) =>
+      head === null ? state.published === null : head === state.green || head === state.published
+    if (isFirst && this.#pushes === 1 && (await this.#wasAtStart(state.branch, isOurs))) return null
     const head = await this.head(state.branch)
-    if (head === null) return state.published === null ? null : 'gone'
-    if (head === state.green || head === state.published) return null
+    if (isOurs(head)) return null
+    if (head === null) return 'gone'
     await this.fetch([head], 'whole')
     return { head }
+  }
+
+  /**
+   * Whether the job's first look, moments ago, found the branch where it should be. No other job can have moved it since: it
+   * would have moved the state, too, and the push that took the lease would have been refused. What people push now is found
+   * where the branch is looked at next, as what they push a moment later.
+   */
+  async #wasAtStart(branch: string, isOurs: (head: string | null) => boolean): Promise<boolean> {
+    const found = await this.#options.look?.answer(`refs/heads/${branch}`)
+    return found != null && isOurs(found.at)
   }
 
   #refs(remote: Remote, pattern: string): Promise<Map<string, string>> {
@@ -233,17 +255,17 @@ class GitStore implements Store {
   async #write(given: State, isSecond = false): Promise<string> {
     const { remote, leaseMs, look } = this.#options
     look?.end()
+    this.#pushes += 1
     const { shared } = this.#git
     // A lease holds from the last push on: whoever pushes lives.
     const lease = given.lease === null ? null : { ...given.lease, expiresAt: Date.now() + leaseMs }
     const state = { ...given, lease }
     const ref = this.#refOf(state)
-    if (this.#known?.ref !== ref) this.#known = { ref, commit: null, held: [] }
-    const { commit: last, held } = this.#known
-    // A new green commit comes first: against it the state commit only adds, also where people brought in a workflow that
+    if (this.#known?.ref !== ref) this.#known = { ref, commit: null }
+    const { commit: last } = this.#known
+    // The green commit comes first: against it the state commit only adds, also where people brought in a workflow that
     // changed at the base, which GitHub would refuse from an App's token.
-    const added = parentsOf(state).filter((commit) => !held.includes(commit))
-    const parents = last === null ? added : [...added, last]
+    const parents = last === null ? parentsOf(state) : [...parentsOf(state), last]
     const made = await commitState(this.#git, this.#objects, state, parents)
     // Forward from there only: the local compare-and-swap.
     if (await this.#forward(ref, last, made)) return made
@@ -267,7 +289,7 @@ class GitStore implements Store {
 
   async #moveLocal(state: State, commit: string, withBranch: boolean): Promise<void> {
     const ref = this.#refOf(state)
-    this.#known = { ref, commit, held: parentsOf(state) }
+    this.#known = { ref, commit }
     const { snapshot } = this.#options
     const mirror: [string, string] = [ref, commit]
     // Before the first publish there is no branch: whatever ends the run until then leaves the person's branch as it was.

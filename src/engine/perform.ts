@@ -217,7 +217,7 @@ async function accept(
   return { kind: 'accepted', storyId, commit: candidate.commit, ...(after === undefined ? {} : { after }) }
 }
 
-async function open({ state, ports }: StepContext): Promise<StepResult> {
+async function open({ state, ports, now }: StepContext): Promise<StepResult> {
   const { repository } = ports
   const begins = state.published === null || state.control.anew
   const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
@@ -225,7 +225,19 @@ async function open({ state, ports }: StepContext): Promise<StepResult> {
   await repository.checkOut(green, null)
   const context = first === null ? {} : await planContext(state, first.commit, ports)
   const begun = markRunArchived({ ...state, green })
-  return moveBranch(begun, ports, (github) => ({ kind: 'opened', green, github, ...context }))
+  const opened = (github: State['github']): StepResult => ({ kind: 'opened', green, github, ...context })
+  // A long preparation has used up of the lease, which a push renews.
+  const isRecent = now - state.job.startedAt < RENEWAL_MS
+  if (!isRecent || !isPushed(begun)) return moveBranch(begun, ports, opened)
+  // The state is saved with what the job begins.
+  return opened(await ports.pullRequest.opened(begun))
+}
+
+/** The branch is at the green commit, with its pull request, as the job before left it. */
+function isPushed({ control, published, green, github, job }: State): boolean {
+  const { pull, head, unclosed } = github
+  const isThere = job.branch.kind === 'ours' && published === green && head === green
+  return isThere && !control.anew && pull !== null && unclosed.length === 0
 }
 
 /** context.md at a commit, where a plan waits for its approval; else empty. */
@@ -248,7 +260,8 @@ async function moveBranch(
   const github = await pullRequest.beforePublish(state, green)
   const result = await store.publish(onHead({ ...state, github }), true)
   if (result.kind !== 'published') return pushFailure(result)
-  return moved(await pullRequest.opened(onHead({ ...state, github, published: green })))
+  const now = onHead({ ...state, github, published: green })
+  return moved(await pullRequest.opened(now, state.published === null))
 }
 
 async function dispatch({ state, ports }: StepContext): Promise<StepResult> {

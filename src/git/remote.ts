@@ -75,6 +75,12 @@ export class InitialRefs {
     return new Map([...(await this.#found)].filter(([ref]) => matchesPattern(pattern, ref)))
   }
 
+  /** What it found there, also once it is over; null where it was not asked for that. */
+  async answer(ref: string): Promise<{ at: string | null } | null> {
+    if (this.#found === null || !this.#patterns.some((one) => matchesPattern(one, ref))) return null
+    return { at: (await this.#found).get(ref) ?? null }
+  }
+
   /** From here on the remote is asked anew. */
   end(): void {
     this.#isOver = true

@@ -75,6 +75,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
   #newest: State | null = null
   /** The branch was opened or moved, and no post says so yet. */
   #unposted: State | null = null
+  /** The pull request that the state knows was looked up. */
+  #isFound = true
   /** What was learned while posting; the state takes it in with the next answer. */
   #found: Partial<Pick<GithubIds, 'pull' | 'pullUrl' | 'comment'>> = {}
 
@@ -133,12 +135,16 @@ export class GitHubReporter implements Observer, PullRequestPort {
     await this.#posting
   }
 
-  /** The pull request is there; check and comment follow when the next iteration, or whatever is next, begins. */
-  async opened(state: State): Promise<GithubIds> {
+  /**
+   * A pull request that the state does not know is found or opened now: people are heard there. One that it knows, check and
+   * comment follow when the next iteration, or whatever is next, begins.
+   */
+  async opened(state: State, isNew = false): Promise<GithubIds> {
     await this.#posting
     this.#headSha = state.published
     const known = this.#withFound(state)
-    const github = await this.#withPull(known)
+    this.#isFound = known.github.pull === null
+    const github = this.#isFound ? await this.#withPull(known, isNew) : known.github
     this.#unposted = { ...known, github }
     return github
   }
@@ -157,7 +163,9 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#newest = state
     this.#posting = this.#posting
       .then(async () => {
-        if (this.#newest === state) await this.#reportProgress(this.#withFound(state))
+        if (this.#newest !== state) return
+        if (!this.#isFound) await this.#findKnown(state)
+        await this.#reportProgress(this.#withFound(state))
       })
       .catch((error: unknown) => this.#options.github.warn(githubMessage(error)))
   }
@@ -170,6 +178,13 @@ export class GitHubReporter implements Observer, PullRequestPort {
       .get({ ...at, pull_number: pull })
       .catch((error: unknown) => warn(`the pull request could not be looked up: ${githubMessage(error)}`))
     return found?.data.merged === true
+  }
+
+  /** People may have closed the pull request that the state knows, or opened another one. */
+  async #findKnown(state: State): Promise<void> {
+    const { pull, pullUrl } = await this.#withPull(this.#withFound(state))
+    this.#found = { ...this.#found, pull, pullUrl }
+    this.#isFound = true
   }
 
   async beforePublish(given: State, head: string): Promise<GithubIds> {
@@ -282,15 +297,18 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   /** With the pull request, opened or adopted, where there can be one. */
-  #withPull(state: State): Promise<GithubIds> {
-    return this.#attempt('the pull request could not be opened', state.github, () => this.#ensurePull(state))
+  #withPull(state: State, isNew = false): Promise<GithubIds> {
+    return this.#attempt('the pull request could not be opened', state.github, () =>
+      this.#ensurePull(state, isNew),
+    )
   }
 
-  async #ensurePull(state: State): Promise<GithubIds> {
+  /** `isNew`: the branch was made just now, so that there is none from it. */
+  async #ensurePull(state: State, isNew: boolean): Promise<GithubIds> {
     const { github: ours, publisher, pullRequest } = this.#options
     const { github, branch } = state
     if (pullRequest === 'none') return github
-    this.#pull = await findPull(ours, branch)
+    this.#pull = isNew ? null : await findPull(ours, branch)
     if (this.#pull === null && github.pull !== null) {
       const text = 'Its pull request is not open any more; Ralph opens no second one.'
       const url = github.pullUrl ?? pullUrl(ours.place, github.pull)

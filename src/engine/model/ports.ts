@@ -289,7 +289,8 @@ export type Observer = {
 export type PullRequestPort = {
   /** Called before the branch moves away from the head with open checks. Checks that could not be closed are in the answer. */
   beforePublish(state: State, head: string): Promise<State['github']>
-  opened(state: State): Promise<State['github']>
+  /** `isNew`: the branch was made by the push before. */
+  opened(state: State, isNew?: boolean): Promise<State['github']>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
   merged(state: State): Promise<boolean>
 }

@@ -91,3 +91,47 @@ test('work that cannot be looked at is not kept, and the story goes on', async (
   const event = await perform({ kind: 'reject', attempt: failed }, state, limitsWith(), ports)
   assert.deepEqual({ ...event, at: 0 }, { at: 0, kind: 'rejected', storyId: 'US-001', kept: null })
 })
+
+test('a job that finds branch and pull request as they were left pushes nothing to open them', async () => {
+  const before = stateOf(stories('US-001'), { published: 'base' })
+  const left: State = {
+    ...before,
+    green: 'base',
+    github: { pull: 1, pullUrl: null, comment: 2, head: 'base', unclosed: [] },
+    job: { ...before.job, startedAt: Date.now(), deadline: Date.now() + 3_600_000 },
+  }
+  const done: string[] = []
+  const ports: Ports = {
+    ...only(new AbortController().signal),
+    clock: { now: Date.now, sleep },
+    repository: { checkOut: async () => ({ conflict: null }) } as unknown as Ports['repository'],
+    store: {
+      publish: async () => {
+        done.push('publish')
+        return { kind: 'published' }
+      },
+    } as unknown as Ports['store'],
+    pullRequest: {
+      beforePublish: async ({ github }: State) => github,
+      opened: async ({ github }: State) => {
+        done.push('opened')
+        return github
+      },
+    } as unknown as Ports['pullRequest'],
+  }
+  const open = async (change: Partial<State>) => {
+    done.length = 0
+    const { kind } = await perform({ kind: 'open' }, { ...left, ...change }, limitsWith(), ports)
+    assert.equal(kind, 'opened')
+    return [...done]
+  }
+  assert.deepEqual(await open({}), ['opened'])
+  const pushed = ['publish', 'opened']
+  assert.deepEqual(await open({ green: 'more' }), pushed, 'people are to see it')
+  assert.deepEqual(await open({ github: { ...left.github, pull: null } }), pushed)
+  assert.deepEqual(await open({ github: { ...left.github, head: 'old' } }), pushed)
+  assert.deepEqual(await open({ github: { ...left.github, unclosed: ['old'] } }), pushed)
+  assert.deepEqual(await open({ job: { ...left.job, branch: { kind: 'refused' } } }), pushed)
+  const long = { ...left.job, startedAt: Date.now() - 6 * 60_000 }
+  assert.deepEqual(await open({ job: long }), pushed, 'the lease is renewed')
+})

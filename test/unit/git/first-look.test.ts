@@ -49,3 +49,14 @@ test('what it does not hold is asked, and everything is once it is over', async 
   assert.equal((await get('refs/heads/main'))['refs/heads/main'], '4')
   assert.deepEqual(asked, [PATTERNS, ['refs/heads/other'], ['refs/heads/main']])
 })
+
+test('what it found of a branch is known also once it is over, and of nothing that it was not asked for', async () => {
+  const { asked, look, get } = open({ 'refs/heads/main': '1', 'refs/heads/ralph/a': '2' })
+  assert.equal(await look.answer('refs/heads/ralph/a'), null, 'nothing was asked yet')
+  await get('refs/heads/main')
+  look.end()
+  assert.deepEqual(await look.answer('refs/heads/ralph/a'), { at: '2' })
+  assert.deepEqual(await look.answer('refs/heads/ralph/b'), { at: null })
+  assert.equal(await look.answer('refs/heads/other'), null)
+  assert.equal(asked.length, 1)
+})
