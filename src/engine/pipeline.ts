@@ -6,7 +6,7 @@ import type { Circuits, PipelineStep, SessionStep } from './model/pipeline-step.
 import type { Clock, SessionBounds } from './model/ports.ts'
 import { addUsage, emptyUsage, type Usage } from './model/usage.ts'
 
-type Ended = Pick<Session, 'status' | 'message' | 'resetsAt'> &
+type StepsEnd = Pick<Session, 'status' | 'message' | 'resetsAt'> &
   Partial<Pick<Session, 'detail' | 'pause' | 'hints'>>
 
 /** What the steps came to. */
@@ -16,7 +16,7 @@ export type PipelineResult = {
   /** Of these, those of another agent or model than the run's. */
   others: NonNullable<Session['others']>
   /** Why the steps behind it did not run; null where all had their turn. */
-  ended: Ended | null
+  ended: StepsEnd | null
 }
 
 /** What a step that is no session came to. */
@@ -41,7 +41,7 @@ export type PipelineTools = {
 /** `deadline` is epoch milliseconds. */
 type Start = { deadline: number; circuits: Circuits; bounds: Omit<SessionBounds, 'timeoutMs'> }
 
-const CANCELLED: Ended = { status: 'interrupted', message: 'cancelled', resetsAt: null }
+const CANCELLED: StepsEnd = { status: 'interrupted', message: 'cancelled', resetsAt: null }
 
 /** Each step at its turn, at most `maxRetries + 1` times and none beyond the deadline. */
 export async function runPipelineSteps(
@@ -49,20 +49,20 @@ export async function runPipelineSteps(
   start: Start,
   tools: PipelineTools,
 ): Promise<PipelineResult> {
-  const way: Way = { ...start, ...tools, steps, sessions: [], others: [], failed: null }
-  let ended: Ended | null = null
-  for (let at = 0; at < steps.length && ended === null; at += 1) ended = await take(at, way)
+  const way: PipelineRun = { ...start, ...tools, steps, sessions: [], others: [], failed: null }
+  let ended: StepsEnd | null = null
+  for (let at = 0; at < steps.length && ended === null; at += 1) ended = await runStep(at, way)
   if (ended !== null && tools.signal.aborted) ended = CANCELLED
   const { circuits, sessions, others } = way
   return { circuits, sessions, others, ended }
 }
 
-type Way = Start &
+type PipelineRun = Start &
   PipelineTools &
   Omit<PipelineResult, 'ended'> & { steps: readonly PipelineStep[]; failed: Failure | null }
 
 /** A step at its turn; gives what ends them all. */
-async function take(at: number, way: Way): Promise<Ended | null> {
+async function runStep(at: number, way: PipelineRun): Promise<StepsEnd | null> {
   const { steps, deadline, clock, signal, say } = way
   const step = steps[at]
   if (signal.aborted || step === undefined) return CANCELLED
@@ -94,15 +94,15 @@ async function take(at: number, way: Way): Promise<Ended | null> {
     const result = await way.attempt({ step, tries, bounds, failed: way.failed })
     // What was cut short has not failed.
     if (signal.aborted && !('status' in result)) return CANCELLED
-    const after = 'status' in result ? heard(step, result, mayFail, way) : result
+    const after = 'status' in result ? handleSession(step, result, mayFail, way) : result
     if (after === null || 'status' in after) return after
     if (after.kind === 'ok') {
-      mend(step, way)
+      closeCircuit(step, way)
       return null
     }
     if (after.kind === 'ends-run')
       return { status: 'interrupted', message: after.reason, resetsAt: null, pause: after.reason }
-    if (tries >= step.maxRetries) return fail({ ...step, continueOnError: mayFail }, after, way)
+    if (tries >= step.maxRetries) return failStep({ ...step, continueOnError: mayFail }, after, way)
     const ms = Math.min(step.retryDelayMs, deadline - clock.now())
     if (ms > 0 && !signal.aborted) {
       say(`${step.name} is tried again in ${Math.ceil(ms / 1000)} s`)
@@ -113,7 +113,12 @@ async function take(at: number, way: Way): Promise<Ended | null> {
 }
 
 /** A session at its end. One that the vendor, the account or a person ended is not the step's to try again. */
-function heard(ran: PipelineStep, session: Session, mayFail: boolean, way: Way): StepOutcome | Ended | null {
+function handleSession(
+  ran: PipelineStep,
+  session: Session,
+  mayFail: boolean,
+  way: PipelineRun,
+): StepOutcome | StepsEnd | null {
   const { status, message, resetsAt, hints, usage } = session
   const isFirst = way.sessions.length === 0
   const isDone = way.sessions.some(hasSucceeded)
@@ -128,17 +133,21 @@ function heard(ran: PipelineStep, session: Session, mayFail: boolean, way: Way):
   if (status === 'failed') return { kind: 'failed', summary: message, detail: '' }
   if (status === 'finished') {
     const why = hints.stuck ?? 'it says that it is not done'
-    if (mayFail) return fail(step, { summary: why, detail: '' }, way)
+    if (mayFail) return failStep(step, { summary: why, detail: '' }, way)
     // Who comes after another one judges its work: a judgement opens no circuit, or the next would be left out.
     return isFirst ? { status, message, resetsAt, hints } : failure(`step ${step.name}: ${why}`)
   }
   const isLimited = status === 'limit' || status === 'overloaded'
-  if (isLimited && mayFail && isDone) return fail(step, { summary: message, detail: '' }, way)
+  if (isLimited && mayFail && isDone) return failStep(step, { summary: message, detail: '' }, way)
   return { status, message: `step ${step.name}: ${message}`, resetsAt }
 }
 
 /** A step has failed for good: its circuit counts, and where it may fail whoever works next is told. */
-function fail(step: PipelineStep, why: { summary: string; detail: string }, way: Way): Ended | null {
+function failStep(
+  step: PipelineStep,
+  why: { summary: string; detail: string },
+  way: PipelineRun,
+): StepsEnd | null {
   const { circuit, name, continueOnError } = step
   const summary = `step ${name}: ${why.summary}`
   if (circuit !== null) {
@@ -152,13 +161,13 @@ function fail(step: PipelineStep, why: { summary: string; detail: string }, way:
   return null
 }
 
-function mend({ name }: PipelineStep, way: Way): void {
+function closeCircuit({ name }: PipelineStep, way: PipelineRun): void {
   if (way.circuits[name] === undefined) return
   const { [name]: _closed, ...circuits } = way.circuits
   way.circuits = circuits
 }
 
-function failure(message: string): Ended {
+function failure(message: string): StepsEnd {
   return { status: 'failed', message, resetsAt: null }
 }
 

@@ -36,14 +36,14 @@ export type Spending = {
 /** The state with a session more. */
 export function recordSession(state: State, spending: Spending, limits: Limits): State {
   const { usage, others = [], kind } = spending
-  const own = whose(state, spending, limits)
+  const own = ownerOf(state, spending, limits)
   const entries: SessionEntry[] = []
   let left = usage
   for (const other of others) {
     const part = leastUsage(left, other.usage)
     left = subtractUsage(left, part)
     const isOwn = other.agent === null && other.model === null
-    const by = isOwn ? own : bounded(state, { agent: other.agent ?? own.agent, model: other.model })
+    const by = isOwn ? own : limitOwners(state, { agent: other.agent ?? own.agent, model: other.model })
     entries.push(entryOf(state, { ...spending, kind: other.kind ?? 'step', usage: part }, by))
   }
   return withEntries(state, [...entries, entryOf(state, { ...spending, kind, usage: left }, own)])
@@ -65,7 +65,7 @@ export function recordLostSession(
 type Owner = Pick<SessionEntry, 'agent' | 'model'>
 
 /** Who judges or plans was decided when it began. */
-function whose(state: State, { kind, storyId, usage, at }: Spending, limits: Limits): Owner {
+function ownerOf(state: State, { kind, storyId, usage, at }: Spending, limits: Limits): Owner {
   const attempt = kind === 'run' && storyId !== null ? state.attempts[storyId] : undefined
   const which = attempt?.agent ?? chooseAgent(state, limits, at - usage.agentSeconds * 1000)
   if (which === 'fallback' && limits.fallback !== null) return { agent: limits.fallback, model: null }
@@ -74,7 +74,7 @@ function whose(state: State, { kind, storyId, usage, at }: Spending, limits: Lim
   return { agent: limits.agent, model: limits.models?.[mode] ?? null }
 }
 
-function bounded({ sessions }: State, owner: Owner): Owner {
+function limitOwners({ sessions }: State, owner: Owner): Owner {
   const rows = ledgerOf(sessions)
   const isKnown = rows.some(({ agent, model }) => agent === owner.agent && model === owner.model)
   return isKnown || rows.length < MOST_NAMES ? owner : { agent: 'other', model: null }

@@ -26,7 +26,7 @@ export function applyCommand(state: State, command: Command): State {
 function effect(state: State, command: Command): State {
   switch (command.kind) {
     case 'run':
-      return goOn(withRest({ ...state, control: { ...state.control, paused: null } }))
+      return resumeRun(withRest({ ...state, control: { ...state.control, paused: null } }))
     case 'pause':
     case 'stop': {
       const paused = {
@@ -36,18 +36,18 @@ function effect(state: State, command: Command): State {
       return { ...state, control: { ...state.control, paused } }
     }
     case 'retry': {
-      const ids = chosen(state, command.stories, (story) => story.blocked)
-      const retried = each(state, ids, command.guidance, (story) => ({
+      const ids = selectIds(state, command.stories, (story) => story.blocked)
+      const retried = changeStories(state, ids, command.guidance, (story) => ({
         ...story,
         blocked: false,
         retries: story.passes ? story.retries : 0,
       }))
-      const told = saidAgain(ids.reduce(withoutSplit, retried), ids, whyAgain)
-      return goOn(asking(command.fresh === true ? withoutWork(told, ids) : told, ids))
+      const told = replaceNotes(ids.reduce(withoutSplit, retried), ids, retryNote)
+      return resumeRun(addToScope(command.fresh === true ? withoutWork(told, ids) : told, ids))
     }
     case 'redo': {
-      const ids = chosen(state, command.stories, (story) => story.passes)
-      const again = each(state, ids, command.guidance, (story) => ({
+      const ids = selectIds(state, command.stories, (story) => story.passes)
+      const again = changeStories(state, ids, command.guidance, (story) => ({
         ...story,
         passes: false,
         skipped: false,
@@ -56,41 +56,41 @@ function effect(state: State, command: Command): State {
         lastResult: null,
       }))
       const remark = command.guidance
-      const word = remark === '' ? whyAgain : () => `to be worked on again: ${remark}`
-      return goOn(asking(saidAgain(again, ids, word, remark), ids))
+      const word = remark === '' ? retryNote : () => `to be worked on again: ${remark}`
+      return resumeRun(addToScope(replaceNotes(again, ids, word, remark), ids))
     }
     case 'skip': {
-      const skipped = each(state, command.stories, command.guidance, (story) => ({
+      const skipped = changeStories(state, command.stories, command.guidance, (story) => ({
         ...story,
         skipped: !story.passes,
         blocked: false,
       }))
       const why = command.guidance === '' ? '' : `: ${command.guidance}`
       const whole = command.stories.reduce(withoutSplit, skipped)
-      return goOn(saidAgain(whole, command.stories, () => `skipped${why}`, command.guidance))
+      return resumeRun(replaceNotes(whole, command.stories, () => `skipped${why}`, command.guidance))
     }
     case 'note':
-      return each(state, command.stories, command.guidance, (story) => story, false)
+      return changeStories(state, command.stories, command.guidance, (story) => story, false)
     case 'add':
-      return goOn(addStory(state, command.title, command.description, command.criteria))
+      return resumeRun(addStory(state, command.title, command.description, command.criteria))
     case 'verify':
-      return goOn({ ...state, verification: { ...unapprovedVerification(state), asked: true } })
+      return resumeRun({ ...state, verification: { ...unapprovedVerification(state), asked: true } })
     case 'limit': {
       const { granted } = state.control
       const more =
         command.what === 'iterations'
           ? { ...granted, iterations: granted.iterations + command.amount }
           : { ...granted, costUsd: granted.costUsd + command.amount }
-      return goOn({ ...state, control: { ...state.control, granted: more } })
+      return resumeRun({ ...state, control: { ...state.control, granted: more } })
     }
     case 'split':
-      return goOn(requestSplit(state, command.story, command.guidance))
+      return resumeRun(requestSplit(state, command.story, command.guidance))
     case 'archive':
       return requestArchive(state)
     case 'plan':
-      return goOn(requestPlan(state, command.guidance))
+      return resumeRun(requestPlan(state, command.guidance))
     case 'approve':
-      return goOn(approve(state, command))
+      return resumeRun(approve(state, command))
     case 'refused':
       return state
   }
@@ -104,7 +104,7 @@ function withRest(state: State): State {
 }
 
 /** A story that a person names is asked for, too. */
-function asking(state: State, ids: readonly string[]): State {
+function addToScope(state: State, ids: readonly string[]): State {
   return withScope(state, extendScope(state.control.scope, ids))
 }
 
@@ -117,7 +117,7 @@ export function withScope(state: State, scope: Scope | null): State {
 }
 
 /** Ends a wait and a pause of Ralph's own, and begins to count jobs anew; a person's pause ends by `run`. */
-function goOn(state: State): State {
+function resumeRun(state: State): State {
   const paused = state.control.paused?.by === 'ralph' ? null : state.control.paused
   return {
     ...state,
@@ -134,7 +134,7 @@ function goOn(state: State): State {
  * Ralph's word on them is of before: it gives place to what is so now, and never to none, which would be people's. A remark
  * of the person who says it is kept where there was no such word, too.
  */
-function saidAgain(
+function replaceNotes(
   state: State,
   ids: readonly string[],
   word: (record: StoryRecord) => string,
@@ -146,7 +146,7 @@ function saidAgain(
     .reduce((after, { id }) => withNote(after, id, word(after.records[id] ?? emptyRecord())), state)
 }
 
-function whyAgain({ failure }: StoryRecord): string {
+function retryNote({ failure }: StoryRecord): string {
   return failure?.summary || 'to be tried again'
 }
 
@@ -169,13 +169,13 @@ function withoutWork(state: State, ids: readonly string[]): State {
   }
 }
 
-function chosen(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {
+function selectIds(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {
   if (ids !== 'all') return ids
   const asked = inScope(state.control.scope)
   return state.prd.userStories.filter((story) => asked(story) && all(story)).map((story) => story.id)
 }
 
-function each(
+function changeStories(
   state: State,
   ids: readonly string[],
   guidance: string,
@@ -216,5 +216,5 @@ function addStory(state: State, title: string, description: string, criteria: st
     acceptanceCriteria: criteria.length > 0 ? criteria : [title],
   })
   const prd = { ...state.prd, userStories: [...state.prd.userStories, story] }
-  return asking({ ...state, prd, verification: unapprovedVerification(state) }, [id])
+  return addToScope({ ...state, prd, verification: unapprovedVerification(state) }, [id])
 }

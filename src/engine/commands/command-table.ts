@@ -35,19 +35,21 @@ type Row = {
   read?: (asked: CommandArguments) => ParsedCommand
 }
 
-const told = (args: string, meaning: string, example = ''): CommandHelp => ({ args, meaning, example })
+const helpText = (args: string, meaning: string, example = ''): CommandHelp => ({ args, meaning, example })
 const both = (args: string, meaning: string, example = '') => ({
-  comment: told(args, meaning, example),
-  cli: told(args, meaning, example),
+  comment: helpText(args, meaning, example),
+  cli: helpText(args, meaning, example),
 })
 const PAUSES = 'the iteration in work ends, then nothing more until `run`'
 const STOPS = 'the session in work is ended now and counts as no attempt; then as `pause`'
-const asks = (command: CommandRequest) => (): ParsedCommand => ({ kind: 'command', command })
+const parsesTo = (command: CommandRequest) => (): ParsedCommand => ({ kind: 'command', command })
 
 const ROWS = {
-  demo: { cli: told('', 'a complete run on a sample project, with a scripted agent; no network, no key') },
+  demo: {
+    cli: helpText('', 'a complete run on a sample project, with a scripted agent; no network, no key'),
+  },
   init: {
-    cli: told(
+    cli: helpText(
       '',
       'write workflow, configuration and issue form for this project; overwrites nothing',
       '--yes --gate "test=npm test"',
@@ -55,17 +57,17 @@ const ROWS = {
   },
   run: {
     also: 'resume',
-    comment: told('', 'go on now; ends a pause'),
-    cli: told(
+    comment: helpText('', 'go on now; ends a pause'),
+    cli: helpText(
       '[feature]',
       'work on a feature until an outcome; goes on where it stands, ends a pause',
       'auth',
     ),
-    read: asks({ kind: 'run' }),
+    read: parsesTo({ kind: 'run' }),
   },
   status: {
-    comment: told('', 'how it stands now, in one reply that is brought up to date by the next one'),
-    cli: told('[feature]', 'how a feature stands, and what to do next', 'auth'),
+    comment: helpText('', 'how it stands now, in one reply that is brought up to date by the next one'),
+    cli: helpText('[feature]', 'how a feature stands, and what to do next', 'auth'),
     read: (): ParsedCommand => ({ kind: 'status' }),
   },
   why: {
@@ -86,75 +88,83 @@ const ROWS = {
   },
   plan: {
     also: 'prd',
-    comment: told(
+    comment: helpText(
       '[-- <what to change>]',
       'on an issue: propose stories for it; on a pull request: propose the plan anew, with what you say',
       '-- leave the billing out',
     ),
-    cli: told(
+    cli: helpText(
       '[feature] [-- <what it is>]',
       'turn documents, a sentence or an interview into the stories of a feature',
       'auth --from docs/prd.md',
     ),
     read: plan,
   },
-  next: { cli: told('[feature]', 'which story comes next', 'auth') },
-  validate: { cli: told('[feature]', 'check prd.json, the configuration and what a run needs', 'auth') },
+  next: { cli: helpText('[feature]', 'which story comes next', 'auth') },
+  validate: { cli: helpText('[feature]', 'check prd.json, the configuration and what a run needs', 'auth') },
   doctor: {
-    cli: told('[feature]', 'look at everything that a run needs, and say what to mend; changes nothing', ''),
+    cli: helpText(
+      '[feature]',
+      'look at everything that a run needs, and say what to mend; changes nothing',
+      '',
+    ),
   },
   notify: {
-    cli: told('', 'whom a run tells; `--test` sends a message to each, and says what it answered', '--test'),
+    cli: helpText(
+      '',
+      'whom a run tells; `--test` sends a message to each, and says what it answered',
+      '--test',
+    ),
   },
   prompt: {
-    cli: told(
+    cli: helpText(
       '[story]',
       'the prompt that the next session of a story gets, and its size by part; without a story: of the next one',
       'US-001',
     ),
   },
   log: {
-    cli: told(
+    cli: helpText(
       '[story]',
       'what the last session and gates of a story said on this machine, and where that lies',
       'US-001',
     ),
   },
   report: {
-    cli: told(
+    cli: helpText(
       '[feature]',
       'the run as one HTML file: what to do next, stories, gate output, cost; `--all` sums up every feature of the clone',
       'auth --open',
     ),
   },
   monitor: {
-    cli: told(
+    cli: helpText(
       '[feature...]',
       'how runs stand, live on this terminal: those of this clone, else those in CI',
       'auth',
     ),
   },
   serve: {
-    cli: told('[feature...]', 'the same as a page in your browser, which follows by itself', 'auth'),
+    cli: helpText('[feature...]', 'the same as a page in your browser, which follows by itself', 'auth'),
   },
   verify: {
-    comment: told('', 'run the final verification now'),
-    cli: told(
+    comment: helpText('', 'run the final verification now'),
+    cli: helpText(
       '[feature]',
       'run every gate and a judge on the checkout as it is; changes nothing, and the run is not charged',
       'auth',
     ),
-    read: asks({ kind: 'verify' }),
+    read: parsesTo({ kind: 'verify' }),
   },
   pause: {
-    comment: told('', PAUSES),
-    cli: told('[feature]', PAUSES, ''),
-    read: asks({ kind: 'pause' }),
+    comment: helpText('', PAUSES),
+    cli: helpText('[feature]', PAUSES, ''),
+    read: parsesTo({ kind: 'pause' }),
   },
   stop: {
-    comment: told('', STOPS),
-    cli: told('[feature]', STOPS, ''),
-    read: asks({ kind: 'stop' }),
+    comment: helpText('', STOPS),
+    cli: helpText('[feature]', STOPS, ''),
+    read: parsesTo({ kind: 'stop' }),
   },
   retry: {
     ...both(
@@ -189,12 +199,12 @@ const ROWS = {
     read: (asked: CommandArguments) => storiesAndText('note', asked),
   },
   add: {
-    comment: told(
+    comment: helpText(
       '-- <title>',
       'a new story; the lines below are its description and criteria',
       '-- Sign out everywhere',
     ),
-    cli: told(
+    cli: helpText(
       '-- <title>',
       'a new story, with its description and criteria as options',
       '--criterion "every session ends" -- Sign out everywhere',
@@ -218,16 +228,16 @@ const ROWS = {
     read: approve,
   },
   archive: {
-    comment: told(
+    comment: helpText(
       '',
       'the stories that are done leave prd.json for `done.json` beside it, with the commit that ends this run',
     ),
-    cli: told(
+    cli: helpText(
       '[feature]',
       'put a finished run into .ralph/archive; of one that is not, the stories that are done into done.json',
       'auth',
     ),
-    read: asks({ kind: 'archive' }),
+    read: parsesTo({ kind: 'archive' }),
   },
   limit: {
     ...both(
@@ -238,16 +248,16 @@ const ROWS = {
     read: limit,
   },
   upgrade: {
-    cli: told(
+    cli: helpText(
       '[version]',
       'which release is newer, and what changes; moves the pin of the action in the workflows, and of the package in package.json',
       '',
     ),
   },
-  completion: { cli: told('bash|zsh|fish', 'print what completes `ralph` on your shell', 'bash') },
+  completion: { cli: helpText('bash|zsh|fish', 'print what completes `ralph` on your shell', 'bash') },
   help: {
-    comment: told('', 'this list'),
-    cli: told('[command]', 'this list, or what a command takes', 'retry'),
+    comment: helpText('', 'this list'),
+    cli: helpText('[command]', 'this list, or what a command takes', 'retry'),
     read: (): ParsedCommand => ({ kind: 'help' }),
   },
 } satisfies Record<string, Row>

@@ -38,10 +38,10 @@ export async function runFinalGates(
   const red = redGate(gates)
   const isOver = ports.signal.aborted || (red === undefined && ports.gates.isHandedOver === true)
   if (isOver) return { gates, verdict: null, usage: emptyUsage() }
-  if (red !== undefined) return { gates, verdict: await broken(red, gates, whole), usage: emptyUsage() }
+  if (red !== undefined) return { gates, verdict: await blameRedGate(red, gates, whole), usage: emptyUsage() }
   if (limits.weakenedTests === 'off') return { gates, verdict: null, usage: emptyUsage() }
   // The room stays until this is over.
-  return await weakened(gates, whole)
+  return await checkWeakened(gates, whole)
 }
 
 /** All gates, but for those that were green in a clean room on the same tree. */
@@ -68,7 +68,7 @@ async function runAt(
 }
 
 /** The story that a red gate belongs to. Where gates ran in a job that is over, none can be run again. */
-async function broken(red: GateResult, gates: readonly GateResult[], whole: Whole): Promise<Verdict> {
+async function blameRedGate(red: GateResult, gates: readonly GateResult[], whole: Whole): Promise<Verdict> {
   const { state, passed, run, ports } = whole
   const last = lastPassed(state, passed)
   if (ports.gates.isHandedOver === true)
@@ -78,7 +78,7 @@ async function broken(red: GateResult, gates: readonly GateResult[], whole: Whol
 }
 
 /** What the green gates no longer say since the fork point, and whether that was asked for. */
-async function weakened(green: GateResult[], whole: Whole): Promise<Gated> {
+async function checkWeakened(green: GateResult[], whole: Whole): Promise<Gated> {
   const { state, limits, ports, passed, run, room, ask } = whole
   const history = await ports.repository.history(state)
   const asked = passed.flatMap(({ id }) => state.records[id]?.expected ?? [])
@@ -97,7 +97,7 @@ async function weakened(green: GateResult[], whole: Whole): Promise<Gated> {
     return { gates, verdict: said.verdict.kind === 'verified' ? null : said.verdict, usage }
   const red = results.find(({ ok }) => !ok)
   const broke = red === undefined ? null : await firstWeaker(red, paths, history, whole)
-  const why = said === null ? '' : `; ${saidWords(said.verdict)}`
+  const why = said === null ? '' : `; ${describeAnswer(said.verdict)}`
   const verdict = resetBy(broke ?? lastPassed(state, passed), `${finding}${why}`, red ?? green[0])
   return { gates, verdict, usage }
 }
@@ -154,7 +154,7 @@ function withSkips(result: GateResult, first: readonly GateResult[]): GateResult
   return { ...result, findings: [...(result.findings ?? []), `${what} gone, or no longer skipped`] }
 }
 
-function saidWords(verdict: Verdict): string {
+function describeAnswer(verdict: Verdict): string {
   return verdict.kind === 'reset'
     ? `a judge says that no story asks for it: ${verdict.reason}`
     : 'no judge said that a story asks for it'

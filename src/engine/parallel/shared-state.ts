@@ -38,7 +38,7 @@ export class SharedState {
     return this.#state
   }
 
-  happened(event: Event): void {
+  apply(event: Event): void {
     this.#state = reduce(this.#state, event, this.#limits)
     this.#pending.push(event)
   }
@@ -62,7 +62,7 @@ export class SharedState {
     for (const event of this.#pending.splice(0)) {
       // What was only decided here is decided again, on what is known now.
       if (event.kind === 'reserved' && !this.#isStillNext(event)) continue
-      this.happened(event)
+      this.apply(event)
     }
   }
 

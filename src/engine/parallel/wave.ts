@@ -69,7 +69,7 @@ class Turns {
     })
     const event = this.#ofThisWorker(step, happened)
     if (event === null) return
-    shared.happened(event)
+    shared.apply(event)
     if (isShared(event)) await shared.save()
     // Another worker may have been there before.
     if (isReserved && !this.#has(step.storyId)) return
@@ -101,7 +101,7 @@ class Turns {
   }
 
   async #assign(storyId: string, worker: string | null): Promise<void> {
-    this.#shared.happened({ kind: 'assigned', storyId, worker, at: this.#ports.clock.now() })
+    this.#shared.apply({ kind: 'assigned', storyId, worker, at: this.#ports.clock.now() })
     await this.#shared.save()
   }
 

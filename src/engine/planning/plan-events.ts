@@ -173,10 +173,10 @@ export const MOST_BRIEF = 60_000
 export function approve(state: State, { story: id, digest, at }: Approval): State {
   if (id !== null) {
     const split = state.splits?.[id]
-    return split !== undefined && isMeant(split, digest, at) ? splitUp(state, id) : state
+    return split !== undefined && isApprovalFor(split, digest, at) ? splitUp(state, id) : state
   }
   return withPlan(state, (plan) =>
-    plan.phase === 'proposed' && isMeant(plan, digest, at)
+    plan.phase === 'proposed' && isApprovalFor(plan, digest, at)
       ? { ...plan, phase: 'approved', digest: digest ?? plan.digest }
       : plan,
   )
@@ -184,7 +184,7 @@ export function approve(state: State, { story: id, digest, at }: Approval): Stat
 
 type Approval = Extract<Command, { kind: 'approve' }>
 
-function isMeant({ shownAt, ...plan }: Plan, digest: string | null, at: number | undefined): boolean {
+function isApprovalFor({ shownAt, ...plan }: Plan, digest: string | null, at: number | undefined): boolean {
   // A person may name words that are on their way here; of those that an older version showed, none are meant.
   if (digest !== null) return plan.digest === digest || (plan.stories.length === 0 && plan.digest !== '')
   return shownAt !== null && (at === undefined || at >= shownAt)
@@ -216,7 +216,7 @@ export function ineffectiveReason(state: State, command: Command): string | null
     if (waiting === undefined) return 'nothing waits to be approved'
     return `the parts of ${waiting[0]} wait: approve-plan ${waiting[0]} ${waiting[1].digest}`
   }
-  if (isMeant(one, command.digest, command.at)) return null
+  if (isApprovalFor(one, command.digest, command.at)) return null
   if (one.digest === '') return 'an approval now covers context.md, too: run again, and look at the plan'
   return command.digest === null
     ? 'the plan was changed after you looked at it: look again'
@@ -250,12 +250,15 @@ export function readPlan(state: State, text: string | undefined): State {
 
 /** People are shown the stories, and the parts of stories, as they stand now: an approval is for these. `at`: epoch milliseconds. */
 export function shownPlan(state: State, at: number): State {
-  const splits = Object.entries(state.splits ?? {}).map(([id, split]) => [id, shown(split, split.digest, at)])
+  const splits = Object.entries(state.splits ?? {}).map(([id, split]) => [
+    id,
+    markShown(split, split.digest, at),
+  ])
   const known = state.splits === undefined ? state : { ...state, splits: Object.fromEntries(splits) }
-  return withPlan(known, (plan) => shown(plan, planDigest(state), at))
+  return withPlan(known, (plan) => markShown(plan, planDigest(state), at))
 }
 
-function shown(plan: Plan, digest: string, at: number): Plan {
+function markShown(plan: Plan, digest: string, at: number): Plan {
   const isSame = plan.digest === digest
   if (plan.phase !== 'proposed' && (plan.phase !== 'approved' || isSame)) return plan
   return { ...plan, phase: 'proposed', digest, shownAt: isSame ? (plan.shownAt ?? at) : at }

@@ -24,7 +24,7 @@ export function readProposal(words: string, task: PlanTask): Proposal {
   if (value === null) return none('no block of JSON in the answer')
   const { stories = value.userStories, project, description, context, questions } = value
   if (!Array.isArray(stories)) return none('no list "stories" in the JSON')
-  if (stories.length === 0) return none(asked(questions)[0] ?? 'the list of stories is empty')
+  if (stories.length === 0) return none(readQuestionList(questions)[0] ?? 'the list of stories is empty')
   if (stories.length > MOST_STORIES)
     return none(`${stories.length} stories: ${MOST_STORIES} are the most that a plan may have`)
   const fresh = stories.map((story) =>
@@ -39,7 +39,7 @@ export function readProposal(words: string, task: PlanTask): Proposal {
     description: sanitizeText(asString(description) ?? '').slice(0, LONGEST.description),
     context: sanitizeText(asString(context) ?? '').slice(0, LONGEST.context),
     stories: mapTexts(parsed.prd.userStories, sanitizeText),
-    questions: asked(questions),
+    questions: readQuestionList(questions),
   }
   const whole = task.split === null ? null : task.stories.find(({ id }) => id === task.split)
   if (whole == null) return proposed
@@ -51,7 +51,7 @@ function none(message: string): Proposal {
   return { kind: 'none', message }
 }
 
-function asked(questions: unknown): string[] {
+function readQuestionList(questions: unknown): string[] {
   if (!Array.isArray(questions)) return []
   return questions
     .filter((one) => typeof one === 'string' && one.trim() !== '')
@@ -72,9 +72,9 @@ function without(story: unknown, names: readonly string[]): unknown {
 /** Every criterion is in exactly one of the parts: none is lost, none is asked for twice. */
 export function splitFault({ id, acceptanceCriteria }: Story, parts: readonly Story[]): string | null {
   if (parts.length < 2) return `${id} was not split: one story is as large as before`
-  const given = parts.flatMap((part) => part.acceptanceCriteria.map(same))
+  const given = parts.flatMap((part) => part.acceptanceCriteria.map(normalizeCriterion))
   for (const criterion of acceptanceCriteria) {
-    const times = given.filter((one) => one === same(criterion)).length
+    const times = given.filter((one) => one === normalizeCriterion(criterion)).length
     if (times === 1) continue
     const where = times === 0 ? 'is in none of the parts' : `is in ${times} parts`
     return `a criterion of ${id} ${where}: ${oneLine(criterion, 200)}`
@@ -82,7 +82,7 @@ export function splitFault({ id, acceptanceCriteria }: Story, parts: readonly St
   return null
 }
 
-function same(criterion: string): string {
+function normalizeCriterion(criterion: string): string {
   return criterion.replace(/\s+/g, ' ').trim().toLowerCase()
 }
 

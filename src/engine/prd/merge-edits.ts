@@ -47,7 +47,10 @@ function mergedStory(before: Story, wanted: Story, isNoted: boolean): Story {
   const notes = isNoted && before.notes !== '' ? before.notes : wanted.notes
   const merged: Story = { ...wanted, passes, retries, blocked, skipped, lastResult, notes }
   // Criteria that differ in white space only ask for the same: a reformatted file must not cost a new attempt.
-  if (passes && !isSame(before.acceptanceCriteria.map(plain), wanted.acceptanceCriteria.map(plain)))
+  if (
+    passes &&
+    !isSame(before.acceptanceCriteria.map(collapseSpaces), wanted.acceptanceCriteria.map(collapseSpaces))
+  )
     return reopened(merged)
   // The same object tells everybody that nothing is to be written or redacted again.
   const now = peoplesOf(merged)
@@ -78,6 +81,6 @@ function isSame(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b)
 }
 
-function plain(criterion: string): string {
+function collapseSpaces(criterion: string): string {
   return criterion.replace(/\s+/g, ' ').trim()
 }

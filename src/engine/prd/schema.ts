@@ -15,7 +15,7 @@ import { type Extra, emptyUsage } from '../model/usage.ts'
 type Wrong = { error: string | ((issue: { input?: unknown }) => string) }
 
 /** Taken apart again by `read.ts`; `found` is in words where the value itself says little. */
-function mend(expected: string, fix: string, ...found: string[]): { error: string } {
+function issueText(expected: string, fix: string, ...found: string[]): { error: string } {
   return { error: [expected, fix, ...found].join('\n') }
 }
 
@@ -36,20 +36,20 @@ function or<T extends z.core.SomeType, F>(inner: T, fallback: () => F) {
 const nothing = () => null
 const none = () => []
 
-const quoted = mend('a text', 'write it in double quotes')
+const quoted = issueText('a text', 'write it in double quotes')
 const anyText = z.string(quoted)
 
 function text(max = 50_000) {
   const fix = 'shorten it, or move the detail to prd.md or context.md'
-  return anyText.check(z.maxLength(max, mend(`at most ${max} characters`, fix)))
+  return anyText.check(z.maxLength(max, issueText(`at most ${max} characters`, fix)))
 }
 
-const listed = mend('a list of texts', 'write it as a list: ["..."]')
+const listed = issueText('a list of texts', 'write it as a list: ["..."]')
 
 function texts<T extends z.ZodMiniType<string>>(item: T, wrong: Wrong = listed) {
   const fix = 'write something there, or remove the entry'
   return z.array(
-    item.check(z.refine((value) => value.trim() !== '', mend('a text', fix, 'an empty text'))),
+    item.check(z.refine((value) => value.trim() !== '', issueText('a text', fix, 'an empty text'))),
     wrong,
   )
 }
@@ -59,11 +59,11 @@ const id = z.pipe(z.union([z.string(), z.int(quoted)], quoted), z.transform(Stri
 
 // Adding 0 makes -0 a 0: JSON writes both alike, so only 0 reads back the same.
 const number = z
-  .number(mend('a number', 'write a number without quotes, such as 1'))
+  .number(issueText('a number', 'write a number without quotes, such as 1'))
   .check(z.overwrite((value) => value + 0))
-const amount = number.check(z.minimum(0, mend('0 or more', 'write 0 or more, or leave it out')))
+const amount = number.check(z.minimum(0, issueText('0 or more', 'write 0 or more, or leave it out')))
 const count = or(amount, () => 0)
-const truth = z.boolean(mend('true or false', 'write true or false, without quotes'))
+const truth = z.boolean(issueText('true or false', 'write true or false, without quotes'))
 const time = or(text(500), nothing)
 
 type Shape<T> = { [K in Exclude<keyof T, 'extra'>]-?: z.ZodMiniType<T[K]> }
@@ -90,7 +90,7 @@ const flag = described(
   or(truth, () => false),
   'Ralph writes it.',
 )
-const ours = mend('an object or null', 'remove it: Ralph writes it')
+const ours = issueText('an object or null', 'remove it: Ralph writes it')
 
 export const usageShape: Shape<NonNullable<RunRecord['usage']>> = {
   calls: count,
@@ -119,7 +119,7 @@ export const runShape: Shape<RunRecord> = {
   ),
   iterations: count,
   jobs: count,
-  outcome: or(z.enum(outcomes, mend(outcomes.join(', '), 'write null')), nothing),
+  outcome: or(z.enum(outcomes, issueText(outcomes.join(', '), 'write null')), nothing),
   usage: or(open(usageShape, ours), emptyUsage),
   control: or(z.record(z.string(), z.unknown(), ours), () => ({})),
 }
@@ -127,7 +127,9 @@ export const runShape: Shape<RunRecord> = {
 const run = open(runShape, ours)
 
 // It reaches git's command line: anything but hexadecimal digits could be an option.
-const commit = anyText.check(z.regex(/^(?:[0-9a-fA-F]{4,64})?$/, mend('the id of a commit', 'write null')))
+const commit = anyText.check(
+  z.regex(/^(?:[0-9a-fA-F]{4,64})?$/, issueText('the id of a commit', 'write null')),
+)
 
 export const lastResultShape: Shape<LastResult> = {
   completedAt: time,
@@ -147,13 +149,16 @@ const storyId = id.check(
   }),
 )
 
-const titled = mend('a title', 'say in one line what the story brings')
+const titled = issueText('a title', 'say in one line what the story brings')
 const title = z.string(titled).check(
-  z.maxLength(500, mend('at most 500 characters', 'move the detail to the description')),
+  z.maxLength(500, issueText('at most 500 characters', 'move the detail to the description')),
   z.refine((value) => value.trim() !== '', titled),
 )
 
-const some = mend('at least one criterion', 'say how one can see that it is done, such as "npm test passes"')
+const some = issueText(
+  'at least one criterion',
+  'say how one can see that it is done, such as "npm test passes"',
+)
 const criteria = texts(text(), { error: ({ input }) => (input == null ? some : listed).error }).check(
   z.minLength(1, some),
 )
@@ -188,7 +193,7 @@ export const storyShape: Shape<Story> = {
 
 const story = open(
   storyShape,
-  mend('a user story', 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'),
+  issueText('a user story', 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'),
 )
 
 const branchName = text(1_000).check(
@@ -215,7 +220,7 @@ export const prdShape: Shape<Prd> = {
 }
 
 export const prdSchema = described(
-  open(prdShape, mend('an object', 'write {"userStories": [...]}')),
+  open(prdShape, issueText('an object', 'write {"userStories": [...]}')),
   'The user stories of one feature, for Ralph to work on.',
   { title: 'prd.json' },
 )

@@ -25,14 +25,14 @@ export function resolveScope(
   const ids = prd.userStories.map(({ id }) => id)
   const epics = [...new Set(prd.userStories.flatMap(({ epicId }) => epicId ?? []))]
   const mistakes: Mistake[] = []
-  const named = stories.flatMap((word) => known('stories', word, 'a story', ids, mistakes))
-  const whole = epic === null ? [] : known('epic', epic, 'an epic', epics, mistakes)
+  const named = stories.flatMap((word) => resolveId('stories', word, 'a story', ids, mistakes))
+  const whole = epic === null ? [] : resolveId('epic', epic, 'an epic', epics, mistakes)
   const scope = { stories: [...new Set(named)], epic: whole[0] ?? null, job }
-  if (mistakes.length === 0) mistakes.push(...unmet(prd, scope))
+  if (mistakes.length === 0) mistakes.push(...unmetMistakes(prd, scope))
   return { scope, mistakes }
 }
 
-function known(
+function resolveId(
   path: 'stories' | 'epic',
   word: string,
   what: string,
@@ -42,13 +42,13 @@ function known(
   const found = all.find((one) => one === word) ?? all.find((one) => one.toLowerCase() === word.toLowerCase())
   if (found !== undefined) return [found]
   const near = nearestId(word, all)
-  const listed = all.length === 0 ? `leave ${path} out: no story has an epicId` : `use ${some(all)}`
+  const listed = all.length === 0 ? `leave ${path} out: no story has an epicId` : `use ${formatIds(all)}`
   const fix = near === null ? listed : `did you mean ${oneLine(near, 64)}?`
   mistakes.push({ path, found: describeValue(word), expected: `${what} of this feature`, fix })
   return []
 }
 
-function unmet(prd: Prd, scope: Scope): Mistake[] {
+function unmetMistakes(prd: Prd, scope: Scope): Mistake[] {
   const outside = unmetOutOfScope(prd, scope)
   if (outside.length === 0) return []
   const missing = outside.map(({ id }) => id)
@@ -60,7 +60,7 @@ function unmet(prd: Prd, scope: Scope): Mistake[] {
   return [
     {
       path: scope.epic === null ? 'stories' : 'epic',
-      found: `${some(waiting.map(({ id }) => id))} ${wait} for ${some(missing)}, which ${have} not passed and ${were} not asked for`,
+      found: `${formatIds(waiting.map(({ id }) => id))} ${wait} for ${formatIds(missing)}, which ${have} not passed and ${were} not asked for`,
       expected: 'stories whose dependencies have passed, or are asked for, too',
       fix: `ask for ${them}, too (stories: ${[...scope.stories, ...missing].join(',')}), or skip ${them}`,
     },
@@ -99,7 +99,7 @@ export function describeOutOfScope(prd: Prd, scope: Scope | null): string {
 
 /** `of epic 2`, `asked for (US-001 and US-002)`: behind the word for stories. Plain text, not escaped. */
 export function describeScope({ stories, epic }: Scope): string {
-  const named = some(stories)
+  const named = formatIds(stories)
   if (epic === null) return `asked for (${named})`
   return `of epic ${oneLine(epic, 64)}${named === '' ? '' : ` and ${named}`}`
 }
@@ -109,7 +109,7 @@ export function extendScope(scope: Scope | null, ids: readonly string[]): Scope 
   return scope === null ? null : { ...scope, stories: [...new Set([...scope.stories, ...ids])] }
 }
 
-function some(all: readonly string[]): string {
+function formatIds(all: readonly string[]): string {
   const named = all.slice(0, NAMED).map((one) => oneLine(one, 64))
   if (all.length > NAMED) named.push(`${all.length - NAMED} more`)
   const last = named.pop() ?? ''

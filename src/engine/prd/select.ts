@@ -14,13 +14,13 @@ export function inScope(scope: Scope | null): (story: Story) => boolean {
  * priority wins, then the file's order.
  */
 export function pickStory(prd: Prd, workable: (story: Story) => boolean = () => true): Story | null {
-  const settled = new Set<string>()
-  for (const story of prd.userStories) if (story.passes || story.skipped) settled.add(story.id)
+  const satisfied = new Set<string>()
+  for (const story of prd.userStories) if (story.passes || story.skipped) satisfied.add(story.id)
   let best: Story | null = null
   for (const story of prd.userStories) {
     if (story.passes || story.blocked || story.skipped) continue
     if (best !== null && story.priority >= best.priority) continue
-    if (!story.dependsOn.every((id) => settled.has(id)) || !workable(story)) continue
+    if (!story.dependsOn.every((id) => satisfied.has(id)) || !workable(story)) continue
     best = story
   }
   return best
@@ -38,7 +38,7 @@ export function counts({ userStories }: Prd, scope: Scope | null = null): Counts
   const asked = inScope(scope)
   for (const story of userStories) {
     if (!asked(story)) continue
-    sum[standing(story)] += 1
+    sum[statusOf(story)] += 1
     sum.total += 1
   }
   return sum
@@ -47,7 +47,7 @@ export function counts({ userStories }: Prd, scope: Scope | null = null): Counts
 export type Counts = { total: number; passed: number; blocked: number; skipped: number; open: number }
 
 /** A pass outweighs a skip, and a skip outweighs a block: a person's decision releases what waits. */
-function standing(story: Story): 'passed' | 'skipped' | 'blocked' | 'open' {
+function statusOf(story: Story): 'passed' | 'skipped' | 'blocked' | 'open' {
   if (story.passes) return 'passed'
   if (story.skipped) return 'skipped'
   return story.blocked ? 'blocked' : 'open'

@@ -86,15 +86,15 @@ function templateOf(mode: Mode, own: string | null): string {
 
 /** The prompt for one story's session, piece by piece. */
 export function runParts(template: string | null, run: State, wanted: Story, given: PromptFacts): Part[] {
-  const { state, facts } = asSeen(run, [wanted.id], given)
+  const { state, facts } = sanitizeRun(run, [wanted.id], given)
   const story = mapTexts(wanted, sanitizeText)
   const record = state.records[story.id]
   const failure = record?.failure ?? null
   const output = failureOutput(failure, record?.gates ?? [])?.output ?? ''
   const guidance = state.control.guidance[story.id] ?? []
   const values: Values<'run'> = {
-    ...common(state, facts, run),
-    ...ofSessions(state),
+    ...commonValues(state, facts, run),
+    ...sessionValues(state),
     storyId: story.id,
     storyTitle: oneLine(story.title, 1000),
     storyDescription: story.description,
@@ -126,9 +126,9 @@ export function verifyParts(
   task: JudgeTask,
   given: PromptFacts,
 ): Part[] {
-  const { state, facts } = asSeen(run, task.stories, given)
+  const { state, facts } = sanitizeRun(run, task.stories, given)
   const values: Values<'verify'> = {
-    ...common(state, facts, run),
+    ...commonValues(state, facts, run),
     stories: state.prd.userStories.map((story) => storyText(story, numbered)).join('\n\n'),
     gateResults: gateResultsText(mapTexts(task.gates, sanitizeText), VARIABLES.gateResults.bytes),
     screenshots: picturesShown(task),
@@ -146,12 +146,12 @@ export function verifyParts(
 
 /** The prompt for a session that proposes stories, or the parts of one, piece by piece. */
 export function planParts(template: string | null, run: State, task: PlanTask, given: PromptFacts): Part[] {
-  const { state, facts } = asSeen(run, [], given)
+  const { state, facts } = sanitizeRun(run, [], given)
   const { stories, split, brief, message, asks } = mapTexts(task, sanitizeText)
   const whole = stories.filter(({ id }) => id === split)
   const others = stories.filter(({ id }) => id !== split)
   const values: Values<'plan'> = {
-    ...common(state, facts, run),
+    ...commonValues(state, facts, run),
     task: asks === true ? ASK_FIRST : split === null ? NEW_PLAN : splitTask(split),
     storyId: split ?? '',
     stories: head([...whole, ...others].map((one) => storyText(one)).join('\n\n'), PLAN_STORIES_BYTES).trim(),
@@ -180,8 +180,8 @@ function storyText(story: Story, listed: (items: readonly string[]) => string = 
 
 /** The prompt for the session that sets the project up, piece by piece. */
 export function setupParts(template: string, run: State, given: PromptFacts): Part[] {
-  const { state, facts } = asSeen(run, [], given)
-  const values: Values<'setup'> = { ...common(state, facts, run), ...ofSessions(state) }
+  const { state, facts } = sanitizeRun(run, [], given)
+  const values: Values<'setup'> = { ...commonValues(state, facts, run), ...sessionValues(state) }
   return fill(templateOf('setup', template), 'setup', values)
 }
 
@@ -189,7 +189,7 @@ export function setupParts(template: string, run: State, given: PromptFacts): Pa
  * What prompts say of the run and these stories, as a page shows it: what no reviewer sees comes to no agent. Each text by
  * itself: a sequence that begins in one must not take all up to another's end with it.
  */
-function asSeen(
+function sanitizeRun(
   run: State,
   ids: readonly string[],
   facts: PromptFacts,
@@ -203,7 +203,7 @@ function asSeen(
 }
 
 /** What every mode can name. `run` holds every story, as nobody has cleaned it. */
-function common(state: State, facts: PromptFacts, run: State) {
+function commonValues(state: State, facts: PromptFacts, run: State) {
   const gates = facts.gates.length === 0 ? '(no gate is configured)' : bullets(facts.gates)
   const services = fitting(facts.services, VARIABLES.services.bytes).join('\n')
   const { instructions, context } = facts
@@ -244,7 +244,7 @@ function common(state: State, facts: PromptFacts, run: State) {
 }
 
 /** What sessions that work can name, too. */
-function ofSessions({ prd, recent }: State) {
+function sessionValues({ prd, recent }: State) {
   return {
     doneMarker: '<ralph>DONE</ralph>',
     learnings: steadyNewest(prd.run.learnings, VARIABLES.learnings.bytes),

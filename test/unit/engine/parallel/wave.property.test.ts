@@ -291,7 +291,7 @@ class Process {
     const plain = eventOf(step, shared.state, number, at)
     const isMine = plain.kind === 'reserved' || step.kind === 'take'
     const event = isMine ? { ...plain, worker: this.#name } : plain
-    shared.happened(event)
+    shared.apply(event)
     this.#pending.push(event)
     // What others have to know, they know at once; the rest waits for it.
     if (!saves && !isMine && event.kind !== 'accepted' && event.kind !== 'guarded') return
@@ -457,7 +457,7 @@ test('a worker that was taken for lost and comes back while the wave is joined m
   const joining = runWaveJob(leased, limits, own, { kind: 'join', isCancelled: false })
   await scheduler.waitFor(joining)
   assert.ok(world.saved.length > 0 && world.saved.every(({ lease }) => lease?.nonce !== LEASE.nonce))
-  late.happened({ kind: 'assigned', storyId: 'US-1', worker: '2', at: NOW })
+  late.apply({ kind: 'assigned', storyId: 'US-1', worker: '2', at: NOW })
   await assert.rejects(late.save(), LeaseLost)
 })
 
