@@ -1,4 +1,4 @@
-// The steps of a pipeline in their order: bounded tries, the iteration's time, circuits, and what ends them. Pure but for its tools.
+// Runs the steps of a pipeline in order, with retries, the iteration's deadline and circuits. Pure but for its tools.
 
 import { hasSucceeded } from './attempt-steps.ts'
 import type { Failure, Session } from './model/attempt.ts'
@@ -9,21 +9,21 @@ import { addUsage, emptyUsage, type Usage } from './model/usage.ts'
 type StepsEnd = Pick<Session, 'status' | 'message' | 'resetsAt'> &
   Partial<Pick<Session, 'detail' | 'pause' | 'hints'>>
 
-/** What the steps came to. */
+/** The result of all steps. */
 export type PipelineResult = {
   circuits: Circuits
   sessions: Session[]
-  /** Of these, those of another agent or model than the run's. */
+  /** The sessions with another agent or model than the run's. */
   others: NonNullable<Session['others']>
-  /** Why the steps behind it did not run; null where all had their turn. */
+  /** Why further steps did not run; null where all did. */
   ended: StepsEnd | null
 }
 
-/** What a step that is no session came to. */
+/** The result of a step that is not a session. */
 export type StepOutcome =
   | { kind: 'ok' }
   | { kind: 'failed'; summary: string; detail: string }
-  /** A condition that people set up: the run ends here. */
+  /** A condition that people configured: the run ends here. */
   | { kind: 'ends-run'; reason: string }
 
 /** `failed`: the newest failure that ended no attempt, for the next session. */
@@ -34,7 +34,7 @@ export type PipelineTools = {
   signal: AbortSignal
   /** Tries a step once. */
   attempt(trial: StepTry): Promise<StepOutcome | Session>
-  /** `agent`: whose words come next, where it is not the run's own. */
+  /** Reports progress. `agent`: the one that speaks next, where it is not the run's own. */
   say(text: string, agent?: string | null): void
 }
 
@@ -43,7 +43,7 @@ type Start = { deadline: number; circuits: Circuits; bounds: Omit<SessionBounds,
 
 const CANCELLED: StepsEnd = { status: 'interrupted', message: 'cancelled', resetsAt: null }
 
-/** Each step at its turn, at most `maxRetries + 1` times and none beyond the deadline. */
+/** Runs each step, at most `maxRetries + 1` times and none after the deadline. */
 export async function runPipelineSteps(
   steps: readonly PipelineStep[],
   start: Start,
@@ -61,7 +61,7 @@ type PipelineRun = Start &
   PipelineTools &
   Omit<PipelineResult, 'ended'> & { steps: readonly PipelineStep[]; failed: Failure | null }
 
-/** A step at its turn; gives what ends them all. */
+/** Runs a step; gives why the pipeline ends here, or null. */
 async function runStep(at: number, way: PipelineRun): Promise<StepsEnd | null> {
   const { steps, deadline, clock, signal, say } = way
   const step = steps[at]
@@ -72,7 +72,7 @@ async function runStep(at: number, way: PipelineRun): Promise<StepsEnd | null> {
   if (rest !== null && rest > clock.now()) {
     say(`${step.name} is left out: it rests until ${new Date(rest).toISOString()}`)
     if (step.type !== 'agent' || isWorkedOn) return null
-    // Nobody is left to do the story's work: it is waited for.
+    // No other step does the story's work, so the run waits for this one.
     const message = `step ${step.name} rests after ${way.circuits[step.name]?.failures} failures in a row`
     return { status: 'overloaded', message, resetsAt: rest }
   }
@@ -92,7 +92,7 @@ async function runStep(at: number, way: PipelineRun): Promise<StepsEnd | null> {
     const timeoutMs = Math.min(step.timeoutMs ?? Number.POSITIVE_INFINITY, deadline - now)
     const bounds = { ...way.bounds, budget, timeoutMs }
     const result = await way.attempt({ step, tries, bounds, failed: way.failed })
-    // What was cut short has not failed.
+    // A step that was cut short has not failed.
     if (signal.aborted && !('status' in result)) return CANCELLED
     const after = 'status' in result ? handleSession(step, result, mayFail, way) : result
     if (after === null || 'status' in after) return after
@@ -112,7 +112,7 @@ async function runStep(at: number, way: PipelineRun): Promise<StepsEnd | null> {
   }
 }
 
-/** A session at its end. One that the vendor, the account or a person ended is not the step's to try again. */
+/** The result of a session. One that the vendor, the account or a person ended is not tried again. */
 function handleSession(
   ran: PipelineStep,
   session: Session,
@@ -134,7 +134,7 @@ function handleSession(
   if (status === 'finished') {
     const why = hints.stuck ?? 'it says that it is not done'
     if (mayFail) return failStep(step, { summary: why, detail: '' }, way)
-    // Who comes after another one judges its work: a judgement opens no circuit, or the next would be left out.
+    // A later session judges the work of an earlier one. Its judgement opens no circuit, or the next review would be left out.
     return isFirst ? { status, message, resetsAt, hints } : failure(`step ${step.name}: ${why}`)
   }
   const isLimited = status === 'limit' || status === 'overloaded'
@@ -142,7 +142,7 @@ function handleSession(
   return { status, message: `step ${step.name}: ${message}`, resetsAt }
 }
 
-/** A step has failed for good: its circuit counts, and where it may fail whoever works next is told. */
+/** A step has failed for good: its circuit counts it, and where it may fail, the next session gets the failure. */
 function failStep(
   step: PipelineStep,
   why: { summary: string; detail: string },
@@ -171,7 +171,7 @@ function failure(message: string): StepsEnd {
   return { status: 'failed', message, resetsAt: null }
 }
 
-/** One session of all that the steps had: what each used counts, and the first that did not go well speaks for all. */
+/** The sessions of all steps as one: their usage is added up, and the first that failed gives the status. */
 export function foldSessions({ sessions, others, ended }: PipelineResult): Session {
   const done = sessions.some(({ hints }) => hints.done)
   const worker = sessions.findLast(({ summary }) => summary !== undefined)
@@ -189,7 +189,7 @@ export function foldSessions({ sessions, others, ended }: PipelineResult): Sessi
   }
 }
 
-/** What the first session of the run is called, and every other. */
+/** The session of a step. The first one of the pipeline has the attempt's own log name, every other a suffix. */
 export function sessionStep(
   steps: readonly PipelineStep[],
   step: Extract<PipelineStep, { type: 'agent' }>,

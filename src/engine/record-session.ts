@@ -1,4 +1,4 @@
-// How a session comes into the list of the state: with whom it was, and what a lost one counts as. Pure.
+// Appends sessions to the list of the state: their agent and model, and the estimate for a lost one. Pure.
 
 import { chooseAgent } from './limits.ts'
 import type { Attempt, Session } from './model/attempt.ts'
@@ -18,12 +18,12 @@ import {
 import { isOfAttempts, largestOf, ledgerOf } from './model/usage-totals.ts'
 import { VERSION } from './model/version.ts'
 
-/** Names may come from a job that runs what is not trusted: so many, and beyond them one. */
+/** Names may come from a job that is not trusted: beyond so many, further ones are recorded as `other`. */
 const MOST_NAMES = 200
-/** Entries that stand for one session each: beyond these, those of attempts that the timeline no longer names are summed. */
+/** The most entries of a single session. Beyond them, entries of attempts that left the timeline are summed up. */
 const MOST_SESSIONS = 2000
 
-/** A session that ended at `at`, epoch milliseconds. `others`: parts of it that were of another kind, agent or model. */
+/** A session that ended at `at`, epoch milliseconds. `others`: parts of it of another kind, agent or model. */
 export type Spending = {
   at: number
   kind: SessionKind
@@ -33,7 +33,7 @@ export type Spending = {
   cutShort?: boolean
 }
 
-/** The state with a session more. */
+/** Appends a session. */
 export function recordSession(state: State, spending: Spending, limits: Limits): State {
   const { usage, others = [], kind } = spending
   const own = ownerOf(state, spending, limits)
@@ -49,7 +49,7 @@ export function recordSession(state: State, spending: Spending, limits: Limits):
   return withEntries(state, [...entries, entryOf(state, { ...spending, kind, usage: left }, own)])
 }
 
-/** The state with a session of a job that was lost, by what was noted of it or reserved for it: whose it was is not known. */
+/** Appends a session of a lost job, by its recorded or reserved usage; its agent and model are not known. */
 export function recordLostSession(
   state: State,
   storyId: string | null,
@@ -64,7 +64,7 @@ export function recordLostSession(
 
 type Owner = Pick<SessionEntry, 'agent' | 'model'>
 
-/** Who judges or plans was decided when it began. */
+/** The agent and model of a session. For a judge or planner they were chosen when it began. */
 function ownerOf(state: State, { kind, storyId, usage, at }: Spending, limits: Limits): Owner {
   const attempt = kind === 'run' && storyId !== null ? state.attempts[storyId] : undefined
   const which = attempt?.agent ?? chooseAgent(state, limits, at - usage.agentSeconds * 1000)
@@ -105,7 +105,7 @@ function withEntries(state: State, entries: readonly SessionEntry[]): State {
   return used.length === 0 ? state : { ...state, sessions: compacted(state, [...state.sessions, ...used]) }
 }
 
-/** Their sums stay what they were, the largest session among them, too. */
+/** Sums up old entries where there are too many. The totals stay the same, and the largest session is kept. */
 function compacted({ timeline, attempts }: State, sessions: SessionEntry[]): SessionEntry[] {
   if (sessions.filter(({ largest }) => largest === undefined).length <= MOST_SESSIONS) return sessions
   const isNamed = isOfAttempts([...timeline, ...Object.values(attempts)])
@@ -133,7 +133,7 @@ function sumOf(entries: readonly SessionEntry[]): SessionEntry {
   }
 }
 
-/** What a session is charged that was lost before it reported anything. */
+/** The estimated usage of a session that was lost before it reported any. */
 export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
   const costUsd = reserved.costUsd ?? 0
   const inputTokens = Math.ceil(reserved.tokens ?? 0)
@@ -146,7 +146,7 @@ export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
   }
 }
 
-/** The same, where its vendor or the proxy had counted so much of it by then: that comes before a share of the limit. */
+/** The same, where the vendor or the proxy had counted `seen` of it by then: that takes precedence over a share of the limit. */
 export function lostSessionUsage({ reserved }: Pick<Attempt, 'reserved'>, seen: Usage): Usage {
   const guess = reservedUsage({ reserved: reserved.isShare ? { costUsd: null, tokens: null } : reserved })
   const costUsd = Math.max(seen.costUsd, guess.costUsd)

@@ -1,4 +1,4 @@
-// How events change the state. Pure: only what is called from here passes, blocks, charges or counts anything.
+// How events change the state. Pure: only functions called from here pass, block or charge a story, or count anything.
 
 import { markRunArchived } from './archive-stories.ts'
 import {

@@ -1,18 +1,18 @@
-// Pictures of pages that a state names: which of them it keeps, and how a page looked when it last was green. Pure.
+// The screenshots in a state: which of them are kept, and the last green ones of each page. Pure.
 import type { GateResult, Screenshot } from './model/gate.ts'
 import type { State } from './model/state.ts'
 
-/** A state keeps at most so many: 60 KB each, which every job fetches. */
+/** The most screenshots in a state: each has about 60 KB, and every job fetches them. */
 const MOST = 200
 
-/** The newest pictures of each story, those of attempts in work first, and those of the base. */
+/** The newest screenshots of each story, those of attempts in work first, then those of the base. */
 function screenshotsOf(state: State): Screenshot[] {
   const inWork = Object.values(state.attempts).flatMap((one) => ('gates' in one ? one.gates : []))
   const ofStories = newestFirst(state).flatMap((id) => picturesOf(state, id))
   return [...picturesIn(inWork), ...ofStories, ...(state.basePages ?? [])]
 }
 
-/** How pages looked before any story, and behind that after those that passed, the newest last. */
+/** The screenshots of the base, followed (`last`) by those of passed stories, the newest last. */
 export function greenPages(state: State, until: 'base' | 'last'): Screenshot[] {
   const { basePages = [] } = state
   if (until === 'base') return basePages
@@ -27,8 +27,8 @@ function picturesOf({ records }: State, storyId: string): Screenshot[] {
 }
 
 /**
- * What a judge of these stories is shown: their pages as the gates saw them, and where those ran elsewhere, or could not hand a
- * picture over, as the last attempts left them.
+ * The screenshots for a judge of these stories: those of the gates that just ran, and where these have none of a page, those of
+ * the stories' last attempts.
  */
 export function picturesForJudge(
   state: State,
@@ -43,7 +43,7 @@ export function picturesForJudge(
 export function screenshotBlobs(state: State): string[] {
   const all = screenshotsOf(state)
   const after = all.map(({ blob }) => blob)
-  // A picture without the one before it is worth more than one that is not there.
+  // Current screenshots take precedence over the earlier ones that they are compared with.
   const before = all.flatMap((one) => (one.before === null ? [] : [one.before]))
   return [...new Set([...after, ...before])].slice(0, MOST)
 }
@@ -52,13 +52,13 @@ export function picturesIn(gates: readonly GateResult[]): Screenshot[] {
   return gates.flatMap(({ screenshots = [] }) => screenshots)
 }
 
-/** How a judge names a picture: by its page and its viewport. */
+/** The name of a screenshot in a judge's evidence: its page and its viewport. */
 export function pictureName({ url, viewport }: Pick<Screenshot, 'url' | 'viewport'>): string {
   const page = url.replace(/^[a-z]+:\/\/[^/]*\/?/i, '').replace(/[^A-Za-z0-9._-]+/g, '-')
   return `${page === '' ? 'home' : page.slice(0, 80)}-${viewport}`
 }
 
-/** Where a judge finds it. */
+/** Where a judge finds the screenshot. */
 export function picturePath(picture: Pick<Screenshot, 'url' | 'viewport'>): string {
   return `.ralph/screenshots/${pictureName(picture)}.webp`
 }

@@ -1,4 +1,4 @@
-// How a feature stands when somebody asks: at work, ended, or ready to go on. Read from the decision itself. Pure.
+// The situation of a feature: at work, ended, or ready to go on. It is derived from the decision of the next step. Pure.
 
 import { applyCommand } from './commands/apply-commands.ts'
 import type { Outcome } from './model/feature.ts'
@@ -9,11 +9,11 @@ import type { Step } from './model/step.ts'
 import { nextStep } from './next-step.ts'
 
 export type Situation =
-  /** `lease`: the holder that lives; null where it is the one who asks. */
+  /** `lease`: of the job at work; null where the job itself asks. */
   | { kind: 'working'; lease: Lease | null }
-  /** Nobody works, and this is why. `since`: what people have made of it, where that is known. */
+  /** No job works, and this is why. */
   | EndedSituation
-  /** Nobody works, and a run would go on with this step; null where nobody asked for it. */
+  /** No job works, and a run would go on with this step; null where the step was not computed. */
   | { kind: 'ready'; step: Step | null }
 
 export type EndedSituation = { kind: 'ended'; conclusion: Conclusion; since?: 'merged' | 'archived' }
@@ -25,25 +25,25 @@ export function ownSituation({ job }: State): Situation {
     : { kind: 'ended', conclusion: job.ending.conclusion }
 }
 
-/** As anybody else sees it. `lives`: the lease's holder is known to be at work. */
+/** The situation for any other process. `lives`: the lease's holder is known to be at work. */
 export function situationOf(state: State, limits: Limits, now: number, lives: boolean): Situation {
   const { lease, job, prd } = state
   if (lives && lease !== null) return { kind: 'working', lease }
   const step = nextStepOfJob(state, limits, now)
   if (step.kind === 'conclude') {
-    // It is complete as soon as a run has said and published it.
-    const isToBeSaid = step.conclusion.outcome === 'complete' && prd.run.outcome !== 'complete'
-    return isToBeSaid ? { kind: 'ready', step } : { kind: 'ended', conclusion: step.conclusion }
+    // A run is complete only once a job has concluded and published it.
+    const isUnpublished = step.conclusion.outcome === 'complete' && prd.run.outcome !== 'complete'
+    return isUnpublished ? { kind: 'ready', step } : { kind: 'ended', conclusion: step.conclusion }
   }
-  // There is work; what the last job ended of stands where nothing has mended it since.
+  // There is work. The last job's end still counts where only a new run can change it.
   const last = job.ending?.conclusion ?? null
-  // Complete without a verification: that the settings of who looks would hold one changes nothing.
+  // A run that completed without a verification stays complete, also where the reader's own settings ask for one.
   const isOver = step.kind === 'verify' && last?.outcome === 'complete' && !state.verification.asked
   const stands = isOver || ['error', 'interrupted', 'continued'].includes(last?.outcome ?? '')
   return last !== null && stands ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }
 }
 
-/** The outcome as it stands now; null while there is work that nobody was kept from. */
+/** The outcome now; null while a job is at work, or could go on. */
 export function situationOutcome(situation: Situation): Outcome | null {
   return situation.kind === 'ended' ? situation.conclusion.outcome : null
 }
@@ -53,7 +53,7 @@ export function nextStepOfRun(state: State, limits: Limits, now: number): Step {
   return nextStepOfJob(applyCommand(state, { kind: 'run', id: 0, by: 'you' }), limits, now)
 }
 
-/** What the next job does once it is set up, and finds the base green and the branch where it was left. */
+/** The next job's first step after its set-up, if it finds the base green and the branch unchanged. */
 export function nextStepOfJob(state: State, limits: Limits, now: number): Step {
   const { run } = state.prd
   const job = {

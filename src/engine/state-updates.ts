@@ -1,4 +1,4 @@
-// The small changes of a state that the policy is made of. Pure.
+// Small changes of a state, which the reducers are made of. Pure.
 
 import { closedBreaker } from './breaker.ts'
 import type { Attempt } from './model/attempt.ts'
@@ -23,7 +23,7 @@ export function incrementCount(state: State, what: keyof Job['counts']): State {
   return withJob(state, { counts: { ...counts, [what]: counts[what] + 1 } })
 }
 
-/** The job ends with this error, or with the one that it met before. */
+/** Halts the job with this error; an earlier error is kept. */
 export function haltWithError(state: State, summary: string, fix: string): State {
   return state.job.halted?.kind === 'error'
     ? state
@@ -73,25 +73,25 @@ export function mapStory(prd: Prd, id: string, change: (story: Story) => Story):
   return { ...prd, userStories: prd.userStories.map((story) => (story.id === id ? change(story) : story)) }
 }
 
-/** Ralph's word on a story, behind what people wrote there. */
+/** Sets Ralph's note on a story, behind the notes of people. */
 export function withNote(state: State, storyId: string, note: string): State {
   const record = state.records[storyId]
   const prd = mapStory(state.prd, storyId, (story) => ({ ...story, notes: notesWith(story, record, note) }))
   return withRecord({ ...state, prd }, storyId, (old) => ({ ...old, note }))
 }
 
-/** The verification as before its first session; that a person asked for it stays. */
+/** The verification as before its first session; a request of a person for one is kept. */
 export function unapprovedVerification(state: State): Verification {
   const { gated: _gates, taken: _taken, ...verification } = state.verification
   return { ...verification, approved: false, sessions: 0, message: '' }
 }
 
-/** Whatever changes code or stories takes the approval back. */
+/** Takes the approval back: to be called where code or stories change. */
 export function withoutApproval(state: State): State {
   return { ...state, verification: unapprovedVerification(state) }
 }
 
-/** What the steps of a pipeline left: why the run ends here, and their circuits. */
+/** Applies the result of pipeline steps: their circuits, and a pause where they end the run. */
 export function withPipelineResult(state: State, { pause, circuits }: AfterSteps): State {
   const { circuits: before, ...rest } = state.control
   const after = circuits ?? before ?? {}
@@ -100,7 +100,7 @@ export function withPipelineResult(state: State, { pause, circuits }: AfterSteps
   return pause === undefined && circuits === undefined ? state : { ...state, control }
 }
 
-/** An iteration more of the run and of the job. */
+/** Counts an iteration of the run and of the job. */
 export function chargeIteration(
   state: State,
   attempt: Attempt,
@@ -114,7 +114,7 @@ export function chargeIteration(
   return recordAttemptTime(paid, attempt, result, summary, at)
 }
 
-/** The attempt in the timeline, and its time in the story's record. */
+/** Appends the attempt to the timeline, and adds its time to the story's record. */
 export function recordAttemptTime(
   state: State,
   attempt: Attempt,
@@ -169,7 +169,7 @@ export function attemptProgressEntry(
   })
 }
 
-/** The state with an entry that the next commit writes into progress.txt; prompts have room for less of it. */
+/** Appends an entry for progress.txt, which the next commit writes, and a shorter one for prompts. */
 export function appendProgress(state: State, entry: string): State {
   const recent = [...state.recent, withoutDoneLine(entry)].slice(-3)
   return { ...state, progress: [...state.progress, entry], recent }
@@ -195,12 +195,12 @@ export function redGate<T extends { ok: boolean; advisory: boolean }>(gates: rea
   return gates.find(isRed)
 }
 
-/** A service that did not come up, or fell: gates that are red may be so for that. */
+/** A service that did not start, or that ended: it may be the cause of red gates. */
 export function redService(gates: readonly GateResult[]): GateResult | undefined {
   return gates.find((gate) => !gate.ok && isService(gate))
 }
 
-/** Why they are red: `service web ended (exit 1) while gate e2e ran`, else `gate e2e failed (exit 1)`. */
+/** Why gates are red: `service web ended (exit 1) while gate e2e ran`, else `gate e2e failed (exit 1)`. */
 export function redGateReason(red: GateResult, gates: readonly GateResult[]): string {
   const service = redService(gates)
   return service === undefined ? `gate ${red.name} failed (${red.ended})` : `${service.name} ${service.ended}`

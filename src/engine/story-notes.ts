@@ -1,4 +1,4 @@
-// A story's notes are people's; Ralph's own word on it stands behind theirs. Pure.
+// A story's notes: those of people, then Ralph's own note. And the entries of progress.txt. Pure.
 import type { Story } from './model/feature.ts'
 import type { State, StoryRecord } from './model/state.ts'
 import { oneLine } from './model/text.ts'
@@ -17,22 +17,22 @@ export function hasNote({ records }: Pick<State, 'records'>, storyId: string): b
   return (records[storyId]?.note ?? '') !== ''
 }
 
-/** The notes with Ralph's newest word in the place of its last one. */
+/** The notes with Ralph's new note in the place of its last one. */
 export function notesWith(story: Story, record: Noted, note: string): string {
   return [peopleNotes(story, record), note].filter((text) => text !== '').join('\n')
 }
 
-/** How Ralph's word on a story names the command, whose prefix differs where notes are read. */
+/** How a note names the command `retry`, whose prefix differs between a comment and a command line. */
 export const TRY_AGAIN = 'The command retry'
 
-/** An entry for a prompt: when it was ended helps nobody there, and what was learned stands there already. */
+/** An entry for a prompt, without its end time, and without the learning, which the prompt holds elsewhere. */
 export function shortenEntry(entry: string): string {
   const isShown = (line: string) =>
     line !== '' && line !== '---' && !/^\*\*(?:Completed|Learning):\*\*/.test(line)
   return entry.split('\n').filter(isShown).join('\n')
 }
 
-/** One iteration as progress.txt tells it. `completedAt` is ISO 8601. */
+/** An iteration in progress.txt. `completedAt` is ISO 8601. */
 export type ProgressEntry = {
   iteration: number
   storyId: string
@@ -45,7 +45,7 @@ export type ProgressEntry = {
   next: string
 }
 
-/** How a new progress.txt begins; entries are appended to it. `startedAt` is ISO 8601. */
+/** The beginning of a new progress.txt; entries are appended to it. `startedAt` is ISO 8601. */
 export function progressHeader(prd: { project: string }, branch: string, startedAt: string): string {
   return `# Ralph Progress Log
 # Project: ${value(prd.project)}
@@ -56,7 +56,7 @@ export function progressHeader(prd: { project: string }, branch: string, started
 `
 }
 
-/** An entry to append. Every text of it is one line, so that none can pass itself off as a heading or a status. */
+/** An entry to append. Each text in it is put on one line, so that none can pose as a heading or a status. */
 export function progressEntry(entry: ProgressEntry): string {
   return `
 ## Iteration ${entry.iteration} - ${value(entry.storyId)}: ${value(entry.title)}
@@ -71,13 +71,13 @@ ${entry.done === undefined || oneLine(entry.done) === '' ? '' : `${DONE} ${quote
 
 const DONE = '**What was done:**'
 
-/** An entry for a prompt: what the code shows is not written there again. */
+/** An entry for a prompt, without the line on what was done, which the code shows. */
 export function withoutDoneLine(entry: string): string {
   const lines = entry.split('\n')
   return lines.filter((line) => !line.startsWith(DONE)).join('\n')
 }
 
-/** Marks a text as the agent's own: no gate and no person has looked at it. */
+/** Marks a text as the agent's own, which no gate and no person has checked. */
 export function quoteAgent(text: string): string {
   return `in the agent's words: ${oneLine(text)}`
 }
@@ -88,7 +88,7 @@ function value(text: string, max = 300): string {
 
 const MOST = 50
 
-/** The learnings with new ones; one that says the same as before is said anew, so that it counts as the newest. */
+/** Adds new learnings; one that repeats an earlier one replaces it, and counts as the newest. */
 export function withLearnings(known: readonly string[], fresh: readonly string[]): string[] {
   const all = new Map<string, string>()
   for (const learning of [...known, ...fresh]) {
@@ -100,7 +100,7 @@ export function withLearnings(known: readonly string[], fresh: readonly string[]
   return [...all.values()].slice(-MOST)
 }
 
-/** A learning without what does not change its meaning: the same text is the same learning. */
+/** A key for a learning, by its words alone: learnings with the same key are the same. */
 export function sameLearning(learning: string): string {
   return (learning.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).join(' ')
 }

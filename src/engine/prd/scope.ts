@@ -6,15 +6,15 @@ import { describeValue, oneLine } from '../model/text.ts'
 import { nearestId } from './known-ids.ts'
 import { inScope, remaining } from './select.ts'
 
-/** What a person asked for, as it was written. */
+/** The scope that a person asked for, as it was written. */
 export type ScopeRequest = { stories: readonly string[]; epic: string | null }
 
-/** So many ids are named before the rest is counted. */
+/** The most ids that a message names; further ones are counted. */
 const NAMED = 5
 
 /**
- * The part that is meant; `scope` null is the whole feature. Ids are taken in any case. A story that waits for one which has
- * not passed, and was not asked for, could never be worked on: that is a mistake, said before anything begins.
+ * Resolves a request to a scope; null is the whole feature. Ids match in any case. A story that depends on one which has not
+ * passed and is out of scope could never be worked on: that is a mistake, reported before the run begins.
  */
 export function resolveScope(
   prd: Prd,
@@ -67,7 +67,7 @@ function unmetMistakes(prd: Prd, scope: Scope): Mistake[] {
   ]
 }
 
-/** The stories that were not asked for and must pass before all of those that were can, in their order. */
+/** The stories out of scope that must pass before all stories within it can, in the file's order. */
 export function unmetOutOfScope(prd: Prd, scope: Scope): Story[] {
   const asked = inScope(scope)
   const byId = new Map(prd.userStories.map((story) => [story.id, story]))
@@ -84,7 +84,7 @@ export function unmetOutOfScope(prd: Prd, scope: Scope): Story[] {
   return prd.userStories.filter((story) => seen.has(story.id) && !asked(story))
 }
 
-/** How many stories of the feature are outside of the part. */
+/** The number of stories out of scope. */
 export function countOutOfScope({ userStories }: Prd, scope: Scope | null): number {
   const asked = inScope(scope)
   return userStories.filter((story) => !asked(story)).length
@@ -104,7 +104,7 @@ export function describeScope({ stories, epic }: Scope): string {
   return `of epic ${oneLine(epic, 64)}${named === '' ? '' : ` and ${named}`}`
 }
 
-/** The part with these stories in it, which a person named while it was worked on. */
+/** The scope extended by stories that a person named during the run. */
 export function extendScope(scope: Scope | null, ids: readonly string[]): Scope | null {
   return scope === null ? null : { ...scope, stories: [...new Set([...scope.stories, ...ids])] }
 }

@@ -1,7 +1,7 @@
-// Which story is next, and how far the feature has come.
+// Which story is next, and counts of stories by their status.
 import type { Prd, Scope, Story } from '../model/feature.ts'
 
-/** Which stories were asked for: `null` is the whole feature. */
+/** Whether a story is within the scope: null is the whole feature. */
 export function inScope(scope: Scope | null): (story: Story) => boolean {
   if (scope === null) return () => true
   const named = new Set(scope.stories)
@@ -26,7 +26,7 @@ export function pickStory(prd: Prd, workable: (story: Story) => boolean = () => 
   return best
 }
 
-/** The stories that stand between the run and its completion: neither passed nor skipped, so blocked ones too. */
+/** The stories that are left before the run is complete: neither passed nor skipped, so blocked ones, too. */
 export function remaining({ userStories }: Prd, scope: Scope | null = null): Story[] {
   const asked = inScope(scope)
   return userStories.filter((story) => !story.passes && !story.skipped && asked(story))
@@ -46,7 +46,7 @@ export function counts({ userStories }: Prd, scope: Scope | null = null): Counts
 
 export type Counts = { total: number; passed: number; blocked: number; skipped: number; open: number }
 
-/** A pass outweighs a skip, and a skip outweighs a block: a person's decision releases what waits. */
+/** The status of a story. A pass counts before a skip, and a skip before a block. */
 function statusOf(story: Story): 'passed' | 'skipped' | 'blocked' | 'open' {
   if (story.passes) return 'passed'
   if (story.skipped) return 'skipped'
