@@ -1,5 +1,5 @@
-// The one graph that is bundled: three programs, each loaded when it is started, with what they share bundled once. What is
-// imported when it is called has one chunk (webpackChunkName): a chunk for each repeats the small files that several need.
+// The root of the bundle: three programs, each loaded when it is started, and the code that they share, once. Dynamic imports
+// name their chunk (webpackChunkName): with a chunk for each, small files that several need would be repeated.
 
 const loadShared = () => import(/* webpackChunkName: "shared" */ './shared.ts')
 

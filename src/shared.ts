@@ -1,4 +1,4 @@
-// What works on a feature, in one chunk: each of the three programs loads it first, and what is loaded from here repeats nothing of it.
+// The chunk that all three programs share. It is loaded first, so that the chunks below repeat nothing of it.
 export { PROGRAMS } from './cli/programs.ts'
 export { flagTable } from './settings/describe.ts'
 

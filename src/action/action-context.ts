@@ -1,4 +1,4 @@
-// What an action run knows from the runner: the place, the run, the event, the settings. Throws UserError on bad input.
+// What a job of the action gets from the runner: repository, run, event, inputs and settings.
 import { basename } from 'node:path'
 import * as core from '@actions/core'
 import { context as runner } from '@actions/github'
@@ -18,25 +18,25 @@ export type ActionContext = {
   /** The job's name in the workflow file. */
   job: string
   ref: string
-  /** The workflow's file name, for dispatches: the input's, or this one's; another where the configuration names it; empty where the runner does not say. */
+  /** The workflow file that dispatches start: from the input, else this run's file, until the configuration names another. Empty where the runner does not say. */
   workflow: string
   event: RunEvent
   inputs: Record<string, string>
   workspace: string
-  /** As they were read last, beside their mistakes: whom to tell of a job that cannot begin; null before, and once it has ended. */
+  /** The settings as read last, even with mistakes: they say where to notify of a job that cannot begin. Null before they are read, and once the run has ended. */
   settings: Settings | null
 }
 
 export async function actionContext(): Promise<ActionContext> {
   const env = hostEnvironment()
-  // In the post step an agent may have put a git of its own on the PATH: the one that main found is used.
+  // An agent may have put a git of its own on the PATH of the post step, so that step uses the git that main found.
   rememberGitProgram(core.getState('git'), env.PATH)
   const { payload, runId: id, ref } = runner
   const place: RepositoryAddress = {
     ...runner.repo,
     server: runner.serverUrl.replace(/\/+$/, ''),
     api: runner.apiUrl.replace(/\/+$/, ''),
-    // A schedule's event names no repository, but it runs on the default branch.
+    // The event of a schedule names no repository, but the ref is the default branch.
     defaultBranch: defaultBranchOf(payload) ?? /^refs\/heads\/(.+)$/.exec(ref)?.[1] ?? 'main',
   }
   const inputs = actionInputs(env)
@@ -55,7 +55,7 @@ export async function actionContext(): Promise<ActionContext> {
   }
 }
 
-/** Settings that hold keys: a job that pushes nothing has no use for them, and should not be given them. */
+/** Settings that hold keys. A job that pushes nothing does not need them and should not get them. */
 const KEYS = ['token', 'publishToken', 'notify']
 
 const WITHOUT_PUSH = new Set(['work', 'gate', 'resume-lost', 'doctor', 'status', 'verify'])
@@ -78,12 +78,12 @@ async function readAllSettings(
   return result
 }
 
-/** What the inputs alone say. Their mistakes are told by whoever reads all settings. */
+/** The settings from the inputs alone. Their mistakes are reported later, by `actionSettings`. */
 export async function inputSettings(context: ActionContext): Promise<Settings> {
   return (await readAllSettings(context, null)).settings
 }
 
-/** The settings, with the configuration file as it stands at `base`: never the one on the feature's branch. */
+/** The settings, with the configuration file of the base: never that of the feature's branch. Throws UserError with all mistakes. */
 export async function actionSettings(
   context: ActionContext,
   readAtBase: ReadFile,
@@ -95,8 +95,8 @@ export async function actionSettings(
 }
 
 /**
- * The base branch, and the settings with the configuration file as it stands there. Without an input, the file of the
- * default branch may name another base. That is one step: what the file there says of a base is not followed.
+ * The base branch, and the settings with the configuration file on it. Without an input the file on the default branch may name
+ * another base. Only that one step is taken: a base that the file on the other branch names does not count.
  */
 export async function settingsOfBase<Tree extends { read(path: string): Promise<string | null> }>(
   context: ActionContext,
@@ -121,12 +121,12 @@ export async function settingsOfBase<Tree extends { read(path: string): Promise<
   }
 }
 
-/** From here on dispatches go to the workflow that the settings name. */
+/** Makes dispatches start the workflow that the settings name. */
 export function useWorkflow(context: ActionContext, settings: Pick<Settings, 'workflow'>): void {
   context.workflow = settings.workflow ?? context.workflow
 }
 
-/** From here on there is a workflow to dispatch. Throws UserError where nothing tells which. */
+/** Makes sure that there is a workflow to dispatch. Throws UserError where none is found. */
 export async function ensureWorkflow(context: ActionContext, github: GitHub): Promise<void> {
   const name = context.env.GITHUB_WORKFLOW ?? ''
   const found = context.workflow || (await findWorkflow(github, name))
@@ -143,7 +143,7 @@ export function noWorkflowError(found: string): UserError {
   })
 }
 
-/** Where runs keep their things, without a checkout. A configuration that is broken is left to the jobs that work. */
+/** Reads the names of branches and states without a checkout. Where the configuration is broken, the defaults are taken: the jobs that work report it. */
 export async function readNamesByApi(
   context: ActionContext,
   { api, at }: GitHub,
@@ -179,7 +179,7 @@ export function nonEmpty(inputs: Readonly<Record<string, string>>): Record<strin
   return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value.trim() !== ''))
 }
 
-/** The token, or the one clear word on how to give one. */
+/** The token of the inputs. Throws UserError where there is none. */
 export function tokenOf(context: ActionContext): string {
   const token = context.inputs.token?.trim() ?? ''
   if (token !== '') return token

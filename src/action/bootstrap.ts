@@ -1,8 +1,8 @@
-// The start of the action: what works hides its tokens first, and what is not for Ralph is answered before the rest is loaded.
+// The start of the action. A job that works hides its tokens first. An event that is not for Ralph ends before the rest is loaded.
 //
-// Tokens are hidden by taking the runner's environment out of everybody's sight: /proc/<pid>/environ shows what a process was
-// started with, to every process of the same user. So the process starts itself anew, with what agent and gates may see
-// anyway: certificates and proxies, which Node reads at its start, and the mark by which the runner ends what is left.
+// Every process of the same user can read /proc/<pid>/environ, which shows the environment that a process was started with. So
+// the process starts itself anew, with only what agent and gates may see anyway: certificates and proxies, which Node reads at
+// its start, and the mark by which the runner ends processes that are left.
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,8 +20,8 @@ import type { startJob } from './start-job.ts'
 const HANDED_ENV = 'RALPH_HANDED_ENV'
 
 /**
- * Called first of all. Keeps pid, standard streams and arguments. Gives null, or why it could not be done (Windows, an
- * older Node, a full disk): then the environment stays where the runner has put it.
+ * Has to be called first. Keeps pid, standard streams and arguments. Gives null, or why it could not be done (Windows, an older
+ * Node, a full disk): then the environment stays visible.
  */
 function hideEnvironment(): string | null {
   const handed = process.env[HANDED_ENV]
@@ -29,11 +29,11 @@ function hideEnvironment(): string | null {
     const env: Record<string, string> = JSON.parse(readFileSync(handed, 'utf8'))
     rmSync(handed)
     delete process.env[HANDED_ENV]
-    // What is set in a running process does not show in /proc.
+    // Variables that a running process sets do not show in /proc.
     Object.assign(process.env, env)
     return null
   }
-  // Only what works, or looks as if it worked, starts anything that is not trusted.
+  // Other events and commands start no untrusted program.
   const { GITHUB_EVENT_NAME, INPUT_COMMAND = '' } = process.env
   const isLook = ['doctor', 'verify'].includes(INPUT_COMMAND.trim())
   if (GITHUB_EVENT_NAME !== 'workflow_dispatch' && !isLook) return null
@@ -42,7 +42,7 @@ function hideEnvironment(): string | null {
     return `node ${process.version} cannot start itself anew`
   const file = join(process.env.RUNNER_TEMP ?? tmpdir(), `ralph-${randomUUID()}`)
   try {
-    // Should we die before it is read: the runner empties this folder with the job.
+    // Should this process die before the file is read, the runner empties the folder with the job.
     writeFileSync(file, JSON.stringify(process.env), { mode: 0o600, flag: 'wx' })
     process.execve(program, [program, ...process.execArgv, script], { ...visibleEnv(), [HANDED_ENV]: file })
     return 'the program was not started'
@@ -52,7 +52,7 @@ function hideEnvironment(): string | null {
   }
 }
 
-/** What gates get, and how Node is to find the way out; the runner's own variables come with the rest. */
+/** The variables that gates get, and those by which Node finds proxies and certificates. Those of the runner are in the file. */
 function visibleEnv(): Record<string, string> {
   const { env } = gateEnv(process.env, {
     extra: ['NODE_USE_ENV_PROXY', 'NODE_USE_SYSTEM_CA'],
@@ -61,14 +61,14 @@ function visibleEnv(): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GITHUB_')))
 }
 
-/** The event, as the runner has written it; what a person has to mend where that is no JSON. No file is an empty event. */
+/** The event that the runner wrote, and the mistake where the file is no JSON object. Without a file the event is empty. */
 function eventFile(): { payload: unknown; mistake: Mistake | null } {
   const { GITHUB_EVENT_PATH: path = '' } = process.env
   try {
     const payload: unknown = JSON.parse(existsSync(path) ? readFileSync(path, 'utf8') : '{}')
     if (asObject(payload) !== null) return { payload, mistake: null }
   } catch {}
-  // The toolkit reads it again as soon as it is loaded, and throws.
+  // The toolkit would read the broken file again when it is loaded, and throw.
   delete process.env.GITHUB_EVENT_PATH
   const mistake = {
     path: 'GITHUB_EVENT_PATH',
@@ -79,7 +79,7 @@ function eventFile(): { payload: unknown; mistake: Mistake | null } {
   return { payload: {}, mistake }
 }
 
-/** Why this run has nothing to do, known by its event alone; null where it may have. */
+/** Why this job has nothing to do, as far as its event says; null where it may have work. */
 function notForRalph(payload: unknown): string | null {
   const { GITHUB_EVENT_NAME = '', INPUT_COMMAND = '' } = process.env
   if (INPUT_COMMAND.trim() === 'resume-lost') return null
@@ -91,12 +91,12 @@ function notForRalph(payload: unknown): string | null {
 
 /** Starts the action. `loadJob` loads what works on a feature. */
 export async function bootstrap(loadJob: () => Promise<{ startJob: typeof startJob }>): Promise<void> {
-  // First of all: in the process that was started anew, the event too comes from the file that was handed over.
+  // First: in the process that was started anew, the path of the event is in the file, too.
   const visible = hideEnvironment()
   const { payload, mistake } = eventFile()
   const nothing = mistake === null ? notForRalph(payload) : null
   if (nothing === null) await (await loadJob()).startJob(visible, mistake)
   else process.stdout.write(`::notice::${nothing}\n`)
-  // Sockets that octokit keeps alive must not keep the job.
+  // Sockets that octokit keeps open must not keep the job running.
   await exitAfterFlush()
 }

@@ -1,4 +1,4 @@
-// Releases what a main that was ended by force still holds: its processes, its lease, its open checks.
+// Releases what a main step that was killed still holds: its processes, its lease, its open checks.
 import * as core from '@actions/core'
 import { otherUserOptions } from '../app/isolation.ts'
 import { withLostUsage } from '../app/lost-session.ts'
@@ -12,13 +12,13 @@ import { endOrphansOfRun } from '../system/process.ts'
 import { actionContext, inputSettings, remoteOf, tokenOf } from './action-context.ts'
 import { peekStates } from './peek.ts'
 
-/** What was done, in one line. */
+/** Ends the processes and releases the lease of a killed main step. Gives what was done, in one line. */
 export async function releaseJob(folder: string): Promise<string> {
   const mark = core.getState('mark')
   let ended = mark === '' ? 0 : await endOrphansOfRun(mark)
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)
-  // Before anything else is run in a tree that is the other user's to write.
+  // The other user can write the tree: its processes end before anything else runs there.
   const modes = core.getState('otherUser')
   if (modes !== '') {
     const clone = await openClone(context.workspace, context.env)
@@ -47,7 +47,7 @@ export async function releaseJob(folder: string): Promise<string> {
   const isHeld = lease?.nonce === core.getState('nonce') && lease.runId === context.run.id
   const ours = isHeld || (lease?.runId === context.run.id && lease.runAttempt === context.run.attempt)
   if (found === null) return `nothing is held (${ended} processes ended)`
-  // Another job works already: its checks are its own.
+  // Another job works already, and the checks are its own.
   if (!ours && lease !== null) return `no lease is held (${ended} processes ended)`
   let { github } = found.state
   if (found.state.published !== null) {
@@ -55,11 +55,11 @@ export async function releaseJob(folder: string): Promise<string> {
     github = { ...github, unclosed: await checks.closeRemaining(found.state) }
   }
   if (!ours) return `no lease is held (${ended} processes ended)`
-  // The attempt stays: the next job gives it back. A chain that nobody stopped is to be resumed.
+  // The attempt stays open: the next job gives it back uncharged. A chain that was not stopped by a person is resumed.
   const wasStopped = core.getState('stopped') === 'true'
   const state = withLostUsage(workspace.git, found.state)
   const { job, control: before } = state
-  // A person's cancel is no sign of a chain that gets nothing done.
+  // A cancel by a person does not count as a job without progress.
   const idleJobs = before.idleJobs + (wasStopped || job.counts.iterations > 0 ? 0 : 1)
   const control = { ...before, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id }
   const closed = { ...job, ready: { ...job.ready, opened: false } }
@@ -67,7 +67,7 @@ export async function releaseJob(folder: string): Promise<string> {
   return `the lease was released (${ended} processes ended)`
 }
 
-/** Ends the checks that the last report of a job could not, which has ended its work. Says what was done, in one line. */
+/** Ends checks that are still open after a job has ended, because its last report failed. Gives what was done, in one line. */
 export async function endChecks(folder: string): Promise<string> {
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)

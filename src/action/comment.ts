@@ -1,4 +1,4 @@
-// Runs that a comment, a label or a button started: they acknowledge, answer what needs no work, and dispatch if nobody works.
+// Jobs that a comment, a label or a button started. They acknowledge the command, reply to questions, and dispatch a job where none works.
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
 import { featureOfFolder } from '../branch/find-features.ts'
@@ -39,14 +39,14 @@ function placeOf(context: ActionContext): Place {
   return { context, github, conversation: new Conversation(github) }
 }
 
-/** What was done, in one line for the log. Never throws for what the comment says. */
+/** Handles a comment. Gives what was done, in one line for the log. Never throws because of the comment's text. */
 export async function answerComment(context: ActionContext, event: EventOf<'comment'>): Promise<string> {
   const { comment, issue } = event
   if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
   if (!isPerson(comment)) return 'commands count from people only'
   const place = placeOf(context)
   const { github, conversation } = place
-  // First of all: a stranger's comment costs this request, and on a pull request of ours the reaction.
+  // Checked first, so that a stranger's comment costs one request only, and on a pull request of ours a reaction.
   if (!(await conversation.mayWrite(comment.login))) {
     if (event.marked) await conversation.react(comment.id, 'confused')
     return `${comment.login} has no write permission`
@@ -114,7 +114,7 @@ async function answerOnPull(
           .cancelWorkflowRun({ ...at, run_id: state.lease.runId })
           .catch((error: unknown) => core.warning(githubMessage(error)))
       }
-      // A job that is being stopped moves the generation on, or is killed before: only a kick-off fits both.
+      // A job that is being stopped may or may not raise the generation before it ends. Only a kick-off, without a generation, fits both.
       const generation = lives ? null : state.generation
       const { line, until } = await dispatchJob(place, { feature: state.feature, generation })
       const isOver = ['pause', 'stop'].includes(parsed.command.kind)
@@ -126,7 +126,7 @@ async function answerOnPull(
 
 type ExplainCommand = { kind: 'why' | 'diff'; story: string | null }
 
-/** The reply to `/ralph why` and `/ralph diff`: what is known of a story. */
+/** The reply to `/ralph why` and `/ralph diff`. */
 async function explainReply(
   { context, github }: Place,
   state: State,
@@ -141,7 +141,7 @@ async function explainReply(
   return redact(diffReply({ storyId: story, commits, compareUrl: whole, isKept }))
 }
 
-/** The story's commits among the newest hundred, the oldest first; its last one alone where GitHub does not list them. */
+/** The story's commits among the branch's newest hundred, the oldest first. Only its last one where GitHub lists none. */
 async function commitsOf(github: GitHub, state: State, story: string): Promise<ChangesView['commits']> {
   const { api, at, place, warn } = github
   const { green, nonce, records } = state
@@ -162,7 +162,7 @@ async function commitsOf(github: GitHub, state: State, story: string): Promise<C
 
 const HEARD_BY_JOB = 'the working job hears it before its next iteration'
 
-/** An issue becomes a plan; everything else is heard on the pull request. */
+/** On an issue only `/ralph plan` and help are commands; all others belong on the pull request. */
 async function answerOnIssue(place: Place, { comment, issue }: EventOf<'comment'>): Promise<string> {
   const { conversation } = place
   const parsed = parseSlash(comment.body, [])
@@ -177,7 +177,7 @@ async function answerOnIssue(place: Place, { comment, issue }: EventOf<'comment'
   return parsed.kind === 'help' ? 'answered with the list of commands' : problem
 }
 
-/** In one reply, which is edited the next time. */
+/** Replies to `/ralph status`, in one comment that is edited the next time. */
 async function replyStatus({ context, github, conversation }: Place, issue: number, state: State) {
   const { redact } = redactorFor(secretsIn(context.env))
   const holder = (await isHolderAlive(github, state)) ? (state.lease?.url ?? true) : null
@@ -187,14 +187,14 @@ async function replyStatus({ context, github, conversation }: Place, issue: numb
   await conversation.writeUniqueSticky(issue, marker('status', state.feature), redact(body))
 }
 
-/** Somebody asked for a plan of an issue by its label. What was done, in one line for the log. */
+/** Handles the label that asks for a plan of an issue. Gives what was done, in one line for the log. */
 export async function answerLabel(
   context: ActionContext,
   { sender, issue }: EventOf<'label'>,
 ): Promise<string> {
   if (sender.type !== 'User') return 'labels count from people only'
   const place = placeOf(context)
-  // An issue form sets the label for whoever fills it in.
+  // An issue form sets the label for every author, also without write permission.
   if (!(await place.conversation.mayWrite(sender.login)))
     return `${sender.login} has no write permission: a maintainer's comment /ralph plan begins it`
   return planIssue(place, issue)
@@ -206,8 +206,8 @@ async function planIssue(place: Place, issue: number): Promise<string> {
 }
 
 /**
- * Somebody pressed a button of a story's check: it is said on the pull request who pressed what, and that is a command of
- * theirs. What was done, in one line for the log.
+ * Handles a button of a story's check: a comment on the pull request says who pressed which button, and counts as that person's
+ * command. Gives what was done, in one line for the log.
  */
 export async function answerButton(context: ActionContext, event: EventOf<'button'>): Promise<string> {
   const { identifier, externalId, sender } = event
@@ -232,7 +232,7 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   return until === null ? line : `${line}: whichever comes next hears it`
 }
 
-/** Starts a job; what was done, and where GitHub's rate limit refuses it, until when (epoch ms). */
+/** Starts a job. `line`: what was done; `until`: where GitHub's rate limit refuses the job, until when (epoch ms). */
 async function dispatchJob({ context, github }: Place, what: { feature: string; generation: number | null }) {
   await ensureWorkflow(context, github)
   const next = await dispatchRun(github, context.workflow, what)
@@ -242,15 +242,15 @@ async function dispatchJob({ context, github }: Place, what: { feature: string; 
   return { line: `GitHub's rate limit refuses a job until ${until}`, until: next.until }
 }
 
-/** Whether somebody holds the feature, as far as the state's own time tells. */
+/** Whether the feature's lease has not run out. */
 function isHeld({ lease }: State): boolean {
   return lease !== null && !isExpired(lease, Date.now())
 }
 
-/** Whether the run that holds the feature still goes on. */
+/** Whether the run that holds the lease is still at work. */
 export async function isHolderAlive(github: GitHub, state: State): Promise<boolean> {
   if (!isHeld(state)) return false
   const id = state.lease?.runId ?? null
-  // On somebody's machine: only the lease's own time is known.
+  // Without a run id the holder is a person's machine: only the lease's time is known.
   return id === null || (await findWorkflowRun(github, id))?.status !== 'completed'
 }

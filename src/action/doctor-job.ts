@@ -1,4 +1,4 @@
-// `command: doctor`: everything that a run needs, looked at in a job as a run would have it. Green where nothing is in the way.
+// `command: doctor`: checks everything that a run needs, in a job like that of a run. The job is green where a run could begin.
 import * as core from '@actions/core'
 import type { Isolation } from '../app/isolation.ts'
 import { redactorFor } from '../app/redactor.ts'
@@ -49,7 +49,7 @@ export async function doctor(given: ActionContext, log: Log, signal: AbortSignal
 
 const PLAIN = { width: 80, colour: false, plain: true }
 
-/** The verdict, and each fault with its mend: an annotation has to say it without the summary. */
+/** The verdict, and each fault with its fix: it is shown as an annotation, without the summary. */
 function verdictLine(findings: readonly Finding[]): string {
   const { title, text } = doctorVerdict(findings)
   const faults = findings.filter(({ state }) => state === 'fault')
@@ -60,8 +60,8 @@ function verdictLine(findings: readonly Finding[]): string {
 type Opened = Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout'> & { context: ActionContext }
 
 /**
- * As much as can be opened. The step has the inputs of the job that works, under its own: a job that only looks need not say
- * them again.
+ * Opens the checkout and reads the settings, as far as that works. Inputs that the step lacks are taken from the job in the workflow
+ * that works, so that a job for doctor need not repeat them.
  */
 async function open(given: ActionContext, token: string, secrets: readonly string[]): Promise<Opened> {
   const inputs = await inputSettings(given)

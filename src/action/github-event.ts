@@ -1,4 +1,4 @@
-// The event that started this run, as typed data: whatever the file holds, it is read field by field. Pure.
+// The event that started this job, as typed data. Every field is checked, because the file may hold anything. Pure.
 import { asAmount, asObject, asString, type Json } from '../engine/model/json.ts'
 
 type Person = { login: string; type: string }
@@ -11,15 +11,15 @@ export type RunEvent =
       comment: Person & { id: number; body: string; edited: boolean }
       issue: number
       onPull: boolean
-      /** The pull request bears our marker, and nobody opened it who may not write here. */
+      /** The pull request has Ralph's marker, and was opened by an app or by a member of the repository. */
       marked: boolean
     }
-  /** Somebody asked for a plan of an issue by its label. */
+  /** The label that asks for a plan was set on an issue. */
   | { kind: 'label'; issue: number; sender: Person }
-  /** Somebody pressed a button of a check. */
+  /** A button of a check was pressed. */
   | { kind: 'button'; identifier: string; externalId: string; sender: Person }
   | { kind: 'schedule' }
-  /** Not ours: ends neutral. */
+  /** An event that Ralph does not handle: the job ends at once, green. */
   | { kind: 'foreign'; name: string }
 
 export function readEvent(name: string, payload: unknown): RunEvent {
@@ -64,12 +64,12 @@ export function readEvent(name: string, payload: unknown): RunEvent {
   }
 }
 
-/** Of an issue that is to be planned; the issue form sets it. */
+/** The label of an issue that is to be planned. The issue form sets it. */
 export const PLAN_LABEL = 'ralph-plan'
 
 const PULL_MARKER = '<!-- ralph:pull:'
 
-/** Opened by an app or by somebody of the repository. */
+/** Whether an app or a member of the repository opened it. */
 function isTrusted({ user, author_association: association }: Json): boolean {
   return person(user).type === 'Bot' || ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(text(association))
 }

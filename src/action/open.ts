@@ -1,4 +1,4 @@
-// Opens the checkout of a job, and reads the settings of the trusted side: inputs, and the base branch's file.
+// Opens the checkout of a job, and reads its settings from trusted sources only: the inputs, and the base branch's file.
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { type Isolation, openIsolation, SAME_USER_WARNING } from '../app/isolation.ts'
@@ -38,8 +38,8 @@ const IDENTITY = {
 }
 
 /**
- * Does `act` while checkout's credentials are out of sight, and tells it their values: nothing that is not trusted runs while
- * they lie about. Says what could not be moved, or given back.
+ * Moves the credentials of actions/checkout away, calls `act` with their values (to redact them), and puts them back: no untrusted
+ * program may run while they are readable. Warns of files that could not be moved or put back.
  */
 export async function withCredentialsHidden<T>(
   context: ActionContext,
@@ -56,7 +56,7 @@ export async function withCredentialsHidden<T>(
   }
 }
 
-/** The checkout, with everything that is to be redacted known. */
+/** Opens the checkout. `secrets` are redacted beside those of settings and environment. */
 export function openJobWorkspace(
   context: ActionContext,
   settings: Settings,
@@ -77,7 +77,7 @@ export function openJobWorkspace(
   })
 }
 
-/** The settings of the trusted side: inputs, and the configuration file as the base branch has it, now or `at` a commit. */
+/** The settings from trusted sources: the inputs, and the configuration file of the base branch, now or `at` a commit. */
 export async function trustedSettings(context: ActionContext, token: string, at: string | null = null) {
   const inputs = await inputSettings(context)
   const look = firstLook(context, inputs)
@@ -95,7 +95,7 @@ export async function trustedSettings(context: ActionContext, token: string, at:
   return { settings, notes, base: { branch, sha: tree.sha, defaultBranch }, look }
 }
 
-/** For the base, the states and the features' branches, as far as the inputs name them. */
+/** One request for the base, the states and the features' branches, by the names that the inputs give. */
 function firstLook(
   { inputs, place }: ActionContext,
   { branchPrefix, stateNamespace }: Settings,
@@ -114,18 +114,18 @@ function noBaseError(context: ActionContext, branch: string): UserError {
   })
 }
 
-/** A job that runs programs which are not trusted. */
+/** What a job that runs untrusted programs needs. */
 export type Job = {
   context: ActionContext
   workspace: Workspace
   settings: Settings
   log: Log
   signal: AbortSignal
-  /** As whom they run; null: as the job's own user. */
+  /** The users that untrusted programs run as; null: the job's own user. */
   as: Isolation | null
 }
 
-/** The checkout and the settings of a job, once nothing speaks against it. */
+/** Opens the checkout and the settings of a job. Throws UserError where `refuse` does, or where the job runs on a feature's ref. */
 export async function openJob(
   context: ActionContext,
   secrets: readonly string[],
@@ -139,7 +139,7 @@ export async function openJob(
   return { workspace: await openJobWorkspace(context, settings, token, secrets, look), settings, base }
 }
 
-/** What the checks see of a job that goes on from a commit; `state`: of the feature that it works on. */
+/** What the preflight checks get of a job that continues from a commit. `state`: that of its feature. */
 export function checkInputs(
   { env, workspace: directory }: ActionContext,
   { workspace, settings, base }: Pick<Job, 'workspace' | 'settings'> & Pick<OpenCheckout, 'base'>,
@@ -152,7 +152,7 @@ export function checkInputs(
   return { env, directory, settings, mistakes: [], checkout, features, anew: false }
 }
 
-/** What each part of `isolation: separate-job` has on its machine. */
+/** The checks that make sense on the machine of each job of `isolation: separate-job`. */
 export const CHECKS_OF_PART = {
   claim: ['checkout', 'work tree', 'stories', 'prompts', 'working directory', 'gates'],
   work: ['checkout', 'gates'],
@@ -161,8 +161,8 @@ export const CHECKS_OF_PART = {
 } as const
 
 /**
- * Does `act` with the users that agent and gates run as, then says what they were refused on the network, and lets them go.
- * Settings with which a run means less than it seems to are warned of.
+ * Calls `act` with the users that agent and gates run as. Afterwards warns of refused connections, and closes the users. Warns of
+ * settings that weaken a run: no gates, or `same-user`.
  */
 export async function withIsolation<T>(
   { context, settings, log, workspace: { clone, redactor } }: Omit<Job, 'as'>,
@@ -194,7 +194,7 @@ export function refusedConnections(as: Isolation | null): string | null {
   return as === null ? null : describeRefusedHosts(as.refused())
 }
 
-/** What agent and gates of a job are started with, and the log that shows them. */
+/** The options that agent and gates of a job are started with, and the live log that shows them. */
 export function createJobPorts(
   { context, workspace, settings, log, signal, as }: Job,
   limits: Limits,
@@ -214,7 +214,7 @@ export function createJobPorts(
   return { live, options }
 }
 
-/** On a `ralph/*` ref the workflow file would be the agent's copy, with the secrets of the real one. */
+/** On a `ralph/*` ref the workflow file could be written by the agent, and would run with the repository's secrets. Throws UserError. */
 export function refuseFeatureRef(context: ActionContext, prefix: string): void {
   if (!context.ref.startsWith(`refs/heads/${prefix}`)) return
   throw new UserError({
@@ -225,7 +225,7 @@ export function refuseFeatureRef(context: ActionContext, prefix: string): void {
   })
 }
 
-/** What a dispatch names goes into refs, branches and replies: a feature as its folder may be called, or an issue. */
+/** The feature's name in a dispatch becomes part of refs, branches and replies. Throws UserError for one that is neither a valid name nor an issue. */
 export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void {
   if (event.kind !== 'dispatch' || event.feature === null || issueNumberIn(event.feature) !== null) return
   if (/^issues:/.test(event.feature) && issueQuery(event.feature, 'input feature') !== null) return
@@ -239,12 +239,12 @@ export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void
   })
 }
 
-/** What is uploaded after a job is this job's: a runner of one's own keeps the folder. */
+/** Removes the files of earlier jobs, which a self-hosted runner keeps: only this job's files are uploaded. */
 export function clearUploads({ clone }: Workspace): void {
   for (const name of UPLOADS) removeSync(join(clone.gitDir, 'ralph', name))
 }
 
-/** The settings with what a person chose at kick-off: the same in all jobs of a run. */
+/** The settings with the limits and models that a person chose at kick-off: these hold for all jobs of a run. */
 export async function withChoices(
   context: ActionContext,
   { repository }: Workspace,
@@ -258,9 +258,9 @@ export async function withChoices(
   return { ...settings, ...limits, model: chosen.model, instructions: chosen.instructions }
 }
 
-/** After the last program that is not trusted: what it may have written where we, the runner and people read. */
+/** Called after the last untrusted program: resets the runner's files, and redacts what is uploaded, since it may have written both. */
 export async function settleFiles({ clone, redactor }: Workspace): Promise<void> {
   resetRunnerFiles()
-  // What is uploaded lies where an agent can write, too.
+  // An agent can write in these folders, too.
   for (const name of UPLOADS) await redactFiles(join(clone.gitDir, 'ralph', name), redactor.redact)
 }

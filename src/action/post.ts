@@ -1,4 +1,4 @@
-// The post step: mends what main could not finish (cancelled, killed, timed out). It never fails the job.
+// The post step: does what main could not finish, because it was cancelled, killed or timed out. It never fails the job.
 import * as core from '@actions/core'
 import { messageOf } from '../system/errors.ts'
 import { exitAfterFlush } from '../system/exit-after-flush.ts'
@@ -9,7 +9,7 @@ type LoadCleanup = () => Promise<Pick<typeof Cleanup, 'endChecks' | 'releaseJob'
 async function cleanUp(loadCleanup: LoadCleanup): Promise<void> {
   const folder = core.getState('folder')
   const isFinished = core.getState('finished') === 'true'
-  // A look, and a job that only reads, take no feature, and may have left programs.
+  // Commands that only read take no feature, but may have left processes.
   const isOpen = ['folder', 'otherUser', 'mark'].some((name) => core.getState(name) !== '')
   if (!isOpen || (isFinished && core.getState('untold') !== 'true')) return
   const { endChecks, releaseJob } = await loadCleanup()
@@ -21,7 +21,7 @@ export async function post(loadCleanup: LoadCleanup): Promise<void> {
     core.warning(`the post step could not put things in order: ${messageOf(error)}`),
   )
   const artifact = core.getState('artifact')
-  // Here, not in start-job: a job that was cancelled or killed has more to tell than others.
+  // Uploaded here and not by main, because the logs of a cancelled or killed job matter most.
   if (artifact !== '') {
     const { upload } = await import(/* webpackChunkName: "action" */ './upload.ts')
     await upload(artifact, core.getState('finished') === 'true')

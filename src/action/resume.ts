@@ -1,5 +1,5 @@
-// `resume-lost`, on a schedule: starts chains again whose job was lost, and ends checks that one left open. Idempotent: a
-// dispatch carries the generation.
+// `resume-lost`, on a schedule: restarts chains whose job was lost, and ends checks that a lost job left open. It may run twice: a
+// dispatch carries the generation, so the second job does nothing.
 import * as core from '@actions/core'
 import { lostChainReason, mayHaveOpenChecks } from '../engine/lease.ts'
 import type { State } from '../engine/model/state.ts'
@@ -9,11 +9,11 @@ import { Checks } from '../github/post-checks.ts'
 import { type ActionContext, noWorkflowError, readNamesByApi, tokenOf } from './action-context.ts'
 import { peekStates } from './peek.ts'
 
-/** GitHub ends a job that no runner takes within a day; what waits longer waits for a person. */
+/** GitHub ends a job that no runner takes within a day. A job that waits longer waits for a person's approval. */
 const QUEUE_MS = 24 * 3_600_000
 const CLOCKS_MS = 5 * 60_000
 
-/** Looks at every feature once; gives what was done, in one line. */
+/** Checks every feature once. Gives what was done, in one line. */
 export async function resumeLost(context: ActionContext): Promise<string> {
   const github = connect(context.place, tokenOf(context), (text) => core.warning(text))
   const names = await readNamesByApi(context, github)
@@ -35,20 +35,20 @@ export async function resumeLost(context: ActionContext): Promise<string> {
     }
     waiting ??= await waitingSince(github, workflow)
     const { feature, generation, job } = state
-    // It may be the chain's next job: the next look will tell. Of two jobs with one generation the second does nothing.
+    // The waiting job may be the chain's next one, so this is decided on the next schedule. Of two jobs with one generation the second does nothing.
     if (waiting.some((since) => since > job.startedAt - CLOCKS_MS)) {
       held.push(feature)
       continue
     }
     const answer = await dispatchRun(github, workflow, { feature, generation })
     if (answer.kind === 'limited') {
-      // The next one would be refused, too.
+      // The next dispatch would be refused, too.
       limited.push(feature)
       break
     }
     resumed.push(`${feature} (${why})`)
   }
-  // What the last job could not end, nobody else would.
+  // No later job of these features would end these checks.
   for (const state of resting) await new Checks(github, names.reportAs, state.feature).closeRemaining(state)
   const told = (words: string, features: readonly string[]) =>
     features.length === 0 ? [] : [`${words}: ${features.join(', ')}`]
@@ -60,7 +60,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   return said.length === 0 ? 'no chain is lost' : said.join('; ')
 }
 
-/** Since when runs wait that have not begun, epoch milliseconds. */
+/** Since when each queued run waits, in epoch milliseconds. */
 async function waitingSince({ api, at }: GitHub, workflow: string): Promise<number[]> {
   const route = api.rest.actions.listWorkflowRuns
   const { data } = await route({ ...at, workflow_id: workflow, event: 'workflow_dispatch', per_page: 100 })

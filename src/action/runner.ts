@@ -1,4 +1,4 @@
-// What goes to the runner: the job's log, outputs, the summary, and what the post step must know.
+// What goes to the runner: the job's log, the outputs, the summary, and the values that the post step needs.
 import { lstatSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as core from '@actions/core'
@@ -7,7 +7,7 @@ import type { Outputs } from '../report/outputs.ts'
 import { removeSync, replaceFile } from '../system/files.ts'
 import { sanitizeLine, withoutControls } from '../system/workflow-commands.ts'
 
-/** The job's log: every line is made harmless, so that nothing untrusted can speak to the runner. */
+/** The job's log. Every line is escaped, so that untrusted text cannot be a command for the runner. */
 export type Log = {
   /** For the plain renderer. */
   screen: { write(text: string): void; isTTY: false }
@@ -20,7 +20,7 @@ export function createLog(write: (text: string) => void, redact: (text: string) 
     const lines = text
       .replace(/\n$/, '')
       .split('\n')
-      // A control sequence in the middle of a key would hide it from the redactor, and be gone afterwards.
+      // Control sequences go first: one in the middle of a key would hide the key from the redactor.
       .map((line) => sanitizeLine(redact(withoutControls(line))))
     write(`${lines.join('\n')}\n`)
   }
@@ -34,7 +34,7 @@ export function createLog(write: (text: string) => void, redact: (text: string) 
   }
 }
 
-/** Says what begins, and how long it took: before the first step nothing else would be in the log for seconds. */
+/** Logs what begins, and how long it took. Without it the log would be empty for seconds before the first step. */
 export async function logTimed<T>(
   { screen }: Pick<Log, 'screen'>,
   what: string,
@@ -47,7 +47,7 @@ export async function logTimed<T>(
   return done
 }
 
-/** The action's outputs, kebab-case; null is the empty string. */
+/** Sets the action's outputs by their names in kebab-case. Null becomes the empty string. */
 export function setOutputs(outputs: Outputs): void {
   for (const [name, value] of Object.entries(outputs)) {
     core.setOutput(
@@ -57,16 +57,16 @@ export function setOutputs(outputs: Outputs): void {
   }
 }
 
-/** Folders below `.git/ralph` that are uploaded; what people look for first is at the front. */
+/** Folders below `.git/ralph` that are uploaded, the most useful first. */
 export const UPLOADS = ['report', 'logs', 'screenshots', 'transcripts']
 
-/** Of what the post step uploads: of the run's attempt, and of the job's part where several work on one feature. */
+/** The name of the artifact that the post step uploads. It has the run's attempt, and the job's part where several jobs work on one feature. */
 export function artifactName(feature: string, run: { id: number; attempt: number }, part: string): string {
   const plain = feature.replace(/[^\w.-]/g, '_').slice(0, 100)
   return `ralph-${plain}-${run.id}-${run.attempt}${part === 'whole' ? '' : `-${part}`}`
 }
 
-/** Shows a summary on the job's page, and keeps it as a file beside it; gives the file's path. */
+/** Shows a summary on the job's page, and writes it to a file, too. Gives the file's path. */
 export async function writeSummary(folder: string, name: string, summary: string): Promise<string> {
   const path = join(folder, `${name}.md`)
   await replaceFile(path, summary)
@@ -74,7 +74,7 @@ export async function writeSummary(folder: string, name: string, summary: string
   return path
 }
 
-/** Kept for the post step, which mends what main could not finish. Written early: a cancelled main never comes back. */
+/** Saves values for the post step. Call it early: a main step that is killed cannot save any more. */
 export function saveForPost(facts: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(facts)) {
     remembered.set(name, value)
@@ -85,7 +85,7 @@ export function saveForPost(facts: Readonly<Record<string, string>>): void {
 const remembered = new Map<string, string>()
 const FILES = ['GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_STEP_SUMMARY']
 
-/** When nothing that is not trusted runs any more: a program of our user finds these files, and may have written them. */
+/** Called once no untrusted program runs any more: programs of our user can write these files, so they are emptied. */
 export function resetRunnerFiles(): void {
   for (const name of FILES) {
     const file = process.env[name] ?? ''
@@ -101,5 +101,5 @@ export function resetRunnerFiles(): void {
   for (const [name, value] of remembered) core.saveState(name, value)
 }
 
-/** What a command that only looks has found. `line`: for the log, as a notice, or as the error that the job ends with. */
+/** The result of a command that only reads. `line`: a notice in the log, or the error that the job ends with. */
 export type ReadOnlyResult = { isFine: boolean; line: string }

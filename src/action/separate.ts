@@ -1,5 +1,5 @@
-// `isolation: separate-job`: four jobs do one iteration, each by the same loop (src/jobs). `claim` and `land` hold the write
-// token and run nothing of the repository (work.ts); `work` and `gate` run here, with a token that can only read.
+// `isolation: separate-job`: four jobs do one iteration, each by the same loop (see jobs/). `claim` and `land` have the token that
+// writes, and run no code of the repository (work-job.ts). `work` and `gate` run here, with a token that can only read.
 import * as core from '@actions/core'
 import { limitsOf } from '../app/loop-limits.ts'
 import { createPorts, gatesPort } from '../app/loop-ports.ts'
@@ -35,11 +35,11 @@ import { artifactName, type Log, logTimed, saveForPost } from './runner.ts'
 
 const WHERE_DONE = { work: 'taken from the work job', gate: 'results of the gate job' }
 
-/** The log of a job that does not do every step itself. */
+/** The log of a job that takes some steps from other jobs. `part`: the part that it does itself; null for all. */
 export function jobLog(live: Live, part: Part | null): Observer {
   let isTaken = false
   return {
-    // What the session came to stands in the log of the job that ran it; here it would look like another one.
+    // The session's result is in the log of the job that ran it. Here it would look like a second session.
     event: async (event, state) => {
       if (!isTaken || event.kind !== 'worked') await live.event(event, state)
     },
@@ -53,10 +53,10 @@ export function jobLog(live: Live, part: Part | null): Observer {
   }
 }
 
-/** The land job of examples/ralph-separate.yml has 30 minutes: a wait to start the next run must end before. */
+/** The land job of examples/ralph-separate.yml has 30 minutes: waiting to dispatch the next run has to end before. */
 const LANDING_MS = 25 * 60_000
 
-/** What the land job has to land, or why there is nothing. */
+/** What the land job has to land, or why there is nothing to land. */
 export async function readLanding(
   context: ActionContext,
   workspace: Workspace,
@@ -73,7 +73,7 @@ export async function readLanding(
   return prepareLanding(state, received, limits, { workspace, settings, warn: core.warning })
 }
 
-/** Runs the agent, or the gates, of the iteration that the claim job began. Writes nothing but what is handed over. */
+/** Runs the agent, or the gates, of the iteration that the claim job began. Its only result is the hand-over. */
 export async function runPart(
   part: 'work' | 'gate',
   context: ActionContext,
@@ -113,7 +113,7 @@ async function doPart(
   const limits = limitsOf(chosen)
   const job = { context, workspace, settings: chosen, log, signal, as: null }
   const { live, options } = createJobPorts(job, limits, newMark())
-  // The gate job looks at pages; a step of the work job that asks for gates needs no browser.
+  // Only the gate job runs the browser check; gates that a step of the work job asks for run without it.
   const own =
     part === 'gate'
       ? { agent: await agentOfGateJob(context, workspace, settings) }
@@ -141,7 +141,7 @@ async function doPart(
   return { neutral: summary }
 }
 
-/** The session of the work job, played again; there is none where only gates run. */
+/** An agent that replays the session of the work job; unavailable where no session ran. */
 async function agentOfGateJob(context: ActionContext, workspace: Workspace, { steps }: Settings) {
   const { git, repository, objects, redactor } = workspace
   const work = workOf(context.env, claimOf(context.env))
@@ -151,7 +151,7 @@ async function agentOfGateJob(context: ActionContext, workspace: Workspace, { st
   return replayedAgent(work, repository, objects, redactor.redact, steps?.before ?? [])
 }
 
-/** A job that only reads makes nothing durable. */
+/** The ports of a job that only reads: saving the state does nothing. */
 function withoutSaving(ports: Ports): Ports {
   return { ...ports, store: { ...ports.store, save: async () => {} } }
 }

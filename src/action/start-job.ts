@@ -1,4 +1,4 @@
-// The action: goes by the event, ends with the outcome's job result. Cancellation ends the session and saves.
+// The main step: chooses what to do by event and command, and ends with the job result of the outcome. A cancel ends the session and saves.
 
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
@@ -23,7 +23,7 @@ type ReadOnlyCommand = (context: ActionContext, log: Log, signal: AbortSignal) =
 
 const FAILING = new Set(['stuck', 'max-iterations', 'budget', 'error'])
 
-/** Commands that only look: they take no lease, push nothing and dispatch nothing. */
+/** Commands that only read: they take no lease, push nothing and dispatch nothing. */
 const READ_ONLY_COMMANDS: ReadonlyMap<string, () => Promise<ReadOnlyCommand>> = new Map([
   ['doctor', async () => (await import(/* webpackChunkName: "action" */ './doctor-job.ts')).doctor],
   ['status', async () => (await import(/* webpackChunkName: "action" */ './status.ts')).status],
@@ -83,7 +83,7 @@ async function main(): Promise<void> {
   const worked = await work(context, log, stop.signal, part).catch(async (error: unknown) => {
     const { settings } = context
     const isOver = settings === null || error instanceof LeaseLost || stop.signal.aborted
-    // The claim job has told what is wrong for all of them.
+    // The claim job has sent the notification for all jobs.
     if (isOver || (part !== 'whole' && part !== 'claim')) throw error
     const { notifyError } = await import(/* webpackChunkName: "tell" */ '../app/observers.ts')
     const warn = (message: string) => core.warning(redactor.redact(message))
@@ -105,7 +105,7 @@ async function main(): Promise<void> {
     const next = toPlainText(nextAction(state, { kind: 'ended', conclusion }, 'comment'))
     core.warning(redactor.redact(`${line}\n${next}`))
   } else log.screen.write(`${line}\n`)
-  // The runner calls a job that it cancelled cancelled; a signal from anybody else must not end green.
+  // The runner reports a job that it cancels as cancelled. After a signal from anywhere else the job must not be green.
   if (conclusion.outcome === 'interrupted' && stop.signal.aborted) process.exitCode = 1
 }
 
@@ -115,13 +115,13 @@ function endReadOnly({ isFine, line }: ReadOnlyResult, redact: (text: string) =>
   else core.setFailed(redact(line))
 }
 
-/** Not for us, or nothing to do: green, and said. */
+/** Ends the job green with a notice: there was nothing to do. */
 function endNeutral(message: string): void {
   saveForPost({ finished: 'true' })
   core.notice(message)
 }
 
-/** What a person can mend; empty where it is a surprise. */
+/** The mistakes that a person can fix; empty for an unexpected error. */
 function mistakesOf(error: unknown): readonly Mistake[] {
   if (error instanceof UserError) return error.mistakes
   const disk = diskMistake(error, process.cwd())
@@ -134,13 +134,13 @@ function mistakesOf(error: unknown): readonly Mistake[] {
 }
 
 async function reportFatal(error: unknown): Promise<void> {
-  // Somebody else has the feature: this job has moved nothing since, and has nothing to say.
+  // Another job has the lease now. This job has changed nothing since, and has nothing to report.
   if (error instanceof LeaseLost) {
     endNeutral(error.message)
     return
   }
   const mistakes = mistakesOf(error)
-  // What a person has to mend is not tried again by itself.
+  // A mistake that a person has to fix is not retried by itself.
   if (mistakes.length > 0) saveForPost({ stopped: 'true' })
   const { redact } = redactorFor(secretsIn(hostEnvironment()))
   core.setFailed(redact(mistakes.length > 0 ? mistakes.map(formatMistake).join('\n') : messageOf(error)))
@@ -157,5 +157,5 @@ export async function startJob(visible: string | null, mistake: Mistake | null):
   if (visible !== null) core.warning(`the action's environment stays visible to the agent: ${visible}`)
   await (mistake === null ? main() : Promise.reject(new UserError(mistake)))
     .catch(reportFatal)
-    .catch((error: unknown) => core.warning(messageOf(error))) // a full disk, where nothing more can be said
+    .catch((error: unknown) => core.warning(messageOf(error))) // a full disk: nothing more can be reported
 }

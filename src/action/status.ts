@@ -1,4 +1,4 @@
-// `command: status`: how a feature stands, into the summary and the outputs. Needs no checkout and changes nothing.
+// `command: status`: writes a feature's status to the summary and the outputs. Needs no checkout and changes nothing.
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
 import { chooseFeature } from '../app/resolve-feature.ts'
@@ -42,7 +42,7 @@ export async function status(context: ActionContext, log: Log): Promise<ReadOnly
   return { isFine: true, line: view.headline.text }
 }
 
-/** The newest run of the feature that is meant; null where none has begun. Throws UserError where it is not clear which. */
+/** The newest run of the feature; null where no run has begun. Throws UserError where it is not clear which feature is meant. */
 function chooseState(states: ReadonlyMap<string, State>, asked: string | null): State | null {
   const newest = new Map<string, State>()
   for (const [folder, state] of [...states].sort(([one], [other]) => one.localeCompare(other))) {

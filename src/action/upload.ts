@@ -1,4 +1,4 @@
-// What a job leaves for people: report, transcripts, gate logs and pictures, in one archive that is an artifact of its run.
+// Uploads report, transcripts, gate logs and screenshots of a job as one artifact of its run.
 import { lstat, readdir } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import * as core from '@actions/core'
@@ -12,24 +12,24 @@ import { readRegularFile, redactFiles } from '../system/files.ts'
 import { actionContext } from './action-context.ts'
 import { UPLOADS } from './runner.ts'
 
-/** Of the archive, and of what is put in it; of longer files the end is taken. */
+/** Limits in bytes: of the archive, and of what is put into it. Of a longer file only the end is taken. */
 const MOST_BYTES = 20_000_000
 const MOST_READ = 100_000_000
 const LONGEST_FILE = 4_000_000
 const MOST_FILES = 500
-/** For all of it: nobody waits for an artifact. */
+/** The time limit of the upload. */
 const UPLOAD_MS = 60_000
 
-/** In the post step: says what was uploaded, and whatever goes wrong in one warning. */
+/** Called by the post step. Logs what was uploaded; any error is one warning. */
 export async function upload(name: string, isSettled: boolean): Promise<void> {
   try {
     const { env, workspace } = await actionContext()
     const runtime = runtimeOf(env)
-    // No service takes it: the workflow has a step for it.
+    // Without the artifact service (GitHub Enterprise Server) the workflow needs its own upload step.
     if (runtime === null) return
     const top = join((await openClone(workspace, env)).gitDir, 'ralph')
     const { redact } = redactorFor(secretsIn(env))
-    // A main that was killed has not looked at what an agent may have written there.
+    // A killed main step has not redacted what an agent may have written there.
     if (!isSettled) for (const folder of UPLOADS) await redactFiles(join(top, folder), redact)
     const { zip, files, left } = await packUploads(top)
     if (files === 0) return
@@ -43,7 +43,7 @@ export async function upload(name: string, isSettled: boolean): Promise<void> {
   }
 }
 
-/** The newest files of each folder first, as far as there is room. */
+/** Packs the newest files of each folder, as far as there is room. `left`: how many files had no room. */
 export async function packUploads(top: string) {
   const chunks: Uint8Array[] = []
   let [files, size, read] = [0, 0, 0]
@@ -70,9 +70,9 @@ export async function packUploads(top: string) {
   return { zip: new Uint8Array(Buffer.concat(chunks)), files, left: found.length - files }
 }
 
-/** Names as they sort, the last of a run's first: sessions are numbered. */
+/** Files below a folder in reverse order of their names: sessions are numbered, so the newest come first. */
 async function filesBelow(top: string, folder: string, depth: number): Promise<string[]> {
-  // A link leads elsewhere, also in the place of a folder.
+  // The folder itself may be a link, which must not be followed.
   const isThere = (await lstat(join(top, folder)).catch(() => null))?.isDirectory() === true
   const entries = isThere ? await readdir(join(top, folder), { withFileTypes: true }) : []
   const files: string[] = []

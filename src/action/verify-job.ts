@@ -1,4 +1,4 @@
-// `command: verify`: every gate and a judge on a feature's branch as it stands. Says what they find; the run stays as it was.
+// `command: verify`: runs every gate and a judge on a feature's branch, and reports the result. The run's state does not change.
 
 import { limitsOf } from '../app/loop-limits.ts'
 import { createPorts } from '../app/loop-ports.ts'
@@ -42,7 +42,7 @@ export async function verify(context: ActionContext, log: Log, signal: AbortSign
   })
 }
 
-/** Agent and gates would share a job with its token. */
+/** Throws UserError at `separate-job`: here agent and gates would share a job with its token. */
 function refuseSeparate({ isolation }: Settings): void {
   if (isolation !== 'separate-job') return
   throw new UserError({
@@ -53,7 +53,7 @@ function refuseSeparate({ isolation }: Settings): void {
   })
 }
 
-/** The run that is meant, and where its branch stands now: with what people have pushed. */
+/** The state of the feature that is meant, and the head of its branch with what people have pushed. */
 async function branchOf(
   { event }: ActionContext,
   workspace: Workspace,

@@ -72,7 +72,7 @@ const CHOICES = [
   ...['model', 'instructions'],
 ]
 
-/** What of the feature is worked on, which the state keeps as what it means. */
+/** Inputs that choose a part of the feature. The state keeps the stories that they stand for. */
 const PART = ['stories', 'epic']
 
 /**
@@ -88,7 +88,7 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
   refuseFeatureName(context)
   const handed = part === 'whole' || part === 'claim' ? null : claimOf(context.env)
-  // Whatever stops this job from here on: its post step releases the lease of the claim job. A worker's is that of all workers.
+  // However this job ends, its post step releases the claim job's lease. A worker does not, because all workers share that lease.
   if (handed !== null && part !== 'worker') saveForPost({ folder: handed.folder, nonce: handed.nonce })
   return withCredentialsHidden(context, async (secrets) => {
     const { event } = context
@@ -128,9 +128,9 @@ function claimsWave({ isolation, maxParallel }: Settings): boolean {
 
 async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'claim'): Promise<WorkResult> {
   const { context, workspace, settings, github, base, log } = parts
-  // Asked by a person: a job that goes on works on what the plan has become.
+  // Only a kick-off asks for a plan: a job that continues works on the stories of the plan.
   const isPlan = event.generation === null && [settings.command, event.inputs.command].includes('plan')
-  // What a person chose is read before it is kept; what a plan is called becomes a folder and a branch.
+  // The choices are validated before the state keeps them. The name of a plan is, too: it becomes a folder and a branch.
   const { settings: wanted } = await actionSettings(
     context,
     (path) => workspace.repository.read(base.sha, path),
@@ -157,7 +157,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: pick(event.inputs, CHOICES),
       wanted,
-      // Its machine is gone, or its post step has done it.
+      // On GitHub the holder's machine is gone, or its post step has ended its processes.
       endOrphansOf: async () => {},
       settle: async (state) => {
         const asked = event.generation === null ? wanted : { stories: [], epic: null }
@@ -187,12 +187,12 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   return await workOn(claimed.state, parts, part === 'claim' ? CLAIM_JOB : WHOLE_JOB)
 }
 
-/** A worker, or the job that ends what the workers left. */
+/** The job of a worker of the wave, or the join job that ends the wave. */
 async function runInWave(parts: Parts, part: 'worker' | 'join'): Promise<WorkResult> {
   const { context, workspace, settings } = parts
   const { env, run } = context
   const claimed = await claimedState(workspace, claimOf(env), run.id, settings.jobDeadlineMs)
-  // An attempt of the run that was made by hand begins nothing: its claim job is not run again.
+  // Where a person re-runs single jobs, the claim job is not run again: then this job does nothing.
   if (claimed === null || claimed.lease?.runAttempt !== run.attempt)
     return { neutral: 'the wave is over, or another run has taken over: there is nothing to do' }
   await refuseBlocked(checkInputs(context, parts, claimed.green, claimed))
@@ -209,18 +209,18 @@ async function runInWave(parts: Parts, part: 'worker' | 'join'): Promise<WorkRes
   return await workOn(state, parts, { ...WHOLE_JOB, wave })
 }
 
-/** Those of the inputs that say something. */
+/** The non-empty inputs of these names. */
 function pick(all: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(nonEmpty(all)).filter(([name]) => names.includes(name)))
 }
 
-/** Brings in what the work and the gate job handed over, and ends the iteration that the claim job began. */
+/** The land job: takes what work and gate job handed over, and ends the iteration that the claim job began. */
 async function landAndGoOn(parts: Parts): Promise<WorkResult> {
   const taken = await readLanding(parts.context, parts.workspace, parts.settings)
   return 'neutral' in taken ? taken : workOn(taken.state, parts, taken.how)
 }
 
-/** It stands in the state and in the name of what the job uploads. */
+/** The worker's name, which becomes part of the state and of the artifact's name. Throws UserError. */
 function workerName(found = ''): string {
   if (/^\w{1,20}$/.test(found)) return found
   throw new UserError({
@@ -261,7 +261,7 @@ async function workOn(start: State, parts: Parts, how: JobRole): Promise<WorkRes
         (note) => note !== null,
       ),
   })
-  // Workers may share a machine: what one leaves running is ended with it, and the others are left alone.
+  // Workers may share a machine. With a mark of its own, a worker ends the processes that it left, and no other worker's.
   const mark = start.lease?.mark ?? ''
   const own = wave?.kind === 'worker' ? markOfPart(mark, `worker${wave.name}`) : mark
   const { live, options } = createJobPorts({ ...parts, settings }, limits, own)
@@ -293,14 +293,14 @@ async function workOn(start: State, parts: Parts, how: JobRole): Promise<WorkRes
   const summary = workspace.redactor.redact(jobSummary(reporter.view(state)))
   const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
   const inMarkdown = await writeSummary(folder, `ralph-${state.feature}`, summary)
-  // Who is cancelled may have no time for more.
+  // A cancelled job may have no time to write the report: the outputs are set first.
   if (signal.aborted) setOutputs(outputsOf(state, conclusion.outcome, inMarkdown))
   const reportPath = await writeReport(workspace, state, (places) => reporter.view(state, places))
   setOutputs(outputsOf(state, conclusion.outcome, reportPath ?? inMarkdown))
   return { state, conclusion }
 }
 
-/** In the name of what a job uploads. */
+/** The job's part in the name of its artifact. */
 function partName({ part, wave }: JobRole): string {
   return wave?.kind === 'worker' ? `worker-${wave.name}` : (part ?? wave?.kind ?? 'whole')
 }

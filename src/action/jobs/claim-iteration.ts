@@ -1,4 +1,4 @@
-// The claim job begins an iteration and hands it on; the other jobs find it by what it handed over.
+// The claim job begins an iteration and hands it over; the other jobs find the iteration by that hand-over.
 import type { Workspace } from '../../app/workspace.ts'
 import type { HandedOver } from '../../engine/loop.ts'
 import type { AgentPort, GatesPort } from '../../engine/model/ports.ts'
@@ -10,7 +10,7 @@ import { unavailablePorts } from './handed-over-ports.ts'
 import { EXAMPLE, type FromClaim, writeHandover } from './handover.ts'
 import type { WaveJob } from './wave-jobs.ts'
 
-/** How a job goes through the loop: what stands in the place of agent and gates, and which part of it all it is. */
+/** What a job does of the loop: the ports that replace agent and gates, its part of `separate-job`, and its part of a wave. */
 export type JobRole = {
   ports: { agent?: AgentPort; gates?: GatesPort }
   part: Part | null
@@ -18,10 +18,10 @@ export type JobRole = {
 }
 
 export const WHOLE_JOB: JobRole = { ports: {}, part: null, wave: null }
-/** Everything that needs neither the agent nor code of the repository. */
+/** The claim job does every step that needs neither the agent nor code of the repository. */
 export const CLAIM_JOB: JobRole = { ports: unavailablePorts, part: 'claim', wave: null }
 
-/** The four jobs are one thing: neither the command nor the level of isolation comes alone. */
+/** `separate-job` needs its four commands, and they need `separate-job`. Throws UserError where one comes without the other. */
 export function refuseWrongPart(settings: Settings, isPart: boolean): void {
   if ((settings.isolation === 'separate-job') === isPart) return
   throw new UserError({
@@ -32,12 +32,12 @@ export function refuseWrongPart(settings: Settings, isPart: boolean): void {
   })
 }
 
-/** For a matrix: `["1","2","3"]`. */
+/** The workers' names for a matrix, as JSON: `["1","2","3"]`. */
 function workersOf({ workers }: NonNullable<State['job']['wave']>): string {
   return JSON.stringify(Array.from({ length: workers }, (_, at) => `${at + 1}`))
 }
 
-/** The outputs of the claim job, by name: the lease stays, and the next job is told what it is for. */
+/** The outputs of the claim job, by name. `next`: which job runs next. The lease is kept. */
 export function claimOutputs({ step, state }: HandedOver, base: string): Record<string, string> {
   const { folder, feature, branch } = state
   return {
@@ -50,8 +50,8 @@ export function claimOutputs({ step, state }: HandedOver, base: string): Record<
 }
 
 /**
- * The iteration that the claim job of this run began, with what stands behind it fetched; null where its lease no longer
- * holds. The job that has it now counts its own time.
+ * The state of the iteration that the claim job of this run began, with its commits fetched; null where its lease is no longer
+ * held. Start and deadline are those of the job that calls this.
  */
 export async function claimedState(
   { store }: Workspace,

@@ -1,9 +1,9 @@
-// Pictures of pages on their way from the gate job to the one that lands it: as many as fit beside everything else.
+// Screenshots that the gate job hands over to the land job: as many as fit beside everything else.
 import { isPicture } from '../../branch/screenshot-blobs.ts'
 import type { GateResult, Screenshot } from '../../engine/model/gate.ts'
 import { type FromGate, LIMIT_BYTES, writeHandover } from './handover.ts'
 
-/** The hand-over with the first pictures of these gates that fit; how many do not is a remark. */
+/** The hand-over with the first pictures of these gates that fit. A remark says how many do not. */
 export async function withPictures(
   fitted: FromGate,
   gates: readonly GateResult[],
@@ -39,8 +39,8 @@ function withGate(value: FromGate, at: number, change: (gate: GateResult) => Gat
 }
 
 /**
- * The pictures as objects of this clone, by `keep`. What the gate job says of them is not believed: an id is that of the bytes,
- * and what was there before is one of `known`.
+ * Writes the pictures as objects of this clone, by `keep`. What the gate job says of them is not trusted: ids are computed from the
+ * bytes, and `before` has to be one of `known`.
  */
 export async function landPictures(
   screenshots: readonly Screenshot[],

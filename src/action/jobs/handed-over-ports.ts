@@ -1,4 +1,4 @@
-// Ports for a job that does a part of an iteration: what other jobs have done is answered from what they handed over.
+// Ports of a job that does a part of an iteration. They answer with what the other jobs handed over.
 
 import { writeScreenshot } from '../../branch/screenshot-blobs.ts'
 import { BROWSER_GATE, type Gate, type GateResult } from '../../engine/model/gate.ts'
@@ -21,7 +21,7 @@ import { codeDigest, treeIdOf } from './pack.ts'
 
 type Redact = (text: string) => string
 
-/** The job that lands or claims runs no agent and no code of the repository: being asked is our own mistake. */
+/** Claim and land job run no agent and no code of the repository: a call of these ports is a bug. */
 export const unavailablePorts: { agent: AgentPort; gates: GatesPort } = {
   agent: { work: refused, setUp: refused, judge: refused, plan: refused },
   gates: { canPrepare: false, prepare: async () => null, renew: async () => {}, run: refused },
@@ -31,7 +31,7 @@ function refused(): Promise<never> {
   return Promise.reject(new Error('neither an agent nor a gate runs in this job'))
 }
 
-/** The agent as it worked in another job: its changes are put into the work tree, for the guard to look at. */
+/** An agent that replays the session of the work job: its changes are put into the work tree, where the guard checks them. */
 export function replayedAgent(
   work: FromWork,
   repository: RepositoryPort,
@@ -40,7 +40,7 @@ export function replayedAgent(
   steps: readonly PipelineStep[],
 ): AgentPort {
   const clean = createCleaner(redact)
-  /** Gives why that cannot be. The tree is as hostile as its author: a git that fails at it must not end the job. */
+  /** Checks out the session's tree. Gives why that fails, or null. The tree is hostile: an error of git must not end the job. */
   async function putInPlace(green: string, commit: string): Promise<string | null> {
     const base = await treeIdOf(objects, green)
     try {
@@ -68,11 +68,11 @@ export function replayedAgent(
         learnings: said.learnings.slice(0, MOST_LEARNINGS),
         ...(detail === undefined ? {} : { detail: cleanLines(detail, redact) }),
         ...(circuits === undefined ? {} : { circuits: circuitsOf(steps, circuits) }),
-        // Nobody but the job of the agent would confirm that nothing had to be done: an empty diff passes no story here.
+        // Only the work job would confirm that nothing had to be done, and it is not trusted: here an empty diff passes no story.
         hints: { ...said.hints, done: false },
       }
     },
-    // It is part of the session that was handed over.
+    // The set-up session is part of the session that was handed over.
     setUp: async () => null,
     async judge() {
       const none = { kind: 'none' as const, message: 'the work job handed over no verdict' }
@@ -88,7 +88,7 @@ export function replayedAgent(
   }
 }
 
-/** Those of steps that have one, open no longer than the step says. */
+/** The circuits of steps that have one, open for no longer than the step's setting allows. */
 function circuitsOf(steps: readonly PipelineStep[], given: Circuits): Circuits {
   const entries = steps.flatMap(({ name, circuit }) => {
     const one = Object.hasOwn(given, name) ? given[name] : undefined
@@ -100,8 +100,8 @@ function circuitsOf(steps: readonly PipelineStep[], given: Circuits): Circuits {
 }
 
 /**
- * The gates as they ran in another job: they count for exactly the code they saw, and each one has to be there. What else is
- * red there, such as a service, is red here.
+ * Gates that answer with the results of the gate job. These count only for exactly the code that ran there, and every configured gate
+ * needs a result. What else was red there, such as a service, is red here, too.
  */
 export function handedOverGates(
   given: FromGate,
@@ -142,12 +142,12 @@ export function handedOverGates(
       for (const { name, when, advisory } of configured) {
         if (of === 'baseline' && name === BROWSER_GATE) {
           const seen = isSame ? from.gates.find((one) => one.name === name) : undefined
-          // The pages as they were: nothing that has to be there, or to be right.
+          // Screenshots of the base are advisory: no page has to exist or to be right there.
           if (seen !== undefined) results.push({ ...cleaned(seen, true), screenshots: await shown(seen) })
           continue
         }
         if (!isFor(when, tags) && !also.includes(name)) continue
-        // It did not run because of them.
+        // The gate did not run, because of these failures.
         if (red && from.gates.every((one) => one.name !== name)) break
         const ran = isSame ? from.gates.find((one) => one.name === name) : undefined
         const ended = isSame ? 'no result from the gate job' : 'the gate job ran on other code'
@@ -168,7 +168,7 @@ function isOther(name: string, configured: readonly Gate[]): boolean {
 const MOST_CHARACTERS = 400
 const MOST_LEARNINGS = 20
 
-/** As this job would have had it from a session itself: one line, bounded, without what could hide a secret from the redaction. */
+/** Cleans text as if a session of this job had said it: one line, shortened, redacted, without characters that could hide a secret. */
 export function createCleaner(redact: Redact): Redact {
   return (text) => redact(withoutControls(text.replace(/\s+/g, ' ')).trim()).slice(0, MOST_CHARACTERS)
 }

@@ -1,5 +1,5 @@
-// What the four jobs of `isolation: separate-job` tell each other, as job outputs: one line of JSON each. What comes from a
-// job that ran the agent or its code is read by these definitions; one that does not fit as a whole is as if it had not come. Pure.
+// What the four jobs of `isolation: separate-job` hand over to each other, as job outputs: one line of JSON each. The hand-over of
+// a job that ran the agent or its code is validated here. One with any invalid field counts as missing. Pure.
 import * as z from 'zod/mini'
 import { Session } from '../../engine/model/attempt.ts'
 import type { Verdict } from '../../engine/model/event.ts'
@@ -13,19 +13,19 @@ import { excerpt } from '../../system/excerpt.ts'
 
 /** An environment variable holds at most 128 KB on Linux (MAX_ARG_STRLEN); the job gets it as one. */
 export const LIMIT_BYTES = 96 * 1024
-/** Of a plan, in characters: it is quoted once more on its way. */
+/** Of a plan, in characters: as JSON within JSON it is quoted twice, which makes it longer. */
 const MOST_WORDS = 40_000
-/** Of a gate, each. */
+/** The most annotations and remarks of one gate. */
 const ANNOTATIONS = 50
 const REMARKS = 20
 
-/** What is longer is cut, by the name of its field; a picture's is its blob. */
+/** The most characters of a text, by the name of its field. Longer texts are cut, but not pictures: the name of their field is a blob id. */
 const TEXT = 2000
 const TEXTS: Readonly<Record<string, number>> = {
   output: 2 * LIMIT_BYTES,
   detail: OUTPUT_BYTES.stored,
   words: MOST_WORDS,
-  // Each may be a row of the ledger for good.
+  // Each may become a row of the ledger, which stays.
   agent: 100,
   model: 100,
 }
@@ -37,7 +37,7 @@ const LISTS: Readonly<Record<string, number>> = {
   others: 10,
   evidence: 1000,
 }
-/** Nobody uses more than this of anything; the last moment that a Date knows; and a line as a report of a gate may say it. */
+/** The largest numbers, by the name of the field: amounts; times, up to the last that a Date can hold; and line numbers of reports. */
 const MOST = 1e12
 const MOST_TIME = 8.64e15
 const NUMBERS: Readonly<Record<string, number>> = {
@@ -47,7 +47,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
   line: Number.MAX_SAFE_INTEGER,
 }
 
-/** A part of what was handed over, with an end. Throws for a number that is neither an amount nor a moment. */
+/** Limits one field of a hand-over. Throws RangeError for a number that is neither an amount nor a time. */
 function limitField(name: string, value: unknown): unknown {
   if (typeof value === 'string') return PICTURE.test(name) ? value : value.slice(0, TEXTS[name] ?? TEXT)
   if (Array.isArray(value)) return value.slice(0, LISTS[name] ?? LIST)
@@ -63,7 +63,7 @@ const digest = text.check(z.regex(PICTURE))
 const verdict: z.ZodMiniType<Verdict> = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('verified'),
-    /** Looked for again where it is landed. */
+    /** The land job looks it up again. */
     evidence: z.exactOptional(z.array(z.object({ storyId: text, criterion: z.number(), shown: text }))),
   }),
   z.object({ kind: z.literal('reset'), stories: z.array(nonce), reason: text }),
@@ -78,14 +78,14 @@ const screenshot = z.extend(Screenshot, {
   viewport: text.check(z.regex(/^\d{1,5}x\d{1,5}$/)),
   blob: digest,
 })
-// What counts again is what this process saw by itself.
+// Results that are reused (`green`, `asAt`) have to come from this process.
 const gateResult = z.extend(z.omit(GateResult, { green: true, asAt: true }), {
-  /** A gate's has at most 64 characters, and a service's says that it is one. */
+  /** A gate's name has at most 64 characters; a service's is longer by the word "service". */
   name: z.pipe(
     text,
     z.transform((name) => oneLine(name, 80)),
   ),
-  // The settings say which gates are, not the job that ran them.
+  // The settings say which gates are advisory, not the job that ran them.
   advisory: z.pipe(
     z.boolean(),
     z.transform(() => false),
@@ -95,7 +95,7 @@ const gateResult = z.extend(z.omit(GateResult, { green: true, asAt: true }), {
 })
 
 const fromClaim = z.object({ folder: nonce, nonce, base: digest })
-/** What was proposed or asked is read again where it is landed: `words` are JSON, as a session would say it. */
+/** The land job parses the proposal or questions again: `words` are JSON, as a session would write it. */
 const planned = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('proposed'), words: text, usage: Usage }),
   z.object({ kind: z.literal('limit'), notBefore: z.nullable(z.number()), message: text, usage: Usage }),
@@ -116,23 +116,23 @@ const fromGate = z.object({
   nonce,
   code: z.nullable(digest),
   gates: z.array(gateResult),
-  /** What `screenshots` name, in base64. */
+  /** The screenshots by blob id, in base64. */
   pictures: z.exactOptional(z.record(digest, text)),
 })
 
-/** From the job that holds the lease, which runs nothing that is not trusted. */
+/** From the claim job, which has the lease and runs no untrusted program. */
 export type FromClaim = z.output<typeof fromClaim>
 /**
- * What a session said and used; its changes are `commit`, in a pack of the digest `sha256`. `mistake`: what a person has
- * to mend before an agent can start at all; then there is nothing else.
+ * What a session said and used. Its changes are `commit`, in the pack with the digest `sha256`. `mistake`: what a person has to fix
+ * before an agent can start; then the rest is null.
  */
 export type FromWork = z.output<typeof fromWork>
-/** Gate results for exactly the code of this digest; without one nothing came as far as the gates. */
+/** Gate results for the code with this digest; null where no gate ran. */
 export type FromGate = z.output<typeof fromGate>
 
 export type Planned = z.output<typeof planned>
 
-/** The same for the next job. */
+/** A proposal as it is handed over to the next job. */
 export function plannedOf(proposal: Proposal, usage: Usage): Planned {
   if (proposal.kind !== 'proposed' && proposal.kind !== 'asked') return { ...proposal, usage }
   const words = JSON.stringify(proposal)
@@ -157,12 +157,12 @@ export function writeHandover(value: FromClaim | FromWork | FromGate): string {
   return JSON.stringify(value)
 }
 
-/** Bytes of a gate's output, at first. */
+/** The most bytes of a gate's output before it is cut to fit. */
 const LARGEST = OUTPUT_BYTES.stored
 
 /**
- * Gate output is cut, the longest first, and what else is told of gates with it, until everything fits into one variable.
- * Pictures come behind that: see pictures.ts.
+ * Cuts the gates' output (the longest first), remarks and annotations, until everything fits into one variable. Pictures are added
+ * afterwards: see hand-over-pictures.ts.
  */
 export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
   for (let most = LARGEST; ; most = Math.floor(most / 2)) {
@@ -178,7 +178,7 @@ export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
   }
 }
 
-/** The same of the work job: what is shown for criteria is cut, and the last are left out where that does not do. */
+/** Cuts the evidence of a judge until the work job's hand-over fits. The last evidence is left out where that is not enough. */
 export function fitWork(value: FromWork): FromWork {
   const { judged } = value
   if (judged?.verdict.kind !== 'verified' || judged.verdict.evidence === undefined) return value
@@ -208,7 +208,7 @@ export function claimOf(env: Env): FromClaim {
   })
 }
 
-/** What the other two handed over for this claim; null for a job that did not run, or said nothing that fits. */
+/** What the work job handed over for this claim; null where it did not run, or where its hand-over is invalid. */
 export function workOf(env: Env, claim: FromClaim): FromWork | null {
   const work = readFromWork(env.RALPH_FROM_WORK)
   return work?.nonce === claim.nonce ? work : null

@@ -1,4 +1,4 @@
-// The land job ends the iteration that the claim job began, by what the work and the gate job handed over.
+// The land job ends the iteration that the claim job began, with what the work and the gate job handed over.
 
 import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
@@ -15,12 +15,12 @@ import { createCleaner, handedOverGates, replayedAgent, unavailablePorts } from 
 import type { FromGate, FromWork } from './handover.ts'
 import { readPack } from './pack.ts'
 
-/** What the other jobs handed over: null for one that did not run, or whose words do not fit. `cancelled`: the run was. */
+/** What the other jobs handed over: null for a job that did not run, or whose hand-over is invalid. `cancelled`: the run was cancelled. */
 export type Received = { work: FromWork | null; gate: FromGate | null; cancelled: boolean }
 
 const GIVEN_UP: JobRole = { ...WHOLE_JOB, ports: unavailablePorts }
 
-/** How `state` is to be landed. Whatever did not come, or does not fit, counts as lost; `warn` is told why. */
+/** Prepares state and ports for the loop to end the iteration. Where a hand-over is missing or invalid, the iteration is lost; `warn` gets the reason. */
 export async function prepareLanding(
   state: State,
   received: Received,
@@ -69,13 +69,13 @@ async function missingHandover(
   return work?.sha256 == null ? null : readPack(git, work.sha256)
 }
 
-/** No session began: the attempt is given back, and a person has to mend what the work job said. */
+/** No session began: the attempt is given back, and a person has to fix the mistake that the work job reported. */
 function endedByMistake(state: State, summary: string): State {
   const halted = { kind: 'error' as const, summary, fix: 'mend it, then run again' }
   return { ...refundAll(state, 'limit', summary), job: { ...state.job, landing: 'lost', halted } }
 }
 
-/** The attempt is given back; what its session and a judge used is charged, or estimated where nobody knows. */
+/** The attempt is given back. What its session and a judge used is charged; where that is unknown, an estimate is. */
 function lostIteration(state: State, { work, cancelled }: Received): State {
   const halted = cancelled ? { kind: 'interrupted' as const } : null
   const job = { ...state.job, landing: 'lost' as const, halted }

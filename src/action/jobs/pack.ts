@@ -1,4 +1,4 @@
-// Carries the changes of a session from job to job as a git pack, which is checked object by object when it comes in.
+// Hands the changes of a session from job to job over as a git pack. Every object is checked when the pack is read.
 import { createHash } from 'node:crypto'
 import { lstat, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -6,15 +6,15 @@ import type { CatFile } from '../../git/cat-file.ts'
 import type { Git } from '../../git/git.ts'
 import { removeSync } from '../../system/files.ts'
 
-/** A pack is read into memory. */
+/** The largest pack: it is read into memory. */
 const MOST_BYTES = 256 * 1024 * 1024
 
-/** Where the workflow's artifact steps take it from, and put it. */
+/** The path that the artifact steps of the workflow upload from and download to. */
 export function packFile(git: Git): string {
   return join(git.clone.gitDir, 'ralph', 'handover', 'work.pack')
 }
 
-/** Writes what `commit` has and `base` has not. Gives the file's digest. */
+/** Writes the objects of `commit` that `base` does not have. Gives the file's SHA-256. */
 export async function writePack(git: Git, commit: string, base: string): Promise<string> {
   const file = packFile(git)
   removeSync(dirname(file))
@@ -26,7 +26,7 @@ export async function writePack(git: Git, commit: string, base: string): Promise
   return digestOf(await readFile(file))
 }
 
-/** Takes the pack in. Gives why it cannot be used, or null. Nothing of it is checked out or run here. */
+/** Adds the pack's objects to the clone. Gives why that cannot be done, or null. Nothing is checked out or run. */
 export async function readPack(git: Git, sha256: string): Promise<string | null> {
   const file = packFile(git)
   const found = await lstat(file).catch(() => null)
@@ -34,13 +34,13 @@ export async function readPack(git: Git, sha256: string): Promise<string | null>
   if (found.size > MOST_BYTES) return `the pack has ${Math.round(found.size / 1024 / 1024)} MB`
   const bytes = await readFile(file)
   if (digestOf(bytes) !== sha256) return 'the pack is not the one that the work job wrote'
-  // Every object of it is checked.
+  // The pack is hostile: git checks every object of it.
   const how = { input: bytes, accept: [1, 128] }
   const taken = await git.run(['index-pack', '--strict', '--fsck-objects', '--stdin'], how)
   return taken.code === 0 ? null : `the pack was refused: ${taken.stderr.trim().split('\n')[0] ?? ''}`
 }
 
-/** The code of a commit: every entry at its top but Ralph's own folder, whose times differ from job to job. */
+/** A digest of a commit's code: all entries of its root but `.ralph`, where times differ from job to job. */
 export async function codeDigest(git: Git, objects: CatFile, commit: string): Promise<string> {
   const listed = await git.run(['ls-tree', '-z', '--full-tree', await treeIdOf(objects, commit)])
   const code = listed.stdout.split('\0').filter((entry) => !entry.endsWith('\t.ralph'))

@@ -1,5 +1,5 @@
-// `max-parallel` in CI: the claim job hands over to workers, a job each, and the join job ends what they leave. All of them have
-// the tools, and the state in common; what a worker does comes from the state alone.
+// `max-parallel` in CI: the claim job hands over to workers, a job each, and the join job ends the wave. All of them can run the
+// agent and the gates, and they share the state: it alone says what a worker does.
 import { randomUUID } from 'node:crypto'
 import { limitsOf } from '../../app/loop-limits.ts'
 import { refundAll, withoutWorkers } from '../../engine/attempt-events.ts'
@@ -40,9 +40,9 @@ export function refuseNoWave({ maxParallel, isolation }: Settings): void {
     throw new UserError({ path: 'max-parallel', found: `${maxParallel}`, expected: '2 or more', fix })
 }
 
-/** Everything before the first story; then the state is that of a wave. */
+/** Does every step before the first story. Then the state is that of a wave. */
 async function claimWave(start: State, limits: Limits, ports: Ports): Promise<JobEnd | HandedOver> {
-  // Workers prepare their machines; here only the gates of the base may need it, and join's gates prepare by themselves.
+  // Each worker prepares its own machine. Here only the gates of the base need it; the gates of the join job prepare by themselves.
   const ready = { ...start.job.ready, prepared: !limits.baseline || start.baseline === 'green' }
   const begun = { ...start, job: { ...start.job, ready } }
   const ended = await loop(begun, limits, ports, (step) => step.kind !== 'reserve')
@@ -54,7 +54,7 @@ async function claimWave(start: State, limits: Limits, ports: Ports): Promise<Jo
   return { step, state: { ...state, job: { ...job, wave: { ...wave, workers } } } }
 }
 
-/** How many stories could be begun now, side by side; at most `maxParallel`. */
+/** How many stories could begin side by side now, at most `maxParallel`. */
 function readyStories(start: State, limits: Limits, at: number): number {
   let state = start
   for (let count = 0; ; count += 1) {
@@ -65,7 +65,7 @@ function readyStories(start: State, limits: Limits, at: number): number {
   }
 }
 
-/** What a job of a wave comes to: null for a worker, whose story the others tell. */
+/** Runs a job of a wave. Gives null for a worker: the join job reports its story. */
 export async function runWaveJob(
   start: State,
   limits: Limits,
@@ -85,7 +85,7 @@ export async function runWaveJob(
   }
 }
 
-/** Ends the wave: lands what stands in the train, gives back what was lost, then goes on as a job that begins nothing. */
+/** Ends the wave: lands the stories in the merge train, gives lost attempts back, then runs the loop without beginning a story. */
 async function join(start: State, limits: Limits, ports: Ports, isCancelled: boolean): Promise<JobEnd> {
   const free = await withoutOtherWorkers(start, ports)
   const left = isCancelled ? free : await workInWave(free, limits, ports, { worker: 'join', begins: false })
@@ -97,7 +97,7 @@ async function join(start: State, limits: Limits, ports: Ports, isCancelled: boo
   return loop({ ...state, job }, limits, ports)
 }
 
-/** The state without its workers, with a lease that none of them has: one that was taken for lost and comes back moves nothing. */
+/** The state without workers, and with a new lease: a worker that was taken for lost and comes back can no longer save. */
 async function withoutOtherWorkers(start: State, { store }: Ports): Promise<State> {
   let found = start
   for (let tries = 1; ; tries += 1) {
@@ -116,5 +116,5 @@ async function withoutOtherWorkers(start: State, { store }: Ports): Promise<Stat
   }
 }
 
-/** A worker that comes back saves seldom. */
+/** A worker that comes back saves rarely, so that a few tries are enough. */
 const MOST_SAVES = 20

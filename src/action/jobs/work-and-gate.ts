@@ -1,4 +1,4 @@
-// The two jobs whose token can only read: work runs the agent's session, gate runs the gates. What they came to is handed over.
+// The two jobs whose token can only read: work runs the agent's session, gate runs the gates. Both hand their results over.
 import type { Workspace } from '../../app/workspace.ts'
 import { writeCommit } from '../../branch/commits.ts'
 import { loop } from '../../engine/loop.ts'
@@ -15,7 +15,7 @@ import { withPictures } from './hand-over-pictures.ts'
 import { type FromGate, type FromWork, fitGates, fitWork, plannedOf, writeHandover } from './handover.ts'
 import { codeDigest, writePack } from './pack.ts'
 
-/** What a job of an iteration is given. `settle` is for the end of the last program that is not trusted. */
+/** What a job of an iteration gets. `settle` is called when the last untrusted program has ended. */
 export type PartRun = {
   state: State
   limits: Limits
@@ -50,9 +50,9 @@ export async function runWork({
   const saved =
     recorded.session === null || attempt === null ? null : await repository.keep(ended.state, attempt.storyId)
   const failure = attempt?.phase === 'failed' ? attempt.failure : null
-  // The loop has made one of a set-up session and the story's.
+  // The loop has added a set-up session to that of the story.
   const whole = (attempt === null ? null : sessionOf(attempt)) ?? recorded.session
-  // Here alone the keys of the agent are known: what the guard refuses by them is not handed on.
+  // Only this job knows the agent's keys: a change that the guard refuses because of them is not handed over.
   const session =
     whole !== null && failure?.kind === 'guard'
       ? { ...whole, status: 'failed' as const, message: failure.summary }
@@ -68,7 +68,7 @@ export async function runWork({
   }
 }
 
-/** For a job that a person's mistake ended before a session began; the land job ends the chain with it, uncharged. */
+/** The hand-over of a work job that a person's mistake ended before a session began. The land job ends the chain with it, uncharged. */
 export function mistakeHandover(nonce: string, mistake: string): string {
   const nothing = { session: null, judged: null, planned: null, commit: null, sha256: null }
   return writeHandover({ nonce, ...nothing, mistake })
@@ -90,7 +90,7 @@ function recordingAgent(agent: AgentPort, recorded: Recorded): AgentPort {
     async judge(...asked) {
       recorded.judged = await agent.judge(...asked)
       const { verdict, usage } = recorded.judged
-      // What it names is looked for where gates have run.
+      // The evidence is looked up by the land job, after the gates.
       return { verdict: verdict.kind === 'verified' ? { kind: 'verified' } : verdict, usage }
     },
     async plan(...asked) {
