@@ -28,7 +28,7 @@ const IDS_LIMIT = 10_000
 const MAX_EVIDENCE = 5_000
 const EVIDENCE_LIMIT = 300
 
-/** Without a text: `done`, `runVerification`. */
+/** Without a text: `done`, `verified`. */
 type Marker = {
   kind:
     | 'done'

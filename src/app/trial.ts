@@ -10,7 +10,7 @@ import { importantLines } from '../system/excerpt.ts'
 import { runUntrusted } from '../system/process.ts'
 import { redactorFor } from './redactor.ts'
 
-/** `missingDocuments`: it, or what it starts, is not on this machine. `unknown`: it did not end in time. */
+/** `missing`: the program, or one that it starts, is not on this machine. `unknown`: it did not end in time. */
 export type Trial = {
   name: string
   run: string

@@ -14,13 +14,13 @@ import { learningsPage } from '../report/agents-md.ts'
 import { pluralize } from '../report/figures.ts'
 import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
-import { type Answer, answerOf, type Context } from './command-context.ts'
+import { type CommandResult, type Context, resultOfState } from './command-context.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
 import { steer } from './steer.ts'
-import { detours, textOf, writeAll } from './write-files.ts'
+import { linkMistakes, readText, writeFiles } from './write-files.ts'
 
 /** Nothing is committed where people stand: what has moved is theirs to look at. Gives 0 when it was done. */
-export async function archive(context: Context): Promise<Answer> {
+export async function archive(context: Context): Promise<CommandResult> {
   using local = await openFeature(context)
   const state = await local.look()
   await refuseAtWork(state)
@@ -39,14 +39,14 @@ export async function archive(context: Context): Promise<Answer> {
   context.say(
     `${paths.what}; commit it: git add -A .ralph && git commit -m "chore: archive ${state.feature}"`,
   )
-  return answerOf(state, { archived: [paths.moved] })
+  return resultOfState(state, { archived: [paths.moved] })
 }
 
 type Moved = { moved: string; what: string }
 
 async function prdHere({ workspace }: LocalRun, state: State): Promise<Prd | null> {
   const path = `${state.folder}/prd.json`
-  const text = await textOf(workspace.clone.workTree, path)
+  const text = await readText(workspace.clone.workTree, path)
   const parsed = text === null ? null : parsePrd(text, path)
   if (parsed?.ok === false) throw new UserError(parsed.mistakes)
   return parsed?.prd ?? null
@@ -80,7 +80,7 @@ async function refuseLoose({ workspace, base }: LocalRun, state: State): Promise
 
 async function moveFolder({ workspace }: LocalRun, { folder }: State, prd: Prd): Promise<Moved> {
   const { workTree } = workspace.clone
-  const wrong = detours(workTree, [`${ARCHIVE}/${basename(folder)}`])
+  const wrong = linkMistakes(workTree, [`${ARCHIVE}/${basename(folder)}`])
   if (wrong.length > 0) throw new UserError(wrong)
   const taken = await readdir(join(workTree, ARCHIVE)).catch(() => [])
   const to = `${ARCHIVE}/${freeName(basename(folder), new Set(taken))}`
@@ -105,7 +105,10 @@ async function moveDone({ workspace }: LocalRun, { folder }: State, before: Prd)
   }
   const taken = (await readdir(join(clone.workTree, folder))).map((name) => name.replace(/\.json$/, ''))
   const to = `${folder}/${freeName(DONE, new Set(taken))}.json`
-  await writeAll(clone.workTree, { [to]: doneFile(before, done), [`${folder}/prd.json`]: serializePrd(prd) })
+  await writeFiles(clone.workTree, {
+    [to]: doneFile(before, done),
+    [`${folder}/prd.json`]: serializePrd(prd),
+  })
   return {
     moved: to,
     what: `${pluralize(done.length, 'story', 'stories')} that ${done.length === 1 ? 'is' : 'are'} done left prd.json`,

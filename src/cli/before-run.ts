@@ -11,7 +11,7 @@ import { type LocalRun, openLocal } from './local-feature.ts'
 type Voice = { warn(message: string): void }
 
 /** As much of it as can be opened: where `local` or `state` is null, the mistakes say why. */
-export async function lookBefore(
+export async function checkBeforeRun(
   context: Context,
   read: SettingsResult,
   voice: Voice,
@@ -21,7 +21,7 @@ export async function lookBefore(
   const local = opened instanceof UserError ? null : opened
   const found = local === null ? null : await orUserError(() => local.look(hear))
   const state = found instanceof UserError ? null : found
-  const checkout = opened instanceof UserError ? opened.mistakes : openedBy(opened, state)
+  const checkout = opened instanceof UserError ? opened.mistakes : checkoutOf(opened, state)
   const start: RunStart = {
     ...startOf(context, read.settings, checkout),
     mistakes: read.ok ? [] : read.mistakes,
@@ -35,8 +35,8 @@ export async function lookBefore(
 }
 
 /** The same, where nothing speaks against a run. Throws UserError with every mistake. */
-export async function openForRun(...given: Parameters<typeof lookBefore>) {
-  const { local, state, start, mistakes } = await lookBefore(...given)
+export async function openForRun(...given: Parameters<typeof checkBeforeRun>) {
+  const { local, state, start, mistakes } = await checkBeforeRun(...given)
   if (mistakes.length === 0 && local !== null && state !== null) return { local, state, start }
   local?.[Symbol.dispose]()
   throw new UserError(mistakes)
@@ -53,7 +53,7 @@ export function startOf(
 }
 
 /** A checkout as checks see it; the commit is the one that a run goes on from. */
-export function openedBy({ workspace, base, read }: LocalRun, state: State | null): OpenCheckout {
+export function checkoutOf({ workspace, base, read }: LocalRun, state: State | null): OpenCheckout {
   const commit = state?.green ?? workspace.clone.head ?? base.sha
   const readThere = (path: string) => workspace.repository.read(commit, path)
   return { workspace, base, commit, read: state === null ? readThere : (path) => read(state, path) }

@@ -18,7 +18,7 @@ import { sanitizeJson, sanitizeLine } from '../system/workflow-commands.ts'
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
 /** A command's result: the exit code, and what `--json` prints beside the outputs. */
-export type Answer = { code: number; outputs: Outputs; more?: Record<string, unknown> }
+export type CommandResult = { code: number; outputs: Outputs; more?: Record<string, unknown> }
 
 export type Context = {
   /** The command's name. */
@@ -51,8 +51,8 @@ export function contextOf(
   const json = flags.json === true
   const out = json ? process.stderr : process.stdout
   const { redact } = createRedactor(secretsIn(env))
-  const say = (text: string) => tell(out, redact(text))
-  const warn = (text: string) => tell(process.stderr, `warning: ${redact(text)}`)
+  const say = (text: string) => printLines(out, redact(text))
+  const warn = (text: string) => printLines(process.stderr, `warning: ${redact(text)}`)
   return { command, flags, given, feature: named ?? null, json, directory, env, out, redact, say, warn }
 }
 
@@ -61,13 +61,13 @@ export async function settingsOf(
   context: Context,
   extra: Flags = {},
 ): Promise<{ settings: Settings; notes: string[] }> {
-  const result = await settingsRead(context, extra)
+  const result = await readSettings(context, extra)
   if (!result.ok) throw new UserError(result.mistakes)
   return result
 }
 
 /** The same, with the mistakes beside what could be read. */
-export async function settingsRead(context: Context, extra: Flags = {}): Promise<SettingsResult> {
+export async function readSettings(context: Context, extra: Flags = {}): Promise<SettingsResult> {
   // Loaded here: `ralph --version` and help have no use for it.
   const { flagTable, resolveSettings } = await import(
     /* webpackChunkName: "work" */ '../settings/read-settings.ts'
@@ -76,14 +76,14 @@ export async function settingsRead(context: Context, extra: Flags = {}): Promise
   const flags = Object.fromEntries(Object.entries(context.flags).filter(([name]) => isSetting(name)))
   const chosen = { ...flags, ...(context.flags.once === true ? { iterationsPerJob: '1' } : {}), ...extra }
   if (context.feature !== null) Object.assign(chosen, { feature: context.feature })
-  const { top } = topOf(context.directory)
+  const { top } = findTop(context.directory)
   return resolveSettings({ flags: chosen, env: context.env, surface: 'cli' }, (path) =>
     readFile(join(top, path), 'utf8').catch(() => null),
   )
 }
 
 /** The top of the checkout that a folder lies in: the configuration stands there, not in a sub-folder. Else the folder itself. */
-export function topOf(directory: string): { top: string; isRepository: boolean } {
+export function findTop(directory: string): { top: string; isRepository: boolean } {
   for (let at = directory; ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return { top: at, isRepository: true }
     if (dirname(at) === at) return { top: directory, isRepository: false }
@@ -91,7 +91,7 @@ export function topOf(directory: string): { top: string; isRepository: boolean }
 }
 
 /** Writes lines that a terminal and a job log only show: in another CI, or in a step of a workflow, this is its output. */
-export function tell(stream: { write(text: string): unknown }, text: string): void {
+export function printLines(stream: { write(text: string): unknown }, text: string): void {
   stream.write(`${text.split('\n').map(sanitizeLine).join('\n')}\n`)
 }
 
@@ -112,12 +112,12 @@ export function refuseTwoFeatures({ command, flags }: Context, word: string | un
 }
 
 /** How a feature stands, as an answer. */
-export function answerOf(state: State, more: Record<string, unknown> = {}, code = 0): Answer {
+export function resultOfState(state: State, more: Record<string, unknown> = {}, code = 0): CommandResult {
   return { code, outputs: outputsOf(state, state.prd.run.outcome, null), more }
 }
 
 /** The answer where the person has left; `state`: where it is known. */
-export function interrupted(state: State | null = null): Answer {
+export function interruptedResult(state: State | null = null): CommandResult {
   return { code: EXIT_CODES.interrupted, outputs: outputsOf(state, 'interrupted', null) }
 }
 
@@ -147,22 +147,22 @@ export function onSignals(
 }
 
 /** Runs a command and tells its result; every error has an exit code and, with `--json`, its one line. */
-export async function answer(context: Context, act: () => Promise<Answer>): Promise<number> {
-  const { code, outputs, more } = await act().catch((error: unknown) => refusal(context, error))
+export async function runCommand(context: Context, act: () => Promise<CommandResult>): Promise<number> {
+  const { code, outputs, more } = await act().catch((error: unknown) => errorResult(context, error))
   if (context.json)
     process.stdout.write(`${sanitizeJson(mapTexts({ ...outputs, ...more }, context.redact))}\n`)
   return code
 }
 
 /** Says what is wrong; the answer to `--json` has it, too. */
-export function refusal(
+export function errorResult(
   context: Context,
   error: unknown,
   beside: Record<string, unknown> = {},
   state: State | null = null,
-): Answer {
+): CommandResult {
   const errors = error instanceof UserError ? error.mistakes : [unexpected(context, error)]
-  for (const mistake of errors) tell(process.stderr, `error: ${context.redact(formatMistake(mistake))}`)
+  for (const mistake of errors) printLines(process.stderr, `error: ${context.redact(formatMistake(mistake))}`)
   const outputs = outputsOf(state, 'error', null)
   outputs.feature ??= context.feature
   return { code: EXIT_CODES.error, outputs, more: { errors, ...beside } }

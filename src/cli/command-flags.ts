@@ -19,12 +19,12 @@ const OF_THE_ACTION: ReadonlySet<string> = new Set(
   'command token publishToken pullRequest reportAs signCommits redispatch workflow'.split(' '),
 )
 /** Whether help shows a flag; the others are accepted. */
-export const isTold = ({ key }: FlagRow): boolean => !OF_THE_ACTION.has(key)
+export const isListed = ({ key }: FlagRow): boolean => !OF_THE_ACTION.has(key)
 
 const none = () => false
 const all = () => true
 /** Where the feature is: all that a command needs which does no work. */
-const place = (flag: FlagRow) => flag.group === 'what' && isTold(flag) && !isPart(flag) && !isOfPlan(flag)
+const place = (flag: FlagRow) => flag.group === 'what' && isListed(flag) && !isPart(flag) && !isOfPlan(flag)
 /** What of the feature is worked on, or judged. */
 const isPart = ({ key }: FlagRow) => key === 'stories' || key === 'epic'
 /** Of a plan alone. */

@@ -4,8 +4,8 @@ import { outputsOf } from '../report/outputs.ts'
 import { flagTable } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import type { Answer, Context } from './command-context.ts'
-import { CLI_COMMANDS, isTold } from './command-flags.ts'
+import type { CommandResult, Context } from './command-context.ts'
+import { CLI_COMMANDS, isListed } from './command-flags.ts'
 import {
   bashScript,
   type Completed,
@@ -20,7 +20,7 @@ const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => string
   fish: fishScript,
 }
 
-export async function completion({ given, say }: Context): Promise<Answer> {
+export async function completion({ given, say }: Context): Promise<CommandResult> {
   const [shell = '', ...more] = given?.words ?? []
   const script = Object.hasOwn(SHELLS, shell) && more.length === 0 ? SHELLS[shell] : undefined
   if (script === undefined) {
@@ -59,7 +59,7 @@ function optionsOf(name: Exclude<CommandName, 'help'>): CompletedOption[] {
   const { options, settings } = CLI_COMMANDS[name]
   const own = options.map(([flags, meaning]) => ownOption(flags, meaning))
   const flags = flagTable()
-    .filter((flag) => isTold(flag) && settings(flag))
+    .filter((flag) => isListed(flag) && settings(flag))
     .flatMap(({ flag, takesValue, description: meaning, values }) => {
       if (takesValue) return [{ flag, meaning, value: offeredFor(flag, values) }]
       const not = { flag: `--no-${flag.slice(2)}`, meaning: 'the opposite', value: null }

@@ -1,6 +1,6 @@
 // The demo's sample project, its stories, and its scripted agent, which edits files and says what it did. It claims to be done
 // even when it is wrong: its first try at US-002 is.
-import { writeAll } from './write-files.ts'
+import { writeFiles } from './write-files.ts'
 
 export const FEATURE = 'units'
 
@@ -147,7 +147,7 @@ export async function demoAgent(env: Readonly<Record<string, string | undefined>
   const turns = TURNS[env.RALPH_STORY_ID ?? ''] ?? []
   const turn = turns[Number(env.RALPH_ATTEMPT ?? '1') - 1] ?? turns.at(-1)
   for (const text of turn?.says ?? []) say(text)
-  for (const path of await writeAll('.', turn?.files ?? {})) say(`Edit ${path}`)
+  for (const path of await writeFiles('.', turn?.files ?? {})) say(`Edit ${path}`)
   if (turn?.learning !== undefined) say(`<ralph>LEARNING:${turn.learning}</ralph>`)
   say('<ralph>DONE</ralph>')
   return usage(1200, 340)

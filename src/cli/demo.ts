@@ -4,15 +4,15 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Answer, Context } from './command-context.ts'
+import type { CommandResult, Context } from './command-context.ts'
 import { FEATURE, PROJECT } from './demo-project.ts'
 import { run } from './run.ts'
-import { writeAll } from './write-files.ts'
+import { writeFiles } from './write-files.ts'
 
 /** Runs the demo; the folder is kept and named at the end. No network, no key. */
-export async function demo(context: Context): Promise<Answer> {
+export async function demo(context: Context): Promise<CommandResult> {
   const directory = await mkdtemp(join(tmpdir(), 'ralph-demo-'))
-  await writeAll(directory, PROJECT)
+  await writeFiles(directory, PROJECT)
   const git = (...args: string[]) =>
     promisify(execFile)('git', args, { cwd: directory, env: { ...context.env, ...WHO } })
   await git('init', '-q', '-b', 'main')

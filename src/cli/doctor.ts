@@ -21,13 +21,13 @@ import type { Checkout, Subject } from '../setup/checks/subject.ts'
 import { findCi } from '../setup/checks/workflow-file.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { type Answer, type Context, onSignals, settingsRead, tell } from './command-context.ts'
+import { type CommandResult, type Context, onSignals, printLines, readSettings } from './command-context.ts'
 import { baseOf, defaultBranchOf, defaultOf, remoteOf } from './origin.ts'
 
-export async function doctor(context: Context): Promise<Answer> {
+export async function doctor(context: Context): Promise<CommandResult> {
   // Commander makes one option of `--gates` and `--no-gates`.
   const { gates: given, ...others } = context.flags
-  const read = await settingsRead({ ...context, flags: given === false ? others : context.flags })
+  const read = await readSettings({ ...context, flags: given === false ? others : context.flags })
   const mistakes = read.ok ? [] : read.mistakes
   // What was typed wrong is bad input; what a file says wrong is a finding.
   const typed = mistakes.filter(({ path }) => path.startsWith('--'))
@@ -35,7 +35,7 @@ export async function doctor(context: Context): Promise<Answer> {
   const { settings, notes } = read
   const stop = new AbortController()
   const heard = (signal: string) =>
-    tell(process.stderr, `${signal}: ending what runs; press Ctrl+C again to leave at once`)
+    printLines(process.stderr, `${signal}: ending what runs; press Ctrl+C again to leave at once`)
   const release = onSignals(stop, heard)
   const checkout = await opened(context, settings)
   try {

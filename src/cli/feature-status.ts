@@ -12,7 +12,7 @@ import { nextStepOfRun, type Situation, situationOf } from '../engine/situation.
 import type { LocalRun } from './local-feature.ts'
 
 /** As who only looks sees a feature; `situate`: how the state itself stands. */
-export async function seenNow(
+export async function readStatus(
   workspace: Workspace,
   saved: State,
   limits: Limits,
@@ -46,7 +46,7 @@ export async function withMerge<S extends Situation>(
 }
 
 /** How a complete feature stands that people have merged or put away, and that a run has nothing to do for; else null. */
-export async function mergedAlready({ workspace, settings }: LocalRun, state: State, limits: Limits) {
+export async function findMerged({ workspace, settings }: LocalRun, state: State, limits: Limits) {
   const asked = withRequestedScope(state, settings)
   if (nextStepOfRun(asked, limits, Date.now()).kind !== 'conclude') return null
   const seen = await withMerge(workspace, asked, situationOf(asked, limits, Date.now(), false))

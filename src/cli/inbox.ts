@@ -12,7 +12,7 @@ const Entry = z.object({ id: z.number(), feature: z.string(), text: z.string() }
 type Entry = z.infer<typeof Entry>
 
 /** Each line holds the feature and `/ralph …`: parsed when it is read, like a comment. */
-export async function post(clone: Clone, feature: string, text: string): Promise<void> {
+export async function queueCommand(clone: Clone, feature: string, text: string): Promise<void> {
   const file = inboxFile(clone)
   await mkdir(dirname(file), { recursive: true })
   const last = (await entriesOf(file)).at(-1)?.id ?? 0

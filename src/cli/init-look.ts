@@ -169,7 +169,7 @@ async function baseOf(top: string, env: Environment): Promise<string | null> {
 }
 
 /** A file's text; null where there is none, '' where something else stands in its place. */
-export function textAt(top: string, path: string): string | null {
+export function readTextAt(top: string, path: string): string | null {
   try {
     if (lstatSync(join(top, path), { throwIfNoEntry: false }) === undefined) return null
   } catch {
@@ -195,16 +195,16 @@ export async function releasedCommit(directory: string, env: Environment): Promi
 }
 
 /** `configAt`: the configuration that is read, null where there is none. */
-export type Standing = Omit<GivenAnswers, 'person'> & { configAt: string | null }
+export type ConfigStatus = Omit<GivenAnswers, 'person'> & { configAt: string | null }
 
-export function standingIn(top: string, env: Environment): Standing {
-  const configAt = configFileNames.find((path) => textAt(top, path) !== null) ?? null
-  const file = configAt === null ? null : { path: configAt, text: textAt(top, configAt) ?? '' }
+export function readConfigStatus(top: string, env: Environment): ConfigStatus {
+  const configAt = configFileNames.find((path) => readTextAt(top, path) !== null) ?? null
+  const file = configAt === null ? null : { path: configAt, text: readTextAt(top, configAt) ?? '' }
   return { config: writtenSettings({ file, env }), configAt }
 }
 
 /** The settings among the flags. */
-export function personGives({ flags, env }: Context): WrittenSettings {
+export function settingsFromFlags({ flags, env }: Context): WrittenSettings {
   const {
     gate,
     yes: _yes,
@@ -223,7 +223,7 @@ export function personGives({ flags, env }: Context): WrittenSettings {
 /** What no run would take, told before anything is written. */
 export function mistakesIn(
   { config, inputs, jobs }: ResolvedAnswers,
-  standing: Standing,
+  standing: ConfigStatus,
   red: readonly Trial[],
   env: Environment,
 ): Mistake[] {

@@ -15,10 +15,10 @@ import type { Context, Flags } from './command-context.ts'
 import { openTree } from './init-look.ts'
 import { nameFault } from './plan-draft.ts'
 import type { Material } from './plan-material.ts'
-import type { Asking } from './terminal-questions.ts'
+import type { TerminalPrompts } from './terminal-questions.ts'
 
 type Questions = {
-  ask: Asking
+  ask: TerminalPrompts
   /** What would be written without a question. */
   proposed: ResolvedAnswers['inputs']
   /** What flags say already. */
@@ -137,7 +137,7 @@ export type Chosen = { flags: Flags; config: string | null }
 
 /** Gates, limits and instructions, where no configuration file says them. */
 export async function askSettings(
-  ask: Asking,
+  ask: TerminalPrompts,
   workTree: string,
   { flags: answered, env }: Pick<Context, 'flags' | 'env'>,
   { documents }: Pick<Material, 'documents'>,
@@ -163,7 +163,7 @@ export async function askSettings(
   return { flags, config: toYaml({ ...who, ...Object.fromEntries(entries) }) }
 }
 
-export function askName(ask: Asking, standard: string): Promise<string> {
+export function askName(ask: TerminalPrompts, standard: string): Promise<string> {
   const fault = (name: string) => {
     const wrong = nameFault(name)
     return wrong === null ? undefined : `a name with ${wrong}`
@@ -171,7 +171,7 @@ export function askName(ask: Asking, standard: string): Promise<string> {
   return ask.text('What is the feature called?', { standard, fault })
 }
 
-export function askSentence(ask: Asking): Promise<string> {
+export function askSentence(ask: TerminalPrompts): Promise<string> {
   const fault = (text: string) => (text.trim().length < 3 ? 'say it in a sentence or two' : undefined)
   const hint = 'people can sign in with a passkey'
   return ask.text('What is the feature for?', { hint, fault })
@@ -179,7 +179,7 @@ export function askSentence(ask: Asking): Promise<string> {
 
 /** All, an epic, or named stories: as flags say, else as the person does where there is a choice; null for all. */
 export async function chosenScope(
-  ask: Asking | null,
+  ask: TerminalPrompts | null,
   { stories, epic }: Pick<Settings, 'stories' | 'epic'>,
   prd: Prd,
 ): Promise<Scope | null> {
@@ -190,7 +190,7 @@ export async function chosenScope(
   return scope ?? (ask === null ? null : askScope(ask, prd))
 }
 
-async function askScope(ask: Asking, prd: Prd): Promise<Scope | null> {
+async function askScope(ask: TerminalPrompts, prd: Prd): Promise<Scope | null> {
   const open = prd.userStories.filter(({ passes }) => !passes)
   const epics = [...new Set(open.flatMap(({ epicId }) => epicId ?? []))]
   if (open.length < 2) return null

@@ -13,8 +13,8 @@ import { toKebabCase } from '../settings/setting.ts'
 import type { FoundFacts, ResolvedAnswers } from '../setup/init/answers.ts'
 import { type Change, secretsOfAgent, toYaml, UNPINNED } from '../setup/init/init-files.ts'
 import { summaryLines } from './init-summary.ts'
-import type { Tried } from './init-try.ts'
-import { writeAll } from './write-files.ts'
+import type { TrialResults } from './init-try.ts'
+import { writeFiles } from './write-files.ts'
 
 /** The files as they are and as they would be, as lines. */
 export async function diffLines(
@@ -25,7 +25,7 @@ export async function diffLines(
   const folder = await mkdtemp(join(tmpdir(), 'ralph-init-'))
   try {
     for (const { path, before, text } of changes)
-      await writeAll(
+      await writeFiles(
         folder,
         before === null ? { [`b/${path}`]: text } : { [`b/${path}`]: text, [`a/${path}`]: before },
       )
@@ -101,7 +101,7 @@ type Done = {
   isRepository: boolean
   /** What a person has to do by hand, beside all that follows from the files. */
   note: string | null
-  tried: Tried
+  tried: TrialResults
   /** Of the files that were written: those that git ignores. */
   ignored: readonly string[]
   /** How the commands of Ralph are started here: npx leaves no `ralph` on the PATH. */

@@ -5,13 +5,13 @@ import { pluralize } from '../report/figures.ts'
 import { type Look, paint } from '../report/terminal/terminal-line.ts'
 import { fit } from '../report/terminal/width.ts'
 import type { ResolvedAnswers } from '../setup/init/answers.ts'
-import type { Tried } from './init-try.ts'
+import type { TrialResults } from './init-try.ts'
 
 export type Summary = {
   /** The paths that were written. */
   written: readonly string[]
   settled: ResolvedAnswers
-  tried: Tried
+  tried: TrialResults
   /** The most important one first. */
   missing: readonly string[]
   next: readonly string[]
@@ -52,7 +52,7 @@ export function summaryLines({ written, settled, tried, missing, next }: Summary
 }
 
 /** `test, lint (green here); e2e (not tried)`: by how each stands. */
-function gateWords(gates: unknown, { trials }: Tried): string {
+function gateWords(gates: unknown, { trials }: TrialResults): string {
   if (typeof gates !== 'object' || gates === null) return 'none'
   const states = new Map(trials.map(({ name, state }) => [name, state]))
   const names = Object.keys(gates)

@@ -6,10 +6,10 @@ import { formatCurrentCheck } from '../report/terminal/doctor-lines.ts'
 import { type Look, lookOf, paint } from '../report/terminal/terminal-line.ts'
 import type { FoundFacts } from '../setup/init/answers.ts'
 import { messageOf } from '../system/errors.ts'
-import { type Context, onSignals, tell } from './command-context.ts'
+import { type Context, onSignals, printLines } from './command-context.ts'
 import { Cancelled } from './terminal-questions.ts'
 
-export type Tried = {
+export type TrialResults = {
   found: FoundFacts
   trials: readonly Trial[]
   /** Red or without their program, and without a command that could stand in for them. */
@@ -25,7 +25,7 @@ export type Place = {
   gateEnv: readonly string[]
 }
 
-export const untried = (found: FoundFacts): Tried => ({ found, trials: [], leftOut: [], warnings: [] })
+export const untried = (found: FoundFacts): TrialResults => ({ found, trials: [], leftOut: [], warnings: [] })
 
 /** The gates that are proposed, those of older configurations in the place of others of their name. */
 export function proposedGates({ project, olderGates }: FoundFacts): [name: string, run: string][] {
@@ -39,9 +39,9 @@ export async function tryProposals(
   place: Place,
   found: FoundFacts,
   prepare: string | null,
-): Promise<Tried> {
+): Promise<TrialResults> {
   const stop = new AbortController()
-  const release = onSignals(stop, (signal) => tell(process.stderr, `${signal}: ending what is tried`))
+  const release = onSignals(stop, (signal) => printLines(process.stderr, `${signal}: ending what is tried`))
   const shown = screenOf(context)
   try {
     await using trial = await openTrial({ ...place, env: context.env, signal: stop.signal })
@@ -77,7 +77,7 @@ const isBad = (trial: Trial | undefined) => trial?.state === 'red' || trial?.sta
  * What is written and what is left out, of the trials of each gate. Without its program a gate is left out, too; where no gate is
  * green, as on a machine without the project's language, that says nothing of the project, and it is written as it is.
  */
-function sorted(found: FoundFacts, results: readonly (readonly Trial[])[]): Omit<Tried, 'trials'> {
+function sorted(found: FoundFacts, results: readonly (readonly Trial[])[]): Omit<TrialResults, 'trials'> {
   const isJudged = results.flat().some(({ state }) => state === 'green')
   const isLost = ({ state }: Trial) => state === 'red' || (state === 'missing' && isJudged)
   const gates = new Map<string, string>()

@@ -24,55 +24,55 @@ import { UserError } from '../system/errors.ts'
 import { isFolderSync } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
 import {
-  type Answer,
+  type CommandResult,
   type Context,
-  interrupted,
-  refusal,
+  errorResult,
+  findTop,
+  interruptedResult,
+  printLines,
   settingsOf,
-  tell,
-  topOf,
 } from './command-context.ts'
 import {
+  type ConfigStatus,
   look,
   mistakesIn,
   openTree,
   type Place,
-  personGives,
+  readConfigStatus,
+  readTextAt,
   releasedCommit,
-  type Standing,
-  standingIn,
-  textAt,
+  settingsFromFlags,
 } from './init-look.ts'
 import { askAll } from './init-questions.ts'
 import { closingLines, diffLines, foundLines, isWritten, warningsOn } from './init-show.ts'
-import { proposedGates, type Tried, tryProposals, untried } from './init-try.ts'
-import { type Asking, asking, Cancelled } from './terminal-questions.ts'
-import { detours, writeAll } from './write-files.ts'
+import { proposedGates, type TrialResults, tryProposals, untried } from './init-try.ts'
+import { Cancelled, type TerminalPrompts, terminalPrompts } from './terminal-questions.ts'
+import { linkMistakes, writeFiles } from './write-files.ts'
 
 /** Gives 0 where it is written or there was nothing to do, 130 where the person has left. */
-export async function init(context: Context): Promise<Answer> {
+export async function init(context: Context): Promise<CommandResult> {
   try {
     if (context.flags.notify !== true) return await written(context)
     const { initNotify } = await import(/* webpackChunkName: "cli" */ './notify-own.ts')
     return await initNotify(context)
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error
-    tell(process.stderr, 'Nothing was written.')
-    return interrupted()
+    printLines(process.stderr, 'Nothing was written.')
+    return interruptedResult()
   }
 }
 
-async function written(context: Context): Promise<Answer> {
+async function written(context: Context): Promise<CommandResult> {
   const { env, flags } = context
   const { top, isRepository } = placeOf(context)
-  const ask = flags.yes === true || context.json ? null : asking(context)
+  const ask = flags.yes === true || context.json ? null : terminalPrompts(context)
   const shown = lookOf(context.out, env.NO_COLOR !== undefined)
   const say = (lines: readonly string[]) => context.say(lines.join('\n'))
   const { workingDirectory, gateEnv } = (await settingsOf(context)).settings
   const tree = openTree(top)
   const seen = await look({ top, isRepository, tree, workingDirectory }, env)
-  const standing = standingIn(top, env)
-  const flagged = personGives(context)
+  const standing = readConfigStatus(top, env)
+  const flagged = settingsFromFlags(context)
   const older = seen.olderSettings.agent === undefined ? {} : { agent: seen.olderSettings.agent.value }
   const { agent: known }: WrittenSettings = { ...older, ...standing.config, ...flagged }
   say(foundLines(seen, known === undefined ? null : String(known), shown))
@@ -92,14 +92,14 @@ async function written(context: Context): Promise<Answer> {
     { ...flagged, ...answers.person },
   )
   const mistakes = mistakesIn(settled, standing, tried.leftOut, env)
-  if (mistakes.length > 0) return refusal(context, new UserError(mistakes), { tried: tried.trials })
+  if (mistakes.length > 0) return errorResult(context, new UserError(mistakes), { tried: tried.trials })
   const fresh = changes.filter(isWritten)
   if (fresh.length > 0) say(['', ...(await diffLines(fresh, env, shown))])
   const question = fresh.length === 1 ? 'Write this file?' : `Write these ${fresh.length} files?`
   if (ask !== null && fresh.length > 0 && !(await ask.yes(question, true))) throw new Cancelled()
   if (!isRepository) await makeRepository(top, env)
   const files = Object.fromEntries(fresh.map(({ path, text }) => [path, text]))
-  await writeAll(top, files)
+  await writeFiles(top, files)
   const ignored = await ignoredAmong(top, Object.keys(files), env)
   const program = env.npm_command === 'exec' ? `npx ${PACKAGE}` : 'ralph'
   const done = { changes, settled, isRepository, tried, ignored, note: actionlintNote(tree), program }
@@ -113,7 +113,7 @@ async function written(context: Context): Promise<Answer> {
 type Project = Pick<Place, 'top' | 'tree'> & {
   context: Context
   found: FoundFacts
-  standing: Standing
+  standing: ConfigStatus
   /** The commit of the action. */
   pin: string | null
   /** Whether the workflow is written that answers for a required check. */
@@ -141,18 +141,18 @@ function drafted(
   const places = [...new Set([defaultAgent, agent])].flatMap((name) => findAgent(name)?.slashCommands ?? [])
   if (flags.bmad === true) files.push(...bmadFiles(tree, places, texts.bmad))
   const paths = files.map(({ path }) => path)
-  const wrong = detours(top, paths)
+  const wrong = linkMistakes(top, paths)
   if (wrong.length > 0) throw new UserError(wrong)
-  return { settled, changes: files.map((file) => compareFile(file, textAt(top, file.path), pin)) }
+  return { settled, changes: files.map((file) => compareFile(file, readTextAt(top, file.path), pin)) }
 }
 
 /** What is proposed, tried once; a second time, and where a person has named the gates, there is nothing to try. */
 async function triedBy(
-  ask: Asking | null,
+  ask: TerminalPrompts | null,
   project: Project,
   flagged: WrittenSettings,
   place: Parameters<typeof tryProposals>[1],
-): Promise<Tried> {
+): Promise<TrialResults> {
   const { context, found, standing } = project
   const given = { ...standing.config, ...flagged }
   const gates = proposedGates(found)
@@ -188,7 +188,7 @@ function placeOf({ directory, env }: Context): { top: string; isRepository: bool
   const expected = "a project's folder"
   const fix = 'go to one, or name it with -C'
   if (!isFolderSync(directory)) throw new UserError({ path: directory, found: 'no folder', expected, fix })
-  const place = topOf(directory)
+  const place = findTop(directory)
   if (!place.isRepository && [homedir(), '/'].includes(directory))
     throw new UserError({ path: directory, found: 'your home folder', expected, fix })
   if (findProgram('git', env.PATH ?? '') === null)

@@ -6,9 +6,9 @@ import type { Usage } from '../engine/model/agent-event.ts'
 import type { State } from '../engine/model/state.ts'
 import { formatTokens, formatUsd, pluralize } from '../report/figures.ts'
 import { UserError } from '../system/errors.ts'
-import { type Answer, answerOf, type Context } from './command-context.ts'
+import { type CommandResult, type Context, resultOfState } from './command-context.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
-import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestRun, newestSession } from './logs.ts'
+import { ALIVE_MS, GrowingFile, type Log, logsIn, newestRun, newestSession, watchRuns } from './logs.ts'
 
 /** Of a text in `--json`, in UTF-16 units: its end. */
 const IN_JSON = 256 * 1024
@@ -17,7 +17,7 @@ type Shown = Pick<Log, 'path' | 'kind' | 'bytes'> & { text?: string }
 
 const inJson = ({ path, kind, bytes }: Log): Shown => ({ path, kind, bytes })
 
-export async function log(context: Context): Promise<Answer> {
+export async function log(context: Context): Promise<CommandResult> {
   using local = await openFeature(context, true)
   const { say, flags } = context
   const state = await local.look()
@@ -29,7 +29,7 @@ export async function log(context: Context): Promise<Answer> {
   const number = flags.attempt === undefined ? null : numberIn(flags.attempt, word)
   if (flags.follow === true) {
     const logs = await follow(context, local, state, word ?? null)
-    if (logs !== null) return answerOf(state, { logs })
+    if (logs !== null) return resultOfState(state, { logs })
     say(`nobody works on ${word ?? state.feature} on this machine now`)
   }
   const all = await logsIn(topOf(local), state.feature)
@@ -44,12 +44,12 @@ export async function log(context: Context): Promise<Answer> {
     const isNew = story !== undefined && (state.records[story.id]?.attempts ?? 0) === 0
     const why = isNew ? 'it was not worked on yet' : 'in CI a run keeps its transcripts as an artifact'
     say(`nothing of ${word ?? state.feature} lies on this machine: ${why}`)
-    return answerOf(state, { logs: [] }, 1)
+    return resultOfState(state, { logs: [] }, 1)
   }
   if (isList) {
     for (const { at, bytes, path } of wanted)
       say(`${new Date(at).toISOString()}  ${String(bytes).padStart(9)}  ${path}`)
-    return answerOf(state, { logs: wanted.map(inJson) })
+    return resultOfState(state, { logs: wanted.map(inJson) })
   }
   const logs: Shown[] = []
   for (const one of wanted) {
@@ -58,7 +58,7 @@ export async function log(context: Context): Promise<Answer> {
     logs.push(context.json ? { ...inJson(one), text: lines.join('\n').slice(-IN_JSON) } : inJson(one))
     if (!context.json) say([`== ${one.path}`, ...lines, ''].join('\n'))
   }
-  return answerOf(state, { logs })
+  return resultOfState(state, { logs })
 }
 
 const topOf = ({ workspace }: LocalRun): string => join(workspace.clone.gitDir, 'ralph')
@@ -125,7 +125,7 @@ async function follow(
     const logs = await logsIn(topOf(local), feature, 'newest')
     return newestSession(story === null ? logs : logs.filter((one) => attemptOf(one, story, ids) !== null))
   }
-  using hearing = hearRuns(local.workspace, local.settings)
+  using hearing = watchRuns(local.workspace, local.settings)
   const shown: Shown[] = []
   let reading: Reading | null = null
   try {

@@ -55,7 +55,7 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 /** Hears of every state that is saved on this machine, and of what its sessions say. */
-export const hearRuns = ({ clone, git }: Workspace, { stateNamespace }: Settings) =>
+export const watchRuns = ({ clone, git }: Workspace, { stateNamespace }: Settings) =>
   watchFolders([join(git.shared, stateNamespace), join(clone.gitDir, 'ralph', 'transcripts')])
 
 /** The number of the newest run that left something; null where what is there is of no run. */

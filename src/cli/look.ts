@@ -30,18 +30,24 @@ import { describeUnsplit, type PlanView, plansOf, storyTexts, type View, viewOf 
 import { describeGates, describeServices, describeSteps, type Settings } from '../settings/read-settings.ts'
 import { configDifference, templatesOf } from '../setup/checks/check-repository.ts'
 import { UserError } from '../system/errors.ts'
-import { lookBefore, openForRun } from './before-run.ts'
-import { type Answer, answerOf, type Context, refusal, settingsRead } from './command-context.ts'
+import { checkBeforeRun, openForRun } from './before-run.ts'
+import {
+  type CommandResult,
+  type Context,
+  errorResult,
+  readSettings,
+  resultOfState,
+} from './command-context.ts'
 import { editsOf } from './edits.ts'
-import { seenNow } from './feature-status.ts'
+import { readStatus } from './feature-status.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
 import { defaultOf } from './origin.ts'
 import { waitingLines } from './plan-view.ts'
 
-export async function status(context: Context): Promise<Answer> {
+export async function status(context: Context): Promise<CommandResult> {
   using local = await openFeature(context)
   const limits = limitsOf(local.settings)
-  const { state, situation } = await seenNow(local.workspace, await local.look(), limits)
+  const { state, situation } = await readStatus(local.workspace, await local.look(), limits)
   const other = await configDifference(local.workspace, local.settings, state)
   if (other !== null) context.warn(other)
   const outcome = situationOutcome(situation)
@@ -132,8 +138,8 @@ function inJson(situation: Situation): Record<string, unknown> {
   return situation.kind === 'ready' && situation.step !== null ? { next: stepInJson(situation.step) } : {}
 }
 
-export async function next(context: Context): Promise<Answer> {
-  const opened = await openForRun(context, await settingsRead(context), context)
+export async function next(context: Context): Promise<CommandResult> {
+  const opened = await openForRun(context, await readSettings(context), context)
   using local = opened.local
   const { state } = opened
   const asked = withRequestedScope(state, local.settings)
@@ -154,12 +160,12 @@ export async function next(context: Context): Promise<Answer> {
 }
 
 /** What is wrong with the files, and what would keep a run from beginning: all of it at once. */
-export async function validate(context: Context): Promise<Answer> {
+export async function validate(context: Context): Promise<CommandResult> {
   const { say } = context
-  const read = await settingsRead(context)
+  const read = await readSettings(context)
   const warnings = [...read.notes]
   const hear = (note: string) => warnings.push(note)
-  using looked = await lookBefore(context, read, { warn: hear }, hear)
+  using looked = await checkBeforeRun(context, read, { warn: hear }, hear)
   const { local, state, start, mistakes } = looked
   if (local !== null && state !== null) {
     const { notes, warnings: others } = await templatesOf(start)
@@ -173,12 +179,13 @@ export async function validate(context: Context): Promise<Answer> {
     warnings.push(...(await faultsInCi(start, await defaultOf(local.workspace, local.base))))
   }
   for (const text of warnings) say(`warning: ${text}`)
-  if (state === null || mistakes.length > 0) return refusal(context, new UserError(mistakes), { warnings })
+  if (state === null || mistakes.length > 0)
+    return errorResult(context, new UserError(mistakes), { warnings })
   if (read.settings.steps !== null) say(`steps: ${terminalText(describeSteps(read.settings), 1000)}`)
   if (read.settings.services.length > 0) say(`services: ${describeServices(read.settings)}`)
   say(`gates: ${describeGates(read.settings)}`)
   say(`${prdPathOf(state)}: ${pluralize(state.prd.userStories.length, 'story', 'stories')}, fine`)
-  return answerOf(state, { warnings })
+  return resultOfState(state, { warnings })
 }
 
 /** Things that are allowed and seldom meant. */
@@ -200,7 +207,7 @@ export async function dryRun(
   local: LocalRun,
   state: State,
   limits: Limits,
-): Promise<Answer> {
+): Promise<CommandResult> {
   await refuseAtWork(state)
   await editsOf(local.workspace, state)
   const asked = withRequestedScope(

@@ -15,10 +15,10 @@ import { fsPath } from '../system/path-text.ts'
 /** Mark of the lease, HEAD as long as nobody but Ralph moves it, and the commit. */
 const NOTE = /^(\S+) ([0-9a-f]+) ([0-9a-f]+)$/
 
-export function lookNotes(git: Git): Observer {
+export function currentCommitNotes(git: Git): Observer {
   return {
     async step(step, { lease, published, base, green }) {
-      const commit = lookedAt(step, green)
+      const commit = commitLookedAtBy(step, green)
       if (commit === null || lease === null) return
       placeFile(git, `${lease.mark} ${published === null ? base.sha : green} ${commit}`, noteOf(git))
     },
@@ -26,7 +26,7 @@ export function lookNotes(git: Git): Observer {
   }
 }
 
-function lookedAt(step: Step, green: string): string | null {
+function commitLookedAtBy(step: Step, green: string): string | null {
   // Steps of an attempt that has a work tree of its own look at that one.
   if ('attempt' in step && step.attempt.inLane === true)
     return step.kind === 'accept' ? step.attempt.candidate.commit : null

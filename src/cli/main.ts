@@ -8,8 +8,8 @@ import { hostEnvironment } from '../settings/environment.ts'
 import { UserError } from '../system/errors.ts'
 import { exitAfterFlush } from '../system/exit-after-flush.ts'
 import { nearest } from '../system/nearest.ts'
-import { answer, contextOf, type Flags, refuseTwoFeatures, tell } from './command-context.ts'
-import { CLI_COMMANDS, type CliCommand, HELP_GROUPS, isTold } from './command-flags.ts'
+import { contextOf, type Flags, printLines, refuseTwoFeatures, runCommand } from './command-context.ts'
+import { CLI_COMMANDS, type CliCommand, HELP_GROUPS, isListed } from './command-flags.ts'
 import { olderLine } from './older-lines.ts'
 import type { PROGRAMS } from './programs.ts'
 
@@ -85,7 +85,7 @@ function rootCommand(): Command {
 
 async function parse(program: Command): Promise<void> {
   if (older !== null && 'mistake' in older) throw new UserError(older.mistake)
-  for (const note of older?.notes ?? []) tell(process.stderr, note)
+  for (const note of older?.notes ?? []) printLines(process.stderr, note)
   const [first, second] = argv
   if (first === 'help' && second !== undefined && program.commands.every((one) => !isNamed(one, second))) {
     const names = COMMANDS.map(({ name }) => name)
@@ -128,7 +128,7 @@ async function add(
     const feature = takes === 'feature' ? words[0] : undefined
     const context = contextOf(listed.name, flags, feature, takes === 'words' ? apart(words) : undefined)
     const { PROGRAMS } = await loadShared()
-    process.exitCode = await answer(context, async () => {
+    process.exitCode = await runCommand(context, async () => {
       refuseTwoFeatures(context, feature)
       return PROGRAMS[name](context)
     })
@@ -148,7 +148,7 @@ function addSetting(command: Command, flag: FlagRow): void {
   const told = standard === '' ? description : `${description} (default: ${standard})`
   const option = repeated(new Option(takesValue ? `${name} <value>` : `${name} [value]`, told), repeatable)
   option.helpGroup(`Settings (${group}):`)
-  if (!isTold(flag)) option.hideHelp()
+  if (!isListed(flag)) option.hideHelp()
   command.addOption(option)
   if (!takesValue) command.addOption(new Option(`--no-${name.slice(2)}`).hideHelp())
 }
@@ -177,7 +177,7 @@ function flagsOf(command: Command): Flags {
 /** Wrong usage is bad input: exit 64, with the JSON line where it was asked for. */
 async function failed(program: Command, error: unknown): Promise<number> {
   if (error instanceof UserError)
-    return answer(contextOf('help', { json: argv.includes('--json') }, undefined), () =>
+    return runCommand(contextOf('help', { json: argv.includes('--json') }, undefined), () =>
       Promise.reject(error),
     )
   const code = error instanceof CommanderError ? error.code : ''
@@ -198,5 +198,5 @@ async function failed(program: Command, error: unknown): Promise<number> {
       : `${meant}see ralph help ${command?.name() ?? ''}`.trim(),
   }
   const context = contextOf('help', { json: argv.includes('--json') }, undefined)
-  return answer(context, () => Promise.reject(new UserError(mistake)))
+  return runCommand(context, () => Promise.reject(new UserError(mistake)))
 }

@@ -19,7 +19,7 @@ import { findCi } from '../setup/checks/workflow-file.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import type { Context } from './command-context.ts'
 import { tokenFor } from './github-token.ts'
-import { meantFolders, refuseUnknown, type Source } from './monitor-source.ts'
+import { chooseFolders, refuseUnknown, type Source } from './monitor-source.ts'
 import { defaultBranchOf, remoteOf } from './origin.ts'
 
 /** The newest features that are shown where nobody names one: each costs a request when it changes. */
@@ -91,10 +91,10 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
   async function ask(): Promise<void> {
     const commits = await refs.poll()
     if (commits === null) return
-    const all = [...meantFolders(commits.keys(), wanted).values()].sort().reverse()
+    const all = [...chooseFolders(commits.keys(), wanted).values()].sort().reverse()
     const meant = all.slice(0, MOST_FEATURES)
     more = all.length - meant.length
-    refuseUnknown(wanted, [...meantFolders(commits.keys(), []).keys()], 'in CI')
+    refuseUnknown(wanted, [...chooseFolders(commits.keys(), []).keys()], 'in CI')
     if (meant.length === 0) throw noRun(place)
     for (const folder of states.keys()) if (!meant.includes(folder)) states.delete(folder)
     const errors: unknown[] = []

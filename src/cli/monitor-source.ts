@@ -14,8 +14,8 @@ import type { WatchedRun } from '../report/live-view.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { seenNow } from './feature-status.ts'
-import { ALIVE_MS, GrowingFile, hearRuns, type Log, logsIn, newestSession } from './logs.ts'
+import { readStatus } from './feature-status.ts'
+import { ALIVE_MS, GrowingFile, type Log, logsIn, newestSession, watchRuns } from './logs.ts'
 
 export type Source = Disposable & {
   /** How every feature stands now, in an order that stays. Throws UserError where nothing can be shown. */
@@ -36,7 +36,7 @@ const DAY_MS = 24 * 3_600_000
 const FEW = 5
 
 /** The newest folder of every feature, by name; those that are wanted, where some are. */
-export function meantFolders(folders: Iterable<string>, wanted: readonly string[]): Map<string, string> {
+export function chooseFolders(folders: Iterable<string>, wanted: readonly string[]): Map<string, string> {
   const newest = new Map<string, string>()
   for (const folder of [...folders].sort()) {
     const name = featureOfFolder(folder)
@@ -65,7 +65,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   const limits = limitsOf(settings)
   const top = join(clone.gitDir, 'ralph')
   const place = { commit: clone.head ?? '', workTree: clone.workTree }
-  const hearing = hearRuns(workspace, settings)
+  const hearing = watchRuns(workspace, settings)
   /** After how long a look is worth it without a word. */
   let waitMs = ALIVE_MS
   /** By folder: the state as it was read last. */
@@ -102,7 +102,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   }
 
   async function watchedOf(saved: State, isOneOfFew: boolean): Promise<WatchedRun> {
-    const { state, situation } = await seenNow(workspace, saved, limits, standing)
+    const { state, situation } = await readStatus(workspace, saved, limits, standing)
     const isAtWork = situation.kind === 'working'
     const session = isAtWork || isOneOfFew ? newestSession(await logsIn(top, state.feature, 'newest')) : null
     const isCurrent = session !== null && (!isAtWork || session.at >= state.job.startedAt)
@@ -116,7 +116,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
       const commits = await store.list()
       const isArchived = await findArchived(objects, place)
       const shows = (folder: string) => wanted.length > 0 || !isArchived(folder)
-      const folders = meantFolders([...commits.keys()].filter(shows), wanted)
+      const folders = chooseFolders([...commits.keys()].filter(shows), wanted)
       const errors: unknown[] = []
       for (const folder of folders.values()) {
         const commit = commits.get(folder) ?? ''
@@ -133,7 +133,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
       ]
       if (states.length === 0 && errors.length > 0) throw errors[0]
       wrong = errors.map((error) => messageOf(error).split('\n')[0]).join('; ')
-      const known = [...meantFolders(commits.keys(), []).keys(), ...others.map(({ feature }) => feature)]
+      const known = [...chooseFolders(commits.keys(), []).keys(), ...others.map(({ feature }) => feature)]
       refuseUnknown(wanted, known, 'here')
       if (states.length === 0) throw nothingHere()
       const shown = await Promise.all(states.map((state) => watchedOf(state, states.length <= FEW)))

@@ -6,13 +6,13 @@ import { frameLines, plainFrame } from '../report/terminal/dashboard.ts'
 import { FullScreen, type Key } from '../report/terminal/full-screen.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { messageOf } from '../system/errors.ts'
-import { type Answer, type Context, onSignals, settingsOf } from './command-context.ts'
-import { localSource, meantFolders, type Source } from './monitor-source.ts'
+import { type CommandResult, type Context, onSignals, settingsOf } from './command-context.ts'
+import { chooseFolders, localSource, type Source } from './monitor-source.ts'
 
 /** Of the clock and what counts down. Milliseconds. */
 const TICK_MS = 1000
 
-export async function monitor(context: Context): Promise<Answer> {
+export async function monitor(context: Context): Promise<CommandResult> {
   const { settings } = await settingsOf(context)
   using source = await openSource(context, settings)
   const first = await source.look()
@@ -69,7 +69,7 @@ export async function openSource(context: Context, settings: Settings): Promise<
   const { env, directory, warn } = context
   const where = { settings, env, directory, remote: null, identity: null, submodules: false, warn } as const
   const workspace = await openWorkspace(where)
-  const names = meantFolders((await workspace.store.list()).keys(), wanted)
+  const names = chooseFolders((await workspace.store.list()).keys(), wanted)
   const isHere = names.size > 0 && names.size >= wanted.length
   if (context.flags.remote !== true && isHere) return localSource(workspace, settings, wanted)
   const { openRemote } = await import(/* webpackChunkName: "cli" */ './monitor-remote.ts')

@@ -12,8 +12,8 @@ import { isMap } from '../settings/values.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import { shellWord } from '../system/shell-word.ts'
-import type { Answer, Context } from './command-context.ts'
-import { asking } from './terminal-questions.ts'
+import type { CommandResult, Context } from './command-context.ts'
+import { terminalPrompts } from './terminal-questions.ts'
 
 export type Variables = Readonly<Record<string, string | null | undefined>>
 
@@ -85,9 +85,9 @@ function ownNotify(variables: Variables, where: string): Partial<Settings['notif
 }
 
 /** `ralph init --notify`: asks whom a run should tell, and keeps it in the file. */
-export async function initNotify(context: Context): Promise<Answer> {
+export async function initNotify(context: Context): Promise<CommandResult> {
   const { env } = context
-  const ask = asking(context)
+  const ask = terminalPrompts(context)
   if (ask === null || (env.HOME ?? '') === '')
     throw new UserError({
       path: '--notify',

@@ -11,10 +11,10 @@ import { terminalText } from '../report/escape.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
-import { type Answer, type Context, settingsOf } from './command-context.ts'
+import { type CommandResult, type Context, settingsOf } from './command-context.ts'
 import { withOwnNotify } from './notify-own.ts'
 
-export async function notify(context: Context): Promise<Answer> {
+export async function notify(context: Context): Promise<CommandResult> {
   const { env, directory, flags, say } = context
   const settings = await withOwnNotify((await settingsOf(context)).settings, env)
   const cwd = settings.isolation === 'same-user' ? directory : tmpdir()

@@ -1,12 +1,12 @@
 // `ralph plan --ask`: questions of a session before its plan, answered on the terminal by their letters.
 import { answeredQuestions, questionLines, sampleAnswer } from '../engine/planning/plan-questions.ts'
 import { terminalText } from '../report/escape.ts'
-import type { Desk } from './plan.ts'
+import type { PlanContext } from './plan.ts'
 import type { Subject } from './plan-session.ts'
 import { hanging } from './plan-view.ts'
 
 /** What the plan is made from, with the answers behind it. Throws Cancelled, or UserError where no session can begin. */
-export async function withAnswers(desk: Desk, subject: Subject, brief: string): Promise<string> {
+export async function withAnswers(desk: PlanContext, subject: Subject, brief: string): Promise<string> {
   const { ask, context, planner, say, settings, width } = desk
   if (!settings.ask) return brief
   if (ask === null) {

@@ -22,7 +22,7 @@ export function draftMistakes(prd: Prd, source: string): Mistake[] {
 }
 
 /** A list of stories in the place of the one before; a story of the same id keeps what Ralph knows of it. */
-export function relisted(before: Prd, stories: readonly Story[]): Prd {
+export function withStories(before: Prd, stories: readonly Story[]): Prd {
   const old = new Map(before.userStories.map((story) => [story.id, story]))
   return { ...before, userStories: stories.map((story) => standing(old.get(story.id), story)) }
 }
@@ -48,13 +48,13 @@ function standing(before: Story | undefined, story: Story): Story {
 type Proposal = Pick<Proposed, 'project' | 'description' | 'stories'>
 
 /** A whole list as a session proposes it. What is done stays as it is; an open story of the same id keeps what Ralph knows of it. */
-export function replaced(before: Prd, proposed: Proposal): Prd {
+export function withStoriesReplaced(before: Prd, proposed: Proposal): Prd {
   const done = before.userStories.filter(({ passes }) => passes)
   const description = proposed.description || before.description
   const fresh = beside(done, proposed.stories)
   // What is done waits for nothing open: the list may be another now, and the two could wait for each other.
   const list = [...waitingWithin(done, done), ...waitingWithin(fresh, [...done, ...fresh])]
-  return { ...relisted(before, list), project: before.project || proposed.project, description }
+  return { ...withStories(before, list), project: before.project || proposed.project, description }
 }
 
 function waitingWithin(stories: readonly Story[], all: readonly Story[]): Story[] {
@@ -63,7 +63,7 @@ function waitingWithin(stories: readonly Story[], all: readonly Story[]): Story[
 }
 
 /** The proposed stories behind those before, which stay as they are. */
-export function added(before: Prd, proposed: Proposal): Prd {
+export function withStoriesAdded(before: Prd, proposed: Proposal): Prd {
   const last = Math.max(0, ...before.userStories.map(({ priority }) => priority))
   const fresh = beside(before.userStories, proposed.stories)
   const behind = fresh.map((story) => ({ ...standing(undefined, story), priority: last + story.priority }))
@@ -105,7 +105,7 @@ function freeId(taken: Set<string>): string {
 }
 
 /** The stories that were asked for, with what they wait for; `along`: those that came along for that. */
-export function scoped(prd: Prd, scope: Scope | null): { prd: Prd; along: string[] } {
+export function withinScope(prd: Prd, scope: Scope | null): { prd: Prd; along: string[] } {
   if (scope === null) return { prd, along: [] }
   const asked = inScope(scope)
   const along = new Set(unmetOutOfScope(prd, scope).map(({ id }) => id))
@@ -131,7 +131,7 @@ export function nameOfSentence(sentence: string): string {
 }
 
 /** The page's words and list; what it does not show, such as tags, stays. Throws UserError with every mistake. */
-export function fromPage(text: string, before: Prd, path = 'prd.md'): Prd {
+export function parsePage(text: string, before: Prd, path = 'prd.md'): Prd {
   const result = readDocuments([{ path, text }])
   if (!result.ok) throw new UserError(result.mistakes)
   const { project, description, userStories } = result.documents.prd
@@ -147,7 +147,7 @@ export function fromPage(text: string, before: Prd, path = 'prd.md'): Prd {
     const { title, description, acceptanceCriteria, dependsOn } = story
     return { ...(known ?? story), title, description, acceptanceCriteria, dependsOn, priority }
   })
-  return { ...relisted(before, stories), project: project || before.project, description }
+  return { ...withStories(before, stories), project: project || before.project, description }
 }
 
 /** Whether the page of these stories reads back to them: not with ids that no heading is known by. */
@@ -178,9 +178,9 @@ function unsplit(prd: Prd): Prd {
 function differs(page: string, prd: Prd): boolean {
   if (page === renderPrdMarkdown(prd) || !isReadBack(prd)) return false
   const unstarted = (story: Story) => ({ ...story, passes: false })
-  const wordsOf = (one: Prd) => renderPrdMarkdown(relisted(one, one.userStories.map(unstarted)))
+  const wordsOf = (one: Prd) => renderPrdMarkdown(withStories(one, one.userStories.map(unstarted)))
   try {
-    return wordsOf(fromPage(page, prd)) !== wordsOf(fromPage(renderPrdMarkdown(prd), prd))
+    return wordsOf(parsePage(page, prd)) !== wordsOf(parsePage(renderPrdMarkdown(prd), prd))
   } catch (error) {
     if (error instanceof UserError) return true
     throw error

@@ -12,9 +12,9 @@ import { pluralize } from '../report/figures.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { askName, askSentence } from './init-questions.ts'
-import type { Desk, Standing, Wanted } from './plan.ts'
+import type { ExistingPlan, PlanArguments, PlanContext } from './plan.ts'
 import { withAnswers } from './plan-ask.ts'
-import { added, type Draft, nameOfSentence, scoped } from './plan-draft.ts'
+import { type Draft, nameOfSentence, withinScope, withStoriesAdded } from './plan-draft.ts'
 import type { Proposed, Subject } from './plan-session.ts'
 import { answerTo, isAnswer } from './plan-sources.ts'
 import { hanging, sourceLines, takenLines } from './plan-view.ts'
@@ -23,7 +23,11 @@ import { hanging, sourceLines, takenLines } from './plan-view.ts'
 export type Material = { files: readonly DocumentFile[]; documents: Documents | null; sentence: string }
 
 /** What was named; else what an existing feature was made from; else, for a new one, what is found by itself. */
-export async function materialOf(desk: Desk, wanted: Wanted, standing: Standing | null): Promise<Material> {
+export async function readMaterial(
+  desk: PlanContext,
+  wanted: PlanArguments,
+  standing: ExistingPlan | null,
+): Promise<Material> {
   const { from, as, sentence } = wanted
   const isNew = standing === null || standing.isNew
   const named = from.length > 0 ? await filesAt(desk, from, as) : []
@@ -39,7 +43,11 @@ export async function materialOf(desk: Desk, wanted: Wanted, standing: Standing 
 }
 
 /** `base`: the plan that stands, which is made anew from what it was made from; null for a new one. */
-async function foundFiles(desk: Desk, as: Wanted['as'], base: Prd | null): Promise<DocumentFile[]> {
+async function foundFiles(
+  desk: PlanContext,
+  as: PlanArguments['as'],
+  base: Prd | null,
+): Promise<DocumentFile[]> {
   const { clone } = desk
   const kinds = new Map([...as].map(([typed, kind]) => [insidePath(desk, typed) ?? typed, kind]))
   const found = await readDocumentFiles(clone, null, kinds)
@@ -50,7 +58,7 @@ async function foundFiles(desk: Desk, as: Wanted['as'], base: Prd | null): Promi
   return [...wanted.map((file) => ({ ...file, ...known?.get(file.path) })), ...again]
 }
 
-async function answersTo({ clone, context }: Desk, words: readonly string[]): Promise<DocumentFile[]> {
+async function answersTo({ clone, context }: PlanContext, words: readonly string[]): Promise<DocumentFile[]> {
   const { env, directory, warn } = context
   const answers = words.map((one) => answerTo(one, { clone, env, directory, warn }))
   return (await Promise.all(answers)).flatMap((one) => one ?? [])
@@ -62,13 +70,16 @@ function isOurs(path: string): boolean {
 }
 
 /** The name as the person says, or as documents or sentence say. */
-export async function nameFor({ ask, settings }: Desk, { documents, sentence }: Material): Promise<string> {
+export async function chooseName(
+  { ask, settings }: PlanContext,
+  { documents, sentence }: Material,
+): Promise<string> {
   const standard =
     documents === null ? nameOfSentence(sentence) : featureNameOf(documents.prd, settings.branchPrefix)
   return ask === null ? standard : askName(ask, standard)
 }
 
-export function showMaterial({ say, width, settings }: Desk, { files, documents }: Material): void {
+export function showMaterial({ say, width, settings }: PlanContext, { files, documents }: Material): void {
   if (documents === null) return
   const { sources, prose, taken, notes, gates } = documents
   if (sources.length > 0) say(['Read without an agent:', ...sourceLines(sources, width)])
@@ -101,16 +112,16 @@ const NO_SESSION = [
 
 /** Documents over what stands, prose and a sentence through a session; without any, what stands. */
 export async function firstDraft(
-  desk: Desk,
-  wanted: Wanted,
+  desk: PlanContext,
+  wanted: PlanArguments,
   { files, documents, sentence }: Material,
-  { feature, scope, standing }: { feature: string; scope: Scope | null; standing: Standing },
+  { feature, scope, standing }: { feature: string; scope: Scope | null; standing: ExistingPlan },
 ): Promise<Draft> {
   const { base } = standing
   let prd = base
   let context = standing.context
   if (documents !== null && documents.prd.userStories.length > 0) {
-    const part = scoped(documents.prd, scope)
+    const part = withinScope(documents.prd, scope)
     if (part.along.length > 0)
       desk.say([`Others wait for them, so they come along: ${part.along.join(', ')}`])
     prd = overBase(base, part.prd)
@@ -135,7 +146,7 @@ export async function firstDraft(
   const asked = await withAnswers(desk, subject, brief)
   const proposed = await proposedBy(desk, subject, asked)
   return {
-    prd: withPlannedFrom(added(prd, proposed), digests),
+    prd: withPlannedFrom(withStoriesAdded(prd, proposed), digests),
     context: context ?? (proposed.context || null),
     questions: proposed.questions,
     brief: asked,
@@ -143,7 +154,11 @@ export async function firstDraft(
 }
 
 /** Where sessions make no plan of it, a person who can be asked says more, as often as they like. */
-async function proposedBy({ ask, planner, say }: Desk, subject: Subject, brief: string): Promise<Proposed> {
+async function proposedBy(
+  { ask, planner, say }: PlanContext,
+  subject: Subject,
+  brief: string,
+): Promise<Proposed> {
   for (let words = brief; ; ) {
     try {
       return await planner.propose(subject, words)
@@ -165,7 +180,7 @@ function overBase(base: Prd, planned: Prd): Prd {
 
 /** Prose that a session is to read: all where nobody wrote stories, else what was named; not what was planned from already. */
 async function proseOf(
-  { ask, say }: Desk,
+  { ask, say }: PlanContext,
   documents: Documents | null,
   base: Prd,
 ): Promise<readonly DocumentFile[]> {
@@ -183,7 +198,7 @@ async function proseOf(
   return (await ask.yes(question, false)) ? fresh : []
 }
 
-async function sentenceOf({ ask }: Desk): Promise<string> {
+async function sentenceOf({ ask }: PlanContext): Promise<string> {
   if (ask !== null) return askSentence(ask)
   const found = 'no documents, no sentence, and no terminal to ask on'
   const fix =
@@ -215,13 +230,17 @@ function digestOf(text: string): string {
 }
 
 /** The path in the repository of one that was typed where the person stands; null for one outside. */
-function insidePath({ clone, context: { directory } }: Desk, typed: string): string | null {
+function insidePath({ clone, context: { directory } }: PlanContext, typed: string): string | null {
   const path = relative(clone.workTree, resolve(directory, typed))
   return path.split(sep)[0] === '..' || isAbsolute(path) ? null : path.split(sep).join('/') || '.'
 }
 
 /** What lies outside the repository is read, too, file by file; what names no file is asked for. */
-async function filesAt(desk: Desk, paths: readonly string[], as: Wanted['as']): Promise<DocumentFile[]> {
+async function filesAt(
+  desk: PlanContext,
+  paths: readonly string[],
+  as: PlanArguments['as'],
+): Promise<DocumentFile[]> {
   const { clone, context } = desk
   const inside: string[] = []
   const others: DocumentFile[] = []

@@ -10,11 +10,18 @@ import { renderPrdMarkdown, sizeRemarks } from '../plan/documents.ts'
 import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
 import { messageOf, UserError } from '../system/errors.ts'
-import type { Desk, Standing } from './plan.ts'
-import { type Draft, draftMistakes, fromPage, isReadBack, relisted, replaced } from './plan-draft.ts'
+import type { ExistingPlan, PlanContext } from './plan.ts'
+import {
+  type Draft,
+  draftMistakes,
+  isReadBack,
+  parsePage,
+  withStories,
+  withStoriesReplaced,
+} from './plan-draft.ts'
 import { CONTEXT_TITLE, differenceLines, hanging, storyLines, textLines } from './plan-view.ts'
-import { type Asking, Cancelled, type Choice } from './terminal-questions.ts'
-import { writeAll } from './write-files.ts'
+import { Cancelled, type Choice, type TerminalPrompts } from './terminal-questions.ts'
+import { writeFiles } from './write-files.ts'
 
 /** `start`: taken, and the run is to begin with it. */
 export type Reviewed = { kind: 'taken' | 'start' | 'sketch' | 'left'; draft: Draft }
@@ -24,35 +31,35 @@ const REFINE = 'Refine it in words'
 type Move = 'take' | 'start' | 'look' | 'refine' | 'markdown' | 'json' | 'sketch' | 'leave'
 
 /** Shows the plan until the person has decided. Whatever goes wrong on the way, the plan is not lost. `start`: what that would do. */
-export async function review(
-  desk: Desk,
-  ask: Asking,
+export async function reviewPlan(
+  desk: PlanContext,
+  ask: TerminalPrompts,
   feature: string,
-  standing: Standing,
+  standing: ExistingPlan,
   { first, start }: { first: Draft; start: string | null },
 ): Promise<Reviewed> {
   let draft = first
   try {
     for (;;) {
-      const mistakes = show(desk, feature, standing, draft)
+      const mistakes = showDraft(desk, feature, standing, draft)
       const choices = moves(desk, standing, draft, { mistakes, start })
       const move = await decision(desk, ask, choices, draft)
       if (move === 'take') return { kind: 'taken', draft }
       if (move === 'start') return { kind: 'start', draft }
       if (move === 'sketch') return { kind: 'sketch', draft }
-      if (move === 'leave') return { kind: 'left', draft: await keep(desk, feature, draft) }
+      if (move === 'leave') return { kind: 'left', draft: await saveDraft(desk, feature, draft) }
       draft = await changed(move, { desk, ask, feature, standing, draft })
     }
   } catch (error) {
-    if (error instanceof Cancelled) await keep(desk, feature, draft)
+    if (error instanceof Cancelled) await saveDraft(desk, feature, draft)
     throw error
   }
 }
 
 /** What the person does with it, as often as it has been read before. */
 async function decision(
-  { say, width }: Desk,
-  ask: Asking,
+  { say, width }: PlanContext,
+  ask: TerminalPrompts,
   choices: readonly Choice<Move>[],
   { prd }: Draft,
 ): Promise<Exclude<Move, 'look'>> {
@@ -64,10 +71,10 @@ async function decision(
 }
 
 /** The plan as it would be written; gives how many mistakes it has. */
-export function show(
-  { ask, say, width }: Desk,
+export function showDraft(
+  { ask, say, width }: PlanContext,
   feature: string,
-  standing: Standing,
+  standing: ExistingPlan,
   { prd, questions, context }: Draft,
 ): number {
   const stories = storyLines(prd, sizeRemarks(prd.userStories), width)
@@ -97,8 +104,8 @@ export function show(
 }
 
 function moves(
-  { context, settings }: Desk,
-  standing: Standing,
+  { context, settings }: PlanContext,
+  standing: ExistingPlan,
   { prd }: Draft,
   { mistakes, start }: { mistakes: number; start: string | null },
 ): Choice<Move>[] {
@@ -117,7 +124,13 @@ function moves(
   return all.flatMap(([isPossible, choice]) => (isPossible ? [choice] : []))
 }
 
-type Change = { desk: Desk; ask: Asking; feature: string; standing: Standing; draft: Draft }
+type Change = {
+  desk: PlanContext
+  ask: TerminalPrompts
+  feature: string
+  standing: ExistingPlan
+  draft: Draft
+}
 
 async function changed(move: 'refine' | 'markdown' | 'json', change: Change): Promise<Draft> {
   const { desk, ask, draft } = change
@@ -126,7 +139,7 @@ async function changed(move: 'refine' | 'markdown' | 'json', change: Change): Pr
       case 'refine':
         return await refined(change, await ask.text('What should be different?'))
       case 'markdown':
-        return await edited(change, 'prd.md', renderPrdMarkdown(draft.prd), fromPage)
+        return await edited(change, 'prd.md', renderPrdMarkdown(draft.prd), parsePage)
       case 'json':
         return await edited(change, 'prd.json', serializePrd(draft.prd), fromJson)
     }
@@ -143,7 +156,7 @@ async function refined({ desk, feature, standing, draft }: Change, words: string
   const brief = `${draft.brief}\n\n# What the maintainer says of the plan so far\n\n${words}`.trim()
   const proposed = await desk.planner.propose({ feature, folder: standing.folder, prd: draft.prd }, brief)
   const context = proposed.context || draft.context
-  return { prd: replaced(draft.prd, proposed), context, questions: proposed.questions, brief }
+  return { prd: withStoriesReplaced(draft.prd, proposed), context, questions: proposed.questions, brief }
 }
 
 /** In the person's own editor, on a copy, until it can be read or the person gives up; then the copy stays, and is named. */
@@ -196,11 +209,15 @@ function fromJson(text: string, before: Prd): Prd {
   const parsed = parsePrd(text, 'prd.json')
   if (!parsed.ok) throw new UserError(parsed.mistakes)
   const { run, userStories } = before
-  return relisted({ ...parsed.prd, run, userStories }, parsed.prd.userStories)
+  return withStories({ ...parsed.prd, run, userStories }, parsed.prd.userStories)
 }
 
 /** What a session was paid for is not lost with a key. */
-export async function keep({ clone, planner, say }: Desk, feature: string, draft: Draft): Promise<Draft> {
+export async function saveDraft(
+  { clone, planner, say }: PlanContext,
+  feature: string,
+  draft: Draft,
+): Promise<Draft> {
   if (planner.used().calls === 0) return draft
   const file = await putAside(clone, `${feature}.json`, serializePrd(draft.prd))
   say([`The plan so far stays outside the tree: ralph plan ${feature} --from ${file}`])
@@ -208,7 +225,7 @@ export async function keep({ clone, planner, say }: Desk, feature: string, draft
 }
 
 /** Writes a file outside of the tree; gives where it lies. */
-async function putAside({ gitDir }: Desk['clone'], name: string, text: string): Promise<string> {
-  await writeAll(gitDir, { [`ralph/plan/${name}`]: text })
+async function putAside({ gitDir }: PlanContext['clone'], name: string, text: string): Promise<string> {
+  await writeFiles(gitDir, { [`ralph/plan/${name}`]: text })
   return join(gitDir, 'ralph', 'plan', name)
 }

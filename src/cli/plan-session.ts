@@ -15,7 +15,7 @@ import { Live } from '../report/terminal/live-lines.ts'
 import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { openedBy, startOf } from './before-run.ts'
+import { checkoutOf, startOf } from './before-run.ts'
 import { type Context, type Flags, settingsOf } from './command-context.ts'
 import type { LocalRun } from './local-feature.ts'
 import { liveOf, withPorts } from './run.ts'
@@ -38,7 +38,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     // As if no run had begun with it: a plan session is told nothing else.
     const file = { name, folder, path: `${folder}/prd.json`, prd, digest: '', notes: [] }
     const state = freshState(file, settings, local.base)
-    await refuseBlocked(startOf(context, settings, openedBy(local, state)), ['prompts'])
+    await refuseBlocked(startOf(context, settings, checkoutOf(local, state)), ['prompts'])
     const began = Date.now()
     const answer = await withPorts(context, local, live, { mark: newMark() }, (ports) => {
       live.say(`\nA session of ${settings.agent} looks; what it writes is undone.`)

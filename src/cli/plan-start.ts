@@ -6,16 +6,16 @@ import { CONFIG } from '../setup/init/init-files.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import type { Context } from './command-context.ts'
 import type { Chosen } from './init-questions.ts'
-import type { Desk } from './plan.ts'
+import type { PlanContext } from './plan.ts'
 
 /** As `ralph run` would have been typed; of what the plan was made from, and which part, the run knows nothing. */
-export function runOf(context: Context, feature: string): Context {
+export function runContext(context: Context, feature: string): Context {
   const { from: _, as: _as, yes: _yes, ask: _ask, stories: _stories, epic: _epic, ...flags } = context.flags
   return { ...context, command: 'run', flags, given: null, feature }
 }
 
 /** What starting the run would do beside writing the plan; null where a run could not begin: it takes a clean tree. */
-export async function startHint({ clone, local }: Desk, { config }: Chosen): Promise<string | null> {
+export async function startHint({ clone, local }: PlanContext, { config }: Chosen): Promise<string | null> {
   if (clone.head === null || local === null) return null
   const dirt = await local.workspace.repository.dirt(clone.head)
   if (dirt.some(({ path }) => !path.startsWith('.ralph/'))) return null

@@ -16,27 +16,27 @@ import { lookOf } from '../report/terminal/terminal-line.ts'
 import { CONFIG } from '../setup/init/init-files.ts'
 import { UserError } from '../system/errors.ts'
 import {
-  type Answer,
+  type CommandResult,
   type Context,
-  interrupted,
-  refusal,
+  errorResult,
+  interruptedResult,
   refuseFromInside,
   refuseTwoFeatures,
   settingsOf,
 } from './command-context.ts'
 import { askSettings, chosenScope } from './init-questions.ts'
 import { type LocalRun, openLocal } from './local-feature.ts'
-import { type Draft, draftMistakes, fromPage, isEdited, nameFault } from './plan-draft.ts'
-import { firstDraft, type Material, materialOf, nameFor, showMaterial } from './plan-material.ts'
-import { keep, type Reviewed, review, show } from './plan-review.ts'
+import { type Draft, draftMistakes, isEdited, nameFault, parsePage } from './plan-draft.ts'
+import { chooseName, firstDraft, type Material, readMaterial, showMaterial } from './plan-material.ts'
+import { type Reviewed, reviewPlan, saveDraft, showDraft } from './plan-review.ts'
 import { createPlanner } from './plan-session.ts'
-import { commitConfig, runOf, startHint } from './plan-start.ts'
+import { commitConfig, runContext, startHint } from './plan-start.ts'
 import { run } from './run.ts'
-import { asking, Cancelled } from './terminal-questions.ts'
-import { changesBy, type Files, textOf, writeAll } from './write-files.ts'
+import { Cancelled, terminalPrompts } from './terminal-questions.ts'
+import { type Files, plannedChanges, readText, writeFiles } from './write-files.ts'
 
 /** What was typed. */
-export type Wanted = {
+export type PlanArguments = {
   feature: string | null
   sentence: string
   from: readonly string[]
@@ -46,21 +46,21 @@ export type Wanted = {
 }
 
 /** What the parts of `ralph plan` share. */
-export type Desk = Awaited<ReturnType<typeof openDesk>>
+export type PlanContext = Awaited<ReturnType<typeof openPlanContext>>
 
 /** Gives 0 where the plan is written or stands already, 1 where the person left it, 130 where it was interrupted; else how its run ended. */
-export async function plan(context: Context): Promise<Answer> {
+export async function plan(context: Context): Promise<CommandResult> {
   refuseFromInside(context)
   const { start, ...answer } = await planOnly(context)
-  return start === undefined ? answer : run(runOf(context, start))
+  return start === undefined ? answer : run(runContext(context, start))
 }
 
 /** `start`: the feature whose run the person wants to begin now. */
-type Planned = Answer & { start?: string }
+type Planned = CommandResult & { start?: string }
 
 async function planOnly(context: Context): Promise<Planned> {
   const wanted = wantedOf(context)
-  using desk = await openDesk({ ...context, feature: wanted.feature }, !wanted.yes)
+  using desk = await openPlanContext({ ...context, feature: wanted.feature }, !wanted.yes)
   try {
     return await planned(desk, { ...wanted, feature: desk.settings.feature })
   } catch (error) {
@@ -68,13 +68,13 @@ async function planOnly(context: Context): Promise<Planned> {
     const usage = desk.planner.used()
     const isLeft = error instanceof Cancelled
     if (isLeft) desk.say(['', 'Interrupted: nothing was written.'])
-    const { code, outputs, more } = isLeft ? interrupted() : refusal(context, error)
+    const { code, outputs, more } = isLeft ? interruptedResult() : errorResult(context, error)
     const told = { ...outputs, feature: wanted.feature, costUsd: usage.costUsd }
     return { code, outputs: told, more: { ...more, written: desk.written, usage } }
   }
 }
 
-async function openDesk(context: Context, mayAsk: boolean) {
+async function openPlanContext(context: Context, mayAsk: boolean) {
   const { out, say, warn } = context
   const { settings, notes } = await settingsOf(context)
   for (const note of notes) warn(note)
@@ -88,7 +88,7 @@ async function openDesk(context: Context, mayAsk: boolean) {
     local,
     planner: createPlanner(context, local),
     /** Null where nobody can be asked, or `--yes` has answered. */
-    ask: mayAsk ? asking(context) : null,
+    ask: mayAsk ? terminalPrompts(context) : null,
     width: lookOf(out, true).width,
     /** The files of the tree that were written so far, by path. */
     written: [] as string[],
@@ -97,13 +97,13 @@ async function openDesk(context: Context, mayAsk: boolean) {
   }
 }
 
-async function planned(desk: Desk, wanted: Wanted): Promise<Planned> {
+async function planned(desk: PlanContext, wanted: PlanArguments): Promise<Planned> {
   const { ask, clone, planner, settings } = desk
-  const known = wanted.feature === null ? null : await standingOf(wanted.feature, desk)
-  const material = await materialOf(desk, wanted, known)
+  const known = wanted.feature === null ? null : await readExistingPlan(wanted.feature, desk)
+  const material = await readMaterial(desk, wanted, known)
   showMaterial(desk, material)
-  const feature = wanted.feature ?? (await nameFor(desk, material))
-  const standing = await settled(desk, wanted, known ?? (await standingOf(feature, desk)))
+  const feature = wanted.feature ?? (await chooseName(desk, material))
+  const standing = await settled(desk, wanted, known ?? (await readExistingPlan(feature, desk)))
   const read = material.documents?.prd ?? null
   const scope = read === null ? null : await chosenScope(ask, settings, read)
   const chosen =
@@ -121,13 +121,13 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Planned> {
   const reviewed =
     ask === null
       ? await unasked(desk, feature, wanted, standing, draft)
-      : await review(desk, ask, feature, standing, { first: draft, start })
+      : await reviewPlan(desk, ask, feature, standing, { first: draft, start })
   if (reviewed.kind === 'left') return answerOf(desk, feature, reviewed, material, null)
   const { folder } = standing
   const isSketch = reviewed.kind === 'sketch'
   const files = isSketch ? sketchOf(folder, reviewed.draft) : filesOf(folder, reviewed.draft)
   const config = chosen.config === null ? {} : { [CONFIG]: chosen.config }
-  const written = await writeAll(clone.workTree, { ...config, ...files })
+  const written = await writeFiles(clone.workTree, { ...config, ...files })
   desk.written.push(...written)
   if (written.length === 0) desk.say([`${folder} says all of it already: nothing was changed.`])
   else desk.say(written.map((path) => `written: ${path}`))
@@ -141,13 +141,17 @@ async function planned(desk: Desk, wanted: Wanted): Promise<Planned> {
 }
 
 /** Words that people wrote into prd.md and not into prd.json would be lost: they are taken, or given up outright. */
-async function settled({ ask }: Desk, { from }: Wanted, standing: Standing): Promise<Standing> {
+async function settled(
+  { ask }: PlanContext,
+  { from }: PlanArguments,
+  standing: ExistingPlan,
+): Promise<ExistingPlan> {
   const { folder, prd, markdown } = standing
   if (prd === null || markdown === null || !isEdited(markdown, prd)) return standing
   const path = `${folder}/prd.md`
   const isNamed = from.some((one) => one.endsWith(path))
   if (isNamed || (await ask?.yes(`${path} says otherwise than prd.json beside it. Take its words?`, true)))
-    return { ...standing, base: fromPage(markdown, prd, path) }
+    return { ...standing, base: parsePage(markdown, prd, path) }
   if (ask !== null) return standing
   const found = 'words that prd.json beside it does not have'
   const fix = `take its words (--from ${path}), or remove it: it is written anew from prd.json`
@@ -156,26 +160,26 @@ async function settled({ ask }: Desk, { from }: Wanted, standing: Standing): Pro
 
 /** Nobody is asked: with `--yes` a plan without a mistake is taken; without it, only one that changes nothing. */
 async function unasked(
-  desk: Desk,
+  desk: PlanContext,
   feature: string,
-  { yes }: Wanted,
-  standing: Standing,
+  { yes }: PlanArguments,
+  standing: ExistingPlan,
   draft: Draft,
 ): Promise<Reviewed> {
-  show(desk, feature, standing, draft)
+  showDraft(desk, feature, standing, draft)
   const mistakes = draftMistakes(draft.prd, `${standing.folder}/prd.json`)
   if (mistakes.length > 0) {
-    await keep(desk, feature, draft)
+    await saveDraft(desk, feature, draft)
     throw new UserError(mistakes)
   }
-  if (yes || (await changesBy(desk.clone.workTree, filesOf(standing.folder, draft))).length === 0)
+  if (yes || (await plannedChanges(desk.clone.workTree, filesOf(standing.folder, draft))).length === 0)
     return { kind: 'taken', draft }
   const found = standing.isNew ? 'no terminal to ask on' : 'a plan of it already, and no terminal to ask on'
   const fix = 'add --yes to take the plan as it is shown'
   throw new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
 }
 
-function wantedOf(context: Context): Wanted {
+function wantedOf(context: Context): PlanArguments {
   const { given, flags, feature } = context
   const [named, ...rest] = given?.words ?? []
   refuseTwoFeatures(context, named)
@@ -211,7 +215,7 @@ function kindsOf(words: readonly string[]): Map<string, RequestedUse> {
 
 /** Everything that stands between the plan and its run. */
 async function nextCommands(
-  { clone, local }: Desk,
+  { clone, local }: PlanContext,
   feature: string,
   folder: string,
   isGated: boolean,
@@ -229,12 +233,12 @@ async function nextCommands(
 
 /** `written`: null where the plan was left. */
 function answerOf(
-  { planner }: Desk,
+  { planner }: PlanContext,
   feature: string,
   { draft }: Reviewed,
   { documents }: Material,
   written: readonly string[] | null,
-): Answer {
+): CommandResult {
   const stories = draft.prd.userStories.map(({ id, title, acceptanceCriteria, dependsOn, passes }) => {
     return { id, title, criteria: acceptanceCriteria.length, dependsOn, imported: passes }
   })
@@ -254,7 +258,7 @@ function answerOf(
 // ---- the feature that a plan is for: what stands of it already, and what would be written
 
 /** What stands of a feature; null for files that are not there. */
-export type Standing = {
+export type ExistingPlan = {
   folder: string
   isNew: boolean
   prd: Prd | null
@@ -265,7 +269,10 @@ export type Standing = {
 }
 
 /** Throws UserError where the feature is somewhere else, is being worked on, or cannot be read. */
-async function standingOf(name: string, { clone: { workTree }, local }: Desk): Promise<Standing> {
+async function readExistingPlan(
+  name: string,
+  { clone: { workTree }, local }: PlanContext,
+): Promise<ExistingPlan> {
   const fault = nameFault(name)
   if (fault !== null) {
     const fix = 'name it in a word, such as ralph plan auth'
@@ -278,12 +285,12 @@ async function standingOf(name: string, { clone: { workTree }, local }: Desk): P
   const today = new Date().toISOString().slice(0, 10)
   const folder = `.ralph/${newest ?? `${today}-${name}`}`
   const [json, markdown, context] = await Promise.all(
-    ['prd.json', 'prd.md', 'context.md'].map((file) => textOf(workTree, `${folder}/${file}`)),
+    ['prd.json', 'prd.md', 'context.md'].map((file) => readText(workTree, `${folder}/${file}`)),
   )
   const parsed = json == null ? null : parsePrd(json, `${folder}/prd.json`)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
   const [prd, isNew] = [parsed?.prd ?? null, json == null && markdown == null]
-  const sketch = prd === null && markdown != null ? fromPage(markdown, emptyPrd(), `${folder}/prd.md`) : null
+  const sketch = prd === null && markdown != null ? parsePage(markdown, emptyPrd(), `${folder}/prd.md`) : null
   const base = prd ?? sketch ?? emptyPrd()
   return { folder, isNew, prd, base, markdown: markdown ?? null, context: context ?? null }
 }

@@ -1,10 +1,10 @@
 // What each command runs. A run, and looks at one, come with what they share; the rest is loaded when it is called.
 import type { CommandName } from '../engine/commands/command-table.ts'
-import type { Answer, Context } from './command-context.ts'
+import type { CommandResult, Context } from './command-context.ts'
 import { next, status, validate } from './look.ts'
 import { run } from './run.ts'
 
-type Program = (context: Context) => Promise<Answer>
+type Program = (context: Context) => Promise<CommandResult>
 
 const steer: Program = async (context) =>
   (await import(/* webpackChunkName: "cli" */ './steer.ts')).steer(context)

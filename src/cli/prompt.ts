@@ -10,10 +10,10 @@ import { byteLimitOf } from '../engine/prompts/variables.ts'
 import { nextStepOfRun } from '../engine/situation.ts'
 import { UserError } from '../system/errors.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
-import { type Answer, answerOf, type Context, tell } from './command-context.ts'
+import { type CommandResult, type Context, printLines, resultOfState } from './command-context.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
 
-export async function prompt(context: Context): Promise<Answer> {
+export async function prompt(context: Context): Promise<CommandResult> {
   using local = await openFeature(context)
   const state = await local.look()
   const story = storyOf(context, state) ?? nextStory(local, state)
@@ -26,10 +26,16 @@ export async function prompt(context: Context): Promise<Answer> {
   if (made === null) throw new Error(`no prompt of ${story.id}`)
   const text = redactor.redact(textOf(made.parts))
   const sizes = sizesOf(made.parts)
-  if (!context.json) tell(process.stdout, text.replace(/\n$/, ''))
-  for (const line of table(made, sizes)) tell(process.stderr, line)
+  if (!context.json) printLines(process.stdout, text.replace(/\n$/, ''))
+  for (const line of table(made, sizes)) printLines(process.stderr, line)
   const { template } = made
-  return answerOf(state, { storyId: story.id, template, bytes: utf8Bytes(text), parts: sizes, prompt: text })
+  return resultOfState(state, {
+    storyId: story.id,
+    template,
+    bytes: utf8Bytes(text),
+    parts: sizes,
+    prompt: text,
+  })
 }
 
 /** The story that was named, if any. */

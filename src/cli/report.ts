@@ -22,15 +22,15 @@ import { jobSummary } from '../report/sticky-comment.ts'
 import { type View, viewOf } from '../report/view.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { clearPathTo, replaceFile } from '../system/files.ts'
-import type { Answer, Context } from './command-context.ts'
-import { seenNow } from './feature-status.ts'
+import type { CommandResult, Context } from './command-context.ts'
+import { readStatus } from './feature-status.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
 import { remoteOf } from './origin.ts'
 
 /** Runs that get a page of their own beside the table of all, the newest. */
 const MOST_PAGES = 100
 
-export async function report(context: Context): Promise<Answer> {
+export async function report(context: Context): Promise<CommandResult> {
   const { flags } = context
   if (flags.all === true && (context.feature !== null || flags.markdown === true)) {
     const found = context.feature ?? '--markdown'
@@ -55,7 +55,7 @@ export async function report(context: Context): Promise<Answer> {
 async function localView({ env }: Context, { settings, workspace }: LocalRun, given: State) {
   const { git, clone, redactor } = workspace
   const limits = limitsOf(settings)
-  const { state, situation, lives } = await seenNow(workspace, mapTexts(given, redactor.redact), limits)
+  const { state, situation, lives } = await readStatus(workspace, mapTexts(given, redactor.redact), limits)
   const { place } = remoteOf(clone, env)
   const facts = {
     repositoryUrl: place === null ? '' : repositoryUrl({ ...place, defaultBranch: '' }),
@@ -107,7 +107,7 @@ function openInBrowser({ warn }: Context, file: string): void {
 }
 
 /** Every run that this clone knows, by its states and by the prd.json of what is archived or has no state. */
-async function reportAll(context: Context, local: LocalRun): Promise<Answer> {
+async function reportAll(context: Context, local: LocalRun): Promise<CommandResult> {
   const { redact } = local.workspace.redactor
   const unread: Mistake[] = []
   const states = await statesOf(local, unread)

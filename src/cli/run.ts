@@ -26,26 +26,26 @@ import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { UserError } from '../system/errors.ts'
 import { openForRun } from './before-run.ts'
 import {
-  type Answer,
+  type CommandResult,
   type Context,
-  interrupted,
+  errorResult,
+  findTop,
+  interruptedResult,
   onSignals,
-  refusal,
-  settingsRead,
-  topOf,
+  readSettings,
 } from './command-context.ts'
 import { takeUpEdits } from './edits.ts'
-import { mergedAlready, withMerge } from './feature-status.ts'
-import { inboxQueue, post } from './inbox.ts'
+import { findMerged, withMerge } from './feature-status.ts'
+import { inboxQueue, queueCommand } from './inbox.ts'
 import { type LocalRun, openLocal } from './local-feature.ts'
 import { dryRun } from './look.ts'
-import { lookNotes } from './looked-at.ts'
+import { currentCommitNotes } from './looked-at.ts'
 import { withOwnNotify } from './notify-own.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
-export async function run(context: Context): Promise<Answer> {
+export async function run(context: Context): Promise<CommandResult> {
   const { command, env, flags, out, warn } = context
-  const read = await settingsRead(context)
+  const read = await readSettings(context)
   // The demo is nobody's news.
   const isNews = command !== 'demo'
   const settings = isNews ? await withOwnNotify(read.settings, env) : read.settings
@@ -54,11 +54,11 @@ export async function run(context: Context): Promise<Answer> {
   } catch (error) {
     // Who looks at a terminal reads it there.
     if (isNews && flags.dryRun !== true && out.isTTY !== true && !(error instanceof AtWork)) {
-      const place = { settings, env, workTree: topOf(context.directory).top, warn }
+      const place = { settings, env, workTree: findTop(context.directory).top, warn }
       await notifyError(error, { ...place, signal: new AbortController().signal }, null, null)
     }
     if (error instanceof UserError) throw error
-    return refusal(context, error, {}, await savedState(context, settings))
+    return errorResult(context, error, {}, await savedState(context, settings))
   }
 }
 
@@ -72,7 +72,7 @@ async function savedState(context: Context, settings: Settings): Promise<State |
   }
 }
 
-async function worked(context: Context, read: SettingsResult): Promise<Answer> {
+async function worked(context: Context, read: SettingsResult): Promise<CommandResult> {
   const { settings, notes } = read
   // A run on this machine waits where a job of CI ends.
   const limits = { ...limitsOf(settings), waits: context.flags.wait !== false }
@@ -85,7 +85,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
   const other = await configDifference(local.workspace, settings, found)
   if (other !== null) live.warn(other)
   if (isDry) return await dryRun(context, local, found, limits)
-  const merged = await mergedAlready(local, found, limits)
+  const merged = await findMerged(local, found, limits)
   if (merged !== null && context.flags.force !== true) {
     await refuseAtWork(found)
     live.end(found, merged, [['Report', 'ralph report']])
@@ -133,7 +133,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
     for (const note of claimed.notes) live.warn(note)
     await logs.clean()
     // It is heard behind what was typed before, such as a pause that no run was left to hear.
-    await post(clone, claimed.state.feature, '/ralph run')
+    await queueCommand(clone, claimed.state.feature, '/ralph run')
     const works = limits.maxParallel > 1 ? runLanes : loop
     const { state, conclusion } = await works(claimed.state, limits, ports)
     const places: [string, string][] = [['Logs', join(top, 'logs', logs.name ?? '')]]
@@ -153,7 +153,7 @@ async function worked(context: Context, read: SettingsResult): Promise<Answer> {
     const more = { movedRefs, ...scopeInJson(state), ...(error === null ? {} : { errors: [mistake] }) }
     return { code: EXIT_CODES[conclusion.outcome], outputs: outputsOf(state, conclusion.outcome, null), more }
   })
-  return answer ?? interrupted()
+  return answer ?? interruptedResult()
 }
 
 /**
@@ -180,7 +180,7 @@ export async function withPorts<T>(
       settings,
       env,
       workspace,
-      observers: [live, lookNotes(workspace.git)],
+      observers: [live, currentCommitNotes(workspace.git)],
       warn: live.warn,
       signal: stop.signal,
       as,

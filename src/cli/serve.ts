@@ -15,11 +15,11 @@ import {
 import { type LiveView, liveViewOf, type WatchedRun } from '../report/live-view.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { messageOf, UserError } from '../system/errors.ts'
-import { type Answer, type Context, onSignals, settingsOf } from './command-context.ts'
+import { type CommandResult, type Context, onSignals, settingsOf } from './command-context.ts'
 import { follow, openSource } from './monitor.ts'
 import type { Source } from './monitor-source.ts'
 
-export async function serve(context: Context): Promise<Answer> {
+export async function serve(context: Context): Promise<CommandResult> {
   const port = portIn(context.flags.port)
   const { settings } = await settingsOf(context)
   using source = await openSource(context, settings)

@@ -12,19 +12,19 @@ import { outputsOf } from '../report/outputs.ts'
 import { toPlainText } from '../report/sentence.ts'
 import { viewOf } from '../report/view.ts'
 import { UserError } from '../system/errors.ts'
-import { type Answer, answerOf, type Context, refuseFromInside } from './command-context.ts'
-import { inboxQueue, post } from './inbox.ts'
+import { type CommandResult, type Context, refuseFromInside, resultOfState } from './command-context.ts'
+import { inboxQueue, queueCommand } from './inbox.ts'
 import { openFeature } from './local-feature.ts'
 
 /** Story ids and, behind `--`, a text. Gives 0 when it was taken. */
-export async function steer(context: Context): Promise<Answer> {
+export async function steer(context: Context): Promise<CommandResult> {
   refuseFromInside(context)
   const { say, command: name } = context
   const given = givenOf(context)
   using local = await openFeature(context)
   const { clone, store } = local.workspace
   const state = await local.look()
-  const understood = understoodOf(context, given, state)
+  const understood = parseSteering(context, given, state)
   if (understood.kind !== 'command') throw new Error(`${name} asks nothing of a run`)
   const command = { ...understood.command, id: 0, by: 'you' }
   const why = ineffectiveReason(state, command)
@@ -32,10 +32,10 @@ export async function steer(context: Context): Promise<Answer> {
     const fix = 'see ralph status'
     throw new UserError({ path: `ralph ${name}`, found: why, expected: 'something that it changes', fix })
   }
-  const noted = async (what: string): Promise<Answer> => {
-    await post(clone, state.feature, asComment(name, given))
+  const noted = async (what: string): Promise<CommandResult> => {
+    await queueCommand(clone, state.feature, asComment(name, given))
     say(`noted: ${what}`)
-    return answerOf(state)
+    return resultOfState(state)
   }
   for (;;) {
     const { lease } = await local.look()
@@ -79,7 +79,7 @@ const LATER = new Map<string, string>([
 ])
 
 /** What the words ask of this feature. Throws UserError where they ask nothing that there is. */
-export function understoodOf({ command }: Context, given: CommandInput, { prd }: State) {
+export function parseSteering({ command }: Context, given: CommandInput, { prd }: State) {
   const ids = prd.userStories.map(({ id }) => id)
   const understood = parseCommand(command, given, ids, 'cli')
   if (understood.kind !== 'mistake') return understood

@@ -11,10 +11,13 @@ type Questions = Pick<Clack, 'confirm' | 'multiselect' | 'password' | 'select' |
 export type Choice<T extends string> = { value: T; label: string; hint?: string }
 
 /** Texts of others are shown through `terminalText` by whoever asks. Every question throws Cancelled. */
-export type Asking = ReturnType<typeof onTerminal>
+export type TerminalPrompts = ReturnType<typeof onTerminal>
 
 /** Null where nobody can answer: no terminal on one side, or a CI that has one all the same. */
-export function asking({ out, env: { CI = '' } }: Context, input = process.stdin): Asking | null {
+export function terminalPrompts(
+  { out, env: { CI = '' } }: Context,
+  input = process.stdin,
+): TerminalPrompts | null {
   const isCI = CI !== '' && CI !== 'false' && CI !== '0'
   return input.isTTY === true && out.isTTY === true && !isCI ? onTerminal(input, out) : null
 }

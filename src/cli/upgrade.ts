@@ -11,11 +11,18 @@ import type { Change } from '../setup/init/init-files.ts'
 import { actionPins, type Pin, type Pinned, packagePins } from '../setup/init/release-pins.ts'
 import { formatMistake, type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { isFolder, namesIn } from '../system/files.ts'
-import { type Answer, type Context, interrupted, refuseFromInside, tell, topOf } from './command-context.ts'
+import {
+  type CommandResult,
+  type Context,
+  findTop,
+  interruptedResult,
+  printLines,
+  refuseFromInside,
+} from './command-context.ts'
 import { tokenFor } from './github-token.ts'
 import { diffLines } from './init-show.ts'
-import { asking, Cancelled } from './terminal-questions.ts'
-import { textOf, writeAll } from './write-files.ts'
+import { Cancelled, terminalPrompts } from './terminal-questions.ts'
+import { readText, writeFiles } from './write-files.ts'
 
 const WORKFLOWS = '.github/workflows'
 /** Of what a release says of itself. */
@@ -23,9 +30,9 @@ const MOST_LINES = 60
 
 type File = { path: string; text: string; pinned: Pinned }
 
-export async function upgrade(context: Context): Promise<Answer> {
+export async function upgrade(context: Context): Promise<CommandResult> {
   refuseFromInside(context)
-  const { top } = topOf(context.directory)
+  const { top } = findTop(context.directory)
   const wanted = wantedTag(context)
   const files = await filesWithPins(context, top)
   const pins = files.flatMap(({ path, pinned }) => pinned.pins.map((pin) => ({ path, ...pin })))
@@ -42,7 +49,7 @@ export async function upgrade(context: Context): Promise<Answer> {
     )
   const changes = changesTo(files, target)
   const more = { version: VERSION, target: tag, pins, changed: changes.map(({ path }) => path) }
-  const answer = (written: boolean): Answer => {
+  const answer = (written: boolean): CommandResult => {
     const outputs = outputsOf(null, null, null)
     return { code: 0, outputs, more: { ...more, written } }
   }
@@ -57,12 +64,12 @@ export async function upgrade(context: Context): Promise<Answer> {
     ].join('\n'),
   )
   const isWanted = await isAgreed(context, changes.length)
-  if (isWanted === null) return interrupted()
+  if (isWanted === null) return interruptedResult()
   if (!isWanted) {
     say(`\nNothing was written: ralph upgrade ${tag} --yes writes it.`)
     return answer(false)
   }
-  await writeAll(top, Object.fromEntries(changes.map(({ path, text }) => [path, text])))
+  await writeFiles(top, Object.fromEntries(changes.map(({ path, text }) => [path, text])))
   say(writtenLines(changes).join('\n'))
   return answer(true)
 }
@@ -85,7 +92,7 @@ async function filesWithPins({ warn }: Context, top: string): Promise<File[]> {
   const paths = [...names.map((name) => `${WORKFLOWS}/${name}`), 'package.json']
   const files = await Promise.all(
     paths.map(async (path) => {
-      const text = await textOf(top, path)
+      const text = await readText(top, path)
       if (text === null || !text.includes(path === 'package.json' ? PACKAGE : ACTION)) return []
       const pinned = path === 'package.json' ? packagePins(text) : actionPins(text)
       if (pinned !== null) return pinned.pins.length === 0 ? [] : [{ path, text, pinned }]
@@ -130,8 +137,8 @@ function unreachable(api: string, error: unknown): string {
   return `no answer of ${api} (${terminalText(messageOf(cause), 200)})`
 }
 
-function unanswered({ redact }: Context, mistake: Mistake, pins: readonly unknown[]): Answer {
-  tell(process.stderr, `error: ${redact(formatMistake(mistake))}\nNothing was changed.`)
+function unanswered({ redact }: Context, mistake: Mistake, pins: readonly unknown[]): CommandResult {
+  printLines(process.stderr, `error: ${redact(formatMistake(mistake))}\nNothing was changed.`)
   return {
     code: 1,
     outputs: outputsOf(null, null, null),
@@ -193,7 +200,7 @@ function nothingToMove(pins: readonly Pin[], tag: string): string {
 /** Null where the person has left; without a terminal nobody is asked, and nothing is written. */
 async function isAgreed(context: Context, count: number): Promise<boolean | null> {
   if (context.flags.yes === true) return true
-  const ask = context.json ? null : asking(context)
+  const ask = context.json ? null : terminalPrompts(context)
   if (ask === null) return false
   try {
     return await ask.yes(`Write ${count === 1 ? 'this file' : `these ${pluralize(count, 'file')}`}?`, true)

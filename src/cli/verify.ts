@@ -11,13 +11,19 @@ import { verificationLines } from '../report/summaries.ts'
 import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
-import { openedBy, startOf } from './before-run.ts'
-import { type Answer, answerOf, type Context, interrupted, settingsOf } from './command-context.ts'
+import { checkoutOf, startOf } from './before-run.ts'
+import {
+  type CommandResult,
+  type Context,
+  interruptedResult,
+  resultOfState,
+  settingsOf,
+} from './command-context.ts'
 import { type LocalRun, openLocal } from './local-feature.ts'
 import { liveOf, withPorts } from './run.ts'
 
 /** Gives 0 where every gate is green and the judge agrees, 1 where not, 130 where it was interrupted. */
-export async function verify(context: Context): Promise<Answer> {
+export async function verify(context: Context): Promise<CommandResult> {
   const { settings, notes } = await settingsOf(context)
   const limits = limitsOf(settings)
   const live = liveOf(context, settings, limits, notes)
@@ -30,7 +36,7 @@ export async function verify(context: Context): Promise<Answer> {
   refuseElsewhere(found, clone.branch)
   await checkDirt(repository, head, () => false)
   const read = (path: string) => repository.read(head, path)
-  const checkout = { ...openedBy(local, found), commit: head, read }
+  const checkout = { ...checkoutOf(local, found), commit: head, read }
   await refuseBlocked(startOf(context, settings, checkout))
   const answer = await withPorts(context, local, live, { mark: newMark() }, async (ports) => {
     const now = Date.now()
@@ -39,7 +45,7 @@ export async function verify(context: Context): Promise<Answer> {
     await live.step({ kind: 'verify' }, { ...state, sessions: found.sessions })
     const verified = await verifyNow(state, limits, guarded(local, ports), now)
     live.close()
-    if (ports.signal.aborted) return interrupted(found)
+    if (ports.signal.aborted) return interruptedResult(found)
     for (const line of verificationLines(found, verified)) live.say(line)
     const { isFine, red, verdict, gates, usage } = verified
     const more = {
@@ -48,9 +54,9 @@ export async function verify(context: Context): Promise<Answer> {
       gates: gates.map(({ name, ok, advisory, ended }) => ({ name, ok, advisory, ended })),
       usage,
     }
-    return answerOf(found, more, isFine ? 0 : 1)
+    return resultOfState(found, more, isFine ? 0 : 1)
   })
-  return answer ?? interrupted(found)
+  return answer ?? interruptedResult(found)
 }
 
 function refuseElsewhere(state: State, branch: string | null): void {

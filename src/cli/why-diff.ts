@@ -10,20 +10,20 @@ import { diffColours, lookOf, paint } from '../report/terminal/terminal-line.ts'
 import { type Why, whyOf } from '../report/why.ts'
 import { excerpt } from '../system/excerpt.ts'
 import { sanitizeLine } from '../system/workflow-commands.ts'
-import { type Answer, answerOf, type Context } from './command-context.ts'
+import { type CommandResult, type Context, resultOfState } from './command-context.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
-import { understoodOf } from './steer.ts'
+import { parseSteering } from './steer.ts'
 
 /** Of a diff in `--json`, in UTF-16 units. */
 const IN_JSON = 256 * 1024
 
-export async function why(context: Context): Promise<Answer> {
+export async function why(context: Context): Promise<CommandResult> {
   using local = await openFeature(context, true)
   const state = await local.look()
   const found = whyOf(state, asked(context, state), 'cli')
   if (found === null) {
     context.say('no failure is left to be mended; see ralph status')
-    return answerOf(state, { why: null })
+    return resultOfState(state, { why: null })
   }
   context.say(whyLines(found).join('\n'))
   const { story, attempts, output, guidance, help, last } = found
@@ -36,7 +36,7 @@ export async function why(context: Context): Promise<Answer> {
     said: guidance,
     help: help.map(toPlainText),
   }
-  return answerOf(state, { why: inJson })
+  return resultOfState(state, { why: inJson })
 }
 
 function whyLines({ story, statusText, last, attempts, output, guidance, help }: Why): string[] {
@@ -63,7 +63,7 @@ function whyLines({ story, statusText, last, attempts, output, guidance, help }:
   ]
 }
 
-export async function diff(context: Context): Promise<Answer> {
+export async function diff(context: Context): Promise<CommandResult> {
   using local = await openFeature(context, true)
   const state = await local.look()
   const id = asked(context, state)
@@ -76,7 +76,7 @@ export async function diff(context: Context): Promise<Answer> {
   const lines = text.trim() === '' || context.json ? [] : sanitizeText(text.trimEnd()).split('\n')
   for (const line of lines) out.write(`${paint(sanitizeLine(line), diffColours(line), look)}\n`)
   const { commits, what } = found
-  return answerOf(state, { story: id, what, commits, diff: text.slice(0, IN_JSON) })
+  return resultOfState(state, { story: id, what, commits, diff: text.slice(0, IN_JSON) })
 }
 
 type Changes = { what: string; commits: readonly string[]; patch: string }
@@ -112,6 +112,6 @@ async function changesOf({ workspace }: LocalRun, state: State, id: string | nul
 
 /** The story that is meant; null for none in particular. Throws UserError. */
 function asked(context: Context, state: State): string | null {
-  const understood = understoodOf(context, { words: [], text: '', ...context.given, below: [] }, state)
+  const understood = parseSteering(context, { words: [], text: '', ...context.given, below: [] }, state)
   return understood.kind === 'why' || understood.kind === 'diff' ? understood.story : null
 }

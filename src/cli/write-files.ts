@@ -14,8 +14,8 @@ type Change = { path: string; before: string | null; after: string }
  * Writes files of the work tree, in their order; what fails is undone. Gives the paths that changed. Throws UserError where no
  * file of ours can stand.
  */
-export async function writeAll(workTree: string, files: Files): Promise<string[]> {
-  const changes = await changesBy(workTree, files)
+export async function writeFiles(workTree: string, files: Files): Promise<string[]> {
+  const changes = await plannedChanges(workTree, files)
   const undo: (() => Promise<unknown>)[] = []
   try {
     for (const { path, before, after } of changes) {
@@ -33,18 +33,18 @@ export async function writeAll(workTree: string, files: Files): Promise<string[]
 }
 
 /** What writing the files would change. */
-export async function changesBy(workTree: string, files: Files): Promise<Change[]> {
+export async function plannedChanges(workTree: string, files: Files): Promise<Change[]> {
   const changes: Change[] = []
   for (const [path, after] of Object.entries(files)) {
-    const before = await textOf(workTree, path)
+    const before = await readText(workTree, path)
     if (before !== after) changes.push({ path, before, after })
   }
   return changes
 }
 
 /** A file's text, or null where there is none. Throws UserError where a link or the like stands in the way. */
-export async function textOf(workTree: string, path: string): Promise<string | null> {
-  const wrong = detours(workTree, [path])
+export async function readText(workTree: string, path: string): Promise<string | null> {
+  const wrong = linkMistakes(workTree, [path])
   if (wrong.length > 0) throw new UserError(wrong)
   const found = lstatSync(join(workTree, path), { throwIfNoEntry: false })
   if (found === undefined) return null
@@ -53,7 +53,7 @@ export async function textOf(workTree: string, path: string): Promise<string | n
 }
 
 /** What stands in the place of a folder above one of the files: a link leads to somebody else's files. */
-export function detours(workTree: string, paths: readonly string[]): Mistake[] {
+export function linkMistakes(workTree: string, paths: readonly string[]): Mistake[] {
   const wrong = new Map<string, Mistake>()
   for (const path of paths) {
     const parts = path.split('/')

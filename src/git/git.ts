@@ -29,7 +29,7 @@ export { type Clone, openClone } from './open-clone.ts'
 /** Where to push and fetch, and with what; `env` carries the authentication to git processes only, never in argv. */
 export type Remote = { url: string; env: Readonly<Record<string, string>> }
 
-/** Paths as git lists them. `withClosedNetwork`: git goes on without a folder that it may not open, and says so. */
+/** Paths as git lists them. `closed`: git goes on without a folder that it may not open, and says so. */
 export type Listing = { paths: string[]; closed: string | null }
 
 /** Ralph's index, where it is held in memory. */

@@ -25,7 +25,7 @@ import type { View } from './view.ts'
 
 /**
  * A check run as GitHub's API takes it; `conclusion` is null exactly while it is in progress. Where the check is required,
- * `success`, `endNeutral` and `skipped` let a pull request be merged: what is not finished is none of them.
+ * `success`, `neutral` and `skipped` let a pull request be merged: what is not finished is none of them.
  */
 export type Check = {
   name: string
@@ -74,7 +74,7 @@ export function rollupCheck(view: View): Check {
 /** How a check ends that no report will end any more. */
 export type ClosingReport = Pick<Check, 'title' | 'summary'> & { conclusion: CheckConclusion }
 
-/** On a commit that is the head no longer. As `cancelled`: `endNeutral` would satisfy who requires it, were it the head again. */
+/** On a commit that is the head no longer. As `cancelled`: `neutral` would satisfy who requires it, were it the head again. */
 export const MOVED_ON: ClosingReport = {
   conclusion: 'cancelled',
   title: 'The branch has moved on',

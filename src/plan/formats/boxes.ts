@@ -1,7 +1,7 @@
 // Boxes of a plan in their order, each with the headings above it and what is indented below it: nested and flat lists are one.
 import type { Block, Heading, Point } from '../markdown-lists.ts'
 
-/** A box. `details`: what is indented below it and is no box; `runPart`: the boxes below it. */
+/** A box. `details`: what is indented below it and is no box; `inside`: the boxes below it. */
 export type Box = {
   line: number
   text: string
@@ -14,7 +14,7 @@ export type Box = {
   headings: readonly Heading[]
 }
 
-/** The outer boxes of the document; those inside of a box are in its `runPart`, at any depth of plain points. */
+/** The outer boxes of the document; those inside of a box are in its `inside`, at any depth of plain points. */
 export function parseBoxes(blocks: readonly Block[]): Box[] {
   const boxes: Box[] = []
   let headings: Heading[] = []

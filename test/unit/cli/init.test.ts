@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
-import { writeAll } from '../../../src/cli/write-files.ts'
+import { writeFiles } from '../../../src/cli/write-files.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 import { NODE, openProject as open, PIN } from './init-project.ts'
 
@@ -244,10 +244,10 @@ test('what fails in the middle leaves everything as it was', async () => {
   const fresh = { 'c/d/e.txt': 'new\n', 'a/old.txt': 'new\n' }
   // A folder is in the way of the last file; a file in that of a folder; and a name that no file system takes.
   for (const last of ['b/in-the-way', 'a/old.txt/f', `b/${'x'.repeat(300)}`])
-    await assert.rejects(writeAll(project.folder, { ...fresh, [last]: 'new\n' }))
+    await assert.rejects(writeFiles(project.folder, { ...fresh, [last]: 'new\n' }))
   assert.deepEqual(await project.all(), before)
   assert.deepEqual((await readdir(project.folder)).sort(), ['a', 'b'])
-  await writeAll(project.folder, fresh)
+  await writeFiles(project.folder, fresh)
   assert.equal(await project.read('a/old.txt'), 'new\n')
 })
 

@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  added,
   draftMistakes,
-  fromPage,
   isEdited,
   nameOfSentence,
-  replaced,
-  scoped,
+  parsePage,
+  withinScope,
+  withStoriesAdded,
+  withStoriesReplaced,
 } from '../../../src/cli/plan-draft.ts'
 import { differenceLines, sourceLines, storyLines } from '../../../src/cli/plan-view.ts'
-import { writeAll } from '../../../src/cli/write-files.ts'
+import { writeFiles } from '../../../src/cli/write-files.ts'
 import type { Prd, Story } from '../../../src/engine/model/feature.ts'
 import { branchNameFault } from '../../../src/engine/model/safe-names.ts'
 import { withParts } from '../../../src/engine/planning/proposed-plan.ts'
@@ -61,11 +61,11 @@ test('what is proposed beside a plan changes none of its stories, and the whole 
   fc.assert(
     fc.property(stories, proposed, (list, proposal) => {
       const before = prdOf(list)
-      const after = added(before, proposal)
+      const after = withStoriesAdded(before, proposal)
       assert.deepEqual(after.userStories.slice(0, list.length), list)
       assert.ok(after.userStories.slice(list.length).every(({ passes }) => !passes))
       if (after.userStories.length > 0) assert.deepEqual(draftMistakes(after, 'plan'), [])
-      assert.equal(added(after, proposal).userStories.length, after.userStories.length)
+      assert.equal(withStoriesAdded(after, proposal).userStories.length, after.userStories.length)
     }),
   )
 })
@@ -73,7 +73,7 @@ test('what is proposed beside a plan changes none of its stories, and the whole 
 test('a whole list in the place of a plan leaves what is done as it is, and passes nothing', () => {
   fc.assert(
     fc.property(stories, proposed, (list, proposal) => {
-      const after = replaced(prdOf(list), proposal)
+      const after = withStoriesReplaced(prdOf(list), proposal)
       const wordsOf = (some: readonly Story[]) =>
         some.filter(({ passes }) => passes).map((story) => ({ ...story, dependsOn: [] }))
       assert.deepEqual(wordsOf(after.userStories), wordsOf(list))
@@ -93,7 +93,7 @@ test('a story that is done and one that is proposed never wait for each other', 
     newStory({ id: 'US-003', title: 'Sign in' }),
     newStory({ id: 'US-001', title: 'Search', dependsOn: ['US-003'] }),
   ]
-  const after = replaced(before, { project: '', description: '', stories })
+  const after = withStoriesReplaced(before, { project: '', description: '', stories })
   assert.deepEqual(
     after.userStories.map(({ id, dependsOn }) => [id, dependsOn]),
     [
@@ -107,7 +107,7 @@ test('a story that is done and one that is proposed never wait for each other', 
 test('a part of the stories has all that it waits for', () => {
   fc.assert(
     fc.property(stories, fc.constantFrom('E1', 'E2'), (list, epic) => {
-      const { prd, along } = scoped(prdOf(list), { stories: [], epic, job: 0 })
+      const { prd, along } = withinScope(prdOf(list), { stories: [], epic, job: 0 })
       const ids = new Set(prd.userStories.map(({ id }) => id))
       for (const story of prd.userStories) {
         assert.ok(story.epicId === epic || along.includes(story.id))
@@ -163,7 +163,7 @@ test('a page is read back over its stories: what it does not show stays, and onl
   assert.equal(isEdited(page, split), false, 'Ralph has split it since')
   assert.equal(isEdited(page, withParts(split, `${whole.id}b`, [{ ...whole, id: 'deeper' }])), false)
   assert.equal(isEdited(edited, split), true)
-  const [first, second] = fromPage(edited, before).userStories
+  const [first, second] = parsePage(edited, before).userStories
   assert.deepEqual(
     { ...first, title: 'Sign in', acceptanceCriteria: story.acceptanceCriteria },
     before.userStories[0],
@@ -187,13 +187,13 @@ test('files are written through no link, all of them or none', async () => {
   try {
     await mkdir(join(top, 'elsewhere'), { recursive: true })
     await symlink('elsewhere', join(top, '.ralph'))
-    await assert.rejects(writeAll(top, { [path]: 'x' }), /\.ralph: found a link, expected a folder/)
+    await assert.rejects(writeFiles(top, { [path]: 'x' }), /\.ralph: found a link, expected a folder/)
     await rm(join(top, '.ralph'))
-    assert.deepEqual(await writeAll(top, { [path]: 'one' }), [path])
-    assert.deepEqual(await writeAll(top, { [path]: 'one' }), [])
+    assert.deepEqual(await writeFiles(top, { [path]: 'one' }), [path])
+    assert.deepEqual(await writeFiles(top, { [path]: 'one' }), [])
     await mkdir(join(top, page))
     await assert.rejects(
-      writeAll(top, { [path]: 'two', [page]: 'two' }),
+      writeFiles(top, { [path]: 'two', [page]: 'two' }),
       /prd\.md: found a folder, expected a file/,
     )
     assert.equal(await readFile(join(top, path), 'utf8'), 'one')
