@@ -19,7 +19,7 @@ import { type LocalRun, openFeature } from './local-feature.ts'
 import { steer } from './steer.ts'
 import { linkMistakes, readText, writeFiles } from './write-files.ts'
 
-/** Nothing is committed where people stand: what has moved is theirs to look at. Gives 0 when it was done. */
+/** Moves the files without a commit: people look at the change and commit it themselves. Gives 0 when it was done. */
 export async function archive(context: Context): Promise<CommandResult> {
   using local = await openFeature(context)
   const state = await local.look()
@@ -64,7 +64,7 @@ function notMerged({ feature, branch }: State): UserError {
   return new UserError({ path: 'feature', found, expected: 'a finished run in this checkout', fix })
 }
 
-/** What is not committed would be in the archive alone. On the run's own branch its files are the run's. */
+/** Throws UserError for uncommitted files, which would be in the archive alone, and on the run's own branch, where its files have to stay. */
 async function refuseLoose({ workspace, base }: LocalRun, state: State): Promise<void> {
   const { clone, repository } = workspace
   if (state.published !== null && clone.branch === state.branch) {

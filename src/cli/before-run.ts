@@ -1,4 +1,4 @@
-// What a run would begin with, and everything that keeps it from beginning: `run`, `next` and `validate` ask it alike.
+// What a run would begin with, and all mistakes that keep it from beginning. `run`, `next` and `validate` use the same checks.
 
 import type { State } from '../engine/model/state.ts'
 import type { Settings, SettingsResult } from '../settings/read-settings.ts'
@@ -10,7 +10,7 @@ import { type LocalRun, openLocal } from './local-feature.ts'
 
 type Voice = { warn(message: string): void }
 
-/** As much of it as can be opened: where `local` or `state` is null, the mistakes say why. */
+/** Opens checkout and state as far as that works. Where `local` or `state` is null, the mistakes say why. */
 export async function checkBeforeRun(
   context: Context,
   read: SettingsResult,
@@ -34,7 +34,7 @@ export async function checkBeforeRun(
   return { local, state, start, mistakes, [Symbol.dispose]: () => local?.[Symbol.dispose]() }
 }
 
-/** The same, where nothing speaks against a run. Throws UserError with every mistake. */
+/** The same, without mistakes. Throws UserError with every mistake. */
 export async function openForRun(...given: Parameters<typeof checkBeforeRun>) {
   const { local, state, start, mistakes } = await checkBeforeRun(...given)
   if (mistakes.length === 0 && local !== null && state !== null) return { local, state, start }

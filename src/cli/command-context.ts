@@ -1,4 +1,4 @@
-// What every command of the CLI needs: settings from flags and file, the streams, signals, and how results are told.
+// What every command of the CLI needs: settings from flags and file, the streams, signals, and the printing of results.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -24,7 +24,7 @@ export type Context = {
   /** The command's name. */
   command: CommandName
   flags: Flags
-  /** What stands behind the name of a command that takes words, and behind ` -- `; null for other commands. */
+  /** The words after the name of a command that takes words, and the text after ` -- `; null for other commands. */
   given: { words: readonly string[]; text: string } | null
   feature: string | null
   json: boolean
@@ -82,7 +82,7 @@ export async function readSettings(context: Context, extra: Flags = {}): Promise
   )
 }
 
-/** The top of the checkout that a folder lies in: the configuration stands there, not in a sub-folder. Else the folder itself. */
+/** The top of the checkout that a folder is in, where the configuration is; outside of a repository the folder itself. */
 export function findTop(directory: string): { top: string; isRepository: boolean } {
   for (let at = directory; ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return { top: at, isRepository: true }
@@ -111,7 +111,7 @@ export function refuseTwoFeatures({ command, flags }: Context, word: string | un
   throw new UserError({ path: `ralph ${command}`, found, expected: 'one feature', fix })
 }
 
-/** How a feature stands, as an answer. */
+/** A command's result that gives the status of a feature. */
 export function resultOfState(state: State, more: Record<string, unknown> = {}, code = 0): CommandResult {
   return { code, outputs: outputsOf(state, state.prd.run.outcome, null), more }
 }
@@ -124,8 +124,8 @@ export function interruptedResult(state: State | null = null): CommandResult {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Aborts `stop` at the first Ctrl+C or the like, which `first` is told of; before a second one ends the process, `leave` is
- * called. Gives what ends the listening.
+ * At the first signal, such as Ctrl+C, calls `first` and aborts `stop`. At the second one calls `leave` and ends the process. Gives
+ * a function that stops listening.
  */
 export function onSignals(
   stop: AbortController,
@@ -146,7 +146,7 @@ export function onSignals(
   }
 }
 
-/** Runs a command and tells its result; every error has an exit code and, with `--json`, its one line. */
+/** Runs a command, prints its result with `--json`, and gives the exit code. An error becomes a result, too. */
 export async function runCommand(context: Context, act: () => Promise<CommandResult>): Promise<number> {
   const { code, outputs, more } = await act().catch((error: unknown) => errorResult(context, error))
   if (context.json)
@@ -154,7 +154,7 @@ export async function runCommand(context: Context, act: () => Promise<CommandRes
   return code
 }
 
-/** Says what is wrong; the answer to `--json` has it, too. */
+/** Prints the mistakes, and gives the result that has them for `--json`. */
 export function errorResult(
   context: Context,
   error: unknown,

@@ -25,7 +25,7 @@ const none = () => false
 const all = () => true
 /** Where the feature is: all that a command needs which does no work. */
 const place = (flag: FlagRow) => flag.group === 'what' && isListed(flag) && !isPart(flag) && !isOfPlan(flag)
-/** What of the feature is worked on, or judged. */
+/** Flags that choose a part of the feature. */
 const isPart = ({ key }: FlagRow) => key === 'stories' || key === 'epic'
 /** Of a plan alone. */
 const isOfPlan = ({ key }: FlagRow) => key === 'ask'
@@ -67,7 +67,7 @@ const steering = (...options: OwnOption[]): CliCommand => ({
   options,
   exits: HEARD,
 })
-/** What looks at a feature, and changes nothing. */
+/** Flags of commands that only look at a feature. */
 const looks = (settings: CliCommand['settings']) =>
   ({ takes: 'feature', settings, options: [], exits: LOOKS }) as const
 const aboutStory = { takes: 'words', settings: place, options: [], exits: [[0, 'told'], BAD] } as const

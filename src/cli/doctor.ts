@@ -29,7 +29,7 @@ export async function doctor(context: Context): Promise<CommandResult> {
   const { gates: given, ...others } = context.flags
   const read = await readSettings({ ...context, flags: given === false ? others : context.flags })
   const mistakes = read.ok ? [] : read.mistakes
-  // What was typed wrong is bad input; what a file says wrong is a finding.
+  // A mistake on the command line ends the command; a mistake in a file is one of the findings.
   const typed = mistakes.filter(({ path }) => path.startsWith('--'))
   if (typed.length > 0) throw new UserError(typed)
   const { settings, notes } = read
@@ -78,7 +78,7 @@ async function examined(
   const { redact } = redactorFor(secretsIn(env))
   const show = (lines: readonly string[]) => {
     const text = lines.join('\n')
-    // Colours are of a terminal, where nobody reads commands from lines.
+    // A terminal gets the text as it is: colours are for it alone. Elsewhere the lines are escaped, so that a runner reads no command.
     if (look.plain) context.say(text)
     else out.write(`${formatCurrentCheck(null, look)}${text}\n`)
   }
@@ -126,7 +126,7 @@ async function workIn({ store }: Workspace): Promise<string | null> {
   return null
 }
 
-/** A feature that nobody has is bad input, as for every other command. */
+/** Throws UserError for a feature that does not exist, as every other command does. */
 async function refuseUnknown(
   checkout: Checkout,
   settings: Settings,

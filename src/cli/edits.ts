@@ -1,4 +1,4 @@
-// What people have changed in the checkout before a run begins: taken up where it is theirs to say, refused where it is other work.
+// People's changes in the checkout before a run begins: edits of stories and prompts are taken up, other changes are refused.
 import { join } from 'node:path'
 import { checkDirt, formatPaths, isOwnFile } from '../app/dirt.ts'
 import type { Workspace } from '../app/workspace.ts'
@@ -51,7 +51,7 @@ export async function takeUpEdits(
   return adopted
 }
 
-/** What a session that was lost left is its work, and what people did there since cannot be told from it. */
+/** Changes of a lost session count as its work: later changes of people cannot be told apart from them. */
 async function warnOfTaken(
   { repository, clone }: Workspace,
   state: State,
@@ -59,7 +59,7 @@ async function warnOfTaken(
   warn: (message: string) => void,
 ): Promise<void> {
   if (clone.head === null) return
-  // What Ralph wrote for the candidate that was lost is nobody's work.
+  // Ralph itself wrote these two files for the lost candidate: they need no warning.
   const { prd, progress } = ownFiles(state)
   const dirt = (await repository.dirt(clone.head)).map(({ path }) => path)
   const paths = dirt.filter((path) => path !== prd && path !== progress)
@@ -69,7 +69,7 @@ async function warnOfTaken(
   )
 }
 
-/** What people have not committed and may be taken up; null where the tree is Ralph's own. Throws UserError for other dirt. */
+/** Paths of uncommitted edits that may be taken up; null where Ralph made the tree. Throws UserError for other uncommitted changes. */
 export async function editsOf(workspace: Workspace, state: State): Promise<string[] | null> {
   const { repository, clone } = workspace
   const onBranch = clone.branch === state.branch
@@ -84,7 +84,7 @@ export async function editsOf(workspace: Workspace, state: State): Promise<strin
   return edits.filter((path) => !ours.includes(path))
 }
 
-/** What the commit that ends a run was about to write into people's documents when it was killed: no edit of people's. */
+/** Whether a killed run wrote this into people's documents, for the commit that ends it. Then it is no edit of people. */
 async function ownDocuments({ clone, repository }: Workspace, state: State): Promise<string[]> {
   const prd = { ...state.prd, run: { ...state.prd.run, outcome: 'complete' as const } }
   const own: string[] = []

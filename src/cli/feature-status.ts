@@ -1,4 +1,4 @@
-// How a feature stands for a command that only looks: as the next run finds it, and as people have merged it.
+// The status of a feature for commands that only look: as the next run would find it, and whether people have merged it.
 import { isAlive } from '../app/at-work.ts'
 import { withRequestedScope } from '../app/claim-feature.ts'
 import { withLostUsage } from '../app/lost-session.ts'
@@ -11,7 +11,7 @@ import type { State } from '../engine/model/state.ts'
 import { nextStepOfRun, type Situation, situationOf } from '../engine/situation.ts'
 import type { LocalRun } from './local-feature.ts'
 
-/** As who only looks sees a feature; `situate`: how the state itself stands. */
+/** State and situation of a feature, and whether a run is at work. `situate`: computes the situation of the state alone. */
 export async function readStatus(
   workspace: Workspace,
   saved: State,
@@ -19,7 +19,7 @@ export async function readStatus(
   situate: typeof situationOf = situationOf,
 ) {
   const lives = await isAlive(saved.lease)
-  // As the next run finds it, which charges first what a run that was killed has used; its attempt is nobody's work.
+  // The next run first charges what a killed run used, and closes its attempt. The status shows that already.
   const state = lives ? saved : { ...takeOver(withLostUsage(workspace.git, saved)), attempts: {} }
   const situation = await withMerge(workspace, state, situate(state, limits, Date.now(), lives))
   return { state, situation, lives }
@@ -45,7 +45,7 @@ export async function withMerge<S extends Situation>(
   return there !== null && there.oid === ours?.oid ? { ...situation, since: 'merged' } : situation
 }
 
-/** How a complete feature stands that people have merged or put away, and that a run has nothing to do for; else null. */
+/** The situation of a complete feature that people have merged or archived, where a run has nothing to do; else null. */
 export async function findMerged({ workspace, settings }: LocalRun, state: State, limits: Limits) {
   const asked = withRequestedScope(state, settings)
   if (nextStepOfRun(asked, limits, Date.now()).kind !== 'conclude') return null

@@ -22,7 +22,7 @@ export async function queueCommand(clone: Clone, feature: string, text: string):
 }
 
 export function inboxQueue(clone: Clone): QueuePort {
-  /** What was typed after the last command that was handled, which is committed with its effect. */
+  /** The commands that came after the last one that was handled. The state keeps that position, together with the command's effect. */
   async function fresh(state: State): Promise<Entry[]> {
     const entries = await entriesOf(inboxFile(clone))
     return entries.filter((entry) => entry.feature === state.feature && entry.id > state.control.lastComment)

@@ -22,7 +22,7 @@ import type { Context } from './command-context.ts'
 
 type Environment = Readonly<Record<string, string>>
 
-/** What tools make or fetch: nobody's project is in there. */
+/** Folders that tools make or download: no project of the repository is in them. */
 const NOT_OURS = new Set(
   'node_modules vendor third_party target dist build out venv __pycache__ bower_components'.split(' '),
 )
@@ -32,7 +32,7 @@ const MOST_FILES = 10_000
 const LONGEST_TEXT = 5 * 1024 * 1024
 const MOST_DOCUMENTS = 50
 
-/** The files of a repository, as far as projects are looked for. */
+/** The files of a repository in which projects are looked for. */
 export function openTree(top: string): FileTree {
   const paths: string[] = []
   const left = ['']
@@ -168,7 +168,7 @@ async function baseOf(top: string, env: Environment): Promise<string | null> {
   return ['', 'main', 'master'].includes(current) ? null : current
 }
 
-/** A file's text; null where there is none, '' where something else stands in its place. */
+/** A file's text; null where it does not exist, '' where it is a folder, a link or the like. */
 export function readTextAt(top: string, path: string): string | null {
   try {
     if (lstatSync(join(top, path), { throwIfNoEntry: false }) === undefined) return null
@@ -220,7 +220,7 @@ export function settingsFromFlags({ flags, env }: Context): WrittenSettings {
   return gate === undefined ? written : { ...written, gate: [gate].flat() }
 }
 
-/** What no run would take, told before anything is written. */
+/** Mistakes that would keep a run from beginning, found before any file is written. */
 export function mistakesIn(
   { config, inputs, jobs }: ResolvedAnswers,
   standing: ConfigStatus,

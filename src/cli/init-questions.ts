@@ -19,7 +19,7 @@ import type { TerminalPrompts } from './terminal-questions.ts'
 
 type Questions = {
   ask: TerminalPrompts
-  /** What would be written without a question. */
+  /** What would be written if nothing were asked. */
   proposed: ResolvedAnswers['inputs']
   /** What flags say already. */
   answered: WrittenSettings
@@ -156,7 +156,7 @@ export async function askSettings(
   }
   const entries = Object.entries(config).filter(([, value]) => value !== null)
   if (entries.length === 0) return { flags: {}, config: null }
-  // Whoever comes later, such as `ralph init`, leaves the file as it is.
+  // A later command, such as `ralph init`, does not change the file.
   const who = agentCommand === null ? { agent } : { agent, agentCommand: withEscapes(agentCommand) }
   const flagOf = (value: unknown) => (typeof value === 'object' ? toYaml(value) : String(value))
   const flags = Object.fromEntries(entries.map(([key, value]) => [key, flagOf(value)]))

@@ -17,7 +17,7 @@ export type Summary = {
   next: readonly string[]
 }
 
-/** So many stand there by name. */
+/** So many gates are named. */
 const MOST_MISSING = 4
 const LABEL = 9
 

@@ -21,7 +21,7 @@ import { baseOf, defaultBranchOf } from './origin.ts'
 
 export type LocalRun = Awaited<ReturnType<typeof openLocal>>
 
-/** A feature, by the settings as they are given; who only looks at one of several means that of the branch. */
+/** Opens the feature that the settings name. With `onlyLooks`, the branch that is checked out decides between several. */
 export async function openFeature(context: Context, onlyLooks = false): Promise<LocalRun> {
   return openLocal(context, (await settingsOf(context)).settings, context, onlyLooks)
 }

@@ -1,4 +1,4 @@
-// `ralph log`: what a story's session and its gates said on this machine, and where that lies. Starts nothing.
+// `ralph log`: shows the output of a story's sessions and gates on this machine, and the paths of the logs. Starts nothing.
 import { join } from 'node:path'
 import { TranscriptReader } from '../agents/readable.ts'
 import { isAlive } from '../app/at-work.ts'
@@ -35,7 +35,7 @@ export async function log(context: Context): Promise<CommandResult> {
   const all = await logsIn(topOf(local), state.feature)
   const isList = word === undefined && flags.follow !== true
   const last = newestSession(all)
-  // Who asked to follow wants a session, not the list of all.
+  // `--follow` shows a session, not the list of all.
   const newest = last === null ? [] : [last]
   const unnamed = isList ? all : newest
   const wanted = word === undefined ? unnamed : chosen(all, state, word, number)
@@ -63,7 +63,7 @@ export async function log(context: Context): Promise<CommandResult> {
 
 const topOf = ({ workspace }: LocalRun): string => join(workspace.clone.gitDir, 'ralph')
 
-/** A log as it is shown. Redacted once more: what lies there could have been written by an agent. */
+/** A log as it is shown. It is redacted once more, because an agent could have written the file. */
 class Reading {
   readonly path: string
   readonly #file: GrowingFile
@@ -77,7 +77,7 @@ class Reading {
     this.#redact = workspace.redactor.redact
   }
 
-  /** What has come since the last time. */
+  /** The lines that came since the last call. */
   async more(isOver = false): Promise<string[]> {
     const lines = await this.#file.lines(isOver)
     if (lines.length === 0) return []
@@ -109,7 +109,7 @@ function usedWords({ turns, inputTokens, outputTokens, cachedTokens, costUsd }: 
     .join(', ')
 }
 
-/** Shows the sessions of a run in work, those of a story where one is named, until the run has ended. Null where nobody works. */
+/** Shows the sessions of a run at work (of one story where one is named) until the run has ended. Null where no run is at work. */
 async function follow(
   context: Context,
   local: LocalRun,

@@ -1,4 +1,4 @@
-// What sessions and gates of a feature left on this machine: found, chosen, read.
+// Finds, chooses and reads the logs of a feature's sessions and gates on this machine.
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ export async function logsIn(top: string, feature: string, which: 'all' | 'newes
       for (const file of inside.filter((name) => name.endsWith('.log'))) {
         const path = join(top, folder, run?.name ?? '', file)
         const found = await lstat(path).catch(() => null)
-        // An agent can write there, too: links and pipes are nobody's log.
+        // An agent can write there, too: only regular files are logs, no links or pipes.
         if (found?.isFile() === true)
           logs.push({ path, kind, name: file.slice(0, -4), run, at: found.mtimeMs, bytes: found.size })
       }
@@ -54,7 +54,7 @@ async function namesIn(folder: string): Promise<string[]> {
   return (await lstat(folder).catch(() => null))?.isDirectory() === true ? readdir(folder) : []
 }
 
-/** Hears of every state that is saved on this machine, and of what its sessions say. */
+/** Watches for every state that is saved on this machine, and for new output of sessions. */
 export const watchRuns = ({ clone, git }: Workspace, { stateNamespace }: Settings) =>
   watchFolders([join(git.shared, stateNamespace), join(clone.gitDir, 'ralph', 'transcripts')])
 
@@ -91,7 +91,7 @@ export class GrowingFile {
     return buffer.toString('utf8', 0, bytesRead).split('\n', 1)[0] ?? ''
   }
 
-  /** What has come since the last time. `isOver`: nothing more will, so that what has no end is a line, too. */
+  /** The lines that came since the last call. `isOver`: no more will come, so that the rest without a line end is a line, too. */
   async lines(isOver = false): Promise<string[]> {
     const file = await this.#open()
     const parts = [this.#rest]

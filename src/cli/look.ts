@@ -1,4 +1,4 @@
-// `ralph status`, `next`, `validate` and `run --dry-run`: look, say, change nothing.
+// `ralph status`, `next`, `validate` and `run --dry-run`: they print what they find and change nothing.
 import { refuseAtWork } from '../app/at-work.ts'
 import { prdPathOf, withRequestedScope } from '../app/claim-feature.ts'
 import { readEarlierRuns } from '../app/earlier-runs.ts'
@@ -104,7 +104,7 @@ function outlookLines({ outlook }: View): string[] {
   return outlook === null ? [] : [`Remaining: ${outlook}`]
 }
 
-/** How it stands, and what a person can do. */
+/** The status, and what a person can do next. */
 function standingLines({ headline, next }: View): string[] {
   return [terminalText(headline.text), `Next: ${toPlainText(next)}`]
 }
@@ -131,7 +131,7 @@ function planInJson({ storyId, phase, digest, questions, stories, context }: Pla
   }
 }
 
-/** Who works, or what comes next, where that is so. */
+/** For `--json`: the holder of the lease, or the next step; empty where there is neither. */
 function inJson(situation: Situation): Record<string, unknown> {
   if (situation.kind === 'working' && situation.lease !== null)
     return { holder: formatHolder(situation.lease) }
@@ -159,7 +159,7 @@ export async function next(context: Context): Promise<CommandResult> {
   return { code: isFine ? 0 : 1, outputs: outputsOf(state, conclusion?.outcome ?? null, null), more }
 }
 
-/** What is wrong with the files, and what would keep a run from beginning: all of it at once. */
+/** All mistakes in the files, and everything else that would keep a run from beginning. */
 export async function validate(context: Context): Promise<CommandResult> {
   const { say } = context
   const read = await readSettings(context)
@@ -188,7 +188,7 @@ export async function validate(context: Context): Promise<CommandResult> {
   return resultOfState(state, { warnings })
 }
 
-/** Things that are allowed and seldom meant. */
+/** Warnings of things that are allowed, but often a mistake. */
 function warningsOf(state: State, settings: Settings): string[] {
   const warnings: string[] = []
   if (settings.ungated) warnings.push(UNGATED_WARNING)
@@ -234,7 +234,7 @@ function stepInJson(step: Step): Record<string, unknown> {
   return { step: step.kind }
 }
 
-/** What a run would do; where it would do nothing, how it stands and what a person can do, as `ralph status` has it. */
+/** What a run would do. Where it would do nothing: the status and what a person can do, as `ralph status` shows it. */
 function nextLines(step: Step, state: State, view: View): string[] {
   const isOver = step.kind === 'conclude' && step.conclusion.outcome !== 'complete'
   return isOver ? standingLines(view) : [`Next: ${formatStep(step, state)}`]

@@ -12,7 +12,7 @@ import { placeFile } from '../git/own-index.ts'
 import { clearPathTo, readRegularFileSync, removeSync } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 
-/** Mark of the lease, HEAD as long as nobody but Ralph moves it, and the commit. */
+/** The lease's mark, HEAD (if only Ralph moves it, it is the same later), and the commit that the step looks at. */
 const NOTE = /^(\S+) ([0-9a-f]+) ([0-9a-f]+)$/
 
 export function currentCommitNotes(git: Git): Observer {
@@ -51,7 +51,7 @@ export async function commitLookedAt(
   return (await objects.root(commit)) === null ? null : commit
 }
 
-/** Puts the tree back to it. What is taken away is told, and where it is: a person may have gone on there. */
+/** Puts the tree back to the commit. Reports what is moved away, and to where: a person may have worked there. */
 export async function throwAway(
   workspace: Workspace,
   commit: string,

@@ -1,4 +1,4 @@
-// The runs of a repository in CI, as their state refs tell over GitHub's API.
+// The runs of a repository in CI, read from their state refs by GitHub's API.
 import { setTimeout as delay } from 'node:timers/promises'
 import { limitsOf } from '../app/loop-limits.ts'
 import type { Workspace } from '../app/workspace.ts'

@@ -18,7 +18,7 @@ import { readStatus } from './feature-status.ts'
 import { ALIVE_MS, GrowingFile, type Log, logsIn, newestSession, watchRuns } from './logs.ts'
 
 export type Source = Disposable & {
-  /** How every feature stands now, in an order that stays. Throws UserError where nothing can be shown. */
+  /** The status of every feature now, always in the same order. Throws UserError where nothing can be shown. */
   look(): Promise<readonly WatchedRun[]>
   /** Resolves when it is worth to look again, or when it is aborted. */
   changed(signal: AbortSignal): Promise<void>
@@ -125,7 +125,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
         if (found) read.set(folder, { commit, state: mapTexts(found.state, redactor.redact) })
       }
       fresh ??= await notBegun([...folders.keys()])
-      // Who was shown once stays, until a run begins on it.
+      // A feature that was shown stays, until a run of it begins.
       const others = fresh.filter(({ feature }) => !folders.has(feature))
       const states = [
         ...[...folders.values()].flatMap((folder) => read.get(folder)?.state ?? []),

@@ -1,4 +1,4 @@
-// `ralph monitor`: how runs stand, live. One frame of plain lines where there is no terminal. Changes nothing.
+// `ralph monitor`: shows the status of runs, live. Without a terminal it prints it once, as plain lines. Changes nothing.
 import { openWorkspace } from '../app/workspace.ts'
 import { type LiveView, liveJson, liveViewOf, type WatchedRun } from '../report/live-view.ts'
 import { outputsOf } from '../report/outputs.ts'

@@ -84,7 +84,7 @@ function ownNotify(variables: Variables, where: string): Partial<Settings['notif
   return Object.assign({}, ...found)
 }
 
-/** `ralph init --notify`: asks whom a run should tell, and keeps it in the file. */
+/** `ralph init --notify`: asks where a run should send notifications, and writes that to the file. */
 export async function initNotify(context: Context): Promise<CommandResult> {
   const { env } = context
   const ask = terminalPrompts(context)
@@ -104,7 +104,7 @@ export async function initNotify(context: Context): Promise<CommandResult> {
   const values: Record<string, string | null> = {}
   for (const kind of RECEIVER_KINDS)
     for (const name of OWN[kind].names) {
-      // Who is not chosen any more is told no more.
+      // A receiver that is not chosen any more gets no more messages.
       if (!kinds.includes(kind)) {
         values[name] = null
         continue

@@ -1,4 +1,4 @@
-// `ralph notify`: whom a run tells; `--test` sends one message to each, and says what it answered.
+// `ralph notify`: lists where a run sends notifications. `--test` sends a message to each, and prints its answer.
 import { tmpdir } from 'node:os'
 import { isModelKey } from '../agents/registry.ts'
 import { redactorFor } from '../app/redactor.ts'

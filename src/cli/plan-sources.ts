@@ -1,4 +1,4 @@
-// What a plan is made from that is no file of the repository: issues of GitHub, and beads, asked by its own program.
+// Sources of a plan outside the repository: issues of GitHub, and beads, read by its own program.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Workspace } from '../app/workspace.ts'

@@ -1,4 +1,4 @@
-// What each command runs. A run, and looks at one, come with what they share; the rest is loaded when it is called.
+// The program of each command. Commands on a run are in the shared chunk; the others are loaded when they are called.
 import type { CommandName } from '../engine/commands/command-table.ts'
 import type { CommandResult, Context } from './command-context.ts'
 import { next, status, validate } from './look.ts'

@@ -1,4 +1,4 @@
-// `ralph prompt`: exactly what the next session of a story is told, and what makes it so long. Starts nothing.
+// `ralph prompt`: prints the prompt of a story's next session, and which parts make it long. Starts nothing.
 import { buildPrompt, type Prompt } from '../agents/prompts.ts'
 import { promptSources } from '../app/agents.ts'
 import { limitsOf } from '../app/loop-limits.ts'

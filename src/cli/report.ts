@@ -51,7 +51,7 @@ export async function report(context: Context): Promise<CommandResult> {
   return { code: 0, outputs: outputsOf(state, outcome, path) }
 }
 
-/** The run as somebody at this clone sees it, without secrets. */
+/** The run's view from this clone, without secrets. */
 async function localView({ env }: Context, { settings, workspace }: LocalRun, given: State) {
   const { git, clone, redactor } = workspace
   const limits = limitsOf(settings)
@@ -90,7 +90,7 @@ async function written(
   return path
 }
 
-/** Says where it lies, and opens it where somebody looks. */
+/** Prints the report's path, and opens the report with `--open` on a terminal. */
 function show(context: Context, path: string): void {
   context.say(path)
   if (context.flags.open !== true) return
@@ -142,7 +142,7 @@ async function reportAll(context: Context, local: LocalRun): Promise<CommandResu
   return { code: 0, outputs, more: { features, ...totals, unread } }
 }
 
-/** By folder. What cannot be read keeps nobody from reading the rest. */
+/** The states by folder. One that cannot be read adds to `unread`, and the others are read all the same. */
 async function statesOf({ workspace: { store } }: LocalRun, unread: Mistake[]) {
   const states = new Map<string, State>()
   for (const folder of [...(await store.list()).keys()].sort()) {
@@ -157,7 +157,7 @@ async function statesOf({ workspace: { store } }: LocalRun, unread: Mistake[]) {
   return states
 }
 
-/** What no state tells of: features that have not begun, runs that were archived, and runs of another clone. */
+/** Features without a state here: those that have not begun, archived runs, and runs of another clone. */
 async function withoutState(
   { workspace, base, settings }: LocalRun,
   states: ReadonlyMap<string, State>,

@@ -46,13 +46,13 @@ import { withOwnNotify } from './notify-own.ts'
 export async function run(context: Context): Promise<CommandResult> {
   const { command, env, flags, out, warn } = context
   const read = await readSettings(context)
-  // The demo is nobody's news.
+  // The demo sends no notifications.
   const isNews = command !== 'demo'
   const settings = isNews ? await withOwnNotify(read.settings, env) : read.settings
   try {
     return await worked(context, { ...read, settings })
   } catch (error) {
-    // Who looks at a terminal reads it there.
+    // On a terminal the person reads it there.
     if (isNews && flags.dryRun !== true && out.isTTY !== true && !(error instanceof AtWork)) {
       const place = { settings, env, workTree: findTop(context.directory).top, warn }
       await notifyError(error, { ...place, signal: new AbortController().signal }, null, null)
@@ -93,7 +93,7 @@ async function worked(context: Context, read: SettingsResult): Promise<CommandRe
   }
   const elsewhere = checkedOutElsewhere(local.workspace.clone, found.branch)
   if (elsewhere !== null) {
-    // Whoever has held it since it was looked at may have left it undone.
+    // Another run may have had the lease since the checks, and may have left work undone.
     await refuseAtWork(found)
     await refuseBlocked(start, ['work tree'])
     context.say(`${found.feature} is complete; ${found.branch} is checked out in ${elsewhere}`)
@@ -132,7 +132,7 @@ async function worked(context: Context, read: SettingsResult): Promise<CommandRe
     })
     for (const note of claimed.notes) live.warn(note)
     await logs.clean()
-    // It is heard behind what was typed before, such as a pause that no run was left to hear.
+    // Commands that were typed before come first, such as a pause that no run has read.
     await queueCommand(clone, claimed.state.feature, '/ralph run')
     const works = limits.maxParallel > 1 ? runLanes : loop
     const { state, conclusion } = await works(claimed.state, limits, ports)
@@ -202,10 +202,10 @@ export async function withPorts<T>(
   }
 }
 
-/** So many refs are told by name at the end. */
+/** At most so many refs are named at the end. */
 const TOLD_REFS = 50
 
-/** What may have been the agent's doing is the last thing to be read. */
+/** Warns at the end of refs that changed meanwhile: the agent may have moved them. */
 function movedRefLines(moved: readonly MovedRef[]): string[] {
   if (moved.length === 0) return []
   const more = moved.length - TOLD_REFS

@@ -53,7 +53,7 @@ function portIn(given: Context['flags'][string]): number {
 }
 
 async function listening(server: Server, port: number): Promise<void> {
-  // Nobody but this machine.
+  // Only this machine can connect.
   server.listen(port, '127.0.0.1')
   await once(server, 'listening').catch((error: unknown) => {
     const fix = 'name another one, or leave --port out for one that is free'

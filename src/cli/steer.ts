@@ -1,4 +1,4 @@
-// What a comment can ask of a run, typed on this machine: `ralph retry`, `pause`, `add` ... A run in work hears it in time.
+// The commands of comments, typed on this machine: `ralph retry`, `pause`, `add` ... A run at work reads them, too.
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isAlive } from '../app/at-work.ts'
@@ -54,10 +54,10 @@ export async function steer(context: Context): Promise<CommandResult> {
     // People have written stories that the state does not know yet: the next run takes them up first.
     if (state.prd.userStories.some(({ id }) => !known.has(id)))
       return noted('the next run hears it, when it has read the new stories')
-    // What was typed before, and no run was left to hear, comes first.
+    // Commands that were typed before, and that no run has read, come first.
     const before = await inboxQueue(clone).read(loaded.state)
     const steered = [...before, command].reduce(applyCommand, loaded.state)
-    // Nobody has looked at the branch: the state alone moves, not the clone.
+    // The branch is not checked out: only the state changes, not the clone.
     const job = { ...steered.job, ready: { ...steered.job.ready, opened: false } }
     await store.save({ ...steered, lease: null, job })
     // A new story is called by its id from now on.
@@ -72,13 +72,13 @@ export async function steer(context: Context): Promise<CommandResult> {
   }
 }
 
-/** What the next run does, not this word. */
+/** Commands that only the next run carries out, and what it will do. */
 const LATER = new Map<string, string>([
   ['split', 'the next run lets a session propose its parts'],
   ['archive', 'the stories that are done go into done.json when the next run ends'],
 ])
 
-/** What the words ask of this feature. Throws UserError where they ask nothing that there is. */
+/** Parses the words as a command for this feature. Throws UserError where they are no valid command. */
 export function parseSteering({ command }: Context, given: CommandInput, { prd }: State) {
   const ids = prd.userStories.map(({ id }) => id)
   const understood = parseCommand(command, given, ids, 'cli')

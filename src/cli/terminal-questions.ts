@@ -1,4 +1,4 @@
-// Questions on a terminal. Whoever has none is asked nothing: a command says then what it has to be given.
+// Questions on a terminal. Without a terminal nothing is asked: the command then says which flags it needs.
 import type { Readable, Writable } from 'node:stream'
 import type { Context } from './command-context.ts'
 
@@ -10,10 +10,10 @@ type Questions = Pick<Clack, 'confirm' | 'multiselect' | 'password' | 'select' |
 
 export type Choice<T extends string> = { value: T; label: string; hint?: string }
 
-/** Texts of others are shown through `terminalText` by whoever asks. Every question throws Cancelled. */
+/** Untrusted text has to pass `terminalText` before it is asked. Every question throws Cancelled when the person leaves. */
 export type TerminalPrompts = ReturnType<typeof onTerminal>
 
-/** Null where nobody can answer: no terminal on one side, or a CI that has one all the same. */
+/** Null where no person can answer: without a terminal for input or output, and in CI. */
 export function terminalPrompts(
   { out, env: { CI = '' } }: Context,
   input = process.stdin,
@@ -66,7 +66,7 @@ function onTerminal(input: Readable, output: Writable) {
       const how = { ...streams, message, placeholder, defaultValue: standard, validate }
       return (await given(({ text }) => text(how))).trim() || standard
     },
-    /** A line that nobody sees; empty where it was left out. */
+    /** A line that is not shown while it is typed; empty where it was left out. */
     async secret(message: string): Promise<string> {
       return ((await given(({ password }) => password({ ...streams, message }))) ?? '').trim()
     },

@@ -84,7 +84,7 @@ function wantedTag({ given }: Context): string | null {
   throw new UserError({ path: 'ralph upgrade', found, expected: 'one version, such as 1.2.3', fix })
 }
 
-/** What cannot be read as YAML or JSON is named, and left. */
+/** A file that is no valid YAML or JSON is named, and left as it is. */
 async function filesWithPins({ warn }: Context, top: string): Promise<File[]> {
   const folder = join(top, WORKFLOWS)
   const all = (await isFolder(folder)) ? await namesIn(folder) : []
@@ -197,7 +197,7 @@ function nothingToMove(pins: readonly Pin[], tag: string): string {
   return `\nNothing to move: ${tag} is named here${follows ? ', or its major version, which follows by itself' : ''}.`
 }
 
-/** Null where the person has left; without a terminal nobody is asked, and nothing is written. */
+/** Whether the files may be written: null where the person has left, false without a terminal. */
 async function isAgreed(context: Context, count: number): Promise<boolean | null> {
   if (context.flags.yes === true) return true
   const ask = context.json ? null : terminalPrompts(context)

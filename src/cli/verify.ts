@@ -41,7 +41,7 @@ export async function verify(context: Context): Promise<CommandResult> {
   const answer = await withPorts(context, local, live, { mark: newMark() }, async (ports) => {
     const now = Date.now()
     const state = stateToVerify(found, head, settings, now)
-    // The header tells what the run has cost, not this session.
+    // The header shows the cost of the run, not of this session.
     await live.step({ kind: 'verify' }, { ...state, sessions: found.sessions })
     const verified = await verifyNow(state, limits, guarded(local, ports), now)
     live.close()
@@ -69,7 +69,7 @@ function refuseElsewhere(state: State, branch: string | null): void {
   })
 }
 
-/** What gates wrote is put back, but never over the tree of a run that has begun meanwhile. */
+/** Undoes what gates wrote, but never in the tree of a run that has begun meanwhile. */
 function guarded(local: LocalRun, ports: Ports): Ports {
   const restore = async (commit: string) => {
     await refuseAtWork(await local.look())

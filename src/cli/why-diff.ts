@@ -110,7 +110,7 @@ async function changesOf({ workspace }: LocalRun, state: State, id: string | nul
   }
 }
 
-/** The story that is meant; null for none in particular. Throws UserError. */
+/** The story that the command names; null for the whole run. Throws UserError. */
 function asked(context: Context, state: State): string | null {
   const understood = parseSteering(context, { words: [], text: '', ...context.given, below: [] }, state)
   return understood.kind === 'why' || understood.kind === 'diff' ? understood.story : null

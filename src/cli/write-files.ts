@@ -52,7 +52,7 @@ export async function readText(workTree: string, path: string): Promise<string |
   return (await readRegularFile(join(workTree, path)))?.toString('utf8') ?? null
 }
 
-/** What stands in the place of a folder above one of the files: a link leads to somebody else's files. */
+/** Mistakes for parent folders of the files that are links or no folders: a link leads out of the tree. */
 export function linkMistakes(workTree: string, paths: readonly string[]): Mistake[] {
   const wrong = new Map<string, Mistake>()
   for (const path of paths) {
