@@ -20,7 +20,7 @@ export class AtWork extends UserError {}
 /** The error for a feature that a run works on already. `found`: who works on it. */
 export function atWorkError(found: string): AtWork {
   const fix = 'wait until it has ended, or end it with `ralph stop`'
-  return new AtWork({ path: 'feature', found, expected: 'nobody at work on it', fix })
+  return new AtWork({ path: 'feature', found, expected: 'a feature that no run works on', fix })
 }
 
 /** Throws UserError where a run works on the feature now. */

@@ -33,7 +33,7 @@ export async function notifyError(
     notifier?.error(error, settings.feature ?? feature ?? '', runUrl)
     await notifier?.settle()
   } catch (failed) {
-    warn(`nobody was told: ${messageOf(failed)}`)
+    warn(`no notification was sent: ${messageOf(failed)}`)
   }
 }
 

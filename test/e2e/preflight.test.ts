@@ -224,7 +224,7 @@ test('what is complete, and what is in work, is told in any work tree, wherever 
   assert.equal((await place.start(['validate', ...given], { cwd: other }).ended).code, 0)
   assert.match(
     (await place.start(['run', ...given], { cwd: other }).ended).err,
-    /expected nobody at work on it/,
+    /expected a feature that no run works on/,
   )
   await place.ralph('stop')
   await run.ended

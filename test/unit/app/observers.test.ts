@@ -44,7 +44,7 @@ for (const isolation of ['same-user', 'other-user', 'separate-job'] as const) {
   })
 }
 
-test('what keeps people from being told is a warning, and never in the place of what they were to be told', async () => {
+test('a notification that cannot be sent is a warning, and does not replace the error that it was about', async () => {
   const { settings } = right({ inputs: { notify: 'slack: https://hooks.slack.com/services/T0/B0/x' } })
   const told: string[] = []
   const place = {
@@ -55,5 +55,5 @@ test('what keeps people from being told is a warning, and never in the place of 
     warn: (text: string) => void told.push(text),
   }
   await notifyError(new Error('the disk is full'), place, null, null)
-  assert.match(told.join(), /^nobody was told: Invalid URL$/)
+  assert.match(told.join(), /^no notification was sent: Invalid URL$/)
 })
