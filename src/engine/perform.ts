@@ -27,7 +27,7 @@ import type { Conclusion, State } from './model/state.ts'
 import { STEPS, type Step } from './model/step.ts'
 import { mustAskQuestions } from './planning/plan-questions.ts'
 import { isWaitingPlan } from './planning/proposed-plan.ts'
-import { redGate, redGateReason, withDocuments } from './state-updates.ts'
+import { isPushed, redGate, redGateReason, withDocuments } from './state-updates.ts'
 
 /**
  * Performs one step. Cancellation becomes the event `interrupted`, and the end of the job's time `out-of-time`, so that
@@ -231,13 +231,6 @@ async function open({ state, ports, now }: StepContext): Promise<StepResult> {
   if (!isRecent || !isPushed(begun)) return moveBranch(begun, ports, opened)
   // The state is saved with what the job begins.
   return opened(await ports.pullRequest.opened(begun))
-}
-
-/** The branch is at the green commit, with its pull request, as the job before left it. */
-function isPushed({ control, published, green, github, job }: State): boolean {
-  const { pull, head, unclosed } = github
-  const isThere = job.branch.kind === 'ours' && published === green && head === green
-  return isThere && !control.anew && pull !== null && unclosed.length === 0
 }
 
 /** context.md at a commit, where a plan waits for its approval; else empty. */

@@ -205,3 +205,10 @@ export function redGateReason(red: GateResult, gates: readonly GateResult[]): st
   const service = redService(gates)
   return service === undefined ? `gate ${red.name} failed (${red.ended})` : `${service.name} ${service.ended}`
 }
+
+/** The branch is at the green commit, with its pull request, as the job before left it. */
+export function isPushed({ control, published, green, github, job }: State): boolean {
+  const { pull, head, unclosed } = github
+  const isThere = job.branch.kind === 'ours' && published === green && head === green
+  return isThere && !control.anew && pull !== null && unclosed.length === 0
+}
