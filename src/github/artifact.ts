@@ -29,7 +29,7 @@ export function hasResults(server: string): boolean {
   )
 }
 
-/** Whom a token speaks for is in its claims; whether that is so, its service looks at. */
+/** The scope in a token's claims. They are not verified here: the service does that. */
 function scopeOf(token: string): string {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))

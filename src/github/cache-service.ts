@@ -7,7 +7,7 @@ import type { FileCache } from '../engine/model/ports.ts'
 import { fetchOk, hasResults } from './artifact.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'
-/** Of an entry: more is not taken, whoever wrote it. */
+/** Of an entry. A longer one is refused: any job of the repository may have written it. */
 const MOST_BYTES = 2_000_000_000
 
 const Found = z.object({ ok: z.boolean(), signed_download_url: z.string(), matched_key: z.string() })

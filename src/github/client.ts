@@ -28,7 +28,7 @@ const LONGEST_WAIT_S = 90
 /** GitHub allows 80 requests a minute that create content; a job makes far fewer, so short pauses are enough. */
 const WRITE_PAUSE_MS = 50
 
-/** `token`: null where anybody may ask, 60 times an hour. */
+/** `token`: null for requests without a login, which GitHub allows 60 times an hour. */
 export function connect(
   place: RepositoryAddress,
   token: string | null,
@@ -144,7 +144,7 @@ export function isForbidden(error: unknown): boolean {
   return httpStatusOf(error) === 403 && rateLimitedUntil(error, Date.now()) === null
 }
 
-/** What GitHub said, in one line. */
+/** The message of an error of GitHub's API, in one line of at most 300 characters. */
 export function githubMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text

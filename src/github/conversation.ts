@@ -56,7 +56,7 @@ export class Conversation implements QueuePort {
     return found
   }
 
-  /** A job waits for minutes at most: what is said meanwhile is heard then. */
+  /** A job waits for minutes at most: commands that arrive meanwhile are read then. */
   async arrived(): Promise<boolean> {
     return false
   }
@@ -92,7 +92,7 @@ export class Conversation implements QueuePort {
       .catch((error: unknown) => this.#github.warn(`the reaction could not be set: ${githubMessage(error)}`))
   }
 
-  /** Answers a comment, once: the run that it started answers where nobody works, and the next job reads it all the same. */
+  /** Answers a comment, once. Where no job works, the run that the comment started answers it, and the next job reads it again. */
   async reply(pull: number, comment: number, body: string): Promise<void> {
     const marker = `<!-- ralph:reply:${comment} -->`
     if ((await this.#findOwnComment(pull, marker)) === null)
@@ -113,7 +113,7 @@ export class Conversation implements QueuePort {
       .getCollaboratorPermissionLevel({ ...this.#github.at, username: login })
       .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
       .catch((error: unknown) => {
-        // Nobody of this repository. Anything else is no answer: a command must not be lost because GitHub was away.
+        // Not a collaborator. Any other error is no answer: a command must not be lost because GitHub was unavailable.
         if (httpStatusOf(error) === 404) return false
         throw error
       })
@@ -127,7 +127,7 @@ export class Conversation implements QueuePort {
     return comments.at(-1)?.id ?? 0
   }
 
-  /** Whether `look` found in one of the comments not handled yet what it looks for. */
+  /** Calls `look` with each comment that was not handled yet; true as soon as it returns true. */
   async #visitNew(
     { github: { pull }, control }: State,
     look: (comment: Comment, pull: number) => Promise<boolean>,
@@ -166,7 +166,7 @@ export class Conversation implements QueuePort {
           login: user?.login ?? 'ghost',
           type: user?.type ?? '',
           edited: updated_at !== created_at,
-          // To the second: what was said within it counts as said at its end.
+          // GitHub gives whole seconds: a comment counts as written at the end of its second.
           at: Date.parse(created_at) + 999,
         })
       if (answer.length < 100) break
@@ -229,7 +229,7 @@ export class Conversation implements QueuePort {
     )
   }
 
-  /** Our own comment that begins with a marker; in anybody else's a marker means nothing. */
+  /** The id of Ralph's own comment that begins with a marker. In a comment of another author a marker means nothing. */
   async #findOwnComment(pull: number, marker: string): Promise<number | null> {
     const listing = this.#github.api.paginate.iterator(this.#github.api.rest.issues.listComments, {
       ...this.#github.at,

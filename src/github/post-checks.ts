@@ -29,7 +29,7 @@ export class Checks {
   #mode: ReportAs
   /** A token that has posted one check may post checks: a later 403 is no missing permission. */
   #hasPosted = false
-  /** Whose checks they are, as soon as GitHub has said it. */
+  /** The App that owns the checks, once an answer of GitHub names it. */
   #app: string | null = null
   /** Our checks by commit and name; filled by one listing a commit. */
   readonly #known = new Map<string, Map<string, Posted>>()

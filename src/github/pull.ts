@@ -116,13 +116,13 @@ export async function setLabels({ api, at }: GitHub, pull: Pull, wanted: readonl
   }
 }
 
-// Ralph's own part of a pull request's title and text bears a seal, by which it is known to be as Ralph wrote it: so nothing
-// that people wrote is ever rewritten, also after a job that died or a state that was lost.
+// Ralph's own part of a pull request's title and text bears a seal, which shows that it is unchanged since Ralph wrote it. So
+// text that people wrote is never overwritten, even after a job that died or a state that was lost.
 
 /** What stands on GitHub. */
 export type PullText = { title: string; body: string }
 
-/** What Ralph has to say: the text in at most `room` characters, beginning with the marker of the feature. */
+/** Ralph's part: the text in at most `room` characters, beginning with the marker of the feature. */
 export type OwnText = { feature: string; title: string; text(room: number): string }
 
 /** Fewer characters than this say too little to be worth a part. */
@@ -181,7 +181,7 @@ function ownPart(body: string, feature: string): { from: number; to: number; tit
   return found
 }
 
-/** The same for what GitHub's editor makes of a text that nobody changed, and for a box of the list that was clicked. */
+/** A digest that stays the same where GitHub's editor changes line ends, and where a person ticks a box of the list. */
 function digest(text: string): string {
   const plain = text
     .replace(/\r\n?/g, '\n')

@@ -6,7 +6,7 @@ export type Release = {
   /** `v1.2.3`. */
   tag: string
   commit: string
-  /** Markdown of whoever released it. */
+  /** Markdown of the release's author: not trusted. */
   notes: string
   publishedAt: string
 }

@@ -1,4 +1,4 @@
-// Tells people on GitHub how a run stands: checks, the sticky comment, the pull request. Never fails a run.
+// Reports the status of a run on GitHub: checks, the sticky comment, the pull request. Never fails a run.
 
 import type { Event } from '../engine/model/event.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
@@ -50,7 +50,7 @@ type ReporterOptions = {
   redact(text: string): string
   /** Places in files that failing gates named, by story id. */
   places(state: State): Promise<NonNullable<Facts['annotations']>>
-  /** What is told of this job beside the state. */
+  /** Notes on this job that are not in the state. */
   notes(): readonly string[]
 }
 
@@ -63,7 +63,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** Why there is no pull request. */
   #noPullReason: Exclude<Note, string> | null = null
   #pull: Pull | null = null
-  /** Where the token may set none, nobody is told. */
+  /** False once GitHub refused labels; they are then left out without a warning. */
   #mayLabel = true
   /** The commit on which our checks stand. */
   #headSha: string | null
@@ -112,15 +112,15 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return viewOf(mapTexts(state, redact), facts, { ...situation, ...since })
   }
 
-  /** One post an iteration: when a story is taken up. Its result is told with the next one, or at the end. */
+  /** One post an iteration: when a story is taken up. Its result is reported with the next one, or at the end. */
   async event(event: Event, state: State): Promise<void> {
-    // A verification without a verdict is held again: why is told before the next one costs as much.
+    // A verification without a verdict is repeated. The reason is reported before the next one costs as much.
     const shouldReport =
       event.kind === 'reserved' || (event.kind === 'verified' && event.verdict.kind === 'none')
     if (shouldReport && this.#headSha !== null) this.#postBeside(state)
   }
 
-  /** What takes long without an iteration is told of when it begins. */
+  /** Steps that take long without an iteration are reported when they begin. */
   async step({ kind }: Step): Promise<void> {
     if (kind === 'plan' || kind === 'verify' || kind === 'wait') this.#postUnposted()
   }
@@ -129,7 +129,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     await this.#posting
   }
 
-  /** The state is saved, and another job goes on: what this one opened is told of. */
+  /** The state is saved, and another job goes on: what this job opened is reported. */
   async handedOver(): Promise<void> {
     this.#postUnposted()
     await this.#posting
@@ -227,7 +227,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     )
   }
 
-  /** Whatever goes wrong in telling is told, gives `otherwise`, and changes nothing else. */
+  /** An error of `act` becomes a warning, and the result is `otherwise`: reporting never fails a run. */
   async #attempt<T>(what: string, otherwise: T, act: () => Promise<T>): Promise<T> {
     try {
       return await act()
@@ -328,7 +328,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return { ...github, pull: this.#pull.number, pullUrl: this.#pull.url }
   }
 
-  /** Said once, however often it is tried. */
+  /** Warns once, however often it is tried. */
   #recordRefusal({ base, branch }: State, { reason, forbidden }: Refused): void {
     const { place, warn } = this.#options.github
     const url = compareUrl(place, base.branch, branch)

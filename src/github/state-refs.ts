@@ -1,5 +1,5 @@
-// The states of runs elsewhere, read over the API: asked by time, for nobody tells, and conditionally, so that an answer that
-// nothing has changed costs nothing of the rate limit (GitHub's REST documentation, "Use conditional requests").
+// The states of runs elsewhere, polled over the API. Requests are conditional, so that an answer without a change
+// costs nothing of the rate limit (GitHub's REST documentation, "Use conditional requests").
 import { type GitHub, httpStatusOf, rateLimitedUntil } from './client.ts'
 
 /** Between two looks, milliseconds. */

@@ -1,4 +1,4 @@
-// What people are told of a run, as data: a receiver renders it in its own way. Plain text in it is not escaped yet.
+// The parts of a notification, as text: each receiver formats them in its own way. Plain text in it is not escaped yet.
 
 import { titleText } from '../report/escape.ts'
 import { formatUsd } from '../report/figures.ts'
@@ -45,7 +45,7 @@ export function renderSentence(
     .join('')
 }
 
-/** For who shows texts as they are. Nobody is mentioned, and nothing but our own address is a link. */
+/** For services that show plain text. It mentions no person, and only Ralph's own address is a link. */
 export function plainMessage(notice: Notice): string {
   const same = (plain: string) => plain
   const link = linkOf(notice)
@@ -53,11 +53,11 @@ export function plainMessage(notice: Notice): string {
   return [headlineOf(notice), next, factsOf(notice), link?.url ?? ''].filter(Boolean).join('\n')
 }
 
-/** What may be shown nowhere: who knows it can write there. */
+/** Secrets of the settings: a person who knows such an address can write there. */
 export function notifySecrets({ slack, discord, teams, telegram, webhook }: NotifySettings): string[] {
   const urls = [slack, discord, teams].filter((url) => url !== null).map((url) => new URL(url))
   return [
-    // Errors may name the path alone. A short one is none of a service, and may stand in anybody's code.
+    // Errors may name the path alone. A short path belongs to no service, and may occur in any code.
     ...urls.flatMap(({ href, pathname }) => [href, pathname].filter(({ length }) => length >= SECRET_PATH)),
     ...(webhook !== null && new URL(webhook.url).pathname.length > 1 ? [webhook.url] : []),
     ...[telegram?.botToken ?? '', webhook?.secret ?? ''].filter(({ length }) => length >= SECRET_LENGTH),

@@ -1,4 +1,4 @@
-// Tells people while a run goes on: an observer that no service can slow down, and whose own trouble is one warning.
+// Sends notifications during a run. No service can slow the run down, and a failing one is warned of once.
 import { createHash } from 'node:crypto'
 import type { Event } from '../engine/model/event.ts'
 import type { Observer } from '../engine/model/ports.ts'
@@ -35,9 +35,9 @@ const LATE = { ok: false, detail: 'no answer in time; the job did not wait any l
 export class Notifier implements Observer {
   readonly #options: NotifierOptions
   readonly #stop = new AbortController()
-  /** What each receiver is still to be told, one after the other. */
+  /** For each receiver the deliveries in progress, one after the other. */
   readonly #queues: Map<Receiver, Promise<void>>
-  /** Deliveries that were begun: what is told twice here is one. */
+  /** Ids of deliveries that were queued, so that no notice is sent twice. */
   readonly #queued = new Set<string>()
   readonly #failed = new Set<Receiver>()
   /** The state as this job found it, and as it last was durable. */

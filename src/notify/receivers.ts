@@ -1,4 +1,4 @@
-// Who is told: what each service is sent, as its vendor documents it. A new one is a function and a row in `receiversOf`.
+// Notification receivers: the request that each service gets, as its vendor documents it. A new one is a function and a row in `receiversOf`.
 import { createHmac } from 'node:crypto'
 import { oneLine } from '../engine/model/text.ts'
 import { VERSION } from '../engine/model/version.ts'
@@ -94,7 +94,7 @@ function discordBody(notice: Notice) {
   const escaped = (text: string) => text.replace(/[\\*_~`|>#\-[\]()]/g, '\\$&')
   const next = renderSentence(notice.next, { text: escaped, code: (code) => `\`${code}\`` })
   return {
-    // Nobody, whatever the text says.
+    // Mentions no one, whatever the text says.
     allowed_mentions: { parse: [] },
     embeds: [
       {

@@ -1,7 +1,7 @@
-// What of a run is worth a message. Pure: two durable states and what led from one to the other give messages as data.
+// Which changes of a run are notified. Pure: two durable states and the event between them give notices as data.
 //
-// A message goes out when what it tells is durable, and only where the state before it, durable too, did not say it yet: a
-// job that is killed and begun again finds the later one, and tells nothing a second time.
+// A notice is sent when its change is durable, and only where the durable state before did not have that change. A job that is
+// killed and started again finds the later state, and sends no notice twice.
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import { LONGEST_WAIT_MS } from '../engine/limits.ts'
 import { EVENTS, type Event } from '../engine/model/event.ts'
@@ -35,10 +35,10 @@ export type NoticeFacts = {
 
 export type NoticeEvent = 'start' | 'progress' | 'blocked' | 'waiting' | 'budget' | 'outcome' | 'test'
 
-/** What people are told: plain text in it is not escaped yet. */
+/** A notification: plain text in it is not escaped yet. */
 export type Notice = ReturnType<typeof noticeOf>
 
-/** A message as it is known before its texts are made. `key`: what is told once; how the run stands is told where it says nothing else. */
+/** A notice before its texts are made. `key` is the same for the same change; without a headline the notice has the run's status. */
 type PendingNotice = { event: NoticeEvent; key: string; sign?: string; headline?: string; next?: Sentence }
 
 /** Whether what happened is in the state that the next job finds. */
@@ -110,7 +110,7 @@ export function testNotice(feature: string, at: number, id: NoticeFacts['id']): 
   }
 }
 
-/** Of a job that could not begin, or broke off: no state tells of it. */
+/** For a job that could not begin, or broke off: no state records it. */
 export function errorNotice(
   error: unknown,
   about: Pick<Notice, 'feature' | 'runUrl' | 'repository' | 'at'>,
@@ -142,7 +142,7 @@ function isBegun({ timeline, attempts }: State): boolean {
   return timeline.length > 0 || Object.keys(attempts).length > 0
 }
 
-/** Once a run: whoever goes on with one knows it. */
+/** Once a run, not at each job. */
 function started(before: State, after: State): PendingNotice[] {
   if (isBegun(before) || !isBegun(after)) return []
   return [{ event: 'start', key: '', sign: '🚀', headline: `Started on ${after.branch} · ${tally(after)}` }]
@@ -221,7 +221,7 @@ function noticeOf({ event, key, ...overrides }: PendingNotice, state: State, at:
   const { total, passed, skipped } = counts(prd, control.scope)
   return {
     event,
-    /** Of this event alone: who hears it a second time can tell. */
+    /** The same id for the same event, so that a receiver can drop a second delivery. */
     delivery: id([nonce, generation, event, key].join('/')),
     /** Epoch milliseconds. */
     at,
@@ -238,7 +238,7 @@ function noticeOf({ event, key, ...overrides }: PendingNotice, state: State, at:
     stories: { total, passed, skipped, blocked: blockedIds(state) },
     iterations,
     jobs,
-    /** Null where no agent has said it. */
+    /** Null where no agent reported a cost. */
     costUsd: hasCost(usage) ? usage.costUsd : null,
     tokens: tokensOf(usage),
     pullRequestUrl: github.pullUrl,

@@ -1,4 +1,4 @@
-// The section of AGENTS.md that Ralph keeps: learnings of finished runs, one a line, bounded. What people wrote stands as it is.
+// The section of AGENTS.md that Ralph keeps: learnings of finished runs, one a line, with a limit in bytes. Text that people wrote is not changed.
 
 import { oneLine } from '../engine/model/text.ts'
 import { sameLearning, withLearnings } from '../engine/story-notes.ts'
@@ -13,7 +13,7 @@ const ABOUT =
 /** Of the whole section, in UTF-8: agents read it in every session. */
 const MOST_BYTES = 4096
 const LONGEST_ITEM = 300
-/** Less says nothing to somebody who was not there. */
+/** A shorter note means nothing to a later session. */
 const SHORTEST_ITEM = 12
 
 /** The learnings that are worth a line to every later session, as the section has them, the newest last. */
@@ -33,7 +33,7 @@ export function learningsPage(run: string, learnings: readonly string[]): string
     : [`# Learnings of ${oneLine(run)}`, '', ...items.map((item) => `- ${item}`), ''].join('\n')
 }
 
-/** AGENTS.md with the learnings in it; null where it says all of them already. `text` null: there is no such file. */
+/** AGENTS.md with the learnings in it; null where the file has all of them already. `text` is null where there is no such file. */
 export function withAgentsSection(text: string | null, learnings: readonly string[]): string | null {
   const end = text?.includes('\r\n') === true ? '\r\n' : '\n'
   const { before, items, after } = splitSection(text ?? '')
@@ -51,7 +51,7 @@ export function withAgentsSection(text: string | null, learnings: readonly strin
 /** What people wrote, byte for byte, and the learnings between it. */
 type SplitText = { before: string; items: string[]; after: string }
 
-/** Whatever stands between the markers and is not of the section was written by somebody: it moves behind it. */
+/** Lines between the markers that Ralph did not write are a person's: they move behind the section. */
 function splitSection(text: string): SplitText {
   const lines = text.match(/[^\n]*\n|[^\n]+/g) ?? []
   const shown = codeBlockLines(lines)
@@ -71,7 +71,7 @@ function splitSection(text: string): SplitText {
   }
 }
 
-/** The lines of code blocks: people show there what a section looks like. A fence that never ends counts as none. */
+/** Numbers of the lines in code blocks, where people may quote such a section. A fence that is never closed opens no block. */
 function codeBlockLines(lines: readonly string[]): Set<number> {
   const shown = new Set(lines.flatMap((line, at) => (/^(?: {4}|\t)/.test(line) ? [at] : [])))
   let open: { mark: string; at: number } | null = null
@@ -105,7 +105,7 @@ function sectionOf(items: readonly string[]): string[] {
   return [BEGIN, HEADING, '', ABOUT, '', ...items.map((item) => `- ${item}`), END]
 }
 
-/** The newest that have room. */
+/** The newest items that fit into MOST_BYTES. */
 function newestThatFit(items: readonly string[]): string[] {
   let left = MOST_BYTES - utf8Bytes(sectionOf([]).join('\n'))
   const from = items.findLastIndex((item) => {

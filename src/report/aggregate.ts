@@ -1,4 +1,4 @@
-// All features of a repository in one look: where each stands, and what was used by model and version. Pure.
+// All features of a repository together: the status of each, and what was used by model and version. Pure.
 import { groupBy } from '../engine/model/each-once.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
@@ -37,7 +37,7 @@ export function featureRun(
   return { ...where, outcome, stories, iterations, jobs, startedAt, usage, ledger, rows, rungs }
 }
 
-/** Of sessions in jobs that were lost, and of runs before there was a list. */
+/** The name for usage without an agent: of sessions in lost jobs, and of runs older than the list of sessions. */
 const UNKNOWN = 'not known'
 const UNKNOWN_OWNER = { version: '', agent: null, model: null }
 
@@ -70,7 +70,7 @@ function amountsOf(usage: Usage) {
   return { calls, tokens: tokensOf(usage), costUsd, agentSeconds }
 }
 
-/** The same with six digits behind the point: adding up loses the last ones. */
+/** Numbers rounded to six decimals: sums of floats differ after that. */
 function roundNumbers<T>(value: T): T {
   const digits = (_key: string, one: unknown) => (typeof one === 'number' ? Math.round(one * 1e6) / 1e6 : one)
   return JSON.parse(JSON.stringify(value, digits))

@@ -1,4 +1,4 @@
-// Markdown from data: the few blocks that every report on GitHub is made of. What they take is markdown already.
+// Markdown from data: the few blocks that every report on GitHub is made of. Their arguments are markdown already: callers escape.
 import { link } from './escape.ts'
 import { pluralize, shortCommit } from './figures.ts'
 import { type Columns, toMarkdown } from './sentence.ts'
@@ -53,7 +53,7 @@ export function truncateLines(text: string, room: number): string {
   return `${shown}\n\n… and ${pluralize(text.slice(shown.length).trim().split('\n').length, 'line')} more`
 }
 
-/** What `render` makes with as much room as fits into `most` by the measure; it gets less until it fits. */
+/** The result of `render` that measures at most `most`: `render` is called with less room until its result fits. */
 export function fitToLimit(
   render: (room: number) => string,
   most: number,

@@ -1,4 +1,4 @@
-// Check runs: the roll-up `ralph` and one for each story. Who posts them is not known here.
+// Check runs: the roll-up `ralph` and one for each story. `github/post-checks.ts` posts them.
 import type { Annotation } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import { oneLine, sanitizeText, truncate } from '../engine/model/text.ts'
@@ -34,7 +34,7 @@ export type Check = {
   summary: string
   text: string
   annotations: Annotation[]
-  /** Of its page. A click is heard only where the check belongs to an App of the user's own. */
+  /** Buttons on the check's page. A click reaches Ralph only where the check belongs to an App of the user's own. */
   actions: readonly CheckAction[]
 }
 
@@ -71,7 +71,7 @@ export function rollupCheck(view: View): Check {
   return check('ralph', conclusion, statusLine(view), summary, text)
 }
 
-/** How a check ends that no report will end any more. */
+/** How a check is closed where no later report will close it. */
 export type ClosingReport = Pick<Check, 'title' | 'summary'> & { conclusion: CheckConclusion }
 
 /** On a commit that is the head no longer. As `cancelled`: `neutral` would satisfy who requires it, were it the head again. */
@@ -81,7 +81,7 @@ export const MOVED_ON: ClosingReport = {
   summary: 'Look at the newest commit of the branch.',
 }
 
-/** On the head, where the job was ended before its report, or GitHub did not take that. No words of an agent are in it. */
+/** For the head, where the job ended before its report or GitHub refused the report. It holds no text of an agent. */
 export function closingReportOf(state: State, name: string): ClosingReport {
   const outcome = outcomeNow(state)
   if (outcome === null || outcome === 'continued') {
@@ -100,7 +100,7 @@ export function closingReportOf(state: State, name: string): ClosingReport {
 
 const STORY = 'ralph / '
 
-/** The feature and the story that a check of ours is of, by its external id; null for any other. */
+/** The feature and the story of one of Ralph's checks, read from its external id; null for a check of another program. */
 export function parseExternalId(externalId: string): { feature: string; storyId: string } | null {
   const [, feature = '', storyId = ''] = /^ralph:([^:]+):ralph \/ (.+)$/s.exec(externalId) ?? []
   return feature === '' ? null : { feature, storyId }
@@ -182,7 +182,7 @@ function storyText(story: StoryView, room: number): string[] {
   ]
 }
 
-/** `text`: in about so many bytes; a summary needs no bound of its own. */
+/** `text` renders the body in about `room` bytes; a summary is short enough without a limit. */
 function check(
   name: string,
   conclusion: Check['conclusion'],

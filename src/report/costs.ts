@@ -7,7 +7,7 @@ import type { StoryView } from './stories.ts'
 
 export type Costs = ReturnType<typeof costsOf>
 
-/** `timeline`: the iterations that are still told, one by one; `usage`: of the whole run. */
+/** `timeline`: the iterations that the state still lists one by one; `usage`: of the whole run. */
 export function costsOf(
   stories: readonly StoryView[],
   timeline: readonly Iteration[],
@@ -29,7 +29,7 @@ export function costsOf(
     byStory: dearest(stories),
     byJob: jobs,
     rejected: rejectedOf(timeline),
-    /** Dollars that no story, and no attempt that is still told, has cost. */
+    /** Dollars that belong to no story, and to no attempt that is still listed. */
     besideStoriesUsd: costBeside(usage, ofStories),
     besideAttemptsUsd: costBeside(usage, timeline),
   }
@@ -46,7 +46,7 @@ function dearest(stories: readonly StoryView[]) {
     )
 }
 
-/** Of the iterations that the state still tells of: what those that came to nothing cost, and how many they were. */
+/** Of the iterations that the state still lists: the cost and the number of the rejected ones. */
 function rejectedOf(timeline: readonly Iteration[]): { cost: string; count: string } | null {
   const lost = timeline.filter(({ result }) => result === 'rejected')
   if (lost.length === 0) return null

@@ -2,12 +2,12 @@
 import { fenced, oneLine, sanitizeText, truncate } from '../engine/model/text.ts'
 import { excerpt } from '../system/excerpt.ts'
 
-/** Zero width: parts what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is not seen. */
+/** A zero-width space. It breaks up what GitHub would act on (`@name`, `#1`, `http://`, `:tada:`) and is invisible. */
 const BREAK = '\u200b'
 
 /**
  * One line that shows the text and does nothing, in a paragraph, a table cell, a list item, a heading or inside of
- * HTML such as `<summary>` (so it uses entities, never backslashes). Nobody is notified, nothing is linked.
+ * HTML such as `<summary>` (so it uses entities, never backslashes). GitHub notifies no person and links nothing.
  */
 export function markdownText(text: string, max = 300): string {
   return (
@@ -20,7 +20,7 @@ export function markdownText(text: string, max = 300): string {
   )
 }
 
-/** One line for a place that shows no markdown, such as the title of a pull request or a check. Nobody is notified. */
+/** One line for a place that shows no markdown, such as the title of a pull request or a check. GitHub notifies no person. */
 export function titleText(text: string, max = 255): string {
   return truncate(disarm(oneLine(text, max)), max)
 }
@@ -44,7 +44,7 @@ function disarm(line: string): string {
   )
 }
 
-/** Inside of code nothing is escaped; a marker of ours there must still not be found by whoever looks for one. */
+/** Inside of code nothing is escaped, and a search for Ralph's markers must still not find one there. */
 function breakMarkers(text: string): string {
   return text.replace(/<!--(?=\s*\/?ralph)/gi, `<!-${BREAK}-`)
 }
@@ -66,7 +66,7 @@ export function code(text: string, max = 120): string {
   return inner === '' ? '' : `\`${inner}\``
 }
 
-/** A fenced block of at most `maxBytes` (UTF-8) as a whole; of a longer text what tells most. */
+/** A fenced block of at most `maxBytes` (UTF-8) with its fences; a longer text is cut to its most important lines. */
 export function codeBlock(text: string, maxBytes: number): string {
   const clean = breakMarkers(sanitizeText(text))
     .replace(/`{33,}/g, '`'.repeat(32))

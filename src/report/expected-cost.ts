@@ -5,7 +5,7 @@ import { formatUsd, pluralize } from './figures.ts'
 /** A run of a feature that is over or at work: what it cost, for how many stories that passed in it. */
 export type EarlierRun = { stories: number; costUsd: number }
 
-/** Dollars for all stories together. `runs`: the earlier runs that it is told from; 0: by the size of the stories alone. */
+/** Dollars for all stories together. `runs`: the number of earlier runs that the estimate is based on; 0: on the size of the stories alone. */
 export type ExpectedCost = { low: number; likely: number | null; high: number; stories: number; runs: number }
 
 /** A story of up to so many criteria is the size of an issue. */
@@ -53,7 +53,7 @@ export function expectedCost(
     stories: sum.stories + run.stories,
   }))
   const likely = (all.costUsd / all.stories) * count
-  // One run does not show how far the next will be off.
+  // One run does not show how much runs differ.
   const [low, high] = each.length === 1 ? [likely / 2, likely * 2] : [least * count, most * count]
   return { low, likely, high, stories: count, runs: earlier.length }
 }
@@ -67,7 +67,7 @@ export function describeExpectedCost({ low, likely, high, stories, runs }: Expec
 
 const STEP_USD = 5
 
-/** A limit that a run like these keeps within, with half as much again, in round dollars; null where nothing is known. */
+/** A cost limit in round dollars, half again as much as the earlier runs suggest; null without earlier runs. */
 export function proposedLimit(
   open: readonly Pick<Story, 'acceptanceCriteria'>[],
   earlier: readonly EarlierRun[],

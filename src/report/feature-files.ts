@@ -14,7 +14,7 @@ import { subjectText } from './escape.ts'
 
 type Change = (text: string) => string
 
-/** prd.json as it stands in the next commit. */
+/** prd.json as the next commit has it. */
 export function prdFile(state: State, redact: Change): string {
   const { nonce, control, prd, branch } = state
   const run = { ...prd.run, usage: runUsage(state), control: { nonce, ...control } }
@@ -26,7 +26,7 @@ export function prdFile(state: State, redact: Change): string {
   })
 }
 
-/** By redaction: a run has one. */
+/** One cache for each redact function; a run has one. */
 const redactedStoryCache = new WeakMap<Change, (stories: readonly Story[]) => Story[]>()
 
 function redactedStories(stories: readonly Story[], redact: Change): Story[] {
@@ -35,7 +35,7 @@ function redactedStories(stories: readonly Story[], redact: Change): Story[] {
   return each(stories)
 }
 
-/** By fields, where there is something to hide: a key that begins in one would take all up to another's end with it. */
+/** Each field is redacted by itself, and only where there is a secret: in the joined text a match could reach from one field into another. */
 function redactedFields<T extends object>(value: T, redact: Change): T {
   const text = JSON.stringify(value)
   return redact(text) === text ? value : mapTexts(value, redact)
@@ -46,7 +46,7 @@ export function prdMarkdown(prd: Prd): string {
   return renderPrdMarkdown(prd)
 }
 
-/** What a plan brings beside prd.json, while people look at it: a page to read, and what every session is told. */
+/** The files that a plan has beside prd.json while people review it: a page to read, and the context that every session gets. */
 export function planFiles(state: State, redact: Change): Map<string, string> {
   const { plan, prd } = state
   if (plan?.phase !== 'proposed' && plan?.phase !== 'approved') return new Map()

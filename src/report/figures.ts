@@ -23,24 +23,24 @@ export function formatUsd(dollars: number): string {
   return `$${given.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',')}`
 }
 
-/** The dollars of this usage, with a word on how far Ralph computed them itself. */
+/** The dollars of this usage, with `estimated` or `partly estimated` where Ralph computed them. */
 export function describeCost(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): string {
   return formatUsd(usage.costUsd) + estimateSuffix(usage.costUsd, usage.estimatedCostUsd)
 }
 
 export const NO_COST = 'not reported'
 
-/** Whether an agent that was called has told what it cost. */
+/** Whether the cost is known: an agent reported one, or none was called. */
 export function hasCost({ costUsd, calls }: Pick<Usage, 'costUsd' | 'calls'>): boolean {
   return costUsd > 0 || calls === 0
 }
 
-/** What it cost, and nothing where that is nothing or not known. */
+/** The cost; empty where it is zero or not known. */
 export function costOrEmpty(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): string {
   return usage.costUsd > 0 ? describeCost(usage) : ''
 }
 
-/** What it cost, of how much where there is a limit; where no agent has said it, that. */
+/** The cost, with the limit where there is one; `not reported` where no agent reported a cost. */
 export function costLabel(
   usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd' | 'calls'>,
   mostUsd: number | null = null,
@@ -72,7 +72,7 @@ export function describeTokens(
   return formatTokens(used) + word + estimateSuffix(used, usage.estimatedTokens)
 }
 
-/** `whole` with a word behind it on how far Ralph computed it itself. */
+/** ` estimated` or ` partly estimated`, by how much of `whole` Ralph computed itself; else empty. */
 export function estimateSuffix(whole: number, estimated = 0): string {
   if (estimated <= 0) return ''
   // A tenth of a cent may be lost by adding up.
@@ -129,10 +129,10 @@ export function describeTests(tests: TestCounts | undefined): string {
   return [`${passed} passed`, ...more].filter((part) => part !== '').join(', ')
 }
 
-/** Hosts that are named of those that an agent asked the network for and did not get. */
+/** How many refused hosts a sentence names. */
 const MOST_HOSTS = 10
 
-/** These by how often, in one plain line; null where nothing was refused. Port 443 goes without saying. */
+/** The refused hosts in one plain line, the most frequent first; null without any. Port 443 is left out. */
 export function describeRefusedHosts(refused: ReadonlyMap<string, number>): string | null {
   if (refused.size === 0) return null
   const named = [...refused]
@@ -143,7 +143,7 @@ export function describeRefusedHosts(refused: ReadonlyMap<string, number>): stri
   return `The network refused: ${named.join(', ')}${more}`
 }
 
-/** Those that are not empty, with dots between. */
+/** The parts that are not empty, joined by ` · `. */
 export function joinWithDots(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' · ')
 }

@@ -1,5 +1,5 @@
-// What a person has to look at before believing a run: remarks of the guard and of gates on what passed. In the first lines of every
-// surface, one short line each.
+// Findings that need a person's attention before a merge: remarks of the guard and of gates on what passed. Every surface shows them
+// in its first lines, one short line each.
 import { gateFindings } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
@@ -30,7 +30,7 @@ export function findingsOf(state: State): Findings {
   ].map((text) => ({ storyId: null, text }))
   const total = own.reduce((sum, remarks) => sum + remarks.length, whole.length)
   const shown: ReviewFinding[] = []
-  // The first of each story before the second of any: none hides another.
+  // The first finding of each story comes before any second one, so that no story hides another.
   const lists = [...own.filter(({ length }) => length > 0), whole]
   for (let at = 0; shown.length < Math.min(MOST, total); at += 1)
     for (const findings of lists) {
@@ -47,7 +47,7 @@ function hasNoEvidence({ prd, verification }: State): boolean {
   return judged.length > 0 && judged.every(({ lastResult }) => !lastResult?.evidence?.length)
 }
 
-/** Gates that nobody can rely on. */
+/** Gates that were red and green on the same tree. */
 function flakyGates({ records }: State): string[] {
   const flaky = new Map<string, string[]>()
   for (const [id, { gates }] of Object.entries(records))
@@ -82,7 +82,7 @@ export function formatFindingCount(total: number): string {
   return pluralize(total, 'finding')
 }
 
-/** For terminals, where each is put out by whoever prints it. */
+/** For terminals. The caller escapes each line. */
 export function findingLines({ shown, more }: Findings): string[] {
   const lines = shown.map(({ storyId, text }) => {
     const words = oneLine(text, LONGEST)

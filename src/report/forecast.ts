@@ -13,7 +13,7 @@ type Range = { low: number; likely: number; high: number }
 
 export type Forecast = NonNullable<ReturnType<typeof forecastOf>>
 
-/** Null where nothing is left, or no story has passed yet that could tell. */
+/** Null where no story is left, or none has passed yet to base an estimate on. */
 export function forecastOf(state: State) {
   const { prd, control, records } = state
   const open = openStories(state)
@@ -38,11 +38,11 @@ export function forecastOf(state: State) {
     stories: open.length,
     /** These wait for a person, and are not in it. */
     blocked,
-    /** The passed stories that it is told from, their rejected attempts among what they cost. */
+    /** How many passed stories it is based on; their cost includes their rejected attempts. */
     from: past.length,
     /** One a story at the least. */
     iterations: { ...iterations, low: Math.max(open.length, Math.ceil(iterations.low)) },
-    /** Dollars; null where no agent says what it costs. */
+    /** Dollars; null where no agent reports its cost. */
     costUsd: past.some(({ usage }) => usage.costUsd > 0) ? all(({ usage }) => usage.costUsd) : null,
     /** How far Ralph computed the costs itself: ` estimated`, ` partly estimated`, or empty. */
     estimated: estimateSuffix(spent.costUsd, spent.estimatedCostUsd),
@@ -127,7 +127,7 @@ export type WorstCase = {
   leftUsd: number | null
 }
 
-/** Null where nothing can be said. */
+/** Null where no story is open, or the run cannot go on. */
 export function worstCase(state: State, limits: Limits): WorstCase | null {
   const open = openStories(state)
   const outcome = outcomeNow(state)

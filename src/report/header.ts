@@ -50,7 +50,7 @@ function cachedFigure({ cachedTokens, inputTokens }: Header['usage']): [name: st
   return [['Cached', `${formatTokens(cachedTokens)}, ${share} % of what was read`]]
 }
 
-/** What was used, of how much where there is a limit; whoever goes on from a command line is allowed jobs anew each time. */
+/** What was used, with its limit where there is one. On the command line no limit of jobs is shown: each run there allows them anew. */
 export function figuresOf(
   { usage, most, iterations, jobs }: Header,
   surface: Surface,

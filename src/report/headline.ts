@@ -61,7 +61,7 @@ export function tally({ prd, control: { scope } }: Pick<State, 'prd' | 'control'
   return `${pass}${skipped === 0 ? '' : `, ${skipped} skipped`}${others === '' ? '' : `; ${others}`}`
 }
 
-/** The state in this situation: an attempt that a dead process has left is nobody's work. */
+/** The state in this situation: an attempt that a dead process left is not in work. */
 export function stateInSituation(state: State, situation: Situation): State {
   const attempts = situation.kind === 'working' ? state.attempts : {}
   return withConclusion({ ...state, attempts }, situation.kind === 'ended' ? situation.conclusion : null)
@@ -126,7 +126,7 @@ function headlineOf(state: State): { sign: string; text: string } {
   }
 }
 
-/** Those that passed otherwise than by their gates. */
+/** How many stories passed in another way than by their gates. */
 function describeOtherPasses(state: State): string {
   const { judge, imported, ungated } = countPasses(state)
   const ways = [

@@ -12,7 +12,7 @@ export type WatchedRun = {
   situation: Situation
   /** Null where they are not known, as of a run elsewhere. */
   limits: Limits | null
-  /** What session or gates said last, the newest last. Not trusted. */
+  /** The last lines that the session or the gates printed, the newest last. Not trusted. */
   lines: readonly string[]
   /** Where it runs, and when it was looked at: `this machine`. */
   place: string
@@ -50,7 +50,7 @@ export function liveJson(view: LiveView) {
     next: toPlainText(view.next),
     needs: view.needs === null ? null : toPlainText(view.needs),
     ...{ outlook, figures, calls, circuit, current, workers, exits },
-    // What a gate printed stands with the gate.
+    // A gate's output is in `gates` already.
     stories: view.ranked
       .slice(0, MOST_STORIES)
       .map(({ output: _output, status: standing, ...story }) => ({ ...story, standing })),

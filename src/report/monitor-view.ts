@@ -1,4 +1,4 @@
-// What a person who looks in on a run wants to know first: the calls, the breaker, the story in work, and what ends the run. Pure.
+// What a person who watches a run wants to know first: the calls, the breaker, the story in work, and what ends the run. Pure.
 import { describeFalseDone } from '../engine/breaker.ts'
 import { callAllowedAt } from '../engine/limits.ts'
 import type { Attempt } from '../engine/model/attempt.ts'
@@ -27,7 +27,7 @@ export function callsOf(state: State, limits: Limits | null, now: number) {
   const most = limits?.callsPerHour ?? null
   const count = withLimit(String(recent.length), most, String)
   const held = limits === null ? null : callAllowedAt(state, limits, now)
-  // Without a limit it is nothing that anybody waits for.
+  // Without a limit of calls there is nothing to wait for.
   const less = most === null || recent[0] === undefined ? null : recent[0] + HOUR_MS
   const until = held ?? less
   const text = until === null ? count : `${count}, ${held === null ? 'one less' : 'the next'} in `

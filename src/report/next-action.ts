@@ -42,12 +42,12 @@ function typed({ surface }: Reader, command: string) {
   return { code: formatCommandLine(surface, command) }
 }
 
-/** Comments are heard on the run's pull request only. */
+/** Ralph reads comments on the run's pull request only. */
 function hasNoThread({ state, surface }: Reader): boolean {
   return surface === 'comment' && state.github.pull === null
 }
 
-/** How work goes on: by a command, or from the page of the workflow where no pull request hears one. */
+/** How work goes on: by a command, or from the workflow's page where there is no pull request to comment on. */
 function run(reader: Reader) {
   return hasNoThread(reader) ? { button: 'Run workflow' } : typed(reader, 'run')
 }
@@ -119,7 +119,7 @@ function whenEnded(reader: Reader, { conclusion, since }: EndedSituation): Sente
 
 const RESUME_LOST = { code: 'resume-lost' }
 
-/** Stories that rest are waked by a hint, and a vendor's limit is tried again; who raises one of ours need not be told. */
+/** A resting story is tried at once with a hint, and a vendor's limit by another run. A person who raises one of Ralph's own limits needs no hint. */
 function whileWaiting(reader: Reader, until: number): Sentence {
   const { state, surface } = reader
   const isVendors = Object.values(state.control.agentLimits).includes(until)

@@ -29,7 +29,7 @@ export const OUTCOMES: Readonly<Record<Outcome, OutcomeRow>> = {
   },
   budget: { check: 'failure', alert: 'IMPORTANT', title: 'BUDGET SPENT', mark: '■', colour: 'yellow' },
   paused: { check: 'action_required', alert: 'IMPORTANT', title: 'PAUSED', mark: '‖', colour: 'yellow' },
-  // The check ends so only where nothing was dispatched: the chain waits for somebody to run it again.
+  // The check ends so only where no job was dispatched: a person has to run the workflow again.
   continued: { check: 'action_required', alert: null, title: 'CONTINUED', mark: '»', colour: 'blue' },
   error: { check: 'failure', alert: 'WARNING', title: 'ERROR', mark: '✘', colour: 'red' },
   interrupted: { check: 'cancelled', alert: 'IMPORTANT', title: 'INTERRUPTED', mark: '■', colour: 'yellow' },
@@ -40,7 +40,7 @@ export type RunStatus = {
   mark: string
   colour: Colour
   outcome: Outcome | null
-  /** Of a page or a card: at a glance whether somebody is needed. */
+  /** The colour of a page or a card: shows at a glance whether a person is needed. */
   tone: 'good' | 'bad' | 'wait' | 'run'
 }
 
@@ -111,7 +111,7 @@ export const STORY_STATUSES: Readonly<Record<StoryStatus, StoryStatusRow>> = {
 
 type ResultRow = { sign: string; word: string; mark: string; colour: Colour }
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export const RESULTS: Readonly<Record<TimelineEntry['result'], ResultRow>> = {
   passed: { sign: '✅', word: 'passed', mark: '✔', colour: 'green' },
   rejected: { sign: '❌', word: 'rejected', mark: '✘', colour: 'red' },
@@ -119,7 +119,7 @@ export const RESULTS: Readonly<Record<TimelineEntry['result'], ResultRow>> = {
   reset: { sign: '🔁', word: 'reset', mark: '↺', colour: 'yellow' },
 }
 
-/** The labels of a run's pull request: worked on by Ralph, and how that stands. Any other there is people's. */
+/** The labels of a run's pull request: worked on by Ralph, and how that stands. Ralph leaves every other label alone. */
 export const LABELS = [
   'ralph',
   'ralph:blocked',

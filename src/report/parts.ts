@@ -24,12 +24,12 @@ import type { View } from './view.ts'
 const LONGEST_LINE = 240
 /** About this many cells; up to it, a cell is a story. */
 const LONGEST_BAR = 20
-/** A longer table is folded, and what matters now stands before it. */
+/** A longer table is collapsed below a short one of the stories that matter now. */
 const LONGEST_TABLE = 25
 const MOST_URGENT = 13
 const MOST_NEWS = 3
 
-/** The first line of a text of ours: found again by it and by its author, who must be us. */
+/** The first line of a comment that Ralph wrote. Ralph finds the comment again by this line and by its author, which must be Ralph. */
 export function marker(kind: 'sticky' | 'pull' | 'status' | 'issue' | 'unplanned', feature: string): string {
   return `<!-- ralph:${kind}:${feature.replace(/[^\w.+-]/g, '-')} -->`
 }
@@ -55,7 +55,7 @@ export function progressBar({ bar, stories, counts: { passed, total } }: View): 
   return `${cells.join('')} **${passed}/${total}**`
 }
 
-/** What to do next; in a frame where a person is waited for. */
+/** What to do next; in an alert frame where the run waits for a person. */
 export function nextBlock({ next, alert }: View): string {
   const sentence = `**Next:** ${toMarkdown(next)}`
   return alert === null ? sentence : `> [!${alert}]\n> ${sentence}`
@@ -143,7 +143,7 @@ export function failureBlock({ gates, output: failed }: StoryView, maxChars: num
   return joinBlocks([table(GATES, gates.slice(0, 50)), output]).trim()
 }
 
-/** The newest failure that no later attempt has mended, folded; empty when there is none. */
+/** The newest failure that no later attempt has fixed, collapsed; empty when there is none. */
 export function lastFailure({ failed }: View, maxChars: number): string {
   if (failed === null) return ''
   const title = `Last failure: ${markdownText(failed.id, 64)}, ${markdownText(failed.failure?.summary ?? '', 200)}`

@@ -1,4 +1,4 @@
-// The pull request of a feature: its title and its text. What is live stands in the sticky comment, not here.
+// The pull request of a feature: its title and its text. What changes at every step is in the sticky comment, not here.
 import { characterCount, fitToLimit, joinBlocks, list, section, truncateLines } from './blocks.ts'
 import { code, link, markdownText, pathOf, subjectText, titleText } from './escape.ts'
 import { listNames, pluralize } from './figures.ts'
@@ -55,7 +55,7 @@ function checkLine({ id, title, status, aside, remarks }: StoryView): string {
   return `- [${status === 'passed' ? 'x' : ' '}] ${storyIdMarkdown(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${markdownText(words, 180)})`}`
 }
 
-/** Said as it is: what exit codes proved, what a session judged, and what nobody looked at. */
+/** What exit codes proved, what a session judged, and what was not checked. */
 function verified(view: View): string[] {
   return [
     gatesSentence(view),

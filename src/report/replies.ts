@@ -100,7 +100,7 @@ export function diffReply({ storyId: id, commits, compareUrl, isKept }: ChangesV
   return joinBlocks([`What was changed for ${storyIdMarkdown(id)}:`, list(all)])
 }
 
-/** As somebody sees it who does not work on it; `isHeld`: somebody does. */
+/** The situation as a process sees it that does not work on the feature; `isHeld`: another one does. */
 export function outsideSituation(state: State, isHeld: boolean): Situation {
   // A job that is gone has left no outcome; what became of one that was promised is not in the state either.
   const isLost = !isHeld && [null, 'continued'].includes(outcomeNow(state))
@@ -119,7 +119,7 @@ export function noRunReply(): string {
   return 'There is no run of this feature yet: start it with *Run workflow* on the Actions page.\n'
 }
 
-/** The reply to a command on another pull request from the run's branch: nobody reads the queue there. */
+/** The reply to a command on another pull request from the run's branch: Ralph reads no commands there. */
 export function wrongPullReply(pull: number): string {
   return `😕 The commands of this run are read in #${pull}. Nothing was changed.\n`
 }
@@ -131,7 +131,7 @@ export function unchangedReply(why: string, instead = ''): string {
   return `😕 ${capitalize(text)}.${how} Nothing was changed.\n`
 }
 
-/** The reply to `/ralph plan` on an issue whose feature somebody works on. */
+/** The reply to `/ralph plan` on an issue whose feature a job works on. */
 export function busyReply(lease: Lease): string {
   const job = lease.url === null ? markdownText(formatHolder(lease), 200) : link('A job', lease.url)
   return `⏳ ${job} works on this now, and nothing was planned anew. Comment ${code('/ralph plan')} here when it has ended.\n`

@@ -1,4 +1,4 @@
-// A sentence of ours with words of others in it, and tables of such cells, as data: every surface renders them in its own way.
+// Sentences of Ralph's with texts of others in them, and tables of such cells, as data. Every surface renders them in its own way.
 import { oneLine } from '../engine/model/text.ts'
 import { bold, code, link, markdownText, terminalText } from './escape.ts'
 
@@ -15,7 +15,7 @@ export type Part =
   | { link: string; url: string }
 export type Sentence = readonly Part[]
 
-/** ``says`Go on with ${command}.` ``: a bare string cannot be put in, since nobody could tell whose it is. */
+/** ``says`Go on with ${command}.` ``: a bare string cannot be put in, since it would not show whether its text is trusted. */
 export function sentence(
   words: TemplateStringsArray,
   ...parts: readonly (Exclude<Part, string> | Sentence)[]

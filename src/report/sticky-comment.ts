@@ -1,4 +1,4 @@
-// The sticky comment and the job summary: how it stands, what to do next, and the rest for those who ask.
+// The sticky comment and the job summary: the status, what to do next, and details in collapsed parts.
 import { formatCommandLine } from '../engine/commands/command-table.ts'
 import type { Story } from '../engine/model/feature.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
@@ -68,7 +68,7 @@ export function jobSummary(view: View): string {
   return fitToLimit(render, MOST_SUMMARY_BYTES, utf8Bytes)
 }
 
-/** What a person who looks in has to see. */
+/** The first blocks, which every reader should see. */
 function beginning(view: View): string[] {
   const seen = view.error === null ? '' : collapsible('What was seen', codeBlock(view.error, 6000))
   const found = findingsBlock(view.findings, view.links.checks)
@@ -96,7 +96,7 @@ function onePlan(plan: PlanView, room: number): string {
   const answer = code(
     formatCommandLine('comment', `${split === null ? 'plan' : `split ${split}`} -- <answers>`),
   )
-  // A story that is too large costs a session or two before it is blocked: told while it is cheap to mend.
+  // A story that is too large costs a session or two before it is blocked. It is cheap to split now.
   const sizes = remarks
     .slice(0, 10)
     .map((one) => `${storyIdMarkdown(one.storyId)} ${markdownText(one.remark, 300)}`)

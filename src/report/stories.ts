@@ -83,7 +83,7 @@ const SPLITS = {
   proposed: 'its parts wait to be approved',
 }
 
-/** That smaller stories are to take its place, behind what else is said. */
+/** That smaller stories are to take its place, behind the rest of the text. */
 function splitWords({ splits = {} }: State, id: string, status: StoryStatus): string {
   const phase = splits[id]?.phase
   if (phase !== 'wanted' && phase !== 'proposed') return ''

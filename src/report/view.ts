@@ -108,7 +108,7 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
     chainGoesOn,
     /** The chain has ended, and this is how. */
     isOver: outcome !== null && !chainGoesOn,
-    /** Whether a person is waited for, who looks at all that is followed. */
+    /** Whether the run waits for a person. */
     isCalling: outcome !== null && outcome !== 'complete' && outcome !== 'continued',
     /** The frame of GitHub's markdown around what a person has to do; null where none is waited for. */
     alert: outcome === null || rests !== null ? null : OUTCOMES[outcome].alert,
@@ -168,7 +168,7 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
   }
 }
 
-/** Null where a story that passed says more, where nothing is left, and where nobody looked for other runs. */
+/** Null where passed stories give a better estimate, where no story is left, and where the caller did not look for other runs. */
 function expectedOf(state: State, forecast: Forecast | null, earlier: Facts['earlier']): ExpectedCost | null {
   if (forecast !== null || earlier === undefined || outcomeNow(state) === 'complete') return null
   return expectedCost(remaining(state.prd, state.control.scope), earlier)
@@ -184,7 +184,7 @@ function linksOf({ github: { pull, comment }, branch }: State, facts: Facts) {
   const { repositoryUrl: repository = '', runUrl = null, compareUrl = null } = facts
   return {
     repository,
-    /** Of a file on the branch; empty where nobody can see it. */
+    /** The address of files on the branch; empty without a repository on a server. */
     blob: repository === '' ? '' : `${repository}/blob/${pathOf(branch)}`,
     run: runUrl,
     compare: compareUrl,
@@ -194,7 +194,7 @@ function linksOf({ github: { pull, comment }, branch }: State, facts: Facts) {
 }
 
 const MOST_NOTES = 10
-/** What GitHub said (at most 300) and what to do about it are one note. */
+/** A note may hold a message of GitHub's (at most 300) and what to do about it. */
 const LONGEST_NOTE = 700
 
 function noteSentence(note: Note): Sentence {
@@ -203,7 +203,7 @@ function noteSentence(note: Note): Sentence {
   return sentence`ℹ️ ${{ text: note.text, most: LONGEST_NOTE }} ${{ link: name, url }}`
 }
 
-/** Who edits the page of a plan would wait for stories that no run sees. */
+/** A person who edits prd.md has to know that no run reads it. */
 function pageNotes(state: State): string[] {
   if (state.pageEdited !== true) return []
   const { page, prd } = ownFiles(state)
@@ -212,7 +212,7 @@ function pageNotes(state: State): string[] {
   ]
 }
 
-/** Stories that were to be split, and stay whole: nobody may wait for their parts. */
+/** Stories that could not be split: a person must not wait for their parts. */
 function splitNotes(stories: readonly StoryView[], surface: Surface): string[] {
   return stories
     .filter(({ unsplit }) => unsplit !== '')
@@ -264,7 +264,7 @@ export function describePlacement({ priority, dependsOn, tags, epicId }: Story):
   return facts.join('; ')
 }
 
-/** What a session is told of a story beside its criteria. */
+/** What a session gets of a story beside its criteria. */
 export function storyTexts({ description, notes }: Story): string[] {
   return [description, notes].filter((text) => text.trim() !== '')
 }
@@ -274,7 +274,7 @@ function asOf({ job, timeline, attempts }: State): number {
   return Math.max(job.startedAt, job.ending?.at ?? 0, timeline.at(-1)?.at ?? 0, ...begun)
 }
 
-/** The newest iterations that a report tells one by one. */
+/** How many of the newest iterations a report lists. */
 export const MOST_TIMELINE = 200
 
 function verificationOf(state: State, limits: Limits | null): 'agreed' | 'not-agreed' | 'not-held' | 'off' {

@@ -1,4 +1,4 @@
-// Why a story is not done: what went wrong last, what was tried, what the gate said, and what would help. Decided from the state. Pure.
+// Why a story is not done: what went wrong last, what was tried, the gate's output, and what would help. Pure.
 
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import type { Failure } from '../engine/model/attempt.ts'
@@ -28,7 +28,7 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
     /** The newest last. */
     attempts: numberedAttempts(state, story.id),
     output: story.status === 'passed' ? null : story.output,
-    /** What people said of it, for its next attempt; the newest last. */
+    /** Hints that people gave for its next attempt; the newest last. */
     guidance: state.control.guidance[story.id] ?? [],
     /** What a person can do, the most telling first. */
     help: helpOf(state, story, surface),

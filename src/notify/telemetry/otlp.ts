@@ -84,7 +84,7 @@ function otlpResource(attributes: Attributes) {
 /** Of all since `startMs`. */
 const aggregationTemporality = 2
 
-/** Sampled; and that nobody outside of us began it is known. */
+/** Trace flags: sampled, and known to have no remote parent. */
 const FLAGS = 0x101
 
 function otlpSpan({ traceId, spanId, parentSpanId, name, kind, startMs, endMs, attributes, error }: Span) {

@@ -1,4 +1,4 @@
-// HTML by construction: whatever stands in a template is text, unless a template made it. Nothing of a state can be markup.
+// HTML by construction: every value in a template is text, unless a template made it. Nothing of a state can be markup.
 import { oneLine, sanitizeText } from '../../engine/model/text.ts'
 import { shortCommit } from '../figures.ts'
 import { type Columns, LONGEST_ID, type Sentence } from '../sentence.ts'
@@ -42,7 +42,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 }
 
-/** Fit for text and for quoted attributes; what nobody would see is taken out. */
+/** Escaped for text and for quoted attributes; invisible characters are removed. */
 function escapeHtml(text: string): string {
   const plain = /[^\n\t -~]/.test(text) ? sanitizeText(text) : text
   return plain.replace(/[&<>"'`]/g, (mark) => ENTITIES[mark] ?? '')

@@ -11,7 +11,7 @@ import { html, icon, type Markup, nothing } from './markup.ts'
 const MOST_LANES = 60
 const LANE = 30
 const HEAD = 26
-/** A pause beyond this is cut to its length; it is told where it ends. */
+/** A longer pause is drawn at this length, with its true length where it ends. */
 const LONGEST_GAP_MS = 60_000
 const MOST_MARKS = 12
 
@@ -97,7 +97,7 @@ function signShape({ entry, to }: PlacedAttempt, y: number, percent: (at: number
   return html`<g class="${KINDS[colour] ?? ''}"><text class="sign" x="${percent(to)}" y="${y}">${mark}</text></g>`
 }
 
-/** Of more nobody sees anything. */
+/** A larger graph is unreadable. */
 const MOST_STORIES = 200
 const MOST_EDGES = 600
 const [WIDE, HIGH, ACROSS, DOWN] = [116, 26, 56, 10]

@@ -14,7 +14,7 @@ export function agentLines(event: AgentEvent, { agent }: LineFacts): Line[] {
 export function describeAgentEvent(event: AgentEvent): string {
   switch (event.kind) {
     case 'text':
-      // Each is looked up; how many there are is told with the verdict.
+      // The evidence is looked up later; the verdict's line has the count.
       return event.text.startsWith('<ralph>EVIDENCE:') ? '' : shorten(event.text)
     case 'step':
       return shorten(event.text)

@@ -22,7 +22,7 @@ import {
 import { tally } from '../headline.ts'
 import { type Line, type LineFacts, line, warningLine } from './log-line.ts'
 
-/** Of something that happened, gates left out: they are told as they end. `state` is the state after it, `before` the one before. */
+/** The lines of an event, without its gates, which are logged as they end. `state` is the state after it, `before` the one before. */
 export function eventLines(
   event: Event,
   state: State,

@@ -223,7 +223,7 @@ function stackSections(first: Section, others: readonly Section[], room: number,
   for (const most of [2, 5, room]) for (const one of sized) grow(one, most)
   return sized.flatMap(({ title, lines, rows, all = lines.length }) => {
     if (rows === 0) return []
-    // The newest of what was said stands last.
+    // The newest line is the last one.
     const shown = title === LAST_LINES ? lines.slice(-rows) : lines.slice(0, rows)
     const cut =
       title === first.title && all > rows

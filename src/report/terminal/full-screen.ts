@@ -30,7 +30,7 @@ export class FullScreen implements Disposable {
   #frame: readonly string[] = []
   #isOpen = true
 
-  /** `input`: null where nobody types. Where the process ends without a word, the terminal is given back, too. */
+  /** `input`: null where no keys are read. The terminal is restored, too, where the process exits without disposing of it. */
   constructor(out: WriteStream, input: ReadStream | null, handlers: { key(key: Key): void; resize(): void }) {
     this.#out = out
     this.#input = input

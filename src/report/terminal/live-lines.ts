@@ -89,7 +89,7 @@ export class Live implements Observer {
   /** A gate, or `prepare`, begins: it need not, where dependencies are as they were. */
   starts = (name: string, story?: string): void => this.#print(withStoryTag(startLines(name), story))
 
-  /** A gate has ended: said at once, not when all have. */
+  /** A gate has ended: printed at once, not when all have. */
   gate = (result: GateResult, story?: string): void =>
     this.#write(formatLines(withStoryTag(gateLines(result), story), this.#look))
 

@@ -70,7 +70,7 @@ function agentTime({ usage }: Header): string {
 }
 
 /**
- * The last thing that is said: outcome, stories, cost, time, where to look and what to do next. `places` are names and
+ * The last thing that a run prints: outcome, stories, cost, time, where to look and what to do next. `places` are names and
  * addresses to look at (`Report`, `/path/report.html`), in order.
  */
 export function resultBox(view: View, places: readonly Field[], look: Look): string {

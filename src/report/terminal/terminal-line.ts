@@ -60,7 +60,7 @@ function formatTagged({ tag, text, colours = [], mark, output = '' }: Tagged, lo
   const name = `[${fit(short, Math.floor(width / 3))}]`
   const labelled = mark === undefined || look.plain ? text : `${mark} ${text}`
   const room = width - textWidth(name) - 1
-  // What a person has to know is told whole, behind a bar, so that no part of it begins a line of its own.
+  // A warning is shown in full. Its further lines begin with a bar, so that its text never begins a line.
   const parts = tag === 'warning' ? wrap(terminalText(labelled, LONGEST), room) : [fitText(labelled, room)]
   const lines = parts.map((part, at) => {
     const head = at === 0 ? paint(name, ['cyan'], look) : `${' '.repeat(textWidth(name) - 1)}│`
@@ -78,7 +78,7 @@ function fitText(text: string, room: number): string {
   return fit(terminalText(text, Math.min(LONGEST, room * 4)), room)
 }
 
-/** The telling lines of somebody's output, behind a bar, so that none begins a line of its own. */
+/** The most important lines of a program's output. Each begins with a bar, so that the output never begins a line. */
 function quoteOutput(output: string, look: Look): string[] {
   const all = sanitizeText(output)
     .split('\n')
