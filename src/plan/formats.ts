@@ -165,7 +165,7 @@ function frontNotes(
   return [`its front matter is no YAML (${place}) and says nothing here: ${first.found}`]
 }
 
-/** Of a box with a whole paragraph the beginning; all of its words stay in the description. */
+/** Shortens the title of a box that holds a whole paragraph. The description keeps all of the text. */
 function withShortTitle(story: ParsedStory): ParsedStory {
   const { title, description } = story.raw
   if (typeof title !== 'string' || title.length <= LONGEST_TITLE) return story

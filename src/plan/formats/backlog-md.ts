@@ -1,4 +1,4 @@
-// Backlog.md: a file a task in backlog/tasks/. Its boxes are criteria; what it waits for and what it has come to stand in front.
+// Backlog.md: a file a task in backlog/tasks/. Boxes are criteria; dependencies and status are in the front matter.
 import { isRaw } from '../../engine/prd/migrate.ts'
 import { frontMatterOf, type OpenDocument } from '../open-document.ts'
 import { urgencyOf, withoutEmphasis } from '../story-words.ts'
@@ -56,7 +56,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   const parent = isGivenText(frontFields.parent_task_id)
     ? known.get(String(frontFields.parent_task_id).toLowerCase())
     : undefined
-  // Its boxes are for people, who look at each criterion.
+  // Its boxes are not ticked: people check each criterion.
   const marks: Mark[] = [{ kind: 'value', at: ['status'], value: doneWord }]
   return {
     notes,
@@ -85,13 +85,13 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   }
 }
 
-/** A place that was given by hand comes before the words for a priority. */
+/** `ordinal` refines the order within a priority. */
 function urgency({ ordinal, priority }: OpenDocument['frontFields']): number {
   const words = typeof priority === 'string' ? urgencyOf(priority) : 1
   return typeof ordinal === 'number' ? words + Math.min(Math.max(ordinal, 0), 1e9) / 1e10 : words + 0.5
 }
 
-/** The word for done of this project's own statuses. */
+/** The status for done among the project's own statuses. */
 function doneIn(documents: DocumentSet, { folder }: OpenDocument): string {
   const base = folder.replace(/tasks\/$/, '')
   const config = documents.at(`${base}config.yml`) ?? documents.at(`${base}config.yaml`)
@@ -100,7 +100,7 @@ function doneIn(documents: DocumentSet, { folder }: OpenDocument): string {
   return words.find((word) => /done|complete/i.test(word)) ?? 'Done'
 }
 
-/** What stands below a heading of the second level, without the marks around it. */
+/** The text below a heading of the second level, without comments. */
 function section(text: string, heading: string): string {
   const found =
     text.split(/^(?=##[ \t])/m).find((one) => one.replace(/^##[ \t]+/, '').startsWith(heading)) ?? ''

@@ -1,9 +1,9 @@
-// beads: the answer of `bd list --json`. Its export is a copy of a database: it is neither read nor written.
+// beads: the output of `bd list --json`. Its export file is only a copy of a database: it is neither read nor written.
 import { formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import type { Format, Reading } from '../types.ts'
 
-/** Where its answer is read from: no file of the repository has that path. */
+/** The path that stands for the output; no file of a repository has it. */
 export const BEADS_ANSWER = 'beads'
 
 export const beads: Format = {
@@ -16,7 +16,7 @@ export const beads: Format = {
 
 const DONE = /^closed$/
 const LEFT = /^(?:deferred|pinned|tombstone)$/
-/** What is no piece of work of its own. */
+/** Issue types that are no work of their own. */
 const NO_WORK = /^(?:epic|gate|message|molecule|event|decision|milestone|agent|role|wisp)$/
 
 function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {

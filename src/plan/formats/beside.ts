@@ -1,5 +1,5 @@
-// Words beside the stories: what earlier runs learned, briefs, requirements, architecture, prompts, specifications, any text.
-// Parts of them go to context.md; an agent plans from them where nobody wrote stories.
+// Text that accompanies stories: learnings of earlier runs, briefs, requirements, architecture, prompts, specifications, prose.
+// Parts of it go to context.md. An agent plans from it where there are no stories.
 import { formatCount } from '../../engine/prd/migrate.ts'
 import { findOtherKind } from '../document-kinds.ts'
 import { type Block, boxLines, type Point, pointLines } from '../markdown-lists.ts'
@@ -12,7 +12,7 @@ export const learnings: Format = {
   discoveryPath: planAt('learnings\\.md|progress\\.txt'),
   matches: ({ name }) => /^(?:learnings\.md|progress\.txt)$/i.test(name),
   read({ name, blocks, text }) {
-    // A run's diary has hundreds of entries: what it puts under "Codebase Patterns" is what it found worth keeping.
+    // progress.txt has hundreds of entries. The run keeps what matters under "Codebase Patterns".
     const isDiary = /\.txt$/i.test(name)
     const learnings = new Set<string>()
     let counts = !isDiary
@@ -31,7 +31,7 @@ export const learnings: Format = {
 
 const LAST_ENTRIES = 3
 
-/** What the last entries of BMAD Ralph's diary learned, and left to the next iteration. */
+/** Learnings and notes for the next iteration in the last entries of BMAD Ralph's progress.txt. */
 function lastEntries(text: string): string[] {
   const entries = text.split(/^(?=## Iteration )/m).slice(1)
   const fields = /^\*\*(?:Learning|Note for next):\*\*[ \t]+(\S.*)$/gm
@@ -44,7 +44,7 @@ function lastEntries(text: string): string[] {
     )
 }
 
-/** What stands below "Learnings for future iterations" in the last entries of snarktank's diary, each with a date for a heading. */
+/** Points below "Learnings for future iterations" in the last entries of snarktank's progress.txt. An entry's heading is a date. */
 function lastLearnings(blocks: readonly Block[]): string[] {
   const entries: Point[][] = []
   for (const block of blocks) {
@@ -66,7 +66,7 @@ const ARCHITECTURE =
   /(?:^|[-_./])(?:architecture|tech-stack|coding-standards|source-tree)(?:[-_.][^/]*)?(?:\/[^/]*)?\.md$/i
 const SPECS = /(?:^|\/)specs\/.+\.md$/i
 
-/** Documents of a kind that is never a task list, whatever boxes stand in them. */
+/** Documents of a kind that is never a task list, whatever boxes they have. */
 export const nonTaskDocument: Format = {
   name: 'no task list',
   discoveryPath: null,
@@ -99,7 +99,7 @@ function isPlanOfProgress({ path, file, isMarkdown }: OpenDocument, documents: D
   return isPlan && isMarkdown && file.as !== 'stories'
 }
 
-/** The plan that a progress file beside it was made from: its boxes stand there as tasks. */
+/** The plan that a progress file was made from. Its boxes are tasks of the progress file. */
 export const sourceOfProgress: Format = {
   name: 'plan of a progress file',
   discoveryPath: null,
@@ -166,10 +166,10 @@ const ARCHITECTURE_PARTS =
   /\b(?:summary|overview|stack|patterns?|structure|components?|conventions?|standards?|decisions?|testing|technical context)\b/i
 const REQUIREMENT_PARTS =
   /\b(?:requirements|edge cases|key entities|assumptions|constraints|clarifications)\b/i
-/** What a loop of another tool is told to print at its end means nothing here. */
+/** Sections with instructions for another tool's loop, which mean nothing here. */
 const OF_THE_LOOP = /\b(?:status report|exit signal|promise|loop|completion|when to stop|ralph_status)/i
 
-/** What goes to context.md of which document: sections by their headings; where none is known, all of one without stories. */
+/** Sections of a document that go to context.md, by their headings. `isAll`: all sections where none matches and there are no stories. */
 type Place = { about: Passage['about']; at: RegExp; parts: RegExp; isAll: boolean }
 
 function rest(about: Passage['about'], parts: RegExp, at: RegExp): Place {
@@ -203,7 +203,7 @@ const places: readonly Place[] = [
   },
 ]
 
-/** What of the document belongs into every prompt, by its name and its headings of the first two levels; nothing of most. */
+/** Passages of the document for every prompt, by its path and its headings of the first two levels. Most documents have none. */
 export function findPassages({ path, text: whole, blocks }: OpenDocument, hasStories: boolean): Passage[] {
   const place = places.find(({ at }) => at.test(path))
   if (place === undefined) return []
@@ -217,7 +217,7 @@ export function findPassages({ path, text: whole, blocks }: OpenDocument, hasSto
   const starts = [{ line: 0, text: '' }, ...heads]
   const sections = starts.map(({ line, text: head }, index) => {
     const words = lines.slice(line, (starts[index + 1]?.line ?? lines.length + 1) - 1).join('\n')
-    // What a comment hides from readers is hidden from agents, too.
+    // Comments are hidden from agents as they are from readers.
     return { head, words: words.replace(/<!--.*?(?:-->|$)/gs, '').trim() }
   })
   const telling = sections.filter(({ head }) => parts.test(head) && !OF_THE_LOOP.test(head))

@@ -34,7 +34,7 @@ function isSpec({ name, path, frontFields, frontMatter, text, blocks }: OpenDocu
   )
 }
 
-/** What later sessions and reviews wrote, and what tells how it was looked at. */
+/** Sections that later sessions and reviews added. */
 const left =
   /^(?:spec change log|review triage log|verification|suggested review order|review notes|code review|auto run result)\b/i
 
@@ -88,7 +88,7 @@ function slugOf({ name }: OpenDocument): string {
   return name.replace(/\.md$/i, '')
 }
 
-/** As the tracker or the list beside it calls the story; else by the name of the file. */
+/** The id in stories.yaml, else the id of a tracker, else one made of the file's name. */
 function idOf(document: OpenDocument, documents: DocumentSet): string {
   const slug = slugOf(document)
   const list =
@@ -104,7 +104,7 @@ function idOf(document: OpenDocument, documents: DocumentSet): string {
   return slug.replace(/[^\w.-]/g, '-').slice(0, 60)
 }
 
-/** Points below a label or heading for acceptance criteria. */
+/** Points below a label or heading "acceptance criteria". */
 function criteriaIn({ blocks }: OpenDocument): string[] {
   let isBelow = false
   const found: string[] = []
@@ -121,7 +121,7 @@ function criteriaIn({ blocks }: OpenDocument): string[] {
   return found
 }
 
-/** The words of the file, without front matter, comments and what later sessions added. */
+/** The text of the file, without front matter, comments and sections that later sessions added. */
 function descriptionOf(text: string): string {
   const body = text
     .slice(frontMatterOf(text).length)

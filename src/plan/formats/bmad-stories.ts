@@ -1,4 +1,4 @@
-// stories.yaml of BMAD: the stories of a SPEC.md in their order. What each has come to stands in its own file, `stories/<id>-*.md`.
+// stories.yaml of BMAD: the stories of a SPEC.md in their order. The status of each is in its own file, `stories/<id>-*.md`.
 import { formatCount, isGiven, isRaw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { type DocumentSet, type Format, planAt } from '../types.ts'

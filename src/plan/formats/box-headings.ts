@@ -1,4 +1,4 @@
-// A plan with a box in the heading of each task: `### 2. [ ] Title`. What stands below is the story.
+// A plan with a box in the heading of each task: `### 2. [ ] Title`. The text below is the story.
 import { formatCount } from '../../engine/prd/migrate.ts'
 import type { Block, Heading } from '../markdown-lists.ts'
 import { urgencyOf, withoutEmphasis } from '../story-words.ts'
@@ -30,7 +30,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   return { stories, notes: [`${formatCount(stories.length, 'heading')} with a box read as user stories.`] }
 }
 
-/** Up to the next task, or the next heading of the same level or above. */
+/** The blocks up to the next task, or the next heading of the same or a higher level. */
 function below({ level }: Heading, blocks: readonly Block[]): readonly Block[] {
   const end = blocks.findIndex((one) => one.kind === 'heading' && (one.level <= level || isBoxed(one)))
   return end < 0 ? blocks : blocks.slice(0, end)

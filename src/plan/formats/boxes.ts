@@ -6,7 +6,7 @@ export type Box = {
   line: number
   text: string
   done: boolean
-  /** `[ ]*` of Kiro, the star escaped or not: nobody has to do it. */
+  /** `[ ]*` in Kiro (the star may be escaped): an optional task. */
   isOptional: boolean
   details: string[]
   inside: Box[]

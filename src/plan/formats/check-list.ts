@@ -8,7 +8,7 @@ import { findStoryIds, parseLeadingId, urgencyOf, withoutEmphasis } from '../sto
 import { type Format, type Mark, type ParsedStory, planAt, type Reading } from '../types.ts'
 import { planOfProgress } from './beside.ts'
 
-/** As many boxes as one plan hardly has. */
+/** A plan with more boxes gets a note. */
 const MANY_BOXES = 100
 
 export const checkList: Format = {
@@ -26,7 +26,7 @@ function hasBox({ blocks }: OpenDocument): boolean {
   )
 }
 
-/** What is indented below a box are its criteria (items) and its description (text). A line RALPH_DONE is not believed. */
+/** Items below a box are its criteria, text below it its description. A line RALPH_DONE is ignored: only boxes count. */
 function read({ blocks, file, path }: OpenDocument): Partial<Reading> {
   const stories: ParsedStory[] = []
   const learnings: string[] = []
@@ -75,7 +75,7 @@ function read({ blocks, file, path }: OpenDocument): Partial<Reading> {
   }
 }
 
-/** The status of a progress file, on a line of its own, follows the last of its boxes. */
+/** The status line of a progress file is set when all of its boxes are ticked. */
 function withStatus(stories: readonly ParsedStory[], blocks: readonly Block[]): ParsedStory[] {
   const status = blocks.find((block) => block.kind === 'words' && block.lines[0] === 'IN_PROGRESS')
   if (status === undefined) return [...stories]

@@ -1,4 +1,4 @@
-// Conductor: plan.md of a track. A task is a story, what is indented below it its steps.
+// Conductor: plan.md of a track. A task is a story, the items below it are its steps.
 import { oneLine } from '../../engine/model/text.ts'
 import { formatCount } from '../../engine/prd/migrate.ts'
 import { withoutEmphasis } from '../story-words.ts'
@@ -21,7 +21,7 @@ export const conductor: Format = {
         name === 'tracks.md' ? 'the register of tracks' : `${name.replace(/\.md$/, '')} of Conductor`
       return { prose: 'background', what, unit, boxes: flattenBoxes(boxes).length }
     }
-    // The last task of a phase asks a person to look.
+    // The last task of a phase asks a person to verify.
     const isForPeople = ({ text }: Box) => /\bmanual(?:ly)?\b.*\bverif/i.test(text)
     const stories = boxes.filter((box) => !isForPeople(box)).map(storyOf)
     const left = boxes.length - stories.length
@@ -44,7 +44,7 @@ function storyOf({ line, text, done, details, inside, headings }: Box, index: nu
       epicId: phase === undefined ? null : withoutEmphasis(phase.text).slice(0, 60),
       acceptanceCriteria: below.map((box) => box.text),
     },
-    // As Conductor itself does it; the steps below are the agent's own.
+    // Conductor itself writes the commit behind the box. Boxes of steps are left to the agent.
     marks: [{ kind: 'box', line, withCommit: true }],
   }
 }

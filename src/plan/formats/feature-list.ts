@@ -1,4 +1,4 @@
-// feature_list.json of long-running agents: what has to work, with the steps that show it. Its order is its priority.
+// feature_list.json of long-running agents: features with the steps that verify them, in order of priority.
 import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { isDone } from '../story-words.ts'

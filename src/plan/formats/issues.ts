@@ -29,7 +29,7 @@ type Issue = {
   line: number
 }
 
-/** What `gh` or the API answered, beside a file of it. */
+/** The path that stands for an answer of `gh` or the API. */
 const ANSWER = /^issues(?::|$)/
 
 function issuesIn(document: OpenDocument): Issue[] {
@@ -101,7 +101,7 @@ function read(document: OpenDocument): Partial<Reading> {
   return { stories, notes, boxes: 0 }
 }
 
-/** The listed parent of each issue, whichever of the two says it. */
+/** The parent of each issue, if it is in the list. Either of the two issues may name the other. */
 function parents(issues: readonly Issue[]): Map<number, number> {
   const listed = new Set(issues.map(({ number }) => number))
   const found = new Map<number, number>()
@@ -135,7 +135,7 @@ function storyOf(path: string, issue: Issue, { known, parentOf }: Among): Parsed
   }
 }
 
-/** A body that costs a parser minutes is taken as it is. */
+/** A body that would take a parser minutes is not parsed. */
 function partsOf(path: string, number: number, body: string) {
   if (findUnparsable(path, body).length > 0)
     return { description: truncate(body, 20_000), acceptanceCriteria: [] }
@@ -146,7 +146,7 @@ function partsOf(path: string, number: number, body: string) {
 const attestation =
   /^I(?:'ve|'m)?\b.{0,40}\b(?:agree|have|searched|read|checked|confirm|understand|am|looked|made)\b/i
 
-/** Without the boxes by which a form has people assure something, and the headings that only stand above such boxes. */
+/** The blocks without confirmations of an issue form ("I have searched ..."), and without headings that have only such boxes. */
 function withoutAttestations(blocks: readonly Block[]): Block[] {
   const isAssured = ({ done, text }: Point) => done !== null && attestation.test(text.slice(0, 200))
   const kept: Block[] = []
@@ -159,7 +159,7 @@ function withoutAttestations(blocks: readonly Block[]): Block[] {
   return kept
 }
 
-/** Lines that only name other issues are no criteria. */
+/** The body without lines that only name other issues: they are no criteria. */
 function withoutReferences(body: string): string {
   return body
     .replace(/^[ \t]*(?:depends on|blocked by)\b.*$/gim, '')

@@ -40,7 +40,7 @@ function isTasks({ folder, name, blocks }: OpenDocument): boolean {
   return name === 'tasks.md' && parseBoxes(blocks).length > 0 && (FOLDER.test(folder) || isLikeKiro(blocks))
 }
 
-// A star behind the number marks an optional task, as one behind the box does.
+// A star after the number marks an optional task, as one after the box does.
 const NUMBER = /^(\d{1,3}(?:\.\d{1,3}){0,2})(?:\\?(\*))?[.)]?[ \t]+(\S.*)$/s
 const field = /^[_*]{0,3}(requirements?|depends|boundary|validates)[_*]{0,2}:[_* \t]*(.*?)[_* \t]*$/is
 /** In another language the marks of the format are the same: `_Requisitos: 1.1_`. */
@@ -154,7 +154,7 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
   return stories
 }
 
-/** The part of the code that the task keeps to. */
+/** The part of the code that the task may change. */
 function boundaryOf(fields: ReadonlyMap<string, string>): string[] {
   const boundary = fields.get('boundary')
   return boundary === undefined ? [] : [`Boundary: ${boundary}`]

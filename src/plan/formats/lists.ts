@@ -46,7 +46,7 @@ function lineOf(document: OpenDocument, index: number): number {
   return document.data.data?.lineOf([listName(document) ?? '', index]) ?? 1
 }
 
-/** Of JSON the line of its list: a parser that keeps places takes four times as long. */
+/** The line where the list of a JSON file begins: a parser with positions takes four times as long. */
 function listLine({ text }: OpenDocument): number {
   return text.slice(0, Math.max(0, text.search(/"(?:userStories|tasks)"\s*:/))).split('\n').length
 }
@@ -55,11 +55,11 @@ function listName({ fields }: OpenDocument): string | undefined {
   return ['userStories', 'tasks'].find((name) => Array.isArray(fields[name]))
 }
 
-/** By what the file itself calls the field that says whether a story is done. */
+/** Marks by the field that the file itself uses for done. */
 function withMarks({ stories = [], ...reading }: Partial<Reading>, root: Raw): Partial<Reading> {
   const name = ['userStories', 'tasks'].find((one) => Array.isArray(root[one])) ?? ''
   const list: unknown[] = Array.isArray(root[name]) ? root[name] : []
-  // What is no story is a mistake, and then nothing is marked at all.
+  // Entries that are no stories are mistakes, and then nothing is marked.
   const marked = stories.map((story, index): ParsedStory => {
     const mark = doneField(list[index])
     return mark === null ? story : { ...story, marks: [{ ...mark, at: [name, index, ...mark.at] }] }
@@ -99,7 +99,7 @@ function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) =>
   return { root, stories, notes, mistakes, gates }
 }
 
-/** Of a map by name, the entries that are commands. */
+/** The entries of a map that are command lines, by name. */
 export function readCommands(from: unknown): Record<string, string> {
   const entries: [string, unknown][] = Object.entries(isRaw(from) ? (from satisfies Raw) : {})
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// OpenSpec: a change is a feature, a box of its tasks.md a story. Requirements and scenarios are what all of them must keep.
+// OpenSpec: a change is a feature, a box of its tasks.md a story. Requirements and scenarios hold for all of them.
 import { formatCount } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { withoutEmphasis } from '../story-words.ts'
@@ -48,12 +48,12 @@ function storyOf(
       acceptanceCriteria: below.map((box) => box.text),
       passes: done,
     },
-    // OpenSpec counts the outer boxes; those inside are how people cut the task.
+    // OpenSpec counts only the outer boxes.
     marks: [{ kind: 'box', line }],
   }
 }
 
-/** A number that people used twice is of two tasks. */
+/** Makes ids unique: people may use a number twice. */
 function withOwnIds(stories: readonly ParsedStory[]): ParsedStory[] {
   const counts = new Map<string, number>()
   return stories.map((story) => {

@@ -1,16 +1,16 @@
-// Settings of other tools, key by key: what each is called here, or what stands in its place.
+// Settings of other tools, key by key: the setting here, or what replaces it.
 import { isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 
 type Tool = {
   found: RegExp
-  /** Where a value stands, and how it is written here: `*` is the value. */
+  /** By path of a value: how it is written here, `*` for the value. */
   ours: Readonly<Record<string, string>>
-  /** What stands in the place of a key, or of all keys below it, that is no setting here. */
+  /** By key that is no setting here (and all keys below it): what replaces it. */
   instead?: Readonly<Record<string, string>>
   /** Keys that are read elsewhere, or name things alone. */
   known?: readonly string[]
-  /** Where commands stand, by name. */
+  /** The path of a map of commands. */
   gates?: string
   project?: string
 }
@@ -156,7 +156,7 @@ export type OtherSettings = {
   lines: string[]
   /** By the key that the setting has here, as a configuration has it. */
   settings: Record<string, unknown>
-  /** Keys that mean nothing here, each with what stands in its place, where anything does. */
+  /** Keys that mean nothing here, each with its replacement, if there is one. */
   unread: string[]
 }
 
@@ -165,7 +165,7 @@ export function detectTool(document: OpenDocument): Tool | undefined {
   return tool?.found === STEPS && !Array.isArray(document.fields.steps) ? undefined : tool
 }
 
-/** Whether a shell sources it: it has no data of its own. */
+/** Whether it is a file that a shell sources, not data. */
 export function isShellFile({ found }: Tool): boolean {
   return found === RC
 }

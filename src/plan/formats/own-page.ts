@@ -1,4 +1,4 @@
-// prd.md as Ralph writes it and people edit it: what stands there is read to the letter.
+// prd.md as Ralph writes it and people edit it: it is read exactly as written.
 
 import { idFault } from '../../engine/model/safe-names.ts'
 import { formatCount, type Raw } from '../../engine/prd/migrate.ts'
@@ -15,7 +15,7 @@ export const ownPage: Format = {
   read,
 }
 
-/** A heading of the page's own levels, and what stands before the next: its blocks, and the last of its lines. */
+/** A heading of level 1 to 3, the blocks up to the next such heading, and the last line before it. */
 type Part = { heading: Heading; blocks: Block[]; end: number }
 
 function read({ text, blocks }: OpenDocument): Partial<Reading> {

@@ -1,4 +1,4 @@
-// Spec Kit: tasks.md and spec.md of one feature. Each user story is a story; what is set up for all of them comes before, polish last.
+// Spec Kit: tasks.md and spec.md of one feature. Each user story is a story; set-up phases come first, polish last.
 import { oneLine } from '../../engine/model/text.ts'
 import { formatCount } from '../../engine/prd/migrate.ts'
 import type { Block, Heading } from '../markdown-lists.ts'
@@ -29,7 +29,7 @@ export const specKit: Format = {
   },
 }
 
-/** Of the tasks joined with the stories of spec.md, or of spec.md alone where nobody has made tasks of it; else null. */
+/** The stories of tasks.md and spec.md joined, or of spec.md alone where there are no tasks; else null. */
 function storiesIn(document: OpenDocument, documents: DocumentSet): ParsedStory[] | null {
   if (isTasks(document)) return withTasks(document, storiesOfSpec(documents.at(`${document.folder}spec.md`)))
   if (document.name !== 'spec.md' || tasksBeside(document, documents) !== null) return null
@@ -59,7 +59,7 @@ function featureOf({ title }: OpenDocument): string {
 
 // ---- spec.md
 
-/** `User Story 1`, `US-1`, `US1`; an area of its own may stand before: `AUTH-US1`. */
+/** `User Story 1`, `US-1`, `US1`; an area may precede it: `AUTH-US1`. */
 const STORY_ID =
   '(?:user story[ \\t]*)?(?:([A-Z][A-Z0-9]{0,15})-)?US[ \\t-]?(\\d{1,3})|user story[ \\t]*(\\d{1,3})'
 const REST = '\\b[ \\t]*[:.\u2013\u2014-]?[ \\t]*(.*)$'
@@ -67,7 +67,7 @@ const userStory = new RegExp(`^(?:phase \\d+[ \\t]*[:.\u2013-][ \\t]*)?(?:${STOR
 const storyInside = new RegExp(`\\b(?:([A-Z][A-Z0-9]{0,15})-)?US[ \\t]?(\\d{1,3})()${REST}`)
 const label = /\[(?:([A-Z][A-Z0-9]{0,15})-)?US-?(\d{1,3})\]/
 
-/** The id of a user story, and the words behind it in a heading; null where the words name none. */
+/** The id of a user story and the text after it; null where there is no id. */
 function namedIn(words: string, pattern: RegExp): { id: string; rest: string } | null {
   const [, area, short, long, rest = ''] = pattern.exec(words) ?? []
   const number = short ?? long
@@ -84,7 +84,7 @@ type Told = {
   criteria: string[]
 }
 
-/** `(Priority: P1)` and marks for people are no part of a title. */
+/** The title without `(Priority: P1)` and emoji. */
 function titleOf(words: string): string {
   return words
     .replace(/[([][ \t]*priority[^)\]]*[)\]]|\(P\d\)|\u{1f3af}|\bMVP\b[ \t]*$/giu, '')
@@ -157,7 +157,7 @@ const phases: readonly [RegExp, string][] = [
   [/\bpolish\b|cross-cutting/i, 'POLISH'],
 ]
 
-/** The group of a task: the user story that it names or stands below, else its phase. */
+/** The group of a task: its user story by label or heading, else its phase. */
 function groupOf({ text, headings }: Box): { id: string; title: string; heading: Heading | null } {
   const heading = headings.find(({ level }) => level > 1) ?? null
   const words = oneLine(withoutEmphasis(heading?.text ?? ''), 500)
@@ -170,7 +170,7 @@ function groupOf({ text, headings }: Box): { id: string; title: string; heading:
   return { id: known ?? `PHASE-${count ?? headings[0]?.line ?? 1}`, title: title || words, heading }
 }
 
-/** Boxes of a list that checks the file itself are none; nor is one without a number among others that have one. */
+/** The task boxes: without checklists about the file itself, and without unnumbered boxes among numbered ones. */
 function tasksOf(blocks: readonly Block[]): Box[] {
   const boxes = flattenBoxes(parseBoxes(blocks)).filter(
     ({ headings }) => !headings.some(({ level, text }) => level > 1 && isNonWorkHeading(text)),
@@ -219,14 +219,14 @@ function withTasks({ blocks }: OpenDocument, told: readonly Told[]): ParsedStory
     for (const one of isLast ? stories : []) needs.add(one.id)
     const base = before.filter((one) => (places.get(one.id) ?? 0) < index).at(-1)
     if (base !== undefined && !(isLast && stories.length > 0)) needs.add(base.id)
-    // A task may only wait for what comes before it.
+    // A group may only depend on earlier groups.
     const dependsOn = [...needs].filter((id) => id !== group.id && (places.get(id) ?? 0) < index)
     const own = told.find(({ id }) => id === group.id) ?? {
       ...{ id: group.id, title: group.title || group.id, line: group.line, priority: 9 },
       description: group.words.filter((one) => !independent.test(one)).join('\n\n'),
       criteria: [],
     }
-    // spec.md and tasks.md both may have it, in words of their own.
+    // Both spec.md and tasks.md may have an independent test, worded differently.
     const tests = group.words
       .filter((one) => independent.test(one))
       .map((one) => `Independent test: ${one.replace(independent, '')}`)
@@ -239,7 +239,7 @@ function isUserStory(id: string): boolean {
   return /^(?:[A-Z][A-Z0-9]*-)?US\d+$/.test(id)
 }
 
-/** Purpose and goal, as they stand below the heading of a phase. */
+/** The paragraphs with purpose, goal and test below the heading of a phase. */
 function wordsBelow(blocks: readonly Block[], heading: Heading | null): string[] {
   const from = heading === null ? -1 : blocks.indexOf(heading)
   const words: string[] = []
@@ -261,12 +261,12 @@ function needsOf(text: string): string[] {
   )
 }
 
-/** With the lines that it goes on in. */
+/** The text with its continuation lines. */
 function wholeText({ text, details }: Box): string {
   return [text, ...details].join(' ')
 }
 
-/** Without its id and its labels. */
+/** The text without its id and labels. */
 function taskWords({ text }: Box): string {
   return text.replace(TASK, '').replace(LABELS, '')
 }
@@ -287,12 +287,12 @@ function storyOf(told: Told, boxes: readonly Box[], dependsOn: readonly string[]
         .join('\n\n'),
       acceptanceCriteria: criteria.length > 0 ? criteria : texts,
     },
-    // One that people added since is not of the story that passed; those behind it have other ids then.
+    // `task`: a box that people added later does not belong to the passed story, and shifts the ids after it.
     marks: boxes.map((box) => ({ kind: 'box', line: box.line, tick: 'X', task: taskWords(box) })),
   }
 }
 
-/** Where tasks name no user stories each of them is a story. */
+/** A task as a story, where tasks name no user stories. */
 function taskAlone(box: Box): ParsedStory {
   const { line, text, done, details } = box
   const id = idOf(text)

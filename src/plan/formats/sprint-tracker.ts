@@ -1,4 +1,4 @@
-// sprint-status.yaml of BMAD: what each story has come to. `development_status` maps short names; `sprints[].stories[]` and
+// sprint-status.yaml of BMAD: the status of each story. `development_status` maps short names; `sprints[].stories[]` and
 // `epics[].stories[]` list them.
 import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import { isDone, normalizeId, slugToTitle } from '../story-words.ts'
@@ -69,7 +69,7 @@ function sprintOf({ sprints, ...fields }: Raw): string[] {
   ]
 }
 
-/** A story of a tracker: where it stands in the file, and where its status does. */
+/** A story of a tracker, with the paths of the story and of its status in the file. */
 export type TrackedStory = {
   id: string
   title: string
@@ -96,7 +96,7 @@ export function pointsOf(more: Raw): unknown {
 
 // `1-2-user-login`; a letter marks a story that was put in between: `1-2b-...`; a project's own epics: `se1-1-...`.
 const key = /^([a-z]{0,12}\d{1,4}-\d{1,4}[a-z]?)(?:-(.*))?$/i
-/** Of keys without such a number; what words a story's own key holds means nothing. */
+/** Keys without a story number that are no stories. */
 const noStory = /(?:^|-)epic-|\bretro(?:spective)?(?:-|$)/i
 
 /** Every line that is no epic and no retrospective. */

@@ -1,4 +1,4 @@
-// A story file of BMAD: one story in full, its title on top. What an agent wrote of an earlier run of it is left out.
+// A story file of BMAD: one story in full, its title on top. Records of earlier runs are left out.
 import type { Block, Heading } from '../markdown-lists.ts'
 import type { OpenDocument } from '../open-document.ts'
 import {
@@ -21,7 +21,7 @@ export const storyFile: Format = {
   read,
 }
 
-/** The first heading names a story: by its words, or the file's name does it. */
+/** The id and title by the first heading, else by the file's name; null where neither names a story. */
 function titleOf({ name, blocks }: OpenDocument): { id: string; title: string; line: number } | null {
   const first = blocks.find((block): block is Heading => block.kind === 'heading')
   if (first === undefined || first.level !== 1) return null
@@ -39,7 +39,7 @@ function hasParts(blocks: readonly Block[]): boolean {
   return blocks.some((block) => block.kind === 'heading' && block.level === 2 && part.test(block.text))
 }
 
-// Of an earlier run, or of how the file is kept.
+// Sections about earlier runs or about the file itself.
 const left =
   /^(?:status|dev agent record|agent model|debug log|completion notes|file list|change log|qa results|progress tracking|senior developer review|definition of done)/i
 

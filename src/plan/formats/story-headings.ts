@@ -1,4 +1,4 @@
-// Markdown with a heading for each user story (the prd.md and epics.md of several tools): what stands below is the story.
+// Markdown with a heading for each user story (prd.md and epics.md of several tools): the text below it is the story.
 import { formatCount } from '../../engine/prd/migrate.ts'
 import { type Block, boxLines, type Heading } from '../markdown-lists.ts'
 import {
@@ -29,7 +29,7 @@ export const storyHeading: Format = {
   read: ({ blocks }) => read(blocks),
 }
 
-/** What a heading (level 2 to 4) that names a story says. */
+/** The id and title of a heading (level 2 to 4) that names a story; else null. */
 function titled({ level, text }: Heading): StoryTitle | null {
   return level < 2 || level > 4 ? null : parseStoryTitle(text)
 }
@@ -72,7 +72,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
       story = null
       section = words
     } else if (block.kind === 'points') strays.push(...block.points.flatMap(boxLines))
-    // What stands below the title says what the feature is.
+    // The paragraphs below the title describe the feature.
     else if (block.kind === 'words' && items.length === 0 && isAbout(section ?? '', project))
       description.push(block.lines.join('\n'))
   }
@@ -94,14 +94,14 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   }
 }
 
-/** A heading that is not below the story's own; one for its criteria may stand beside it, one for those of the whole not. */
+/** A heading of the story's level or above ends it, but for one of its acceptance criteria. */
 function endsStory(block: Block, { heading }: Item): boolean {
   if (block.kind !== 'heading' || block.level > heading.level) return false
   const words = withoutEmphasis(block.text)
   return !isAcceptanceLabel(words) && !(isCriteriaLabel(words) && block.level === heading.level)
 }
 
-/** Of a title what it is about, without the kind of document. */
+/** The title without the kind of document. */
 function projectOf(title: string): string {
   // One space each: an expression with several runs of them takes seconds for a line of spaces.
   const bare = title

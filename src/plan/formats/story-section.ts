@@ -1,4 +1,4 @@
-// What stands below a story's heading: fields, description, acceptance criteria.
+// The text below a story's heading: fields, description, acceptance criteria.
 import { type Block, type Point, pointLines } from '../markdown-lists.ts'
 import {
   findStoryIds,
@@ -16,7 +16,7 @@ const numberedLine = /^(?:AC[ -]?)?\d{1,3}[.:)][ \t]+/i
 const dependencies =
   /^(?:depends on|dependencies|prerequisites?(?: stories)?|blocked by|abh\u00e4ngig von|voraussetzung(?:en)?)\b/i
 
-/** What the blocks say of the story with that id. Where criteria stand under a heading or word for them, other boxes are none. */
+/** The fields of the story in the blocks. Where criteria have a heading or label, other boxes are no criteria. */
 export function storyFields(blocks: readonly Block[], id: string): StorySection {
   const labelled = new StorySection(blocks, id, true)
   return labelled.acceptanceCriteria.length > 0 ? labelled : new StorySection(blocks, id, false)
@@ -26,9 +26,9 @@ class StorySection {
   readonly acceptanceCriteria: string[] = []
   readonly dependsOn = new Set<string>()
   priority: number | null = null
-  /** What a priority in words says. */
+  /** From a priority in words. */
   urgency: number | null = null
-  /** What a line about its status says. */
+  /** From a status line. */
   isDone: boolean | null = null
   epicId: string | null = null
   /** Null where no line names them. */
@@ -105,7 +105,7 @@ class StorySection {
     return this.#under === 'criteria'
   }
 
-  /** Words of the description; below a heading for dependencies they also name stories. */
+  /** Text of the description. Below a heading for dependencies it also names stories. */
   #said(text: string): string {
     if (this.#under === 'dependencies') this.#needs(text)
     return text
@@ -123,7 +123,7 @@ class StorySection {
     if (!this.#inCriteria()) this.#description.push(text.replace(/:$/, ''))
   }
 
-  /** A line such as `**Priority:** 2`: what of it is still to be read; null for a line that is no field. */
+  /** Reads a field such as `**Priority:** 2`. Returns the rest of the line to be read; null where the line is no field. */
   #field(line: string): string | null {
     const { name = '', value = '' } = parseField(line) ?? {}
     if (isCriteriaLabel(name) || /^(?:description|story|user story)$/.test(name)) {
@@ -138,7 +138,7 @@ class StorySection {
     else if (name === 'epic')
       this.epicId = parseEpicId(value) ?? (withoutEmphasis(value).slice(0, 60) || null)
     else if (dependencies.test(name) && value !== '') {
-      // What is no story of the plan, such as a version of a library, stays in the description.
+      // A dependency that is no story, such as a library's version, stays in the description.
       if (this.#needs(value) || /^(?:none|nothing|n\/a|-|\u2013)\.?$/i.test(value)) return ''
       this.#under = 'words'
       this.#description.push(line)
@@ -160,7 +160,7 @@ function fieldsOf(line: string): string[] {
 
 const LONGEST_FIELDS = 500
 
-/** As many as a story may have; a word for none is none. */
+/** Tags, each cut to 100 characters; empty for "none". */
 function tagsOf(value: string): string[] {
   const words = value.replaceAll('`', '').split(/[,;]|[ \t]+(?=#)/)
   const tags = words.map((word) => word.trim().replace(/^#/, '').slice(0, 100)).filter((tag) => tag !== '')

@@ -20,7 +20,7 @@ const OWN_TASKS = /(?:^|\/)\.taskmaster\/tasks\/tasks\.json$/
 
 type Tag = { name: string; tasks: Raw[]; at: readonly (string | number)[] }
 
-/** What the tool keeps there: its settings, documents that tasks were made of, texts that it makes of the tasks. */
+/** Other files of the tool: its settings, documents that tasks were made from, texts made of the tasks. */
 function isBeside(document: OpenDocument): boolean {
   return /(?:^|\/)\.taskmaster\//.test(document.path) && tagsOf(document).length === 0
 }
@@ -34,7 +34,7 @@ function readBeside({ path, text }: OpenDocument): Partial<Reading> {
   }
 }
 
-/** The tags that have tasks; one without a name in a file of before there were any. */
+/** The tags that have tasks; one with an empty name in a file of a version without tags. */
 function tagsOf(document: OpenDocument): Tag[] {
   const { path, text } = document
   if (!/\.json$/i.test(path) || !/"tasks"\s*:/.test(text)) return []
@@ -82,7 +82,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   return { stories, notes }
 }
 
-/** As it was named, else the tag that Task Master is at, else the only one with something left to do. */
+/** The named tag, else the only one, or the only one with open tasks, else Task Master's current tag; null where undecided. */
 function chosen({ file, folder }: OpenDocument, tags: readonly Tag[], documents: DocumentSet): Tag | null {
   if (file.part !== undefined) return tags.find(({ name }) => name === file.part) ?? null
   const state = documents.at(folder.replace(/tasks\/$/, 'state.json'))?.fields.currentTag

@@ -1,4 +1,4 @@
-// Plans of tools that are known and not read: it is said, with what helps. Where one is named a session plans from its words.
+// Plans of known tools that Ralph does not parse. A note says what helps. A plan that a person names is planned from by a session.
 import type { OpenDocument } from '../open-document.ts'
 import type { Format } from '../types.ts'
 import { flattenBoxes, parseBoxes } from './boxes.ts'

@@ -1,4 +1,4 @@
-// What is written into the configuration and the workflow: what a person gave, else what stands there already, else what was found.
+// Settings for the configuration and the workflow: the person's, else those already in the file, else proposals.
 import { findAgent } from '../../agents/registry.ts'
 import { mapTexts } from '../../engine/model/text.ts'
 import { isInputAndFlag } from '../../settings/setting.ts'
@@ -10,15 +10,15 @@ import type { Gates } from './project.ts'
 export type WrittenSettings = Readonly<Record<string, unknown>>
 
 export type GivenAnswers = {
-  /** By flags or in the conversation; `gate` is a list of `NAME=COMMAND`. */
+  /** From flags or answers; `gate` is a list of `NAME=COMMAND`. */
   person: WrittenSettings
-  /** In a configuration that stands there already. */
+  /** From an existing configuration file. */
   config: WrittenSettings
 }
 
 export type FoundFacts = {
   project: DetectedProject
-  /** No code yet: no command can be found, and none can be green. */
+  /** A project without code: no command can be found or be green. */
   isEmpty: boolean
   /** The first agent that is on this machine, with its version where that is known; else the default one. */
   agent: { name: string; version: string | null }
@@ -28,20 +28,20 @@ export type FoundFacts = {
   olderGates: Readonly<Record<string, { run: string; path: string }>>
   /** Other settings that they name, by key, with the file. */
   olderSettings: Readonly<Record<string, { value: unknown; path: string }>>
-  /** What of those files holds nothing here, for people. */
+  /** Notes on parts of these files that have no effect. */
   olderNotes: readonly string[]
-  /** What the repository's earlier runs say that the next one may cost, in dollars; null where there is none. */
+  /** A budget in dollars by earlier runs of the repository; null where there are none. */
   budgetUsd: number | null
-  /** The branch that the work starts from, where Ralph would not find it by itself. */
+  /** The base branch, where Ralph would not find it by itself. */
   baseBranch: string | null
 }
 
-/** What a newcomer should see and change: in both files, in this order, before all else that was given. */
+/** Settings that a newcomer should see: first in both files, in this order. */
 const PROMINENT = [
   ...['agent', 'agentCommand', 'agentVersion', 'prepare', 'gates', 'gatesParallel', 'baseline', 'baseBranch'],
   ...['weakenedTests', 'protectedPaths', 'iterationsPerJob', 'maxIterations', 'maxCostUsd'],
 ]
-/** Of the jobs in CI alone. */
+/** Settings of jobs in CI only. */
 const OF_JOBS = ['iterationsPerJob', 'isolation']
 const numeric = new Set(
   settingRows.filter(({ kind }) => kind === 'integer' || kind === 'money').map(({ key }) => key),
@@ -118,7 +118,7 @@ function withGates(written: WrittenSettings, added: readonly string[]): WrittenS
   return { ...written, gates }
 }
 
-/** So many gates at the same time are proposed at most: a hosted runner has four cores. */
+/** The most gates at the same time that are proposed: a hosted runner has four cores. */
 const MOST_PARALLEL = 3
 
 /** `gates-parallel` where at least two of the gates are independent, and none of the others would run beside them. */
@@ -154,7 +154,7 @@ function withAloneGates(gates: Gates, { independent, gates: found }: DetectedPro
   )
 }
 
-/** What is proposed beside what is given. */
+/** Proposals for settings that were not given. */
 function proposeSettings(
   { project, isEmpty, agent, olderGates, olderSettings, budgetUsd, baseBranch }: FoundFacts,
   given: WrittenSettings,
@@ -189,7 +189,7 @@ function withoutNulls(written: WrittenSettings): WrittenSettings {
   return Object.fromEntries(Object.entries(written).filter(([, value]) => value !== null))
 }
 
-/** In order: what is shown first, then the rest as it came. Flags are texts, and numbers are written as numbers. */
+/** The settings in order: prominent ones first. Numbers that came as text (flags) are written as numbers. */
 function selectSettings(all: WrittenSettings, isWanted: (key: string) => boolean): WrittenSettings {
   const keys = [...PROMINENT, ...Object.keys(all).filter((key) => !PROMINENT.includes(key))]
   const entries = keys

@@ -21,7 +21,7 @@ export type DetectedProject = {
   notes: string[]
 }
 
-/** So many projects of one repository are proposed; who has more names the gates. */
+/** The most projects of one repository that are proposed; with more, people name the gates. */
 const MOST_PROJECTS = 8
 /** What `${{ }}` would be in a workflow, or no shell reads as one word: such folders are left out, and told. */
 const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
@@ -57,7 +57,7 @@ function projectIn(path: string, ecosystem: Ecosystem, tree: FileTree): Project 
   return { path, proposal: ecosystem.propose(folderOf(tree, path)), fillsIn, independent }
 }
 
-/** Of rows that fill in, the gates that no other row has in that folder. */
+/** Removes gates of `fillsIn` rows that another row has in the same folder. */
 function withoutRepeats(projects: readonly Project[]): Project[] {
   const rows = projects.filter(({ fillsIn }) => !fillsIn)
   return projects.flatMap((project) => {
@@ -75,7 +75,7 @@ function notesOn(unread: number, count: number): string[] {
   return [...(unread > 0 ? [odd] : []), ...(count > MOST_PROJECTS ? [many] : [])]
 }
 
-/** The projects of one ecosystem, the top first; what a workspace reaches is none of its own. */
+/** The projects of one ecosystem, the top first. Members of a workspace are no projects of their own. */
 function projectsOf(ecosystem: Ecosystem, tree: FileTree): Project[] {
   const found: Project[] = []
   for (const path of foldersWith(ecosystem.marks, tree.paths)) {
@@ -88,7 +88,7 @@ function projectsOf(ecosystem: Ecosystem, tree: FileTree): Project[] {
   return found.filter(({ proposal }) => Object.keys(proposal.gates).length > 0 || found.length === 1)
 }
 
-/** Projects for tests to look at, and for people to read. */
+/** Folders of test data, examples and documentation. */
 const SAMPLES = /(?:^|\/)(?:tests?|__tests__|fixtures?|testdata|examples?|samples?|docs?|templates?)(?:\/|$)/i
 
 function foldersWith(marks: readonly string[], paths: readonly string[]): string[] {
@@ -149,7 +149,7 @@ function freeName(wanted: string, taken: Gates): string {
   return name
 }
 
-/** A command line in a folder; as one word of others in a shell of its own. */
+/** The command line in a folder. `isPart`: in a subshell, so that further commands may follow. */
 function inFolder(path: string, run: string | null, isPart: boolean): string | null {
   if (run === null || path === '') return run
   const line = `cd ${shellWord(path)} && ${run}`

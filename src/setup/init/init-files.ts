@@ -5,10 +5,10 @@ import { toKebabCase } from '../../settings/setting.ts'
 import type { ResolvedAnswers, WrittenSettings } from './answers.ts'
 import type { Indent } from './editorconfig.ts'
 
-/** `adds`: what stands there already, and a line of ours. */
+/** `adds`: the text is the existing file with a line added. */
 export type PlannedFile = { path: string; text: string; adds?: boolean }
 
-/** `there`: left as it is, whoever wrote it. `completed`: a line is added to it. */
+/** `there`: an existing file, left as it is. `completed`: a line is added to it. */
 export type Change = PlannedFile & { kind: 'new' | 'there' | 'completed'; before: string | null }
 
 /** The texts of examples/. */
@@ -26,14 +26,14 @@ const SCHEMA = 'https://raw.githubusercontent.com/ralph/action/v1/schemas/ralph.
 export const CONFIG = 'ralph.config.yml'
 export const WORKFLOW = '.github/workflows/ralph.yml'
 
-/** What stands in a workflow: settings by key, as they are written, and the rest. */
+/** Values for a workflow's template. `inputs`: settings by key, as they are written. */
 type WorkflowValues = {
   inputs: WrittenSettings
   /** Secrets that the agent logs in with; none for a command of the user's own. */
   keys: readonly string[]
   /** Command lines that give a hosted runner what the project needs. */
   setups: readonly string[]
-  /** The commit of the action; null where it is not known, and its place is left to a person. */
+  /** The commit of the action; null where it is unknown: the placeholder stays. */
   pin: string | null
 }
 
@@ -91,7 +91,7 @@ function configText(config: WrittenSettings, jobs: ResolvedAnswers['jobs'], inde
   return `# yaml-language-server: $schema=${SCHEMA}\n# Settings ${of}. Every key is optional.\n\n${configYaml(config, indent)}`
 }
 
-/** The secrets that an agent needs: its usual one; of several those that are set here. None for a command of the user's. */
+/** Secrets that an agent needs: its usual one; of several, those that are set here. None for the user's own command. */
 export function secretsOfAgent(agent: string, isSet: (name: string) => boolean): string[] {
   const vendor = findAgent(agent)
   const usual = vendor?.login?.keys[0]

@@ -66,7 +66,7 @@ const SCRIPTS = {
   test: ['test', 'test:ci', 'test:unit'],
   build: ['build'],
 }
-/** What never ends, and what `npm init` writes. */
+/** Scripts that never end, and the placeholder of `npm init`. */
 const UNUSABLE = /--watch(?!\s*=?\s*false)|\bwatch\b|no test specified/
 /** What `node --test` runs by itself (https://nodejs.org/api/test.html#running-tests-from-the-command-line). */
 const TEST_FILE = /[._-]test\.[cm]?js$|(?:^|\/)test\/.*\.[cm]?js$/
@@ -133,7 +133,7 @@ function textsIn(pack: Json): Record<string, string> {
   return Object.fromEntries(usable)
 }
 
-/** What asks a registry for advisories: it becomes red by itself, whatever the code is. */
+/** Audits ask a registry for advisories: they become red without a change of the code. */
 const AUDIT = /\b(?:aud|audit|audit-ci|snyk)\b/
 
 /** npm runs `pretest` and `posttest` beside `test`. Where one of them asks for advisories, the script alone is run. */
@@ -153,7 +153,7 @@ const PLAIN_WORDS = /^[\w ./*'"{},=:@-]*$/
 /** Formatters of test output, behind a pipe: the exit code is that of the formatter, and it may be missing. */
 const FORMATTER = /\s*\|\s*[\w-]+(?: --?[\w-]+)*$/
 
-/** Where `test` runs more than tests: its tests alone, by their own script or as they stand in it. */
+/** Alternatives where `test` runs more than tests: only the tests, by a script of their own or as `test` calls them. */
 function partsOfTest(
   scripts: Readonly<Record<string, string>>,
   run: (script: string) => string,

@@ -1,4 +1,4 @@
-// What the tests and tools of a Python project need, where the project says it: groups, extras, files of requirements, tox, nox.
+// Where a Python project lists what its tests and tools need: groups, extras, requirements files, tox, nox.
 import { parse } from 'smol-toml'
 import { asObject, asString, type Json } from '../../engine/model/json.ts'
 import type { Folder } from './project.ts'
@@ -124,7 +124,7 @@ function rank({ name }: Source): number {
   return at < 0 ? TEST_NAMES.length : at
 }
 
-/** Where the project lists what its tests need: where the runner is listed or run; else what is called so. */
+/** The list of the tests' packages: one with the runner in it or run by it; else one with such a name. */
 export function testSource(sources: readonly Source[], runner: string): Source | null {
   const runs = ({ commands }: Source) => commands.some((line) => new RegExp(`\\b${runner}\\b`).test(line))
   const best = (some: readonly Source[]) => [...some].sort((a, b) => rank(a) - rank(b))[0] ?? null

@@ -30,7 +30,7 @@ export const python: Ecosystem = {
     }
     // Where it finds no test it is green all the same.
     const unittest = hasTestsLike(folder, UNITTEST) ? unittestBy(folder, run) : null
-    // What CI calls may be a part of them, with a job for each.
+    // CI may run only a part of the tests in each job.
     const test = tools.includes('pytest') ? run('pytest', 'pytest') : unittest
     const calls = statedArguments(stated, 'pytest')
       .filter((words) => !NARROW.test(words))
@@ -56,12 +56,12 @@ export const python: Ecosystem = {
 }
 
 const TOOLS = ['pytest', 'ruff', 'mypy', 'flake8', 'pyright'] as const
-/** Tests by name or mark, and benchmarks, stand for too little. */
+/** Calls that select tests, and benchmarks, prove too little. */
 const NARROW = /(?:^| )-[km]\b|bench/
-/** So many ways in which the project calls its tests are tried. */
+/** The most calls of the tests that are tried. */
 const MOST_CALLS = 3
 type Tool = (typeof TOOLS)[number]
-/** One tool a gate: who uses both has the other for something else. */
+/** One tool a gate: a project with both uses the other for something else. */
 const INSTEAD: Partial<Record<Tool, readonly Tool[]>> = { pyright: ['mypy'], flake8: ['ruff'] }
 
 /** Files and sections that hold the settings of a tool. */
@@ -101,7 +101,7 @@ function hasTestsLike(folder: Folder, pattern: RegExp): boolean {
   return tests.some((path) => pattern.test(folder.text(path)))
 }
 
-/** Nothing where the project's settings name what is checked; else its package, which is meant to be typed. */
+/** Empty where the settings name what is checked; else the package. */
 function scopeOfMypy(folder: Folder, { toml, ini }: PythonProject): string {
   const own = { ...asObject(asObject(toml.tool)?.mypy), ...ini.mypy }
   if (['files', 'packages', 'modules'].some((key) => key in own)) return ''
@@ -199,7 +199,7 @@ function withWords(installs: readonly string[]): string {
   return installs.includes('-c') ? '' : words.join('')
 }
 
-/** Without what a workflow would evaluate. */
+/** Words without characters that a workflow or shell would evaluate. */
 const inert = (words: readonly string[]) => words.filter((word) => !/[$`\n]/.test(word))
 const NAME = /^[\w.-]+$/
 const extrasOf = (sources: readonly Source[]) =>

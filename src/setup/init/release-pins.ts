@@ -1,4 +1,4 @@
-// Which release of the action a workflow names, and of the package a package.json; moved to another one, and not a byte beside it.
+// The release of the action in a workflow, or of the package in package.json, changed in place; every other byte stays.
 import { isMap, isScalar, parseDocument, visit } from 'yaml'
 import { ACTION, PACKAGE } from '../../engine/model/version.ts'
 

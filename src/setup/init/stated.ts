@@ -12,7 +12,7 @@ const TASKFILES = ['Taskfile.yml', 'Taskfile.yaml', 'taskfile.yml', 'taskfile.ya
 const JUSTFILES = ['justfile', 'Justfile', '.justfile']
 export const FILES_OF_TARGETS = [...MAKEFILES, ...TASKFILES, ...JUSTFILES]
 
-/** In the order in which they are believed: what CI runs first. */
+/** Commands in the order of preference: those of CI first. */
 export function statedCommands(folder: Folder): string[] {
   const recipes = findTargets(folder).flatMap(({ lines }) => lines)
   return [
@@ -48,7 +48,7 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-/** What starts a tool in the environment that its project made. */
+/** Prefixes that start a tool in the project's environment. */
 const STARTERS =
   /^(?:(?:uv|poetry|hatch|pdm|pipenv) run (?:-\S+ )*|(?:\S*\/)?python3? -m |coverage run (?:-\S+ )*-m )+/
 /** Words that mean the same to every shell. */
