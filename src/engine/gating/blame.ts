@@ -1,18 +1,18 @@
-// Which story broke a gate that is red on the whole: the gate alone is run at commits between the fork point and the head.
+// Finds the story that broke a gate which is red in the final verification: runs that gate at commits since the fork point.
 import type { Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { redGateReason } from '../state-updates.ts'
 
-/** Runs one gate on a commit, in the place where it was red. */
+/** Runs gates on a commit, in the clean room where one was red. */
 export type RunAt = (commit: string, only: readonly string[]) => Promise<readonly GateResult[]>
 
 type Commit = { commit: string; storyId: string | null }
 
 /**
- * `last`: the story that is asked to make it green where no commit can be named. A gate that is green when it runs again on the
- * same commit is flaky; one that is red at the fork point, too, although the baseline was green, is no story's doing.
+ * `last`: the story that has to make the gate green where no commit can be blamed. A gate that is green when it runs again on the
+ * same commit is flaky. One that is red at the fork point, too, although the baseline was green, was broken by no story.
  */
 export async function blame(
   red: GateResult,
@@ -64,11 +64,11 @@ export async function blame(
   )
 }
 
-/** What helps where gates are green in a checkout and red in a clean clone of the same commit. */
+/** The fix where gates are green in a checkout and red in a clean clone of the same commit. */
 export const NOT_IN_A_CLONE =
   'let `prepare` make what git ignores and the gates need, make the gates independent of the folder that they run in, or set clean-room: off'
 
-/** The story of the first commit that is red, by bisection: the fork point is green, and the last commit is red. */
+/** The story of the first red commit, by bisection: the fork point is known to be green, and the last commit to be red. */
 export async function firstRed(
   history: readonly Commit[],
   isRed: (commit: string) => Promise<boolean>,

@@ -1,4 +1,4 @@
-// What shows that a criterion is met: named by a judge, and looked for before it counts. A judge may err, or be talked to.
+// Checks the evidence that a judge names for a criterion: a judge may err, or be misled by what it reads.
 import type { Verdict } from '../model/event.ts'
 import type { Story, StoryEvidence } from '../model/feature.ts'
 import { oneLine } from '../model/text.ts'
@@ -16,13 +16,13 @@ export type EvidenceFacts = {
   hasLine(path: string, line: number | null): Promise<boolean>
 }
 
-/** More criteria than a session's last words hold a line for: what is missing then says nothing, unless it is required. */
+/** With more criteria than a final message has lines for, missing evidence does not count, unless it is required. */
 const MOST_CRITERIA = 400
 
 /**
- * An approval with the evidence that is there. A criterion of which nothing is said resets its story: nothing is assumed. What is
- * said and cannot be found is the judge's mistake, and another one is asked. One that names nothing for any criterion keeps
- * its word, and every page says so, unless evidence is required.
+ * The verdict with the evidence that was found. A criterion without evidence resets its story. Evidence that cannot be found is
+ * the judge's mistake, and another judge is asked. A verdict without any evidence is accepted as such, and shown so on every
+ * page, unless evidence is required.
  */
 export async function checkEvidence(
   verdict: Verdict,
@@ -68,10 +68,10 @@ function someOf(criteria: readonly { text: string }[]): string {
     .join(', ')}${more}`
 }
 
-/** Words that a path with blanks in it may have. */
+/** The most words of a path with spaces in it. */
 const MOST_WORDS = 6
 
-/** `gate test`, `screenshot cart-1280x800`, `src/cart.test.ts:14`, each with words behind it; null for what is not there. */
+/** Finds `gate test`, `screenshot cart-1280x800` or `src/cart.test.ts:14`, each with text behind it; null where it does not exist. */
 async function placeOf(shown: string, facts: EvidenceFacts): Promise<Place | null> {
   const text = shown.replace(/[`"']/g, '').trim()
   const [, kind, rest = ''] = /^(gate|screenshot):?\s+(.*)$/i.exec(text) ?? []

@@ -1,4 +1,4 @@
-// The gates of the final verification: in a clean room, with the tests as they were, and which story a red one belongs to.
+// The gates of the final verification: in a clean room, then with the earlier tests, and the story that a red gate is blamed on.
 
 import type { StepContext, StepResult } from '../attempt-steps.ts'
 import type { RevertedStory, Verdict } from '../model/event.ts'
@@ -12,10 +12,10 @@ import { blame, firstRed, NOT_IN_A_CLONE } from './blame.ts'
 import { newGateRun, runGatesOn } from './gate-run.ts'
 import { openLazily, reusableResults } from './reuse.ts'
 
-/** `verdict`: what gates, and a judge of what they no longer say, decide; null where all is well. */
+/** `verdict`: decided by red gates, or by a judge on what gates no longer check; null where all is well. */
 export type Gated = { gates: GateResult[]; verdict: Verdict | null; usage: Usage }
 
-/** Asks a judge whether the stories ask for what gates no longer say. */
+/** Asks a judge whether the stories ask for what gates no longer check. */
 export type AskExpectation = (
   gates: readonly GateResult[],
   change: Pick<Expectation, 'from' | 'to' | 'paths'>,
@@ -44,7 +44,7 @@ export async function runFinalGates(
   return await checkWeakened(gates, whole)
 }
 
-/** All gates, but for those that were green in a clean room on the same tree. */
+/** The results of all gates; those that were green in a clean room on the same tree are reused. */
 async function runOrTake(whole: Whole): Promise<GateResult[]> {
   const { state, run, ports, now } = whole
   const keys = ports.openCleanRoom === null ? {} : ((await ports.gates.keys?.(run.commit, run.from)) ?? {})
@@ -67,7 +67,7 @@ async function runAt(
   return runGatesOn(one, { gates: room.gates, repository: room, signal: ports.signal })
 }
 
-/** The story that a red gate belongs to. Where gates ran in a job that is over, none can be run again. */
+/** The verdict on a red gate: the story that broke it. Results that another job handed over cannot be run again. */
 async function blameRedGate(red: GateResult, gates: readonly GateResult[], whole: Whole): Promise<Verdict> {
   const { state, passed, run, ports } = whole
   const last = lastPassed(state, passed)
@@ -77,7 +77,7 @@ async function blameRedGate(red: GateResult, gates: readonly GateResult[], whole
   return blame(red, { state, run, gates, last }, history, (commit, only) => runAt(whole, commit, only))
 }
 
-/** What the green gates no longer say since the fork point, and whether that was asked for. */
+/** Checks what the green gates no longer check since the fork point, and whether the stories ask for that. */
 async function checkWeakened(green: GateResult[], whole: Whole): Promise<Gated> {
   const { state, limits, ports, passed, run, room, ask } = whole
   const history = await ports.repository.history(state)
@@ -102,7 +102,7 @@ async function checkWeakened(green: GateResult[], whole: Whole): Promise<Gated> 
   return { gates, verdict, usage }
 }
 
-/** The story of the first commit on which a gate is red with these files as they were. */
+/** The story of the first commit on which a gate is red with the earlier version of these files. */
 function firstWeaker(red: GateResult, paths: readonly string[], history: History, whole: Whole) {
   const { run, room, ports } = whole
   return firstRed(history, async (commit) => {
@@ -118,8 +118,8 @@ function firstWeaker(red: GateResult, paths: readonly string[], history: History
 }
 
 /**
- * The gates once more on `commit` with the files of tests and the settings of tools as they were at `from`, where the change
- * touches such files. Gates that were not green before say nothing then, and are left out.
+ * Runs the gates again on the commit with test files and tool settings as they were at `from`, where the change touches such
+ * files. Gates that were not green before are left out: they prove nothing then.
  */
 export async function runGatesAsItWas(
   run: GateRun,
@@ -145,7 +145,7 @@ export async function runGatesAsItWas(
   }
 }
 
-/** A test that is skipped here says nothing here where it is gone: only how many are skipped shows it. */
+/** Adds a finding for skipped tests that are gone: with the earlier tests they are skipped, so only their number shows it. */
 function withSkips(result: GateResult, first: readonly GateResult[]): GateResult {
   const now = first.find(({ name }) => asItWasName(name) === result.name)?.tests
   const gone = (result.tests?.skipped ?? 0) - (now?.skipped ?? 0)
@@ -165,12 +165,12 @@ function resetBy(storyId: string | null, reason: string, gate: GateResult | unde
   return { kind: 'reset', stories: [storyId], reason, gate: gate.name }
 }
 
-/** The clean room; where there is none, the work tree, as clean as it can be made. */
+/** The clean room; without one, the work tree, as clean as possible. */
 async function roomOf({ state, ports }: StepContext): Promise<CleanRoom> {
   if (ports.openCleanRoom !== null) return ports.openCleanRoom(state)
   const { repository, gates } = ports
   await repository.ignored.forGates(gates.canPrepare)
-  // What gates made before must not make them green now.
+  // Files of earlier gate runs must not make gates green now.
   await repository.ignored.forGatesAgain()
   return {
     gates,
@@ -186,8 +186,8 @@ async function roomOf({ state, ports }: StepContext): Promise<CleanRoom> {
 }
 
 /**
- * The story of ours that broke a gate which is red where people's commits and ours are joined: one with `when` did not run for it. Null
- * where our own head is green, or red without a story, and where no gate can be run again.
+ * The story of ours that broke a gate which is red after a join with people's commits: a gate with `when` may not have run for it.
+ * Null where our own head is green, where the fork point is red, too, and where gates cannot be run again.
  */
 export async function findBreakingStory(
   red: GateResult,
@@ -218,8 +218,8 @@ export async function findBreakingStory(
 }
 
 /**
- * Where installed packages are ignored and nothing prepares them, a clean clone has none: that is found before the first session is
- * paid for. Null where gates are green there, or it need not be asked.
+ * Where installed packages are ignored files and there is no `prepare` command, a clean clone has none: this check finds that
+ * before the first session is paid for. Null where gates are green there, or the check does not apply.
  */
 export async function findRedInCleanClone(run: GateRun, context: StepContext): Promise<Failed | null> {
   const { state, limits, ports } = context
@@ -241,7 +241,7 @@ type Failed = Extract<StepResult, { kind: 'failed' }>
 /** Folders in which package managers install what a project needs. */
 const INSTALLED = /(?:^|\/)(?:node_modules|bower_components|\.?venv|vendor|Pods|deps)\/$/
 
-/** Where a gate that only the whole shows to be red is mended, if no commit can be named. */
+/** The story that has to make a gate green where no commit can be blamed: the last one that passed. */
 function lastPassed(state: State, passed: readonly Story[]): string | null {
   const isPassed = (id: string) => passed.some((story) => story.id === id)
   const last = state.timeline.findLast(({ storyId, result }) => result === 'passed' && isPassed(storyId))

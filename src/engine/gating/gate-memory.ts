@@ -1,5 +1,5 @@
-// Gates on the base, and what is remembered of gates: what later runs are compared with, and which were red and green on one tree.
-// Pure.
+// The baseline, and what the state remembers of gates: values to compare later runs with, and gates that were red and green on one
+// tree. Pure.
 
 import { excerpt } from '../../system/excerpt.ts'
 import type { EventOf } from '../model/event.ts'
@@ -40,7 +40,7 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>): State 
 
 const OR_OFF = 'or set baseline: off for a project that does not exist yet'
 
-/** Something on the machine may be in its way, and nothing of the base be wrong. */
+/** A service failed in the baseline. The machine may be the cause, such as a taken port, and not the base. */
 function withoutService(state: State, service: GateResult, output: string): State {
   const { name, ended } = service
   const words = `${name} ${ended}`
@@ -60,7 +60,7 @@ function inTheWay({ name, ended }: GateResult): string {
     : `end process ${pid}, or give ${name} another port`
 }
 
-/** A port that somebody else took on this machine ends the run, and is no fault of any story; null where none was. */
+/** A port that another program has taken ends the run, and is no failure of a story; null where there is none. */
 export function findPortConflict(gates: readonly GateResult[]): { summary: string; fix: string } | null {
   const service = redService(gates)
   if (!service?.ended.startsWith(CANNOT_START) || !service.ended.includes(TAKEN)) return null
@@ -72,7 +72,7 @@ export function haltOnPortConflict(state: State, gates: readonly GateResult[]): 
   return taken === null ? null : haltWithError(state, taken.summary, taken.fix)
 }
 
-/** The first green run of each gate is what its time is compared with: on the base, or where that was not run for it. */
+/** Records the first green run of each gate, on the base or later: later times are compared with it. */
 export function recordFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
   const green = gates.filter(({ ok, asItWas }) => ok && asItWas !== true)
@@ -86,7 +86,7 @@ export function recordFirstRuns(state: State, gates: readonly GateResult[]): Sta
   return { ...state, baselineGates: { ...known, ...Object.fromEntries(entries) } }
 }
 
-/** Tests are compared with what is green now: a story that adds some must not hide one that takes as many away. */
+/** Updates the test counts after each pass: a story that adds tests must not hide a later one that removes as many. */
 export function updateTestCounts(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
   const now = gates.flatMap(({ name, ok, tests }) => {
@@ -96,13 +96,13 @@ export function updateTestCounts(state: State, gates: readonly GateResult[]): St
   return now.length === 0 ? state : { ...state, baselineGates: { ...known, ...Object.fromEntries(now) } }
 }
 
-/** What the gates of a final verification have to tell, those first that were green on the same commit for a story. */
+/** The remarks of the final verification's gates; first, gates that were green for a story on the same commit. */
 export function verificationRemarks(state: State, gates: readonly GateResult[]): string[] {
-  const told = Object.entries(state.records).filter(([, { commit }]) => commit === state.green)
+  const records = Object.entries(state.records).filter(([, { commit }]) => commit === state.green)
   const contradicted = gates
     .filter(({ ok }) => !ok)
     .flatMap(({ name, ended }) =>
-      told
+      records
         .filter(([, record]) => record.gates.some((gate) => gate.name === name && gate.ok))
         .map(
           ([id]) =>

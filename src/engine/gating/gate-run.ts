@@ -1,4 +1,4 @@
-// What a run of the gates is asked for, and how it is done on a commit that is checked out.
+// A run of the gates on a commit that is checked out.
 
 import { displayPath } from '../../system/path-text.ts'
 import type { GateResult } from '../model/gate.ts'
@@ -13,14 +13,14 @@ import type {
 import type { State } from '../model/state.ts'
 import { greenPages } from '../screenshots.ts'
 
-/** Gates on the green commit, which the change begins at, where nothing else is said. */
+/** A gate run with defaults: all gates, on the green commit. */
 export function newGateRun(state: State, run: Partial<GateRun> & Pick<GateRun, 'of'>): GateRun {
   const { green, baselineGates: baseline = {} } = state
   const pages = greenPages(state, run.of === 'whole' ? 'base' : 'last')
   return { tags: null, stories: [], what: run.of, commit: green, from: green, baseline, pages, ...run }
 }
 
-/** The dependencies of a commit that is checked out, then its gates for these tags, or all (null); what they wrote is thrown away. */
+/** Prepares the checked-out commit, runs its gates, and discards what they wrote into tracked files. */
 export async function runGatesOn(
   run: GateRun,
   {
@@ -42,7 +42,7 @@ export async function runGatesOn(
   return results
 }
 
-/** Gates in the work tree, without what sessions made there that no commit holds. The first result names it. */
+/** Runs gates in the work tree while ignored files of sessions are moved away. The first result has a remark on them. */
 export async function withoutSessionFiles(
   { repository, gates }: { repository: Pick<RepositoryPort, 'ignored'>; gates: GatesPort },
   run: () => Promise<GateResult[]>,
@@ -58,7 +58,7 @@ export async function withoutSessionFiles(
   }
 }
 
-/** The first result says it to people; a red one, whose output the next attempt reads, to the agent. */
+/** Adds the remarks to the first result, for people, and to the output of red ones, which the next attempt reads. */
 function withRemarks(result: GateResult, isFirst: boolean, remarks: readonly string[]): GateResult {
   const said = isFirst ? { remarks: [...(result.remarks ?? []), ...remarks] } : {}
   if (result.ok) return { ...result, ...said }

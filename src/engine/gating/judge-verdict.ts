@@ -1,4 +1,4 @@
-// What the judge of the finished work said. Pure.
+// The event of the final verification: its verdict approves, or resets stories. Pure.
 
 import { recordAgentUnavailable } from '../attempt-events.ts'
 import { revert } from '../attempt-outcome.ts'
@@ -55,7 +55,7 @@ function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] 
   return `every criterion was judged to be met; ${words}`
 }
 
-/** Gates that did not run again for it, for they were green in a clean clone of the same tree. */
+/** Gates whose earlier result was reused, since they were green in a clean clone of the same tree. */
 function takenIn(gates: Verified['gates']): { taken?: string[] } {
   const taken = gates.flatMap(({ name, asAt }) => (asAt === undefined ? [] : [`${name} as at ${asAt}`]))
   return taken.length === 0 ? {} : { taken }
@@ -71,7 +71,7 @@ function withEvidence(state: State, found: readonly StoryEvidence[]): State {
   return { ...state, prd: { ...state.prd, userStories } }
 }
 
-/** Gates that were green need not run again for the next judge. */
+/** The judge gave no verdict. Green gates need not run again for the next one. */
 function withoutVerdict(state: State, message: string, gates: Verified['gates']): State {
   const { gated: _before, ...verification } = state.verification
   const gated = redGate(gates) === undefined ? { gated: { commit: state.green, gates } } : {}
@@ -89,10 +89,10 @@ function resetStories(
   const ids = state.prd.userStories
     .filter((story) => story.passes && asked(story) && named.includes(story.id))
     .map(({ id }) => id)
-  // A judge that takes back nothing that had passed has said nothing.
+  // A reset that names no passed story is no verdict.
   if (ids.length === 0) return withoutVerdict(state, reason, gates)
   const seen = gate ?? redGate(gates)?.name
-  // Tests as they were are no gate of a run: the story need not make them green.
+  // A run with the earlier tests is not a gate of its own: the story need not make it green.
   const owed = gates.some(({ name, asItWas }) => name === gate && asItWas === true) ? undefined : gate
   const kind = owed === undefined ? 'judge' : 'gates'
   const failure: Failure = { kind, summary: reason, detail, ...(seen === undefined ? {} : { gate: seen }) }
@@ -102,7 +102,7 @@ function resetStories(
   }, withoutApproval(state))
 }
 
-/** From now on the gate runs for the story whatever its tags, and an empty change does not pass it. */
+/** Makes the gate run for the story whatever its tags; an empty change cannot pass it then. */
 export function requireGate(state: State, id: string, gate: string): State {
   return withRecord(state, id, (record) => ({
     ...record,

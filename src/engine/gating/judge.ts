@@ -1,4 +1,4 @@
-// What a fresh session judges, since gates cannot see it: the finished work, a story without a change, a change of what gates expect.
+// Judges: fresh sessions that decide what gates cannot: the finished work, a story without a change, a change of what gates expect.
 
 import { type StepContext, sessionBounds } from '../attempt-steps.ts'
 import type { Verdict } from '../model/event.ts'
@@ -13,7 +13,7 @@ import { pictureName, picturePath, picturesForJudge } from '../screenshots.ts'
 import { checkEvidence, type EvidenceFacts } from './criterion-evidence.ts'
 import { runFinalGates } from './final-gates.ts'
 
-/** Every gate on the green commit in a clean room, then a fresh session that judges what passed. */
+/** The final verification: every gate on the green commit in a clean room, then a judge of the passed stories. */
 export async function verifyWhole(
   context: StepContext,
 ): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
@@ -34,12 +34,12 @@ export async function verifyWhole(
   return { gates, verdict: said.verdict, usage: addUsage(usage, said.usage) }
 }
 
-/** Gates that were green on this commit when its judge gave no verdict: only the judge is asked again. */
+/** The green gates of this commit, whose judge gave no verdict: only the judge is asked again. */
 export function gatesBeforeJudge({ verification: { gated }, green }: State): GateResult[] | null {
   return gated?.commit === green ? gated.gates : null
 }
 
-/** Whether the stories ask for what gates no longer say. No answer is a no. */
+/** Asks a judge whether the stories ask for what gates no longer check. No answer is a no. */
 export function askExpectation(
   about: Pick<JudgeTask, 'stories' | 'gates'>,
   { from, to, paths }: Pick<Expectation, 'from' | 'to' | 'paths'>,
@@ -49,13 +49,13 @@ export function askExpectation(
   return askJudge({ ...about, expectation }, to, context)
 }
 
-/** What a verification is about: of a part of the feature, the stories of that part. */
+/** The stories that a verification is about: the passed ones within the run's scope. */
 function passedOf({ prd, control }: State): Story[] {
   const asked = inScope(control.scope)
   return prd.userStories.filter((story) => story.passes && asked(story))
 }
 
-/** The word of a fresh session on `commit`, which is checked out; nobody but the fork point speaks to it meanwhile. */
+/** Asks a fresh session about `commit`, which is checked out. Documents for agents are those of the fork point meanwhile. */
 export async function askJudge(about: JudgeTask, commit: string, { state, limits, ports, now }: StepContext) {
   const { agent, repository, signal } = ports
   const pictures = picturesForJudge(state, about)

@@ -1,4 +1,4 @@
-// Gates of the last story run where the final verification would run them, in a clean room; what is green there counts for both.
+// The gates of the last story run in a clean room, as those of the final verification do; a green result counts for both.
 // docs/adr/0017-a-green-gate-counts-once.md says what is trusted, and why.
 
 import { messageOf } from '../../system/errors.ts'
@@ -10,10 +10,10 @@ import type { CleanRoom, GateRun } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { remaining } from '../prd/select.ts'
 
-/** What a machine has may change: an older result counts for nothing, milliseconds. */
+/** The longest time that a result may be reused, milliseconds: programs of the machine may change. */
 const LONGEST_MS = 24 * 3_600_000
 
-/** Whether the final verification follows where this attempt passes. One that failed before would pay for a room each time. */
+/** Whether the final verification follows if this attempt passes. Only for a first attempt: each further one would pay for a room. */
 export function isLastStory(
   state: State,
   limits: Limits,
@@ -33,7 +33,7 @@ export async function openLastStoryRoom(
   if (openCleanRoom === null || gates.keys === undefined || !isLastStory(state, limits, attempt)) return null
   const keys = Object.values(await gates.keys(commit, state.base.sha))
   if (keys.every((key) => key === '')) return null
-  // Where there is no room for one, the session that was paid for is judged in the work tree.
+  // Where no clean room can be opened, the gates of the paid session run in the work tree.
   const room = await openCleanRoom({ ...state, green: commit }).catch((error: unknown) => {
     ports.warn(messageOf(error))
     return null
@@ -48,7 +48,7 @@ export async function openLastStoryRoom(
   }
 }
 
-/** Green results with what they depend on, as `keys` has it by gate. What a person should know of one is told by its own run. */
+/** Adds to green results the digest of what they depend on. Flaky ones, and ones with findings, are not reused. */
 export function withReuseKeys(
   results: readonly GateResult[],
   keys: Readonly<Record<string, string>>,
@@ -62,13 +62,13 @@ export function withReuseKeys(
   })
 }
 
-/** The results that count again, in the order of the gates, each with where it is from. */
+/** The results that can be reused, in the order of the gates, each with its origin in `asAt`. */
 export function reusableResults(
   { records, verification }: Pick<State, 'records' | 'verification'>,
   keys: Readonly<Record<string, string>>,
   now: number,
 ): GateResult[] {
-  // A person who asks for a verification wants to see it.
+  // A verification that a person asked for runs every gate.
   if (verification.asked) return []
   const known = Object.entries(records).flatMap(([id, { gates }]) => gates.map((gate) => ({ id, gate })))
   return Object.entries(keys).flatMap(([name, key]) => {
@@ -78,7 +78,7 @@ export function reusableResults(
       return key !== '' && gate.name === name && gate.ok && green?.key === key && isYoung
     })
     if (found?.gate.green === undefined) return []
-    const { remarks: _told, ...gate } = found.gate
+    const { remarks: _reported, ...gate } = found.gate
     const asAt = `${found.id}, ${agoWords(now - found.gate.green.at)}`
     return [{ ...gate, asAt }]
   })
@@ -90,7 +90,7 @@ function agoWords(ms: number): string {
   return minutes < 120 ? `${minutes} min ago` : `${Math.round(minutes / 60)} h ago`
 }
 
-/** A room that is opened only where something runs in it. */
+/** A clean room that is opened only when something runs in it. */
 export function openLazily(open: () => Promise<CleanRoom>): CleanRoom {
   let room: CleanRoom | null = null
   let isPrepared = false

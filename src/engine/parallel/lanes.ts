@@ -1,4 +1,4 @@
-// The loop with several stories in work: one state, one decision after the other, and the steps of attempts side by side.
+// The loop with several stories in work: one state, decisions one after the other, and the steps of attempts side by side.
 
 import { type JobEnd, notifyObservers, settleObservers } from '../loop.ts'
 import type { Attempt } from '../model/attempt.ts'
@@ -51,14 +51,14 @@ class Run {
       }
       const step = nextRunStep(this.#state, this.#limits, this.#ports.clock.now())
       if (step?.kind === 'stop') return { conclusion: step.conclusion, state: this.#state }
-      // Where there is no room for its work tree nothing is reserved, and nothing charged.
+      // The lane is opened first: where that fails, nothing is reserved and nothing charged.
       if (step?.kind === 'reserve' && this.#free.length === 0) this.#free.push(await this.#openLane())
       if (step !== null) await this.#happened(await this.#performed(step, this.#state, this.#ports))
       else await this.#next()
     }
   }
 
-  /** Whatever ended the run: nothing is left at work. */
+  /** Ends all steps in work and removes the lanes, however the run ended. */
   async end(): Promise<void> {
     this.#stop.abort()
     await Promise.allSettled(this.#working.values())
@@ -73,12 +73,12 @@ class Run {
     const signal = AbortSignal.any([this.#ports.signal, this.#stop.signal])
     const ports = lane === null ? this.#ports : { ...this.#ports, ...lane, signal }
     const performed = this.#performed(step, stateForStep(step, this.#state, attempt), ports)
-    // It may fail while the driver waits for something else, which would end the process: it is heard when its turn comes.
+    // A rejection without a handler would end the process: the error is handled when this step's result is read.
     performed.catch(() => {})
     this.#working.set(storyId, performed)
   }
 
-  /** The work tree of an attempt; null for one whose work tree went with another process. */
+  /** The lane of an attempt; null where it was lost with another process. */
   #laneOf({ storyId, phase }: Attempt): Lane | null {
     const known = this.#lanes.get(storyId)
     if (known !== undefined || phase !== 'reserved') return known ?? null
@@ -101,7 +101,7 @@ class Run {
     return { step, event: await perform(step, state, this.#limits, ports) }
   }
 
-  /** Waits for a step that is in work. One that was cut short is heard last: it gives all attempts back. */
+  /** Waits for a step in work. Events of a step that was cut short come last: they return all attempts. */
   async #next(): Promise<void> {
     const first = await Promise.race(this.#working.values())
     const isCut = first.event.kind === 'interrupted' || first.event.kind === 'out-of-time'
@@ -115,7 +115,7 @@ class Run {
     if ('attempt' in step) this.#working.delete(step.attempt.storyId)
     this.#state = reduce(this.#state, event, this.#limits)
     const { attempts, job } = this.#state
-    // Once it is published the lease is free, and the state belongs to the next run.
+    // After the publish the lease is free, and the state belongs to the next run.
     if (EVENTS[event.kind].durable && job.ending?.published !== true)
       await this.#ports.store.save(this.#state)
     for (const [storyId, lane] of this.#lanes) {
@@ -127,7 +127,7 @@ class Run {
   }
 }
 
-/** What a step sees of the run: its own attempt alone, on the commit that it stands on, or is to stand on. */
+/** The state for a step: with its own attempt alone, on the commit that it is, or will be, based on. */
 export function stateForStep(step: Step, state: State, attempt: Attempt): State {
   if (step.kind === 'rebase')
     return { ...withOnlyAttempt(landedBefore(state, attempt.storyId), attempt), green: step.onto }
@@ -136,7 +136,7 @@ export function stateForStep(step: Step, state: State, attempt: Attempt): State 
   return withOnlyAttempt(state, attempt)
 }
 
-/** What the other sessions in work are taken to use is no money of this one. */
+/** The estimates of the other sessions in work are no longer available to this one. */
 function withOthersReserved(state: State, storyId: string): State {
   return Object.values(state.attempts)
     .filter((other) => other.storyId !== storyId && other.phase === 'reserved')

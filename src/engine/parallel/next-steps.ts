@@ -9,7 +9,7 @@ import { nextStep } from '../next-step.ts'
 import { recordLostSession, reservedUsage } from '../record-session.ts'
 import { baseFor, trainOf } from './train.ts'
 
-/** The next step of an attempt, the first that has one and is not busy. One that waits for those before it to land has none. */
+/** The next step of the first attempt that has one and is not busy. An attempt that waits for others to land has none. */
 export function nextAttemptStep(
   state: State,
   limits: Limits,
@@ -23,8 +23,8 @@ export function nextAttemptStep(
 }
 
 /**
- * What is next for the run as a whole: another reservation, or a look at what people say. Null while it is something that has
- * to wait until no story is worked on, such as the final verification or the end.
+ * The next step of the run as a whole: another reservation, or a sync. Null while the next step has to wait until no story is in
+ * work, such as the final verification or the end.
  */
 export function nextRunStep(state: State, limits: Limits, now: number): Step | null {
   const open = Object.values(state.attempts)
@@ -34,7 +34,7 @@ export function nextRunStep(state: State, limits: Limits, now: number): Step | n
   return open.length === 0 || step.kind === 'reserve' || step.kind === 'sync' ? step : null
 }
 
-/** What a worker of a wave does next; `leave` and `take` change whose an attempt is. */
+/** What a worker of a wave does next; `leave` and `take` change the worker of an attempt. */
 export type WorkerStep =
   | AttemptStep
   | Extract<Step, { kind: 'sync' | 'reserve' }>
@@ -42,8 +42,8 @@ export type WorkerStep =
   | { kind: 'take'; storyId: string }
 
 /**
- * The next step of this worker: its own attempt's, that of a candidate which none has in work, then another story. Null when there
- * is nothing for it. `begins`: false for one that only brings to an end what others left.
+ * The next step of this worker: of its own attempt, of a candidate without a worker, then another story. Null where there is
+ * nothing to do. `begins`: false for a worker that only finishes attempts that others left.
  */
 export function nextWorkerStep(
   state: State,
@@ -88,7 +88,7 @@ function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | n
   }
 }
 
-/** No limit is passed by more than the attempts that are reserved already: they count as if each had used all that it may. */
+/** The state with reserved attempts counted by their estimates, so that a limit is exceeded by at most these attempts. */
 function asCounted(state: State, open: readonly Attempt[]): State {
   const counted = open.reduce(
     (sum, attempt) =>

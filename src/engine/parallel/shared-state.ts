@@ -1,5 +1,5 @@
-// One state with many writers: each keeps the events that it has not made durable yet. A save that comes behind another's reads the
-// newest state and reduces them onto it: no text is merged.
+// One state with many writers: each keeps its events that are not durable yet. A save that another one overtook reads the newest
+// state and reduces these events onto it: no text is merged.
 
 import type { Event, EventOf } from '../model/event.ts'
 import type { Limits } from '../model/limit-types.ts'
@@ -8,7 +8,7 @@ import type { State } from '../model/state.ts'
 import { reduce } from '../reduce.ts'
 import { nextRunStep } from './next-steps.ts'
 
-/** Of one save: others come first as often as there are workers, and a few times more. */
+/** The most tries of one save: other workers may overtake it many times. */
 const MOST_TRIES = 300
 
 type JobTime = Pick<State['job'], 'startedAt' | 'deadline'>
@@ -18,7 +18,7 @@ export function withTimeOf(state: State, { startedAt, deadline }: JobTime): Stat
   return { ...state, job: { ...state.job, startedAt, deadline } }
 }
 
-/** The state of a wave as one of its workers knows it, and what that has not made durable yet. */
+/** The state of a wave as one of its workers knows it, and its events that are not durable yet. */
 export class SharedState {
   #state: State
   readonly #pending: Event[] = []
@@ -60,7 +60,7 @@ export class SharedState {
   #replay(newest: State): void {
     this.#state = withTimeOf(newest, this.#time)
     for (const event of this.#pending.splice(0)) {
-      // What was only decided here is decided again, on what is known now.
+      // A reservation was only decided, not begun: it is decided again, on the newest state.
       if (event.kind === 'reserved' && !this.#isStillNext(event)) continue
       this.apply(event)
     }

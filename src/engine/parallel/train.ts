@@ -4,7 +4,7 @@ import { passedEntry, passStory } from '../attempt-outcome.ts'
 import { type Attempt, type AttemptWithCandidate, hasCandidate } from '../model/attempt.ts'
 import type { State } from '../model/state.ts'
 
-/** The candidates in the order in which they land: that in which the state first had them. */
+/** The candidates in the order in which they land, which is the order in which they were built. */
 export function trainOf({ attempts }: Pick<State, 'attempts'>): AttemptWithCandidate[] {
   return Object.values(attempts)
     .filter(hasCandidate)
@@ -12,8 +12,8 @@ export function trainOf({ attempts }: Pick<State, 'attempts'>): AttemptWithCandi
 }
 
 /**
- * The run as it will stand when the candidates before this story's have landed: what its own is built on. An attempt that has no
- * candidate yet comes behind all of them.
+ * The run as it will be when the candidates before this story's have landed: its own candidate is built on that. An attempt
+ * without a candidate yet comes after all of them.
  */
 export function landedBefore(state: State, storyId: string): State {
   const train = trainOf(state)
@@ -21,7 +21,7 @@ export function landedBefore(state: State, storyId: string): State {
   return train.slice(0, at === -1 ? train.length : at).reduce(asLanded, state)
 }
 
-/** What the candidate's commit holds, without what only its acceptance records. */
+/** The state after a candidate's commit, without what only its acceptance records. */
 function asLanded(state: State, attempt: AttemptWithCandidate): State {
   const { candidate } = attempt
   const passed = passStory(state, attempt, candidate)
@@ -30,14 +30,14 @@ function asLanded(state: State, attempt: AttemptWithCandidate): State {
   return { ...passed, green: candidate.commit, progress, recent }
 }
 
-/** The commit that a story's candidate has to stand on. */
+/** The commit that a story's candidate has to be based on. */
 export function baseFor(state: State, storyId: string): string {
   const train = trainOf(state)
   const at = train.findIndex((one) => one.storyId === storyId)
   return train[at - 1]?.candidate.commit ?? state.green
 }
 
-/** The run as an attempt's own steps see it: alone, on the commit that it grew from. */
+/** The state for an attempt's own steps: with this attempt alone, on the commit that it is based on. */
 export function withOnlyAttempt(state: State, attempt: Attempt): State {
   return { ...state, green: attempt.base, attempts: { [attempt.storyId]: attempt } }
 }

@@ -1,4 +1,4 @@
-// A worker of a wave: one of several processes, each with one attempt in work, that have one state in common.
+// A worker of a wave: one of several processes that share a state, each with one attempt in work.
 
 import { notifyObservers } from '../loop.ts'
 import { hasCandidate } from '../model/attempt.ts'
@@ -15,13 +15,13 @@ import { SharedState } from './shared-state.ts'
 export type Worker = {
   /** Its name in the wave. */
   worker: string
-  /** False for one that only brings to an end what others have left. */
+  /** False for a worker that only finishes attempts that others left. */
   begins: boolean
 }
 
 /**
- * Works on one story after the other, until there is nothing for this worker; gives the state as it left it. Throws LeaseLost when
- * the wave is over, or somebody else has the feature.
+ * Works on one story after the other, until there is nothing to do for this worker; gives the state at its end. Throws LeaseLost
+ * when the wave is over, or another run has taken the feature.
  */
 export function workInWave(start: State, limits: Limits, ports: Ports, who: Worker): Promise<State> {
   return new Turns(start, limits, ports, who).run()
@@ -32,7 +32,7 @@ class Turns {
   readonly #limits: Limits
   readonly #ports: Ports
   readonly #who: Worker
-  /** Its time is over: it ends what it has in work, and takes nothing more. */
+  /** Its time is over: it finishes its own attempt, and takes no other. */
   #isEnding = false
 
   constructor(start: State, limits: Limits, ports: Ports, who: Worker) {
@@ -61,7 +61,7 @@ class Turns {
     const isReserved = step.kind === 'reserve'
     if (!isReserved) await this.#announce(step, before)
     const happened = await perform(step, seen, this.#limits, this.#ports).catch(async (error: unknown) => {
-      // What a session used is in the count, whatever ended the look at what it left.
+      // The usage of the session has to be saved, whatever error its work caused.
       await shared.save().catch((lost: unknown) => {
         if (lost instanceof LeaseLost) throw lost
       })
@@ -71,7 +71,7 @@ class Turns {
     if (event === null) return
     shared.apply(event)
     if (isShared(event)) await shared.save()
-    // Another worker may have been there before.
+    // Another worker may have reserved the story first.
     if (isReserved && !this.#has(step.storyId)) return
     if (isReserved) await this.#announce(step, before)
     await notifyObservers(this.#ports, (observer) => observer.event?.(event, shared.state))
@@ -81,7 +81,7 @@ class Turns {
     return notifyObservers(this.#ports, (observer) => observer.step?.(step, before))
   }
 
-  /** Where this worker has to end, the others go on. */
+  /** The event for the shared state: where this worker is cut short, only its own attempt is abandoned. */
   #ofThisWorker(step: WorkerStep, event: Event): Event | null {
     if (event.kind === 'reserved') return { ...event, worker: this.#who.worker }
     if (event.kind !== 'interrupted' && event.kind !== 'out-of-time') return event
@@ -92,7 +92,7 @@ class Turns {
     return { kind: 'abandoned', storyId, why, spent: event.spent, at: event.at }
   }
 
-  /** A candidate that waited in the train, with its work in the tree. */
+  /** Takes a candidate that waited in the train, and checks it out. */
   async #take(storyId: string): Promise<void> {
     await this.#assign(storyId, this.#who.worker)
     const attempt = this.#shared.state.attempts[storyId]

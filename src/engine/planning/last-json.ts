@@ -1,7 +1,7 @@
-// The JSON at the end of a session's last words. Pure.
+// The JSON at the end of a session's final message. Pure.
 import { type Json, jsonObject } from '../model/json.ts'
 
-/** An answer may be of any length; the plan stands at its end. In UTF-16 units. */
+/** The part at the end of a message that is searched, in UTF-16 units: an answer may be of any length. */
 const MOST_WORDS = 256 * 1024
 
 const FENCE = /^ {0,3}(?:`{3,}|~{3,}).*$/m

@@ -1,4 +1,4 @@
-// What came of a plan session, and what people say of its proposal. Pure.
+// The result of a plan session, and the commands of people on its proposal. Pure.
 
 import { recordAgentUnavailable } from '../attempt-events.ts'
 import { countCalls } from '../limits.ts'
@@ -31,7 +31,7 @@ export function planned(state: State, event: Planned, limits: Limits): State {
     case 'asked':
       return withQuestions(paid, proposal.questions, at)
     case 'none':
-      // Without questions it is planned as if nobody had wanted any.
+      // Where the session gave no questions, the next one plans without them.
       if (split === null && mustAskQuestions(state.plan?.interview)) return withQuestions(paid, [], at)
       return split === null
         ? notPlanned(paid, proposal.message, limits)
@@ -45,14 +45,14 @@ function withPlan(state: State, change: (plan: Plan) => Plan): State {
   return state.plan === undefined ? state : { ...state, plan: change(state.plan) }
 }
 
-/** They wait for people; where there are none, a session plans at once. */
+/** The questions wait for people; without any, a session plans at once. */
 function withQuestions(state: State, questions: Question[], at: number): State {
   return withPlan(state, ({ interview: _, ...plan }) =>
     questions.length === 0 ? plan : { ...plan, interview: { questions, askedAt: at, answers: null } },
   )
 }
 
-/** After as many sessions as a story may fail in, the proposal before it stands again, where there is one. */
+/** After as many sessions as a story has attempts, the earlier proposal is valid again, where there is one. */
 function notPlanned(state: State, message: string, limits: Limits): State {
   return withPlan(state, (plan) => {
     const sessions = plan.sessions + 1
@@ -61,7 +61,7 @@ function notPlanned(state: State, message: string, limits: Limits): State {
   })
 }
 
-/** The stories stand in prd.json from here on, where people read and change them; none has passed. */
+/** From here on the stories are in prd.json, where people read and change them; none has passed. */
 function proposed(state: State, proposal: Proposed, limits: Limits): State {
   if (state.plan?.phase !== 'wanted') return state
   const { stories, context, questions } = proposal
@@ -92,12 +92,12 @@ function withSplit(state: State, id: string, { stories, questions }: Proposed, l
   const known = { ...state, splits: { ...state.splits, [id]: waiting } }
   if (!limits.approvesPlans) return known
   const split = splitUp(known, id)
-  // Nobody is asked, so nobody ends it: what does not fit is one session more without a plan.
+  // Without an approval no person would stop the repetition: parts that do not fit count as a session without a plan.
   const message = split.splits?.[id]?.message
   return message === undefined ? split : withoutParts(state, id, message, limits)
 }
 
-/** After as many sessions as a story may fail in, the story stays whole, and blocked where it was. */
+/** After as many sessions as a story has attempts, the story stays whole, and is blocked where it was. */
 function withoutParts(state: State, id: string, message: string, limits: Limits): State {
   const split = state.splits?.[id]
   if (split === undefined) return state
@@ -117,7 +117,7 @@ export function withoutSplit(state: State, id: string): State {
   return { ...state, splits: without(state.splits, id) }
 }
 
-/** The parts in the place of the whole, which keeps its history and says what became of it. */
+/** Puts the parts in the place of the story, which keeps its history and notes its parts. */
 function splitUp(state: State, id: string): State {
   const split = state.splits?.[id]
   const parts = split?.stories ?? []
@@ -137,7 +137,7 @@ function splitUp(state: State, id: string): State {
   return withoutApproval(withNote(done, id, `split into ${names.join(', ')}`))
 }
 
-/** What people changed since the parts were proposed, and they do not have; null where they still fit. */
+/** Why the proposed parts no longer fit the story, which people changed since; null where they still do. */
 function staleSplit({ prd, archive }: State, whole: Story, parts: readonly Story[]): string | null {
   const taken = new Set([...prd.userStories.map((story) => story.id), ...(archive?.ids ?? [])])
   const twice = parts.find((part) => taken.has(part.id))
@@ -151,7 +151,7 @@ export function requestSplit(state: State, id: string, guidance: string): State 
   return { ...state, splits: { ...state.splits, [id]: newPlan(guidance) } }
 }
 
-/** `ralph plan`: made anew, with what a person says of the last proposal; a plan that has begun stays. */
+/** `ralph plan`: a session plans anew, with a person's guidance on the last proposal; a plan that has begun stays. */
 export function requestPlan(state: State, guidance: string): State {
   return withPlan(state, (plan) => {
     if (plan.phase === 'begun') return plan
@@ -160,15 +160,15 @@ export function requestPlan(state: State, guidance: string): State {
   })
 }
 
-/** Of those that people are shown. */
+/** The most questions that people are shown. */
 const MOST_QUESTIONS = 20
 
-/** Of a brief, in characters. */
+/** The longest brief, in UTF-16 units. */
 export const MOST_BRIEF = 60_000
 
 /**
- * `ralph approve-plan`: of the whole, or of a split. `digest`: the words that are meant, where a person names them; else
- * those that were shown when it was said. An edit that nobody has looked at is asked for again.
+ * `ralph approve-plan`: of the feature's plan, or of a split. `digest`: of the text that is approved, where a person names it; else
+ * the text that was shown when the comment was written. An edit since then needs another approval.
  */
 export function approve(state: State, { story: id, digest, at }: Approval): State {
   if (id !== null) {
@@ -185,12 +185,12 @@ export function approve(state: State, { story: id, digest, at }: Approval): Stat
 type Approval = Extract<Command, { kind: 'approve' }>
 
 function isApprovalFor({ shownAt, ...plan }: Plan, digest: string | null, at: number | undefined): boolean {
-  // A person may name words that are on their way here; of those that an older version showed, none are meant.
+  // The digest may be of an edit that is not joined yet. An empty digest, of a text that an older version showed, never counts.
   if (digest !== null) return plan.digest === digest || (plan.stories.length === 0 && plan.digest !== '')
   return shownAt !== null && (at === undefined || at >= shownAt)
 }
 
-/** Why a word of people's changes nothing, for who said it; null where it does, or where that is plain. */
+/** Why a command changes nothing, for its author; null where it does change something, or where the reason is obvious. */
 export function ineffectiveReason(state: State, command: Command): string | null {
   const { plan, splits = {}, prd } = state
   if (command.kind === 'split') {
@@ -223,7 +223,7 @@ export function ineffectiveReason(state: State, command: Command): string | null
     : `the words that wait are ${one.digest}, not ${command.digest}`
 }
 
-/** Work on the plan's stories begins: from here on people's edits are edits. */
+/** Work on the plan's stories begins: later edits of people need no approval. */
 export function begunPlan(state: State): State {
   return withPlan(state, ({ committedContext: _, ...plan }) => {
     return { ...plan, phase: 'begun', brief: '', context: '' }
@@ -231,8 +231,8 @@ export function begunPlan(state: State): State {
 }
 
 /**
- * Ralph has committed context.md, `text`, or nothing of it (undefined): from here on it is people's. The text is redacted,
- * which is no edit of people's.
+ * Ralph has committed context.md with this text (undefined: it has not). From here on people may edit it. The committed text is
+ * redacted, which must not count as such an edit.
  */
 export function writtenPlan(state: State, text: string | undefined): State {
   if (text === undefined || !isWaitingPlan(state.plan)) return state
@@ -242,13 +242,13 @@ export function writtenPlan(state: State, text: string | undefined): State {
   )
 }
 
-/** context.md as it stands on the branch, where people may have edited it since; undefined: it was not read. */
+/** Reads context.md from the branch, where people may have edited it; undefined: it was not read. */
 export function readPlan(state: State, text: string | undefined): State {
   if (text === undefined || !isWaitingPlan(state.plan)) return state
   return withPlan(state, (plan) => ({ ...plan, committedContext: text }))
 }
 
-/** People are shown the stories, and the parts of stories, as they stand now: an approval is for these. `at`: epoch milliseconds. */
+/** People are shown the stories, and the parts of splits, as they are now: an approval is for these. `at`: epoch milliseconds. */
 export function shownPlan(state: State, at: number): State {
   const splits = Object.entries(state.splits ?? {}).map(([id, split]) => [
     id,
@@ -264,7 +264,7 @@ function markShown(plan: Plan, digest: string, at: number): Plan {
   return { ...plan, phase: 'proposed', digest, shownAt: isSame ? (plan.shownAt ?? at) : at }
 }
 
-/** Words of agents and their servers on work that was more than one session holds. A hint: a person approves what comes of it. */
+/** Messages of agents and their servers on work that is too large for one session. A hint only: a person approves the split. */
 const TOO_LARGE =
   /took longer than|time(?:d)? ?out|context (?:window|length)|too (?:large|big|long)|max(?:imum)?[ _](?:number of )?turns/i
 
@@ -272,7 +272,7 @@ export function isTooLarge({ kind, summary }: Failure): boolean {
   return (kind === 'session' || kind === 'stuck') && TOO_LARGE.test(summary)
 }
 
-/** A story that is blocked for its size the second time is proposed to be split. */
+/** Requests a split for a story that is blocked for its size the second time. */
 export function suggestSplit(state: State, id: string, failure: Failure): State {
   const story: Story | undefined = state.prd.userStories.find((one) => one.id === id)
   if (story?.blocked !== true || !isTooLarge(failure)) return state
