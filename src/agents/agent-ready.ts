@@ -1,5 +1,5 @@
-// Whether an agent can work: its program is there and can be started, and it has something to log in with. Asked before branch
-// and pull request exist; of a login it says no only where that is certain.
+// Whether an agent can work: its program can be started, and it has a login. Checked before branch and pull request exist. A login
+// counts as missing only if that is certain.
 import { access, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { OtherUser } from '../isolation/other-user.ts'
@@ -12,7 +12,7 @@ export type Unready = { reason: string; fix: string }
 
 export type Availability =
   | { ok: true; version: string }
-  /** `isSlow`: it is there, and nothing is known against it. */
+  /** `isSlow`: the program exists, but did not answer in time. */
   | ({ ok: false; isSlow: boolean } & Unready)
 
 export type AvailableOptions = { as?: OtherUser | null; signal?: AbortSignal; timeoutMs?: number }
@@ -47,7 +47,7 @@ export async function checkAgent(
   return { ok: false, isSlow: false, ...unready(vendor, reason) }
 }
 
-/** Why the agent's program cannot be started, as far as can be said without starting it; null where it is there. */
+/** Why the agent's program cannot be started, without starting it; null if it is on the PATH. */
 export function missingProgram(vendor: AgentVendor, path: string): Unready | null {
   return findProgram(vendor.program, path) === null ? unready(vendor, notFound(vendor)) : null
 }
@@ -70,7 +70,7 @@ type LoginQuestion = {
   cwd: string
 }
 
-/** Why the agent certainly has no valid key, in words that name the variable; null where it may have one. */
+/** Why the agent certainly has no valid key, naming the variable; null if it may have one. */
 export async function findKeyProblem(
   { login, env, extraEnv, cwd }: LoginQuestion,
   ask: typeof fetch = fetch,
@@ -90,7 +90,7 @@ export async function findKeyProblem(
   return `no key: none of ${login.keys.join(', ')} is set`
 }
 
-/** Only a clear no counts: without an answer, or with any other, the agent itself finds out. */
+/** Only a clear refusal counts. Without an answer, or with any other, the agent finds out itself. */
 async function refusedKey(check: KeyCheck | null, ask: typeof fetch): Promise<string | null> {
   if (check === null) return null
   try {
@@ -109,7 +109,7 @@ async function refusedKey(check: KeyCheck | null, ask: typeof fetch): Promise<st
 
 const CHECK_MS = 5000
 
-/** What cannot be looked at may be there. */
+/** True, too, for a path that cannot be read. */
 function exists(path: string): Promise<boolean> {
   return access(path).then(() => true, mayExist)
 }
@@ -123,8 +123,8 @@ function mayExist(error: NodeJS.ErrnoException): boolean {
 }
 
 /**
- * Whether an agent may be logged in where we do not look: by a keychain, or a program of that name that adds a key. Then
- * its own session tells.
+ * Whether an agent may have a login that Ralph cannot see: in a keychain, or from a wrapper that adds a key. Then only a
+ * session shows it.
  */
 export function mayBeLoggedIn(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-// What a coding agent is to us: a program with a command line, a stream of events and an end that is told apart.
+// What a coding agent is for Ralph: a program with a command line, a stream of events and a classified end.
 
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import type { KeyShape } from '../isolation/redact.ts'
@@ -33,7 +33,7 @@ export type SessionResult = {
   /** The agent's last answer, the only place where a marker counts. */
   finalText: string
   usage: Usage
-  /** For what the vendor did not tell. */
+  /** An estimate for what the vendor did not report. */
   seen: StreamEstimate
   /** Epoch milliseconds; only with `limit`. */
   resetsAt: number | null
@@ -44,7 +44,7 @@ export type SessionResult = {
   output: string
 }
 
-/** What a parser knows at the end; the rest of the result is known outside. */
+/** The part of the result that a parser knows at the end. */
 export type ParsedEnd = Pick<SessionResult, 'status' | 'message' | 'finalText' | 'usage' | 'resetsAt'>
 
 export type CommandOptions = {
@@ -57,15 +57,15 @@ export type CommandOptions = {
 }
 
 export type Login = {
-  /** Variables that hold a key: those that people are told to set, the usual one first. */
+  /** Variables that hold a key, the usual one first. Messages name them. */
   keys: readonly string[]
-  /** Variables that may do without: another provider, a gateway, a folder with a login. */
+  /** Variables that can replace a key: another provider, a gateway, a folder with a login. */
   others: readonly string[]
-  /** Files below HOME in which a login, or the way to one, may stand. */
+  /** Files below HOME that may have a login, or configure one. */
   files: readonly string[]
   /** Files of the project that may name a key, or a program that gives one. */
   project: readonly string[]
-  /** A question to the vendor that costs nothing and that only a valid key is answered. */
+  /** A free request to the vendor that needs a valid key. */
   check?: (env: Readonly<Record<string, string>>) => KeyCheck | null
 }
 
@@ -82,7 +82,7 @@ export type KeyCheck = {
 export type Relay = {
   /** Variables that hold the key, the one that counts first. */
   keys: readonly string[]
-  /** Variables by which the model is had in another way, which is left as it is. */
+  /** Variables that select another way to the model: then no proxy is used. */
   unless: readonly string[]
   /** The vendor's own address; null where only `base` may name one. */
   upstream: string | null
@@ -91,7 +91,7 @@ export type Relay = {
   args?(url: string): string[]
 }
 
-/** What of a person's home folder goes along into the home of a session: what a login needs, and nothing else. */
+/** The files of a person's home folder that a session's home gets: those that a login needs, and no others. */
 export type HomeShare = {
   files: readonly string[]
   /** Of a JSON file that holds more: the keys that belong to the login. */
@@ -105,7 +105,7 @@ export type HomeShare = {
 /** One kind of agent: a file of its own and one line in registry.ts; nothing else of Ralph names it. */
 export interface AgentVendor {
   name: string
-  /** Who serves its models, in OpenTelemetry's words (`gen_ai.provider.name`); left out where that is its user's choice. */
+  /** The provider of its models for OpenTelemetry (`gen_ai.provider.name`); left out if the user chooses it. */
   provider?: string
   /** Looked up in PATH. */
   program: string
@@ -122,7 +122,7 @@ export interface AgentVendor {
   relay?: Relay
   /** The vendor's variables that the agent may see, beside those of its login. */
   env: readonly string[]
-  /** Variables that name its settings or tools in any place: not given, for a session could write there what the next one reads. */
+  /** Variables that name folders of its settings or tools. Not passed on, as a session could change what the next one reads. */
   unread?: readonly string[]
   /** What its keys look like, beside the shapes of well-known services. */
   keyShapes: readonly KeyShape[]
@@ -142,7 +142,7 @@ export interface AgentVendor {
     args(path: string): string[]
     read(text: string): Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedTokens'> | null
   }
-  /** What it prints is not told apart from its answer: a verdict counts in the last lines alone. */
+  /** Its output and its answer cannot be distinguished: a verdict counts in the last lines only. */
   answersInOutput?: true
   /** Its command line; the prompt comes on stdin. */
   args(options: CommandOptions): string[]

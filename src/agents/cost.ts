@@ -1,5 +1,5 @@
-// What a session used where its vendor does not say: by what its stream showed, the user's prices, or what was reserved
-// for it; marked as estimated. Pure.
+// Estimates a session's usage if its vendor does not report it: from its stream, the user's prices, or the reservation.
+// Estimates are marked as such. Pure.
 
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import type { Reservation } from '../engine/model/attempt.ts'
@@ -7,10 +7,10 @@ import type * as model from '../engine/model/usage.ts'
 import type { Price } from '../engine/model/usage.ts'
 import type { SessionResult } from './agent.ts'
 
-/** What a stream shows of a session: how often a model answered, and the tokens which that took at a guess. */
+/** An estimate from a session's stream: the number of answers, and the tokens that they probably took. */
 export type StreamEstimate = { answers: number; inputTokens: number; outputTokens: number }
 
-/** The list price of a large model: what a token is taken to cost where nobody gave a price. */
+/** The list price of a large model, used if no price is configured. */
 const DEFAULT_PRICE: Price = { input: 5, output: 25, cached: 0.5 }
 /** What an agent's program sends with every request beside what was said: its own prompt and tools (claude: 50 KB). */
 const OWN_PROMPT_TOKENS = 10_000
@@ -37,8 +37,8 @@ function costAt(usage: Usage, price: Price): number {
 }
 
 /**
- * Counts along with a stream, for vendors that tell their tokens at the end alone: every answer is taken for a request
- * that sent the prompt, and all that was said before, once more.
+ * Estimates tokens during a session, for vendors that report them only at the end. Each answer counts as a request that sent
+ * the prompt and the whole conversation again.
  */
 export function streamMeter(promptLength: number) {
   const seen: StreamEstimate = { answers: 0, inputTokens: 0, outputTokens: 0 }
@@ -63,10 +63,10 @@ export function streamMeter(promptLength: number) {
 }
 
 /**
- * What a session is counted as. Where its vendor told no tokens, what the stream showed counts, but at least what was
- * reserved; where it told no cost, the user's prices, else the reservation, or more where the tokens say so. A share of
- * the limit was reserved for no better reason: what was told or seen counts in its place. A session that a vendor refused
- * before any answer was free.
+ * The usage that a session is charged with. Without reported tokens, the estimate from the stream counts, but at least the
+ * reservation. Without a reported cost, the user's prices count; else the reservation, or more if the tokens cost more. A
+ * reservation that is only a share of the limit is no lower bound once anything was reported or seen. A session that the vendor
+ * refused before any answer is free.
  */
 export function finalUsage(
   result: Pick<SessionResult, 'status' | 'usage' | 'seen'>,
@@ -106,7 +106,7 @@ function estimateTokens(
   return { inputTokens: Math.max(inputTokens, least - outputTokens), outputTokens }
 }
 
-/** What an agent says of itself: added up, it has to stay a number that JSON can hold. */
+/** Limits a number that an agent reports, so that sums stay valid in JSON. */
 function amount(value: number): number {
   return Math.min(Math.max(value, 0), 1e12) || 0
 }

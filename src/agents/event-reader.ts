@@ -14,10 +14,10 @@ import {
   stderrMessage,
 } from './session-end.ts'
 
-/** What events mean, by their `type`; those that are missing say nothing to us. */
+/** Handlers by event `type`; other events are ignored. */
 export type Handlers = Readonly<Record<string, (event: Json) => AgentEvent[] | undefined>>
 
-/** UTF-16 units of an answer in pieces that are kept at least: markers stand at its end. */
+/** UTF-16 units of a streamed answer that are kept at least: markers are at its end. */
 const TEXT_LIMIT = 64 * 1024
 
 export abstract class EventReader implements StreamParser {
@@ -71,11 +71,11 @@ export abstract class EventReader implements StreamParser {
 
   #ending(exit: Exit): Ending & { isSilent?: true } {
     const isByHand = exit.kind === 'aborted' || exit.kind === 'not-started'
-    // What was said before a session that then came to its end was no refusal of it.
+    // A session that finished all the same was not refused.
     if (this.#refusal !== null && !isByHand && !this.isComplete && this.text === '') {
       return { ...failureEnding('auth', this.#refusal), isSilent: true }
     }
-    // It had come to its end, and only did not leave.
+    // The session was finished, but its program did not exit.
     const isOverdue = (exit.kind === 'timeout' || exit.kind === 'idle') && this.isOver
     const endedBySelf = isOverdue ? null : endingByRalph(exit, this.retrying)
     if (endedBySelf !== null) return { resetsAt: this.resetsAt, ...endedBySelf, isSilent: true }
@@ -104,7 +104,7 @@ export abstract class EventReader implements StreamParser {
     return 'the session finished'
   }
 
-  /** A turn that was made; `input` has the `cached` ones in it. */
+  /** Counts a turn; `input` includes `cached`. */
   protected addTurn(input: number, cached: number, output: number): AgentEvent[] {
     this.usage.turns = (this.usage.turns ?? 0) + 1
     this.usage.inputTokens += input
@@ -156,7 +156,7 @@ export function appendText(text: string, more: string): string {
 
 const TARGETS = words('file_path filePath path notebook_path command pattern query url description')
 
-/** What a tool was used on, for people: the first telling argument, one line of at most 200 characters. */
+/** What a tool was used on, for people: the first known argument, one line of at most 200 characters. */
 export function toolTarget(input: unknown): string | null {
   const given = asObject(input) ?? {}
   const value = TARGETS.map((name) => asString(given[name])).find((one) => one !== null && one !== '')

@@ -43,7 +43,7 @@ const XDG_FOLDERS: Readonly<Record<string, string>> = {
   XDG_CACHE_HOME: '.cache',
 }
 
-/** Where tools keep what they installed and loaded. What an agent runs is to find it, as the gates do, which have the person's home. */
+/** Folders in which tools keep what they installed. Programs of an agent find them, too, as gates do in the person's home. */
 const TOOL_FOLDERS: Readonly<Record<string, string>> = {
   ASDF_DATA_DIR: '.asdf',
   BUN_INSTALL: '.bun',
@@ -74,11 +74,11 @@ const TOOL_FOLDERS: Readonly<Record<string, string>> = {
 /** macOS looks for the keychain, where logins are, below HOME. */
 const KEYCHAIN = ['Library/Keychains', 'Library/Preferences/com.apple.security.plist']
 
-/** More is no login: files of one folder, bytes of one file. */
+/** Limits of a login: files of one folder, bytes of one file. */
 const MAX_FILES = 100
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** Reads what sessions are to have before any of them ran: what one writes into the person's home reaches no other. */
+/** Reads the shared files before any session runs, so that what a session writes into the person's home reaches no other. */
 export async function openHomes(options: HomesOptions): Promise<Homes> {
   const { env, as, shares } = options
   const folders = shares.flatMap(({ folder }) => (folder === undefined ? [] : [folder[0]]))
@@ -200,8 +200,8 @@ function quoted(text: string): string {
 }
 
 /**
- * A login whose tokens change at every use would end for the person, too, if the new ones were thrown away. Only other values
- * of what was there come back, and never over what somebody else has renewed meanwhile.
+ * Saves renewed tokens: if they were discarded, the person's login would become invalid, too. Only values of existing keys are
+ * saved, and never over a file that was changed meanwhile.
  */
 async function saveRenewedLogin(home: string, one: SharedFile): Promise<void> {
   if (!one.isRenewed) return

@@ -107,7 +107,7 @@ async function findInstalled(wanted: PackageRequest): Promise<Installed | null> 
   return { version, bin: bins[at] ?? '' }
 }
 
-/** What npm has installed there, by its own lock file, which it writes once the bytes had that hash; null where it says none. */
+/** The integrity of the installed package by npm's lock file, which npm writes after it has verified the hash; null if there is none. */
 async function integrityOf({ package: name }: PackageRequest, folder: string): Promise<string | null> {
   const text = await readFile(join(folder, 'node_modules', '.package-lock.json'), 'utf8').catch(() => '{}')
   const found: unknown = JSON.parse(text).packages?.[`node_modules/${name}`]?.integrity
@@ -179,7 +179,7 @@ async function install(place: InstallTarget): Promise<Installed> {
   return result
 }
 
-/** Null where nothing is kept: what a cache holds cannot be compared with the integrity of the registry's package. */
+/** Null if no cache is used. With an integrity none is: a cached folder cannot be compared with the hash of the package. */
 function cacheFor({ cache = null, env, signal, report, integrity }: InstallTarget): AgentCache | null {
   if (cache === null || integrity !== null) return null
   return { cache, env, report, ...(signal === undefined ? {} : { signal }) }
@@ -254,7 +254,7 @@ async function checkProgram(
   throw mistake(`${spec}: ${found.reason}`, 'a program that starts', fix)
 }
 
-/** What installations that were killed have left: nobody takes as long as twice the time-out. */
+/** Removes staging folders of killed installations: those older than twice the time-out. */
 async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(STAGING)) continue

@@ -1,5 +1,5 @@
-// An installed agent as one file, kept between jobs. Whoever may write the repository's caches could have written the entry:
-// it is unpacked into a folder of its own, and counts only where the version in it is the wanted one and its program starts.
+// Caches an installed agent between jobs, as one file. The entry is untrusted, as others may write the repository's caches:
+// it is unpacked into a folder of its own, and used only if its version is the wanted one and its program starts.
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { appendFile, mkdtemp, open, rm } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { runUntrusted } from '../system/process.ts'
 
 /** For all of it: an installation takes no longer. */
 const CACHE_TIMEOUT_MS = 60_000
-/** Of what is in the archive: an entry of another form is not found. */
+/** Part of the cache key: entries of another format are not found. */
 const FORMAT_VERSION = 1
 const DIGEST_BYTES = 32
 const MAX_PACKAGE_BYTES = 1_000_000
@@ -73,7 +73,7 @@ async function digestOf(file: string, length = Number.POSITIVE_INFINITY): Promis
   return hash.digest()
 }
 
-/** Against an upload that was cut: who writes an entry on purpose can give it any digest. */
+/** Detects a cut upload. No protection against a forged entry, which can have any digest. */
 async function isWhole(file: string): Promise<boolean> {
   await using handle = await open(file)
   const length = (await handle.stat()).size - DIGEST_BYTES
@@ -82,7 +82,7 @@ async function isWhole(file: string): Promise<boolean> {
   return buffer.equals(await digestOf(file, length))
 }
 
-/** No cache fails a job: what went wrong is a line of the log. */
+/** Reports errors instead of throwing them: a cache must not fail a job. */
 async function reportingErrors(
   what: string,
   { report, signal }: AgentCache,

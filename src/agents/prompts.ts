@@ -1,4 +1,4 @@
-// What a session is told: its mode's template, filled with what the state and the files of people say.
+// Builds the prompt of a session: its mode's template, filled from the state and people's files.
 
 import type { Story } from '../engine/model/feature.ts'
 import { ownFiles } from '../engine/model/paths.ts'
@@ -34,10 +34,10 @@ export type SessionRequest =
   | { mode: 'verify'; task: JudgeTask }
   | { mode: 'setup' }
 
-/** `template`: where a person's stands; null for the built-in one. */
+/** `template`: the path of a person's template; null for the built-in one. */
 export type Prompt = { parts: Part[]; template: string | null }
 
-/** The prompt; null for a set-up that nobody wrote, or for a step whose file is not there. */
+/** The prompt; null without a set-up prompt, or if the file of a step is missing. */
 export async function buildPrompt(
   sources: PromptSources,
   asked: SessionRequest,

@@ -3,12 +3,12 @@ import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import { noUsage, type StreamParser } from './agent.ts'
 import { findAgent } from './registry.ts'
 
-/** The first line of a transcript: in whose format the others are. */
+/** The first line of a transcript, which names the agent and so the format of the other lines. */
 export function transcriptHead(agent: string): string {
   return `agent: ${agent}`
 }
 
-/** Whose transcript begins with this line; null where it does not say. */
+/** The agent that a transcript's first line names, or null. */
 export function agentOfHead(head: string): string | null {
   return /^agent: (\w+)$/.exec(head)?.[1] ?? null
 }
@@ -18,7 +18,7 @@ export class TranscriptReader {
   #agent: string | null
   #parser: StreamParser | null
   #isBegun = false
-  /** What was said last: some vendors say it in pieces, and more may come behind it. */
+  /** The last text, held back because some vendors stream it in pieces. */
   #open: string[] = []
 
   /** `agent`: whose it is where its beginning is left out. */
@@ -27,7 +27,7 @@ export class TranscriptReader {
     this.#parser = parserOf(agent)
   }
 
-  /** What people read of these lines, as far as it is whole; lines of nobody's format stay as they are. */
+  /** The readable text of these lines, as far as it is complete. Lines of an unknown format stay as they are. */
   read(given: readonly string[]): string[] {
     const [first] = this.#isBegun ? [] : given
     this.#isBegun = this.#isBegun || given.length > 0
@@ -48,7 +48,7 @@ export class TranscriptReader {
     const said = this.#open.splice(0)
     let isOpen = said.length > 0
     for (const line of lines) {
-      // Usage is no news to anybody while it goes on.
+      // Usage is shown at the end only.
       const events = parser.line('stdout', line).filter(({ kind }) => kind !== 'usage')
       if (events.length === 0 && !line.startsWith('{')) {
         said.push(line)

@@ -5,7 +5,7 @@ const COMPLETE =
   /\b(?:all (?:tasks|stories|criteria) (?:are )?|everything is |project (?:is )?|implementation is |story is |work is )(?:complete|completed|done|finished|ready)\b/i
 const NO_WORK = /\b(?:nothing (?:left )?to do|no changes (?:are |were )?needed|already implemented)\b/i
 
-/** Of 100: a marker or a status block that says so is all, words of completion some of it, and what speaks against it nothing. */
+/** From 0 to 100: 100 for a marker or status block that claims completion, less for words of completion, 0 if anything contradicts. */
 export function completionConfidence(finalText: string): number {
   const { done, notDone, stuck } = readSignals(finalText)
   if (notDone || stuck !== null) return 0

@@ -26,7 +26,7 @@ export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine'
     prompt: string
     /** What the session may use, null without a bound: when its stream says that it is passed, the session is ended. */
     budget?: Budget
-    /** What a usage costs, USD; null where nobody knows. Without it the vendor's own word counts. */
+    /** The cost of a usage, USD; null if unknown. Without it, the cost that the vendor reports counts. */
     costOf?: (usage: Usage) => number | null
     onEvent?: (event: AgentEvent) => void
     redactor: Redactor
@@ -36,7 +36,7 @@ export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine'
 
 /** A file that a tool wrote stands in an event of one line. */
 const LINE_LIMIT = 8 * 1024 * 1024
-/** So many UTF-16 units of a session are shown: more than anybody reads. The transcript goes on. */
+/** UTF-16 units of a session that are shown. The transcript has more. */
 const SHOWN_LIMIT = 4 * 1024 * 1024
 /** What an event counts for, however short it is. */
 const EVENT_SIZE = 100
@@ -142,7 +142,7 @@ function usageFileOf({ vendor: { usageFile }, env, as }: AgentRequest) {
   const path = join(env.TMPDIR ?? tmpdir(), `ralph-usage-${randomBytes(8).toString('hex')}.json`)
   return {
     args: usageFile.args(path),
-    /** The program's own file: whatever stands in it, or nothing, does no harm. Read by who wrote it: it may be a link. */
+    /** Reads the program's own file, which is untrusted, as the user that wrote it: it may be a link. */
     async read() {
       const script = `[ -f "$1" ] && head -c ${USAGE_LIMIT} -- "$1"`
       const { exit, output } = await runUntrusted({

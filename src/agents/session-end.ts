@@ -1,4 +1,4 @@
-// How a session's end is told apart, for all vendors: exits, what a vendor's server means by a refusal, one line for people.
+// Classifies a session's end, for all vendors: exit codes, refusals by a vendor's server, and a one-line message.
 
 import { asNumber, asObject, asObjects, asString, jsonObject } from '../engine/model/json.ts'
 import { oneLine as plainLine, truncate } from '../engine/model/text.ts'
@@ -12,8 +12,8 @@ export type Ending = { status: SessionStatus; message: string; resetsAt?: number
 export type Retrying = { status: number | null } | null
 
 /**
- * The ends that we made ourselves, or that never began; null when the program ended by itself or was killed. In the
- * middle of retries what the server answered is the reason, not the story.
+ * The ending of a session that Ralph ended or that never started; null if the program ended by itself or was killed. If it
+ * was in the middle of retries, the server's answer is the reason.
  */
 export function endingByRalph(exit: Exit, retrying: Retrying): Ending | null {
   const { kind } = exit
@@ -33,7 +33,7 @@ const TIMED_OUT = {
   idle: 'the agent printed nothing for longer than idle-timeout and was ended',
 }
 
-/** A program that ended by itself or was killed, without having said how it went. `stderr` is its last line there. */
+/** The ending of a program that exited or was killed without a result. `stderr` is its last line of stderr. */
 export function endingByExit(exit: Exit, stderr: string): Ending {
   const ours = endingByRalph(exit, null)
   if (ours !== null) return ours
@@ -43,7 +43,7 @@ export function endingByExit(exit: Exit, stderr: string): Ending {
   if (code === 0) {
     return { status: 'failed', message: 'the agent ended with exit code 0 but without a final answer' }
   }
-  // The shell's word for a program that is not there or cannot be run, the agent's or the wrapper's: nothing was asked.
+  // The shell's exit codes for a program that is missing or cannot be run, the agent's or the wrapper's.
   if (code === 126 || code === 127) {
     return { status: 'not-started', message: `the agent could not be started ${how}` }
   }
@@ -80,7 +80,7 @@ export function failureEnding(
   return { status, message: withVendorMessage(ours, words), resetsAt }
 }
 
-/** The program says at the end that it did less than it wanted to. */
+/** The ending of a session in which the agent was denied tools. */
 export function permissionEnding(tools: Iterable<string>): Ending {
   const message = `the agent was not allowed to use ${[...new Set(tools)].join(', ')}`
   return { status: 'refused-permission', message }
@@ -123,8 +123,8 @@ function withoutKeys(text: string): string {
     .replace(/([?&](?:[a-z_]*token|key|api_key|code|secret)=)[^&\s]+/gi, '$1***')
 }
 
-// What a vendor means that refuses a request: by the codes in its answer, by HTTP status, and only then by whole sentences.
-// Never by what a model or a tool said. Sources: test/fixtures/agents, and the vendors' pages on errors.
+// The meaning of a vendor's refusal: by the codes in its answer, then by HTTP status, and only then by whole sentences.
+// Never by the text of a model or a tool. Sources: test/fixtures/agents, and the vendors' pages on errors.
 
 export type Refusal = {
   http: number | null

@@ -53,7 +53,7 @@ const CAPTURE_BYTES = 64 * 1024
 const MAX_MESSAGE = 400
 const NO_ESTIMATE: SessionResult['seen'] = { answers: 0, inputTokens: 0, outputTokens: 0 }
 
-/** What one session is told, beside its prompt, and what its transcript is called. */
+/** The environment variables of a session beside its prompt, and the name of its transcript. */
 type SessionLabels = {
   transcript: string
   variables: Record<string, string>
@@ -61,7 +61,7 @@ type SessionLabels = {
   model?: string | undefined
 }
 
-/** What a session said, clean, with what it used. */
+/** A session's redacted answer and its usage. */
 type SessionAnswer = { result: SessionResult; message: string; finalText: string; usage: Usage }
 
 export function createSessions(options: SessionsOptions): AgentPort {
@@ -101,7 +101,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     })
     let usage = noUsage()
     let lastNoted = ''
-    /** Where the process dies before the session ends, what is known of it by now is all that ever will be. */
+    /** Notes the usage so far: if the process dies before the session ends, nothing else is known of it. */
     const noteUsed = (event: AgentEvent) => {
       if (bounds.onUsed === undefined) return
       if (event.kind === 'usage') usage = { ...event.usage, calls: 1 }
@@ -223,7 +223,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const told = { transcript: `${attemptName(state, attempt.storyId)}-setup`, variables: {} }
       return toWorkResult(await runSession({ mode: 'setup' }, told, state, bounds, signal))
     },
-    /** A judge that errs, or says neither, has not approved. */
+    /** A judge that fails, or gives no verdict, has not approved. */
     async judge(state, task, bounds, signal) {
       const told = { transcript: `verify-${Date.now()}`, variables: {} }
       const said = await runSession({ mode: 'verify', task }, told, state, bounds, signal)
@@ -238,7 +238,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
   }
 }
 
-/** Of those that are not charged as a failure. */
+/** Statuses that do not count as a failure of the story. */
 const STATUSES: ReadonlyMap<SessionResult['status'], Session['status']> = new Map([
   ['finished', 'finished'],
   ['limit', 'limit'],
@@ -273,7 +273,7 @@ export function withFallback(
   }
 }
 
-/** What a session used by the vendor's own word, although its program died; null where no proxy saw it. */
+/** A session's usage by the proxy, known even if its program died; null without a proxy, or without requests. */
 function proxyUsageSince(before: ProxyUsage | null, after: ProxyUsage | null): SessionResult['seen'] | null {
   if (before === null || after === null || after.requests === before.requests) return null
   return {

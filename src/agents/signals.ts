@@ -1,4 +1,4 @@
-// What the agent's final words claim. Hints only: "not done" and "stuck" are believed, "done" is checked elsewhere.
+// What an agent claims in its final text. Hints only: "not done" and "stuck" are trusted, "done" is checked elsewhere.
 import type { StoryEvidence } from '../engine/model/feature.ts'
 
 /** The verdict of a verification session; a reset beats an approval. */
@@ -116,10 +116,10 @@ function evidenceIn(texts: readonly string[]): StoryEvidence[] {
   })
 }
 
-/** What the agent itself says of its work; empty where it says nothing. */
+/** The agent's own summary of its work and its note for the next session; empty if it has none. */
 export type ClosingWords = { summary: string; next: string }
 
-/** Behind these words an agent leaves a hint for the next session. */
+/** A line with a note for the next session. */
 const NOTE_FOR_NEXT = /^(?:[*_]{2})?note for next(?: iteration)?:?(?:[*_]{2})?:?\s*(\S.*)$/i
 
 /** The last paragraph that is no marker, no heading and no rule, and the note for next (or the RECOMMENDATION of a status block). */

@@ -154,7 +154,7 @@ export class StreamJsonReader extends EventReader {
     return { status: 'failed', message: 'the agent began another turn and did not end it' }
   }
 
-  /** Exit codes and `subtype` say too little: both can look well. */
+  /** Exit codes and `subtype` are not enough: both can look successful. */
   #failureSaid(result: Json): Ending | null {
     const subtype = asString(result.subtype) ?? 'success'
     const words = asString(result.result) ?? asString(result.error) ?? textOf(result.errors)

@@ -1,4 +1,4 @@
-// The candidate: what an agent left, looked at and made a commit, so that gates see exactly what would be committed.
+// Turns what an agent left into a candidate commit, so that gates see exactly what would be committed.
 
 import { agentSummary, passedEntry, passStory } from '../engine/attempt-outcome.ts'
 import type { Attempt, AttemptIn, Failure } from '../engine/model/attempt.ts'
@@ -24,10 +24,10 @@ export type CandidateTools = {
   warn(message: string): void
 }
 
-/** `paths`: what the candidate changes beside Ralph's own files. */
+/** `paths`: the files that the candidate changes, without Ralph's own. */
 export type InspectionResult = { inspection: Inspection; paths: readonly string[] }
 
-/** Checks what the agent left, restores what is Ralph's, and builds the candidate commit. */
+/** Checks what the agent left, restores Ralph's own files, and builds the candidate commit. */
 export async function inspect(
   tools: CandidateTools,
   state: State,
@@ -87,7 +87,7 @@ function refused(failure: Failure): InspectionResult {
   return { inspection: { kind: 'refused', failure }, paths: [] }
 }
 
-/** Ralph's own files as they stand when the story has passed. */
+/** Ralph's own files as they are once the story has passed. */
 export async function ownTexts(
   { tree, redact }: CandidateTools,
   state: State,
@@ -99,7 +99,7 @@ export async function ownTexts(
   const passing = passStory({ ...state, progress }, attempt, built)
   const before = await tree.objects.text(`${state.green}:${files.progress}`)
   const prd = Buffer.from(prdFile(passing, redact))
-  // With thousands of stories it is known from here on, whoever reads it back.
+  // Caches the hash of a large prd.json, which is read back several times.
   objectId('blob', prd, state.green.length)
   return new Map([
     [files.prd, prd],
@@ -124,7 +124,7 @@ async function agentCommitMessage(objects: CatFile, green: string, head: string)
   return null
 }
 
-/** A commit that an agent wrote is hostile: what cannot be read is none. */
+/** A commit that an agent wrote is untrusted: null if it cannot be read, or is too large. */
 async function commitAt(objects: CatFile, id: string) {
   const found = await objects.info(id).catch(() => null)
   if (found?.type !== 'commit' || found.size > MAX_COMMIT_BYTES) return null
@@ -137,7 +137,7 @@ async function commitAt(objects: CatFile, id: string) {
 
 const MAX_COMMIT_BYTES = 100_000
 
-/** Attributes may turn our own files into something else on their way into the index: there they stand as they were written. */
+/** Stores Ralph's own files byte for byte: attributes may have changed them on their way into the index. */
 async function storeOwnFiles(
   { git, objects, index }: WorkTree,
   green: string,
@@ -158,7 +158,7 @@ async function storeOwnFiles(
   await index.reload()
 }
 
-/** The work as it stands beside `.ralph/`, for a later attempt, after the guard's filter. */
+/** Saves the work for a later attempt: all changes but those in `.ralph/` and those that the guard refuses. */
 export async function saveWork(
   tools: CandidateTools,
   state: State,
@@ -191,7 +191,7 @@ function submoduleFailure(files: readonly string[]): Failure {
   return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail }
 }
 
-/** It is no fault of the story, and no part of it either. */
+/** A remark, not a failure: build output in a submodule is not part of the story. */
 function removedRemark(files: readonly string[]): string[] {
   if (files.length === 0) return []
   const more = files.length > 1 ? ` and ${files.length - 1} more` : ''

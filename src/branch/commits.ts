@@ -1,4 +1,4 @@
-// The commits that Ralph makes beside the stories' own: its files as the state says.
+// Commits of Ralph's own files, beside those of stories.
 
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
@@ -15,14 +15,14 @@ import { type FolderMove, freeFile, planArchive } from './run-archive.ts'
 import { type DocumentEdit, type DocumentSetEdit, editedDocuments } from './write-documents.ts'
 
 export type CommitOptions = {
-  /** The last door before a commit: no secret leaves in Ralph's own files either. */
+  /** Redacts the text of Ralph's own files before they are committed. */
   redact(text: string): string
   identity: Identity
-  /** Whether state commits beside the first are made at all (`commits.prdChanges`). */
+  /** Whether further state commits are made after the first (`commits.prdChanges`). */
   stateCommits: boolean
   /** The subject of state commits (`commits.message`); null for the loop's own words. */
   stateSubject: string | null
-  /** What the commit that ends a run changes in people's documents. */
+  /** Edits of people's documents in the commit that ends a run. */
   onOutcome(state: State): (DocumentEdit | DocumentSetEdit)[]
   warn(message: string): void
 }
@@ -45,7 +45,7 @@ export class Commits {
     return writeCommit(where, this.#options.identity, tree, parents, message)
   }
 
-  /** A tree with some files replaced (or removed: null), and some folders moved. What could be run still can be. */
+  /** A tree with some files replaced (or removed: null), and some folders moved. Executable files stay executable. */
   async withFiles(
     base: string,
     files: ReadonlyMap<string, string | null>,
@@ -70,7 +70,7 @@ export class Commits {
     return tree
   }
 
-  /** A tree with some entries of it replaced by blobs that are there already, by texts, or removed. */
+  /** A tree with some entries replaced by existing blobs or by texts, or removed. */
   async withEntries(
     base: string,
     entries: ReadonlyMap<string, TreeEntry | { mode: string; text: string } | null>,
@@ -101,7 +101,7 @@ export class Commits {
     const text = prdFile(state, redact)
     const isFirst = state.published === null
     const begins = isFirst || state.control.anew
-    // People read it on the branch before they approve it.
+    // People read the plan on the branch before they approve it.
     const isPlanned = (state.plan?.context ?? '') !== ''
     if (!begins && !stateCommits && !isPlanned) return null
     const done = archiveFile(state, redact)
@@ -109,7 +109,7 @@ export class Commits {
     const unmarked: string[] = []
     const warnRedacted = (text: string) => warn(redact(text))
     const documents = await editedDocuments(this.#objects, state.green, edits, warnRedacted, unmarked)
-    // Compared last: it reads both, which costs with thousands of stories.
+    // Compared last: parsing both files is slow with thousands of stories.
     if (
       !begins &&
       !isPlanned &&
@@ -138,7 +138,7 @@ export class Commits {
     if (green === null) throw new DamagedClone(`there is no commit ${state.green} in it`)
     const tree = await this.withFiles(green, changed, archive?.moves)
     if (tree === green) return null
-    // The first commit carries what people had not committed yet, so it stands on the fork point itself.
+    // The first commit includes what people had not committed yet, so its parent is the fork point itself.
     const parent = isFirst ? state.base.sha : state.green
     const commit = await this.commit(tree, [parent], recordMessage(state, stateSubject ?? subject))
     return { commit, documents: documents.map(([path]) => path), unmarked }
@@ -158,7 +158,7 @@ export async function writeCommit(
   return oid
 }
 
-/** prd.json without what changes in every job: whether a state commit is worth making. */
+/** prd.json without what changes in every job, to decide whether a state commit is needed. */
 function comparablePrd(text: string): string {
   const parsed = parsePrd(text, 'prd.json')
   if (!parsed.ok) return text

@@ -1,7 +1,7 @@
-// Finds the features of a repository: which prd.json belongs to which name. Pure.
+// Finds the features of a repository, and the name of each prd.json. Pure.
 import type { Prd } from '../engine/model/feature.ts'
 
-/** A prd.json that was found, and what it is called. `digest`: of its text. `notes`: what reading it changed, or left out. */
+/** A prd.json with its feature's name. `digest`: of its text. `notes`: what the parser changed or left out. */
 export type Feature = {
   name: string
   folder: string | null
@@ -11,7 +11,7 @@ export type Feature = {
   notes: readonly string[]
 }
 
-/** Where other tools put it; such a file is moved into `.ralph/<date>-<feature>/` by the first commit. */
+/** Paths where other tools put prd.json. The first commit moves it into `.ralph/<date>-<feature>/`. */
 export const LEGACY_PRD_PATHS = ['.ralph/prd.json', 'ralph/prd.json', 'prd.json', 'scripts/ralph/prd.json']
 
 const FOLDER = /^\.ralph\/(\d{4}-\d{2}-\d{2})-([^/]+)$/
@@ -29,13 +29,13 @@ export function isPrdPath(path: string): boolean {
   )
 }
 
-/** The dated folder of a prd path, or null where it stands elsewhere. */
+/** The dated folder of a prd.json, or null if it is elsewhere. */
 export function datedFolderOf(path: string): string | null {
   const folder = path.slice(0, -'/prd.json'.length)
   return FOLDER.test(folder) ? folder : null
 }
 
-/** What a prd.json outside a dated folder is called: by its branch, else by its project. */
+/** The feature's name of a prd.json outside a dated folder: from its branch, else from its project. */
 export function featureNameOf(prd: Prd, branchPrefix: string): string {
   const { branchName, project } = prd
   if (branchName !== '') {
@@ -47,7 +47,7 @@ export function featureNameOf(prd: Prd, branchPrefix: string): string {
   return slug(project) || 'feature'
 }
 
-/** The newest folder of each name; a file elsewhere counts where no dated folder has its name. */
+/** The newest feature of each name. A file outside dated folders counts only if no dated folder has its name. */
 export function newestByName(found: readonly Feature[]): Feature[] {
   const sorted = [...found].sort((one, other) => (other.folder ?? '').localeCompare(one.folder ?? ''))
   const names = new Map<string, Feature>()

@@ -1,4 +1,4 @@
-// Brings people's commits on the branch together with Ralph's.
+// Merges people's commits on the branch with Ralph's.
 
 import type { Failure } from '../engine/model/attempt.ts'
 import type { JoinedBranch, PeopleEdits, RevertedStory } from '../engine/model/event.ts'
@@ -22,7 +22,7 @@ export type JoinTools = {
   warn(message: string): void
 }
 
-/** Where they conflict, theirs stays and our stories are taken back. */
+/** Merges `theirs` with the green commit. On a conflict, theirs wins and Ralph's stories are taken back. */
 export async function joinCommits(
   tools: JoinTools,
   state: State,
@@ -57,7 +57,7 @@ export async function joinCommits(
   return { ...unchanged, green: await commits.commit(tree, [theirs, green], message), code: true }
 }
 
-/** prd.json as it stands on people's branch; a broken one is told, and left alone. */
+/** prd.json from people's branch. A broken one is reported and ignored. */
 async function peoplesPrd(
   { objects, warn }: JoinTools,
   state: State,
@@ -82,7 +82,7 @@ async function peoplesPrd(
   return { prd: parsed.prd, seen, page: isNew && page !== prdMarkdown(parsed.prd) }
 }
 
-/** People's commits stand, and what ours conflict with in them is to be done again upon them. */
+/** Keeps people's commits. Ralph's stories are taken back, with their work saved, to be done again on top of them. */
 async function keepTheirs(
   tools: JoinTools,
   state: State,
@@ -102,7 +102,7 @@ async function keepTheirs(
   return { green: theirs, people, code: true, takenBack, entries: await missingEntries(tools, state, theirs) }
 }
 
-/** A branch that people rewrote, and want to be gone on from: what passed is what its commits say. */
+/** Continues on a branch that people rewrote: only stories with a commit on it count as passed. */
 async function takeBranchAsItIs(
   tools: JoinTools,
   state: State,
@@ -122,7 +122,7 @@ async function takeBranchAsItIs(
   return { green: theirs, people, code: true, takenBack, entries: await missingEntries(tools, state, theirs) }
 }
 
-/** Entries of our progress.txt that another commit's does not hold. */
+/** Entries of progress.txt at the green commit that another commit's file does not have. */
 async function missingEntries({ objects }: JoinTools, state: State, commit: string): Promise<string[]> {
   const { progress: path } = ownFiles(state)
   const ours = (await objects.text(`${state.green}:${path}`)) ?? ''

@@ -1,4 +1,4 @@
-// A candidate on top of what landed since it was built: three ways, in git itself. Ralph's own files are written anew.
+// Rebases a candidate on what landed since it was built, by git's three-way merge. Ralph's own files are written again.
 import { agentSummary } from '../engine/attempt-outcome.ts'
 import type { Candidate, Failure } from '../engine/model/attempt.ts'
 import { ownFiles } from '../engine/model/paths.ts'
@@ -7,14 +7,14 @@ import { storyMessage } from '../report/feature-files.ts'
 import { displayPath } from '../system/path-text.ts'
 import { type CandidateTools, ownTexts } from './candidate.ts'
 
-/** So many characters of each side's patch are shown to the next session. */
+/** Characters of each side's patch that the next session gets. */
 const PATCH_LENGTH = 3000
-/** So many paths in conflict are named. */
+/** Conflicting paths that are named. */
 const MAX_PATHS = 20
 
 /**
- * The candidate of an attempt, built anew on `state.green`; or why it cannot be, with what both sides changed. `state` is the run
- * as it stands when that commit has landed.
+ * The candidate of an attempt, rebuilt on `state.green`; or the conflict, with the patches of both sides. `state` is the run after
+ * that commit has landed.
  */
 export async function rebase(
   tools: CandidateTools,
@@ -26,7 +26,7 @@ export async function rebase(
   const { base, candidate, storyId, iteration } = attempt
   const onto = await tree.treeOf(state.green)
   const work = await withoutOwn(tools, state, base, candidate.commit)
-  // They have one parent, for git to find.
+  // Both get one common parent as the merge base.
   const root = await commits.commit(await tree.treeOf(base), [], 'base')
   const landed = await commits.commit(onto, [root], 'landed')
   const built = await commits.commit(work, [root], 'candidate')

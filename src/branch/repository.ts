@@ -1,4 +1,4 @@
-// The repository as the loop sees it: checks out, inspects, saves, restores and joins. Implements RepositoryPort.
+// The repository for the loop: checks out, inspects, saves, restores and merges. Implements RepositoryPort.
 
 import { basename } from 'node:path'
 import type { Change } from '../engine/model/change.ts'
@@ -28,13 +28,13 @@ import { storiesIn } from './story-commits.ts'
 import { editedDocuments } from './write-documents.ts'
 
 export type RepositoryOptions = CommitOptions & {
-  /** Whether a path is Ralph's own, in whatever spelling a file system may take for `.ralph/`. */
+  /** Whether a path is in `.ralph/`, in any spelling that a file system may accept for it. */
   isRalphs(path: string): boolean
   examine: CandidateTools['examine']
   documents: DocumentRules
   /**
-   * What of a change is to stand as it was in `base`, so that the gates can be run on it: by path, null for nothing. `own`: how
-   * files that `base` does not have changed since the gates were red on them.
+   * The entries of a change to reset to `base`, so that the gates can run on the tests as they were: by path, null to remove.
+   * `own`: how files that `base` does not have changed since the gates were red on them.
    */
   asItWas(
     changes: readonly Change[],
@@ -64,32 +64,32 @@ const LOCKFILES = new Set([
   'composer.lock',
 ])
 
-/** So many refs that moved are told by name when it is seen. */
+/** Moved refs that are reported by name. */
 const MAX_NAMED_REFS = 10
 
 export type UncommittedFile = { path: string; isUntracked: boolean }
 
 /** What the command line needs beside the loop's port. */
 export type Repository = RepositoryPort & {
-  /** What differs from a commit, untracked files too; ignored ones are left out. Nothing is written into the clone. */
+  /** Files that differ from a commit, with untracked and without ignored ones. Nothing is written into the clone. */
   dirt(commit: string): Promise<UncommittedFile[]>
-  /** Untracked files as `dirt` saw them, folders (ending in `/`) in the place of what is in them alone. */
+  /** Untracked files as `dirt` saw them, folders (ending in `/`) instead of their files if they have nothing else. */
   untracked(): Promise<string[]>
   /** True when a lockfile differs between the two commits. */
   lockfileChanged(from: string, to: string): Promise<boolean>
   /** The paths of all files of a commit. */
   files(commit: string): Promise<string[]>
-  /** The lines of files that a change from one commit to another wrote. */
+  /** The lines that a change from one commit to another wrote, by file. */
   changedLines(from: string, to: string): Promise<ReadonlyMap<string, number[]>>
   /** Files that differ between two commits. */
   changedPaths(from: string, to: string): Promise<string[]>
-  /** From now on the tree is Ralph's own: of what is ignored, `renew` leaves only what is there now. */
+  /** For a tree that only Ralph uses: `renew` will keep only the ignored files that are there now. */
   rememberIgnored(): Promise<void>
-  /** Why a story's kept work could not be put on top of `commit`, or null; the work tree is left alone. */
+  /** Why a story's saved work does not fit on top of `commit`, or null. Does not touch the work tree. */
   conflict(commit: string, kept: SavedWork): Promise<string | null>
   /** What the commit that ends the run with this state's outcome writes into people's documents. */
   documentsAt(state: State): Promise<[path: string, text: string][]>
-  /** The given paths as they stand in the work tree, committed on top of `commit`. */
+  /** Commits the given paths, as they are in the work tree, on top of `commit`. */
   adopt(commit: string, paths: readonly string[], message: string): Promise<string>
 }
 
@@ -100,12 +100,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   const view = new JudgeView(tree, options.documents)
   const ignored = new IgnoredFiles(git.clone.workTree, git.clone.gitDir, () => git.ignored())
   const tools = { ...options, tree, commits, git, objects }
-  /** Paths of the last candidate, so that its lockfiles are known without another diff. */
+  /** The paths of the last candidate, to find changed lockfiles without another diff. */
   let gated: { green: string; commit: string; paths: readonly string[] } | null = null
-  /** Ignored files and folders that were there before anything ran; null where the tree is not ours to clean. */
+  /** Ignored files and folders from before anything ran; null if Ralph may not clean the tree. */
   let ignoredBefore: readonly string[] | null = null
 
-  /** On the clone as it was: our git is not run while what an agent's or a gate's code wrote there may steer it. */
+  /** Restores the clone first, so that nothing an agent or a gate wrote there controls Ralph's git. */
   async function onRestoredClone<T>(commit: string, act: () => Promise<T>): Promise<T> {
     tree.invalidate()
     await restoreAndReport(git, snapshot, warn)
@@ -129,7 +129,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     renew: (commit) =>
       onRestoredClone(commit, async () => {
         await checkOut(tree, commits, options, commit, null)
-        // Whoever has changed what git calls clean: every file is read, for this is what a feature is judged by.
+        // Every file is read, also those that git sees as clean: the final verification judges this tree.
         await tree.checkOutModified(null, [])
         if (ignoredBefore === null) return
         await removeIgnored(git, ignoredBefore)
@@ -201,7 +201,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const isWork = ({ path }: Change) => !options.isRalphs(path) && !but.includes(path)
       const work = (await changesBetween(objects, from, to)).filter(isWork)
       const own: Change[] = []
-      // Where the tree of an earlier attempt is gone there is nothing to compare with.
+      // The tree of an earlier attempt may be gone: then there is nothing to compare with.
       if (red !== undefined && (await objects.root(red)) !== null)
         for (const change of (await changesBetween(objects, red, to)).filter(isWork))
           if ((await objects.info(`${from}:${change.path}`)) === null) own.push(change)
@@ -240,7 +240,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   }
 }
 
-/** Before anything of ours runs in the clone. What people may have done themselves is only told. */
+/** Restores the clone before Ralph's git runs in it. Refs that people may have moved are only reported. */
 async function restoreAndReport(
   git: Git,
   snapshot: Snapshot,
@@ -270,7 +270,7 @@ async function checkOut(
   return { conflict: work?.conflict ?? null }
 }
 
-/** The tree of a commit with a story's kept work on top; none where that does not fit. */
+/** The tree of a commit with a story's saved work on top, or the conflict if it does not fit. */
 async function withSavedWork(
   tree: WorkTree,
   commits: Commits,
@@ -292,7 +292,7 @@ async function withSavedWork(
   return { tree: null, conflict: `it does not fit the newest code any more (${paths})` }
 }
 
-/** The `.git` entries below the top that are there before any agent ran. */
+/** The `.git` entries below the top before any agent runs. */
 async function findNestedGits(
   tree: WorkTree,
   options: RepositoryOptions,
@@ -306,7 +306,7 @@ async function findNestedGits(
   return new Set([...nested, ...spared.map((folder) => `${folder}/.git`)])
 }
 
-/** In a job's checkout: the repositories of earlier steps stay; the other files that nobody committed go, and are named. */
+/** In a job's checkout, repositories of earlier steps stay. Other uncommitted files are removed, and the warning names them. */
 async function keepRepositories(
   git: Git,
   { redact, warn }: RepositoryOptions,
@@ -324,7 +324,7 @@ async function keepRepositories(
   return repositories
 }
 
-/** Before any agent ran: a repository in the place of a submodule is somebody's, but git would run what it says. */
+/** Refuses a repository in the place of a submodule. It may be a person's, but git would run what it configures. */
 async function refuseForeign(tree: WorkTree): Promise<string[]> {
   const found = await findForeignRepositories(tree.places)
   const inside = found.find((path) => path.endsWith('/.git'))?.slice(0, -'/.git'.length)

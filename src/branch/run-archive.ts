@@ -1,4 +1,4 @@
-// `.ralph/archive/`: where the folder of a run goes that another one replaces, with what it learned on one page.
+// `.ralph/archive/`: the folders of runs that a new run replaced, each with a page of its learnings.
 
 import type { State } from '../engine/model/state.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
@@ -8,13 +8,13 @@ import { learningsPage } from '../report/agents-md.ts'
 import { fromLatin1 } from '../system/path-text.ts'
 import { featureOfFolder } from './find-features.ts'
 
-/** A folder that comes to stand elsewhere; `stays`: here, too, for the run that begins anew in it. */
+/** A folder to move; `stays`: to copy, as the new run uses it, too. */
 export type FolderMove = { from: string; to: string; stays: boolean }
 export type ArchivePlan = { moves: FolderMove[]; files: Map<string, string> }
 
 export const ARCHIVE = '.ralph/archive'
 
-/** Older folders of the feature, and its own where the run begins anew. No archived folder is written over. */
+/** Which folders to archive: older ones of the feature, and its own if the run begins anew. No archived folder is overwritten. */
 export async function planArchive(objects: CatFile, state: State): Promise<ArchivePlan> {
   const { green, folder, feature, control } = state
   const taken = new Set(await foldersIn(objects, green, ARCHIVE))
@@ -27,7 +27,7 @@ export async function planArchive(objects: CatFile, state: State): Promise<Archi
     const text = await objects.text(`${green}:${from}/prd.json`)
     const parsed = text === null ? null : parsePrd(text, from)
     const run = parsed?.ok === true ? parsed.prd.run : null
-    // A plan that no run has begun with is that of this run.
+    // A plan that was never run belongs to this run.
     if (stays && run?.startedAt == null) continue
     const free = freeName(name, taken)
     taken.add(free)
@@ -38,7 +38,7 @@ export async function planArchive(objects: CatFile, state: State): Promise<Archi
   return { moves, files }
 }
 
-/** The name, or the first `<name>-2` and so on that nothing has. */
+/** The name, or the first of `<name>-2` and so on that is free. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   for (let at = 1; ; at += 1) {
     const free = at === 1 ? name : `${name}-${at}`
@@ -46,7 +46,7 @@ export function freeName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The path of a JSON file of that name in a folder, or of the first `<name>-2` and so on that is free. */
+/** The path for a JSON file of that name in a folder, or the first of `<name>-2` and so on that is free. */
 export async function freeFile(
   objects: CatFile,
   commit: string,

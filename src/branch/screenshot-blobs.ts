@@ -1,4 +1,4 @@
-// Pictures of pages as blobs: written and read, and as the entries of a state's commit that keep them.
+// Screenshots as blobs. Entries of the state's commit keep them from git's garbage collection.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { State } from '../engine/model/state.ts'
@@ -8,7 +8,7 @@ import type { Git } from '../git/git.ts'
 import type { NewEntry } from '../git/objects.ts'
 import { clearPathTo } from '../system/files.ts'
 
-/** The id of a picture that is in the clone's objects now. */
+/** Writes a picture into the clone's objects, and returns its id. */
 export async function writeScreenshot(git: Git, objects: CatFile, picture: Buffer): Promise<string> {
   const writer = git.writer(git.clone.head ?? '')
   const blob = writer.add('blob', picture)
@@ -16,14 +16,14 @@ export async function writeScreenshot(git: Git, objects: CatFile, picture: Buffe
   return blob
 }
 
-/** A picture's bytes (WebP), or null where it is not there, is no picture, or is not what its id is the hash of. */
+/** A picture's bytes (WebP); null if it is missing, no picture, or does not match its id. */
 export async function readScreenshot(objects: CatFile, blob: string): Promise<Buffer | null> {
   if (!/^[0-9a-f]{40,64}$/.test(blob)) return null
   const found = await objects.contents(blob).catch(() => null)
   return found !== null && isPicture(found) ? found : null
 }
 
-/** A larger one is none of ours. */
+/** Bytes. Ralph makes no larger ones. */
 const MAX_BYTES = 64 * 1024
 
 /** Whether it is WebP (RFC 9649, section 2.3) and of a size that a state keeps. */
@@ -32,7 +32,7 @@ export function isPicture(bytes: Buffer): boolean {
   return bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP'
 }
 
-/** Into the work tree, for as long as a judge looks at it. */
+/** Writes a picture into the work tree for a judge. */
 export async function showScreenshot(git: Git, objects: CatFile, path: string, blob: string): Promise<void> {
   const picture = await readScreenshot(objects, blob)
   if (picture === null) return
@@ -41,7 +41,7 @@ export async function showScreenshot(git: Git, objects: CatFile, path: string, b
   await writeFile(file, picture)
 }
 
-/** What keeps the pictures that the state names. One that is gone is left out: a commit must name nothing that is not there. */
+/** Tree entries for the pictures that the state names. Missing ones are left out, as a commit must not name missing objects. */
 export async function screenshotEntries(objects: CatFile, state: State): Promise<NewEntry[]> {
   const entries: NewEntry[] = []
   for (const blob of screenshotBlobs(state)) {

@@ -1,4 +1,4 @@
-// The commit that holds a state: beside the green tree, so that against its parent it only adds.
+// The commit with a state: the green tree and the state's folder, so that compared with its parent it only adds files.
 
 import type { State } from '../engine/model/state.ts'
 import { STATE_FOLDER, type StateFile, stateFiles } from '../engine/stored-state.ts'
@@ -9,7 +9,7 @@ import { commitBytes, type NewEntry, treeBytes } from '../git/objects.ts'
 import { fileStamp } from '../system/files.ts'
 import { screenshotEntries } from './screenshot-blobs.ts'
 
-/** The object of a list that has not changed since, and what its file was then: nobody has written to it. */
+/** The object of an unchanged list, and the stamp of its file: as long as that is the same, nothing has replaced it. */
 const written = new WeakMap<StateFile, { oid: string; stamp: string | null }>()
 
 /** A new one on top of `parents`. The work that is kept for later attempts and pictures of pages hang on it, so that git keeps them, too. */
@@ -48,7 +48,7 @@ export async function commitState(
   const [green] = await objects.trees([tree])
   const entries = [...(green ?? [])].map(([name, entry]) => ({ name, ...entry }))
   const beside = entries.filter(({ name }) => name !== STATE_FOLDER)
-  // One without `.github/workflows` would read as their deletion, which GitHub refuses from an App's token.
+  // A tree without `.github/workflows` would look like their deletion, which GitHub refuses from an App's token.
   const root = folder([...beside, { name: STATE_FOLDER, mode: TREE, oid: folder(own) }])
   const ids = Object.keys(state.attempts)
   const about = ids.length === 0 ? 'checkpoint' : `${ids.join(', ')} in work`

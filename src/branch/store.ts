@@ -1,4 +1,4 @@
-// State in git: one ref a feature, compare-and-swap locally and on the remote. Implements StorePort.
+// Keeps the state in git: one ref for each feature, compare-and-swap locally and on the remote. Implements StorePort.
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,18 +28,18 @@ import { commitState } from './state-commit.ts'
 export type StoreOptions = {
   /** `refs/ralph`: outside refs/heads, so that a push of it starts no workflow. */
   namespace: string
-  /** Null: git stays local, and the local ref is the truth. */
+  /** Null: no remote, and the local ref counts. */
   remote: Remote | null
   /** Pushes the branch (an App's or a person's token, so that CI starts on it); null for `remote`. */
   publishRemote: Remote | null
   snapshot: Snapshot
-  /** What a job asks the remote at its start, at once; left out: each question by itself. */
+  /** Reads all refs that a job needs at its start in one request; left out: one request each. */
   look?: InitialRefs | null
-  /** How long a lease holds from each push on, milliseconds. */
+  /** Duration of a lease from each push on, milliseconds. */
   leaseMs: number
 }
 
-/** A state as it was found: the ref's commit, for the next compare-and-swap. */
+/** A state that was read, and the ref's commit for the next compare-and-swap. */
 export type StoredState = { state: State; commit: string }
 
 export type Store = StorePort & {
@@ -48,9 +48,9 @@ export type Store = StorePort & {
   list(): Promise<Map<string, string>>
   /** Reads the state of a folder and makes it the base of the next save; null where there is none. */
   load(folder: string): Promise<StoredState | null>
-  /** A branch's head on the remote (or in the clone where there is none). */
+  /** A branch's head on the remote, or in the clone if there is no remote. */
   head(branch: string): Promise<string | null>
-  /** Brings commits here: enough to build on, or with their whole history. */
+  /** Fetches commits: the tips only, or with their whole history. */
   fetch(wanted: readonly string[], history: 'tip' | 'whole'): Promise<void>
   /** A picture that a loaded or saved state names (`Screenshot.blob`, `before`), as WebP; null where it is not there any more. */
   readScreenshot(blob: string): Promise<Buffer | null>
@@ -64,7 +64,7 @@ class GitStore implements Store {
   readonly #git: Git
   readonly #objects: CatFile
   readonly #options: StoreOptions
-  /** Where the ref was when we last moved or read it. */
+  /** The ref's value when it was last moved or read. */
   #known: { ref: string; commit: string | null } | null = null
   #hasLooked = false
   /** States that were pushed; the first takes the lease. */
@@ -247,7 +247,7 @@ class GitStore implements Store {
       }
     }
     await this.#moveLocal(state, commit, withBranch)
-    // Not while a candidate is verified: that would be time of its iteration.
+    // Not while a candidate is verified: packing would use its iteration's time.
     if (!Object.values(state.attempts).some((one) => 'candidate' in one)) await this.#git.packLoose()
   }
 
@@ -257,7 +257,7 @@ class GitStore implements Store {
     look?.end()
     this.#pushes += 1
     const { shared } = this.#git
-    // A lease holds from the last push on: whoever pushes lives.
+    // Every push renews the lease.
     const lease = given.lease === null ? null : { ...given.lease, expiresAt: Date.now() + leaseMs }
     const state = { ...given, lease }
     const ref = this.#refOf(state)
@@ -267,17 +267,17 @@ class GitStore implements Store {
     // changed at the base, which GitHub would refuse from an App's token.
     const parents = last === null ? parentsOf(state) : [...parentsOf(state), last]
     const made = await commitState(this.#git, this.#objects, state, parents)
-    // Forward from there only: the local compare-and-swap.
+    // The local compare-and-swap.
     if (await this.#forward(ref, last, made)) return made
-    // Where there is a remote, its ref is the truth, and the push will tell: ours was moved by somebody in the clone.
-    // Whoever takes over moves it, and never takes it away.
+    // With a remote, its ref counts, and the push will show whether it moved: only the local copy was changed by a program in the
+    // clone. Without one, a moved ref means that another run has taken over; a run never removes the ref.
     const isMoved = readRef(shared, ref) !== null
     if ((remote === null && isMoved) || isSecond) throw new LeaseLost(`${ref} has moved`)
     await this.#revertRef(ref, last)
     return this.#write(given, true)
   }
 
-  /** In our own directory: whatever stands in the place of the ref, or of a folder above it, was put there. */
+  /** Moves the ref in Ralph's directory, after removing what an agent may have put in its place or above it. */
   async #forward(ref: string, from: string | null, to: string): Promise<boolean> {
     const { shared } = this.#git
     const move = () => moveOwnRef(this.#git, ref, from, to)
@@ -292,25 +292,25 @@ class GitStore implements Store {
     this.#known = { ref, commit }
     const { snapshot } = this.#options
     const mirror: [string, string] = [ref, commit]
-    // Before the first publish there is no branch: whatever ends the run until then leaves the person's branch as it was.
-    // Until the job has looked at the branch, what people committed there is not ours to move.
+    // Before the first publish there is no branch, and an end of the run leaves the person's branch as it was.
+    // Until the job has looked at the branch, it must not move it: people may have committed there.
     if (state.published === null || !(withBranch || state.job.ready.opened))
-      // In the clone, too: `git gc` there knows nothing of our own directory.
+      // The ref is mirrored in the clone, as `git gc` there does not know Ralph's directory.
       await mirrorRefs(this.#git, snapshot, [mirror])
     else await moveClone(this.#git, snapshot, state.branch, state.green, [mirror])
   }
 
-  /** The remote said no: the local ref goes back to what the remote has. */
+  /** After a refused push: sets the local ref back to the remote's value. */
   async #revertRef(ref: string, before: string | null): Promise<void> {
     const { shared } = this.#git
     const file = join(shared, ref)
     await clearPathTo(join(shared, 'refs'), file)
-    // git replaces nothing that is no ref.
+    // git does not replace a file that is no ref.
     if (readRef(shared, ref) === null) await rm(file, { force: true })
     await this.#git.setRef(ref, before)
   }
 
-  /** The clone holds the states that were published once more: what our own directory lost is taken from there. */
+  /** Restores refs that Ralph's directory has lost from their copies in the clone. */
   async #recoverRefs(): Promise<void> {
     const { shared } = this.#git
     const prefix = `${this.#options.namespace}/`
@@ -335,7 +335,7 @@ class GitStore implements Store {
   }
 }
 
-/** Commits that a state commit has among its parents, so that others can fetch them; the green one first. */
+/** Further parents of a state commit, so that other jobs can fetch them; the green commit first. */
 function parentsOf(state: State): string[] {
   return state.job.wave === undefined ? [state.green] : [...new Set([state.green, ...candidatesOf(state)])]
 }

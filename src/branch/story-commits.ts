@@ -1,7 +1,7 @@
-// Which commits of a branch are stories of a run: by their trailers.
+// Finds the commits of a run's stories by their trailers.
 import type { Git } from '../git/git.ts'
 
-/** Commits of this run's stories by their trailers, the newest first; a squash keeps the lines somewhere in its message. */
+/** Commits of this run's stories, the newest first. A squashed commit keeps the trailers somewhere in its message. */
 export async function storyCommits(
   git: Git,
   range: string,
@@ -14,7 +14,7 @@ export async function storyCommits(
 
 /** The stories of this run that a commit's message names. */
 export function storiesIn(message: string, nonce: string): string[] {
-  // Every feature has a US-001: only this run's own commits count.
+  // Other features may have a US-001, too: only commits with this run's nonce count.
   const isOurs = [...message.matchAll(/^Ralph-Run: *(\S+) *$/gm)].some(([, run]) => run === nonce)
   const stories = isOurs ? message.matchAll(/^Ralph-Story: *(\S+) *$/gm) : []
   return [...stories].map(([, storyId = '']) => storyId)

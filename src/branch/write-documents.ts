@@ -1,24 +1,24 @@
-// People's documents that an outcome brings up to date, in the commit that ends the run: found in the green commit, edited, written.
+// Updates people's documents in the commit that ends a run: finds them in the green commit and edits them.
 
 import { type CatFile, TREE, type TreeEntry } from '../git/cat-file.ts'
 import { filesOf, type TreeFile } from '../git/tree-walk.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { fromLatin1, quotedPath } from '../system/path-text.ts'
 
-/** What becomes of a document. */
+/** An edit of a document. */
 export type DocumentEdit = {
-  /** Folders at the top that are looked through beside the top itself. */
+  /** Top-level folders to search beside the top itself. */
   folders: RegExp | null
   isAt(path: string): boolean
-  /** Where one is made if there is none; null: nowhere. */
+  /** Where to create it if there is none; null: nowhere. */
   otherwise: string | null
-  /** Its new text; null where it stays as it is. Given null where there is none. */
+  /** The new text of a document (null: there is none); null to leave it as it is. */
   edited(text: string | null): string | null
 }
 
-/** What becomes of documents that are read together. */
+/** An edit of several documents that are read together. */
 export type DocumentSetEdit = {
-  /** Of the paths of all files those that are read. */
+  /** Selects the paths to read from those of all files. */
   among(paths: readonly string[]): Promise<readonly string[]>
   /** The new texts of those that change, by path, what a person should know, and the ids of stories that could not be marked. */
   editedAll(files: readonly { path: string; text: string }[]): Promise<{
@@ -28,11 +28,11 @@ export type DocumentSetEdit = {
   }>
 }
 
-/** A longer one was not written by a person. */
+/** Bytes. A longer document was not written by a person. */
 const MAX_BYTES = 1_000_000
-/** Of one kind. */
+/** Documents for one edit. */
 const MAX_FILES = 5
-/** Of those that are read together; and of all files of a commit, for a longer list was written by a program. */
+/** Limits for documents that are read together, and for all files of a commit: more were written by a program. */
 const MAX_TOTAL = { files: 2_000, bytes: 5_000_000 }
 const MAX_PATHS = 200_000
 const REGULAR_FILE = /^100/

@@ -1,4 +1,4 @@
-// What is kept of a program's output: redacted, bounded, in the state and in a log on this machine.
+// A program's output: redacted and limited, for the state and for a log on this machine.
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CANCELLED } from '../engine/model/gate.ts'
@@ -8,28 +8,28 @@ import { clearPathTo } from '../system/files.ts'
 import { shortenCaptured } from '../system/output.ts'
 import type { Exit } from '../system/process.ts'
 
-/** What is looked through for it, and kept on this machine: half from the start and half from the end. */
+/** Bytes of the output that are searched and logged: half from the start and half from the end. */
 const LOG_BYTES = 1024 * 1024
-/** More is looked at on both sides of the cut, so that no half of a secret stands beside it: the longest private key. */
+/** Further bytes on both sides of the cut, the length of the longest private key, so that no half of a secret remains. */
 const MARGIN_BYTES = 20 * 1024
 export const CAPTURE_BYTES = LOG_BYTES + 2 * MARGIN_BYTES
 
 /** For bash, before the script. */
 export const SHELL = ['--noprofile', '--norc', '-c']
 /**
- * Both streams into one real pipe, as a step of a workflow has it: what Node gives is a socket, which nobody can open by
- * `/dev/stderr`. Who only passes on is not ended before whom it hears.
+ * Both streams into one real pipe, as in a workflow step: Node gives a socket, which cannot be opened as `/dev/stderr`. The `cat`
+ * ignores signals, so that it does not end before the program.
  */
 export const INTO_ONE_PIPE = `exec > >(trap '' HUP INT TERM; exec cat) 2>&1; passes=$!`
-/** Waits until what was said has passed, or is over where something else holds the pipe open. */
+/** Waits until the `cat` has passed everything on, or ends it if another process holds the pipe open. */
 export const WAIT_FOR_PIPE = `exec >&- 2>&-; { sleep 0.25; kill -KILL "$passes"; } & wait "$passes"`
 
-/** As it may leave this process. */
+/** The output, redacted and limited. */
 export function cleanOutput(output: string, redactor: Redactor): string {
   return shortenCaptured(cleanLines(output, redactor.redact), LOG_BYTES)
 }
 
-/** Where logs are kept: a folder below `top`, which is ours. */
+/** The folder of the logs, below `top`, which is Ralph's. */
 export type LogFolder = { top: string; folder: string }
 
 /** `logs` null: none is kept. */

@@ -1,4 +1,4 @@
-// How many tests ran, by what runners say at their end. Pure.
+// How many tests ran, by the summaries of test runners. Pure.
 import type { TestCounts } from '../engine/model/gate.ts'
 
 const NUMBER_FIRST = /(\d+) ([a-z]+)/g
@@ -44,7 +44,7 @@ const WORDS = new Map<string, Exclude<keyof TestCounts, 'empty'> | 'total'>(
 const EMPTY =
   /^(?:✔|ok \d+ -) (?:\S*\/)?[\w.-]+\.[cm]?[jt]sx?(?: \([\d.]+ms\))?$|^ok\s+\S+\s.*\[no tests to run\]$/
 const MAX_LINE = 400
-/** Nobody has more tests. */
+/** A greater number is no count of tests. */
 const MAX_COUNT = 1e8
 
 /** The sums of all summaries in an output without colours; null where nothing is counted. */
@@ -58,7 +58,7 @@ export function testCounts(output: string): TestCounts | null {
     sums[kind] += many
     isFound = true
   }
-  // What was left out of a longer output may be half of Go's lines.
+  // Go's lines are counted only in a complete output.
   const isWhole = !LEFT_OUT.test(output)
   for (const raw of output.split('\n')) {
     const line = raw.slice(0, MAX_LINE).trimEnd()

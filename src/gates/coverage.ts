@@ -16,7 +16,7 @@ export function addHits(hits: Hits, name: string, line = 0, times = 0): void {
     lines.set(line, Math.max(lines.get(line) ?? 0, times))
 }
 
-/** Why a gate is red that ended well. */
+/** Why a gate with exit code 0 is red. */
 export type RedReason = { ended: string; output: string }
 
 type Missed = { path: string; from: number; to: number }
@@ -73,14 +73,14 @@ export function measureChange(
   return covered
 }
 
-/** Nobody measures the tests themselves, and of declarations nothing runs. */
+/** Coverage of tests is not measured, and declarations have no code to run. */
 const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|conftest|e2e)(?:[/._-]|$)|\.d\.[cm]?ts$/i
 
 function kindOf(path: string): string {
   return /\.\w+$/.exec(path)?.[0] ?? ''
 }
 
-/** What is told of it; `red`: where less than `threshold` percent of the lines ran (null: that is nobody's business). */
+/** Annotations and remarks; `red` if less than `threshold` percent of the lines ran (null: no threshold). */
 export function reportCoverage(
   file: string,
   threshold: number | null,
@@ -112,7 +112,7 @@ export function reportCoverage(
   }
 }
 
-/** Places that a remark names, and those that the next prompt is told. */
+/** Places in a remark, and in the output for the next prompt. */
 const MAX_NAMED = 5
 const MAX_LISTED = 50
 

@@ -26,7 +26,7 @@ export type GateOutcome = Pick<GateResult, 'ok' | 'ended' | 'ms' | 'output'>
 export type GateReport = GateOutcome &
   Partial<Pick<GateResult, 'tests' | 'annotations' | 'remarks' | 'findings' | 'flaky'>>
 
-/** What files of the gate say. */
+/** Evidence from the files that a gate wrote. */
 type FileEvidence = {
   tests: TestCounts | null
   annotations: Annotation[]
@@ -38,7 +38,7 @@ const MAX_REMARKS = 20
 const MAX_REMARK_LENGTH = 300
 const MAX_MESSAGE_LENGTH = 600
 
-/** What stands where the gate is to write; null where nothing is asked for. */
+/** Stamps of the files that the gate is expected to write, before it runs; null if none are configured. */
 export async function stampsBefore(
   { report = [], coverage }: Gate,
   where: TreeFolders,
@@ -66,7 +66,7 @@ export async function withEvidence(
       ? compareWithBaseline(run.baseline[gate.name], ran.ms, tests, run)
       : NO_DIFFERENCE
   const remarks = [...evidence.remarks, ...compared.remarks].slice(0, MAX_REMARKS)
-  // Whoever found them: a number that is none would make the state unreadable.
+  // Checked here for all sources: an invalid line number would make the state unreadable.
   const annotations = evidence.annotations
     .filter(({ line }) => Number.isSafeInteger(line) && line >= 1)
     .map((one) => ({ ...one, message: clean(one.message, MAX_MESSAGE_LENGTH) }))
@@ -87,7 +87,7 @@ export async function withEvidence(
   }
 }
 
-/** What a gate that ended well counts as failed all the same; null where nothing did that had not failed before. */
+/** More failed tests than on the base although the gate exited with 0, as text; null if there are none. */
 function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {
   const failed = tests?.failed ?? 0
   const before = baseline[name]?.tests?.failed ?? 0
@@ -116,7 +116,7 @@ async function readEvidence(
   const told: FileEvidence = { ...NO_EVIDENCE, ...reports, remarks: [...remarks, ...reports.remarks] }
   if (gate.coverage !== undefined && ok && changed.size > 0) {
     const { file } = gate.coverage
-    // What people pushed is theirs: nobody asks them for tests.
+    // Code that people pushed needs no tests.
     const threshold = run.of === 'join' ? null : gate.coverage.threshold
     const fresh = await readFresh({ top, cwd }, [file], before)
     const hits = fresh.texts.flatMap((one) => readCoverage(one, fresh.remarks) ?? [])
@@ -139,7 +139,7 @@ function noCoverage(threshold: number | null, remarks: readonly string[]): FileE
   return { ...NO_EVIDENCE, red }
 }
 
-/** A gate that takes so many times longer than on the base is told, where it takes so many milliseconds at least. */
+/** A gate is reported as slower if it takes this many times as long as on the base, and at least this many milliseconds. */
 const SLOWER = 5
 const SLOW_MS = 10_000
 

@@ -42,7 +42,7 @@ export type GatesOptions = {
   restore(commit: string): Promise<unknown>
   /** The work tree, and the folder in it that gates run in. */
   top: string
-  /** How the tree is named in what is shown of outputs, where it is not the person's own. */
+  /** Replaces the tree's path in shown outputs, if the tree is not the person's own. */
   shownTop?: string
   cwd: string
   /** The allow-listed environment: no token, no model key. */
@@ -56,7 +56,7 @@ export type GatesOptions = {
   logs: LogFolder | null
   onStart(name: string): void
   onEnd(result: GateResult): void
-  /** Asked for when gates first run. */
+  /** Called when gates first run. */
   services?: () => Promise<Services>
   after?: AfterGates
   /** What results depend on beside a gate and its tree; left out where none counts again. */
@@ -77,17 +77,17 @@ export type AfterGates = (
 type GateProcess = { as: OtherUser | null; env: Readonly<Record<string, string>>; mark?: string }
 
 const PIPED_SCRIPT = `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`
-/** Where everything ends with the first process, who passes on is given the time to. */
+/** Waits for the `cat`: in a process namespace everything ends with its first process. */
 const PIPED_SCRIPT_IN_NAMESPACE = `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1"; code=$?; ${WAIT_FOR_PIPE}; exit $code`
 /** How long `prepare` may take, milliseconds. */
 export const PREPARE_TIMEOUT_MS = 30 * 60_000
 
 export function createGates(options: GatesOptions): GatesPort {
-  /** The commit whose lockfiles the dependencies that are there belong to. */
+  /** The commit for which the dependencies were installed. */
   let preparedFor: string | null = null
   let services: Promise<Services> | undefined
   const user = options.as ?? null
-  /** Of gates and services that run beside each other; it stays as long as one of these. */
+  /** Temporary folders of gates and services, kept as long as a service runs. */
   let place: Scratch | null = null
 
   const newPlace = () => openScratch(user, options.mark === undefined ? {} : { mark: options.mark })
@@ -114,7 +114,7 @@ export function createGates(options: GatesOptions): GatesPort {
     return { ok, ended, ms, output: cleanOutput(output.replaceAll(top, shownTop), options.redactor), exit }
   }
 
-  /** Logged, told, and with no more of its output than others keep. */
+  /** Logs and reports a result, and limits its output. */
   async function finishGate(
     { name, advisory }: Pick<Gate, 'name' | 'advisory'>,
     what: string,
@@ -205,7 +205,7 @@ export function createGates(options: GatesOptions): GatesPort {
       const again = await runAlone(gates, together)
       return again.map((one) => markAlone(one, together))
     }
-    /** What gates say that disturbed each other is not taken: all run once more, on the tree as it was. */
+    /** Gates that disturbed each other give no valid results: all run again, on the restored tree. */
     const runAlone = async (gates: readonly Gate[], together: ReadonlySet<string>) => {
       if (parallel > 1) await beside.user?.end()
       await restoreTree(run.commit)
@@ -306,7 +306,7 @@ function reportTries(
   const report = {
     ...shown,
     ms: tries.reduce((sum, { ms }) => sum + ms, 0),
-    // Whoever mends a red one has the room for its last try alone.
+    // For a red gate only the last try is kept: it helps most to fix the failure.
     output: shown.ok ? log : shown.output,
     ...(shown.ok ? { flaky: true as const } : {}),
     remarks: [shown.ok ? flaky : `red at each of ${all} tries ${tree}`, ...(shown.remarks ?? [])],

@@ -130,14 +130,14 @@ function isFoldedRalphPath(folded: string): boolean {
   return folded === '.ralph' || folded.startsWith('.ralph/')
 }
 
-/** What is wrong with the path's spelling, or null. */
+/** Why the path itself is refused, or null. */
 function pathFault({ path, status }: Change, folded: string): string | null {
   const names = path.split('/')
   if (path === '' || path.startsWith('/') || names.some((it) => it === '' || it === '.' || it === '..')) {
     return 'the path is not a plain path inside the repository'
   }
   if (folded.split('/').some(isGitName)) return 'the path is, or can pass for, a `.git` folder'
-  // Where such a name stood already, it is people's.
+  // An existing file with such a name is people's.
   if (status === 'A' && /\p{Cs}/u.test(path)) return 'the path is not UTF-8'
   if (/[\p{Cc}\ufffd\u2028\u2029]/u.test(path)) return 'the path has control characters'
   if (/[\u202a-\u202e\u2066-\u2069]/.test(path))

@@ -28,7 +28,7 @@ export async function fileStamps(where: TreeFolders, patterns: readonly string[]
   return found
 }
 
-/** The inode's time is nobody's to choose. */
+/** Includes the ctime, which no program can set. */
 async function stampOf(file: string): Promise<string> {
   const found = await lstat(file, { bigint: true }).catch(() => null)
   return found === null ? '' : `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`
@@ -59,7 +59,7 @@ async function matchingPaths(where: TreeFolders, pattern: string): Promise<strin
   return found.sort().slice(0, MAX_FILES)
 }
 
-/** Where that is, with folders alone above it; null where nothing is. */
+/** The file of a path whose parents are real folders; null if there is none. */
 async function placeOf({ top, cwd }: TreeFolders, path: string): Promise<string | null> {
   const place = await resolveInTree(top, relative(top, join(cwd, path)))
   return place === null || (await lstat(place).catch(() => null)) === null ? null : place

@@ -1,4 +1,4 @@
-// One service as a process: its start, its end, and what it said until then.
+// One service as a process: its start, its end, and its output.
 import { randomBytes } from 'node:crypto'
 import type { Service } from '../engine/model/service.ts'
 import { capture } from '../system/output.ts'
@@ -7,19 +7,19 @@ import { CAPTURE_BYTES, formatExit, INTO_ONE_PIPE, SHELL, WAIT_FOR_PIPE } from '
 
 export type RunningService = {
   service: Service
-  /** How it ended, in words; null while it runs. */
+  /** How it ended, as text; null while it runs. */
   ended: string | null
-  /** Its command is over, and what it started may run on. */
+  /** Its command has ended, but processes that it started may still run. */
   hasLeft: boolean
   over: Promise<RunResult>
-  /** What it has said so far, bounded, in whole lines. */
+  /** Its output so far, limited, in whole lines. */
   output(): string
   stop(): void
 }
 
 /**
- * A program may start another and leave (`pg_ctl start`): then this stays in its place, so that nothing is ended with it, and
- * says so by a word that only we know.
+ * A program may start another one and exit (`pg_ctl start`). Then this script stays, so that the other one is not ended, and
+ * prints a random mark to report it.
  */
 const STAYING_SCRIPT = [
   `${INTO_ONE_PIPE}; bash ${SHELL.join(' ')} "$1"; code=$?`,

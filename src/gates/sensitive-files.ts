@@ -1,4 +1,4 @@
-// Files that act elsewhere than in the code: on gates, on other services, on the machines of people, on what they see.
+// Files with effects outside the code: on gates, on other services, on people's machines, on what reviewers see.
 import ignore from 'ignore'
 
 /** What changes of such files act on; `isReportOnly`: too common to be refused by a preset. */

@@ -1,4 +1,4 @@
-// Whether a service can be used: by its URL, its port or a command; and whether something is there that should not be.
+// Whether a service is ready, by its URL, its port or a command; and whether another program already uses its port.
 import { once } from 'node:events'
 import { request as overHttp } from 'node:http'
 import { request as overTls } from 'node:https'
@@ -9,12 +9,12 @@ import { messageOf } from '../system/errors.ts'
 import { findPortHolder } from '../system/process-table.ts'
 import { shellWord } from '../system/shell-word.ts'
 
-/** Looks once, for at most so long: null where it is ready, else why it is not, in words. */
+/** Checks once, for at most `ms`: null if it is ready, else why it is not. */
 export type ReadyCheck = (ms: number, signal: AbortSignal) => Promise<string | null>
 
-/** The longest that one look waits for an answer: the first page of a development server is built when it is asked for. */
+/** The longest wait for one answer: a development server builds a page at the first request. */
 const CHECK_MS = 10_000
-/** The last look takes its time, too. */
+/** The least wait, also for the last check. */
 const MIN_CHECK_MS = 1000
 const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 500
@@ -32,7 +32,7 @@ export function createReadyCheck(
     anyOf(addresses, (at) => (url === null ? listens(at, port, ...bounds) : answers(url, at, ...bounds)))
 }
 
-/** The same by a command, for where our loopback is not that of the programs. */
+/** The same check as a command, for programs that have a loopback of their own. */
 export function asCommand(ready: Ready): Ready {
   if (ready.kind !== 'url' && ready.kind !== 'port') return ready
   const { host, addresses, port, url } = placeOf(ready)
@@ -59,7 +59,7 @@ export async function waitUntilReady(
   }
 }
 
-/** Where it would be, when somebody listens there already; null where nobody does, or nothing is known of a port. */
+/** The service's address if a program already listens there; null if none does, or no port is known. */
 export async function findTakenPort(ready: Ready): Promise<{ where: string; port: number } | null> {
   if (ready.kind !== 'url' && ready.kind !== 'port') return null
   const { addresses, port } = placeOf(ready)
@@ -69,7 +69,7 @@ export async function findTakenPort(ready: Ready): Promise<{ where: string; port
 
 const NEVER = new AbortController().signal
 
-/** What is in the way. */
+/** Names the program that uses the port. */
 export function formatTakenPort({ where, port }: { where: string; port: number }): string {
   const holder = findPortHolder(port)
   return `${where} ${TAKEN}${holder === null ? '' : `: ${holder}`}`
@@ -87,7 +87,7 @@ function placeOf(ready: Extract<Ready, { kind: 'url' | 'port' }>): Place {
   return { host, addresses, port, url }
 }
 
-/** Null as soon as one is; else the words of the one that says more than that nobody is there. */
+/** Null as soon as one address is ready; else the most informative reason. */
 async function anyOf(
   addresses: readonly string[],
   look: (address: string) => Promise<string | null>,
@@ -152,7 +152,7 @@ function formatError(error: unknown, ms: number): string {
   if (error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name))
     return `no answer within ${Math.ceil(ms / 1000)} s`
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  // Without IPv6 there is nobody on its loopback either.
+  // Without IPv6, nothing listens on its loopback either.
   const isNobody = code === 'ECONNREFUSED' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT'
   return isNobody ? NOT_LISTENING : messageOf(error)
 }

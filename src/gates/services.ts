@@ -1,4 +1,4 @@
-// Services: started in their order, each when the one before it is ready, and ended with everything that they left.
+// Services: started in order, each once the one before it is ready, and ended with all processes that they left.
 import { setTimeout as delay } from 'node:timers/promises'
 import { type GateResult, isRed } from '../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
@@ -45,9 +45,9 @@ export type ServicesOptions = {
 export type Services = ReturnType<typeof createServices>
 
 export type GateSurroundings = {
-  /** False once one has fallen. */
+  /** False once a service has ended. */
   isUp(): boolean
-  /** As whom a program may end without ending them. */
+  /** The user for programs whose end must not end the services. */
   user: OtherUser | null
 }
 
@@ -60,12 +60,12 @@ const EXIT_GRACE_MS = 500
 /** An answer is asked for once more when gates are done. */
 const STILL_READY_MS = 10_000
 
-/** One that did not come up, or did not stay; `one`: what was started of it; `why`: what it did, in words behind its name. */
+/** A service that did not become ready, or ended. `one`: its process, if started. `why`: what happened, in words that follow its name. */
 type FailedService = { service: Service; one: RunningService | null; why: string }
 
 export function createServices(options: ServicesOptions) {
   const { redactor, cwd } = options
-  /** Of the run beside which they are. */
+  /** Those of the present run of gates. */
   let as = options.as
   let envOf = options.envOf
   const running = new Map<Service, RunningService>()
@@ -76,7 +76,7 @@ export function createServices(options: ServicesOptions) {
     return createReadyCheck(ready, (command, ...bounds) => exitOf(command, service, ...bounds))
   }
 
-  /** Null for 0, else how it ended and what it said last. */
+  /** Null for exit code 0; else how the command ended, with its last line. */
   async function exitOf(command: string, service: Service, ...[ms, signal]: Parameters<ReadyCheck>) {
     const { exit, output } = await runUntrusted({
       ...program('bash', [...SHELL, command]),
@@ -101,7 +101,7 @@ export function createServices(options: ServicesOptions) {
     }
   }
 
-  /** Starts those that are for the run, up to the first that does not come. */
+  /** Starts the services that the run needs, up to the first that fails. */
   async function startServices({ tags }: GateRun, signal: AbortSignal): Promise<FailedService[]> {
     const wanted = options.services.filter(
       (service) => running.get(service)?.ended !== null && isFor(service.when, tags),
@@ -150,7 +150,7 @@ export function createServices(options: ServicesOptions) {
     return signal.aborted || logMatched.signal.aborted ? null : formatNotReady(service, why, one.hasLeft)
   }
 
-  /** Whoever answers before the service was started would be taken for it. */
+  /** Another program that answers before the service is started would be mistaken for it. */
   async function findOccupant(
     { ready }: Service,
     look: ReadyCheck | null,
@@ -187,7 +187,7 @@ export function createServices(options: ServicesOptions) {
     return (await Promise.all(looks)).flat()
   }
 
-  /** With everything that they started. */
+  /** Ends services with everything that they started. */
   async function end(ones: readonly RunningService[]): Promise<void> {
     for (const one of ones) one.stop()
     for (const one of ones) {
@@ -201,7 +201,7 @@ export function createServices(options: ServicesOptions) {
     await as.revoke()
   }
 
-  /** Where they are another user's, nothing of it may live while somebody looks at the tree. */
+  /** The services to end now. Those of another user always end, as none of its processes may run while Ralph works on the tree. */
   function servicesToEnd(fell: readonly FailedService[]): RunningService[] {
     const stays = ({ service, ended }: RunningService) =>
       as === null && !service.restartBeforeVerify && ended === null
@@ -244,7 +244,7 @@ export function createServices(options: ServicesOptions) {
     return result
   }
 
-  /** What those that run have said last: redacted as a whole, for a secret may begin before. */
+  /** The last lines of running services. The whole output is redacted first, as a secret may begin before these lines. */
   function lastLines(): string[] {
     return [...running.values()].flatMap((one) => {
       const said = cleanOutput(one.output(), redactor).trimEnd()

@@ -1,4 +1,4 @@
-// Gates that write to files of the commit while others run beside them: what these say may be by chance.
+// Finds gates that write to files of the commit while others run beside them, whose results are then unreliable.
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { fsPath } from '../system/path-text.ts'
@@ -49,7 +49,7 @@ export class TreeChanges {
   }
 }
 
-/** For people, of a gate that runs alone from now on. */
+/** The remark on a gate that runs alone from now on. */
 export function formatRunAlone(name: string, together: ReadonlySet<string>): string {
   const others = [...together].filter((one) => one !== name).join(', ')
   return `files of the commit changed while it ran beside ${others}: each ran again, alone, and does so from now on`

@@ -1,4 +1,4 @@
-// Starts git: by one program, with an environment of Ralph's own.
+// Starts git: always the same program, with an environment of Ralph's own.
 
 import { spawn } from 'node:child_process'
 import { pathBytes, pathText } from '../system/path-text.ts'
@@ -6,17 +6,17 @@ import { findProgram } from '../system/program.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** By PATH. Found before any agent runs, and kept: a folder that comes first may be the agent's to write. */
+/** git's file, by PATH. Looked up before any agent runs and then kept, as an agent may write to a folder of the PATH. */
 const programs = new Map<string, string>()
 
-/** The file of git, as it was found first. */
+/** The file of git that was found first for this PATH. */
 export function gitProgram(path = ''): string {
   const known = programs.get(path) ?? findProgram('git', path) ?? 'git'
   programs.set(path, known)
   return known
 }
 
-/** That file from an earlier process: what is first on the PATH by now may be an agent's. Empty: not known. */
+/** Uses the file that an earlier process found: the first git on the PATH may be an agent's by now. Empty: unknown. */
 export function rememberGitProgram(file: string, path = ''): void {
   if (file !== '') programs.set(path, file)
 }
@@ -32,11 +32,11 @@ export class GitError extends Error {
   }
 }
 
-/** How git's end shows that the remote does not know the token. */
+/** git's messages when the remote does not know the token. */
 export const UNKNOWN_TOKEN_MESSAGE =
   /(returned error:|HTTP) 401|could not read username|authentication failed|invalid username or/i
 
-/** Whether a git of ours ended because the remote does not know the token. */
+/** Whether git failed because the remote does not know the token. */
 export function isUnknownToken(error: unknown): boolean {
   return error instanceof GitError && UNKNOWN_TOKEN_MESSAGE.test(error.stderr)
 }
@@ -44,17 +44,17 @@ export function isUnknownToken(error: unknown): boolean {
 /** Ignored files, and folders (ending in `/`) that hold nothing else. */
 export const LIST_IGNORED = 'ls-files -z --others --ignored --exclude-standard --directory'.split(' ')
 
-/** Who commits, and moves refs. */
+/** The author of Ralph's commits and reflog entries. */
 export const RALPH_IDENTITY = { name: 'Ralph', email: 'ralph@localhost' }
 
 export type RunOptions = {
   input?: string | Uint8Array
   env?: Readonly<Record<string, string>>
-  /** Where it runs; the top of the work tree unless it is given. */
+  /** The working directory; the top of the work tree by default. */
   directory?: string
-  /** Exit codes that are answers, not errors; 0 always is. */
+  /** Exit codes beside 0 that are no error. */
   accept?: readonly number[]
-  /** The process is ended after so long, and its exit code is 124. */
+  /** After this time git is killed, with exit code 124. */
   timeoutMs?: number
 }
 
@@ -72,7 +72,7 @@ const INHERITED_VARIABLES = [
   'XDG_CONFIG_HOME',
 ]
 
-/** Environment of every git process: nothing of the runner's, no prompts, plain English. */
+/** The environment of every git process: nothing of the runner's, no prompts, messages in English. */
 export function gitEnv(env: Environment): Record<string, string> {
   const plain: Record<string, string> = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
   for (const [name, value] of Object.entries(env)) {
@@ -85,7 +85,7 @@ export function gitEnv(env: Environment): Record<string, string> {
 /** Neither the system's nor the person's configuration. */
 export const NO_CONFIG = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
 
-/** Runs git in a folder that is nobody's clone, with a remote's authentication. Gives its output. */
+/** Runs git in any folder, without the user's configuration and with `extra` variables. Returns its output. */
 export async function runGitIn(
   args: readonly string[],
   directory: string,
@@ -96,18 +96,18 @@ export async function runGitIn(
   return stdout
 }
 
-/** A git of ours that takes longer waits for something that never comes, milliseconds. */
+/** Milliseconds. A local git that takes longer hangs. */
 const LOCAL_TIMEOUT_MS = 15 * 60_000
 
-/** An agent may make millions of files for git to list; bytes. */
+/** Bytes. An agent may create millions of files for git to list. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
 type Execution = RunOptions & { directory: string; env: Readonly<Record<string, string>> }
 
-/** Throws GitError on an exit code that was not accepted. */
+/** Throws GitError for an exit code that is not accepted. */
 export function execute(args: readonly string[], options: Execution): Promise<GitResult> {
   return new Promise((done, fail) => {
-    // A group of its own: Ctrl+C on a terminal must not end a git that is writing our state.
+    // In a process group of its own, so that Ctrl+C in a terminal does not end a git that writes the state.
     const child = spawn(gitProgram(options.env.PATH), args, {
       cwd: options.directory,
       env: options.env,
@@ -124,7 +124,7 @@ export function execute(args: readonly string[], options: Execution): Promise<Gi
     }
     child.stdout.on('data', take(out))
     child.stderr.on('data', take(err))
-    child.stdin.on('error', () => {}) // a git that ends early closes its input: the exit code tells
+    child.stdin.on('error', () => {}) // EPIPE: git may end before it has read its input; the exit code shows why
     let ended: string | null = null
     const end = (why: string) => {
       ended ??= why
@@ -156,19 +156,19 @@ export function execute(args: readonly string[], options: Execution): Promise<Gi
   })
 }
 
-/** Paths that end in NUL are bytes. */
+/** With `-z`, the output has paths, which are bytes. */
 function textOf(args: readonly string[], out: Buffer): string {
   return args.includes('-z') ? pathText(out) : out.toString('utf8')
 }
 
-/** What git prints with `-z`. */
+/** The NUL-terminated fields that git prints with `-z`. */
 export function nulFields({ stdout }: GitResult): string[] {
   return stdout.split('\0').filter(Boolean)
 }
 
 /**
- * What git could not look at, in its own words; null where there was nothing. It goes on all the same: without a closed folder, and
- * with what its index has of a file, which it names without any word before it.
+ * git's message about a folder or file that it could not read; null if there is none. git only warns: it skips a closed folder, and
+ * keeps the index entry of a file, whose message has no prefix.
  */
 export function unreadableMessage({ stderr }: GitResult): string | null {
   const closed = /^warning: (could not open directory .*)$/m.exec(stderr)

@@ -1,6 +1,4 @@
-// git, with a directory, index and configuration of Ralph's own, so that nothing an agent wrote can steer it: one
-// method a command.
-
+// git with Ralph's own directory, index and configuration, so that nothing an agent wrote controls it. One method a command.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openClosedFolders, readRegularFile, removeSync } from '../system/files.ts'
@@ -26,31 +24,31 @@ import { Permissions } from './sharing.ts'
 
 export { type Clone, openClone } from './open-clone.ts'
 
-/** Where to push and fetch, and with what; `env` carries the authentication to git processes only, never in argv. */
+/** The remote to push to and fetch from. `env` passes the authentication to git processes, never in arguments. */
 export type Remote = { url: string; env: Readonly<Record<string, string>> }
 
 /** Paths as git lists them. `closed`: git goes on without a folder that it may not open, and says so. */
 export type Listing = { paths: string[]; closed: string | null }
 
-/** Ralph's index, where it is held in memory. */
+/** Ralph's index, kept in memory. */
 export type MemoryIndex = {
   writeForGit(): void
-  /** Makes another file what is held. */
+  /** Writes the index to another file. */
   share(file: string): void
 }
 
 export type RefMove = { ref: string; from: string | null; to: string }
 
-/** A way to a remote that takes longer is tried anew, milliseconds. */
+/** Milliseconds. A command to a remote that takes longer is tried again. */
 const REMOTE_TIMEOUT_MS = 10 * 60_000
-/** So many objects of ours are left beside the packs: a long run must not slow down the clone. */
+/** Number of loose objects from which on Ralph packs them: many of them slow the clone down. */
 const MAX_LOOSE_OBJECTS = 2000
 /** These commands read no index. */
 const NO_INDEX =
   /^(?:-c|check-ignore|fetch|index-pack|log|ls-remote|merge-base|merge-tree|pack-objects|push|rev-list|rev-parse|update-ref)$/
 /** These write one. */
 const WRITES_INDEX = /^(?:add|checkout-index|read-tree|update-index)$/
-/** How git ends when the way to a remote fails, or takes too long. */
+/** Exit codes when a remote cannot be reached, or takes too long. */
 const FAILED_EXIT_CODES = [1, 124, 128]
 
 /**
@@ -61,17 +59,17 @@ export class Git {
   readonly clone: Clone
   readonly own: string
   readonly shared: string
-  /** Of what we write into the clone without git. */
+  /** For files that Ralph writes into the clone without git. */
   readonly permissions: Permissions
-  /** What the file of that name is made before git reads it. */
+  /** Written to the index file before git reads it. */
   index: MemoryIndex | null = null
   readonly #env: Record<string, string>
   readonly #plain: Record<string, string>
   /** The person's own ignore rules as they were when the job began. */
   #ignored: Buffer = Buffer.alloc(0)
-  /** So many gits of ours write our index: who else begins must not take back what they wrote. */
+  /** How many git processes write the index now: another one must not overwrite their file. */
   #writing = 0
-  /** Objects that we have written since the last pack. */
+  /** Loose objects written since the last pack. */
   #loose = 0
 
   private constructor(clone: Clone, env: Environment) {
@@ -102,12 +100,12 @@ export class Git {
     return git
   }
 
-  /** Writes our directory's configuration anew: what anybody wrote there before is gone. */
+  /** Rewrites the configuration of Ralph's directory, and undoes whatever was changed there. */
   writeConfig(): Promise<void> {
     return writeDirectory(this.clone, this, this.#ignored)
   }
 
-  /** Folders that are from now on what ignored ones are: nothing of them is added or removed. */
+  /** Treats these folders as ignored from now on: nothing in them is added or removed. */
   async ignore(folders: readonly string[]): Promise<void> {
     if (folders.length === 0) return
     const rules = folders.map((path) => `/${path.replace(/[\\*?[\] ]/g, '\\$&').replace(/\n/g, '?')}\n`)
@@ -115,13 +113,13 @@ export class Git {
     await this.writeConfig()
   }
 
-  /** Ignore rules beside those of the work tree. */
+  /** The ignore rules that are not in the work tree. */
   async ownRules(): Promise<string> {
     const exclude = await readFile(join(this.shared, 'info', 'exclude'))
     return `${exclude.toString('utf8')}\n${this.#ignored.toString('utf8')}`
   }
 
-  /** Runs git on our own directory. Throws GitError on an exit code that was not accepted. */
+  /** Runs git on Ralph's directory. Throws GitError for an exit code that is not accepted. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     const { directory = this.clone.workTree, env } = options
     const [command = ''] = args
@@ -134,7 +132,7 @@ export class Git {
     })
   }
 
-  /** Runs git on the user's clone, for its refs only; hooks and configuration of the clone cannot run anything. */
+  /** Runs git on the user's clone, for its refs only. Hooks and configuration of the clone cannot run anything. */
   runOnClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     const env = { ...this.#plain, ...NO_FETCH, GIT_DIR: this.clone.gitDir, ...NO_CONFIG, ...options.env }
     const hard = [
@@ -147,7 +145,7 @@ export class Git {
     return execute([...settings, ...args], { ...options, directory: this.clone.workTree, env })
   }
 
-  /** New objects for the clone; their ids are as long as that of a commit there. */
+  /** A writer of new objects for the clone, whose ids are as long as that of `commit`. */
   writer(commit: string): ObjectWriter {
     const onWritten = (count: number) => {
       this.#loose += count
@@ -155,7 +153,7 @@ export class Git {
     return new ObjectWriter(join(this.clone.commonDir, 'objects'), commit.length, this.permissions, onWritten)
   }
 
-  /** Where an object stands that nobody has packed. */
+  /** The file of a loose object. */
   objectFile(oid: string): string {
     return join(this.clone.commonDir, 'objects', oid.slice(0, 2), oid.slice(2))
   }
@@ -165,7 +163,7 @@ export class Git {
     return (this.clone.config.get('extensions.refstorage') ?? 'files') === 'files'
   }
 
-  /** The environment of our own directory, for a git that the caller spawns. */
+  /** The environment for a git that the caller starts on Ralph's directory. */
   environment(): Readonly<Record<string, string>> {
     return this.#env
   }
@@ -178,12 +176,12 @@ export class Git {
 
   // The work tree and our index
 
-  /** Gives why a file or a folder could not be looked at, or null. */
+  /** Returns why a file or folder could not be read, or null. */
   async addAll(): Promise<string | null> {
     return unreadableMessage(await this.run(['add', '-A', '--', '.']))
   }
 
-  /** What is neither tracked nor ignored. `folders`: one that holds nothing else stands for its files, and ends in `/`. */
+  /** What is neither tracked nor ignored. `folders`: a folder with nothing else is listed instead of its files, and ends in `/`. */
   async untracked(
     how: 'files' | 'folders' | 'filled folders' = 'files',
     env: Readonly<Record<string, string>> = {},
@@ -199,10 +197,10 @@ export class Git {
     return nulFields(await this.run(LIST_IGNORED))
   }
 
-  /** Those that are ignored, of paths below `directory` or the work tree. */
+  /** Which of these paths below `directory` are ignored. */
   async checkIgnore(paths: readonly string[], directory = this.clone.workTree): Promise<Set<string>> {
     const checked = await this.run(['check-ignore', '--no-index', '-z', '--stdin'], {
-      // A path here is one, whatever it begins with; the command knows no other way to say so.
+      // With `./`, a path that begins with `:` is no pattern. The command has no option for it.
       env: { GIT_WORK_TREE: directory, GIT_LITERAL_PATHSPECS: '0' },
       directory,
       input: paths.map((path) => `./${path}\0`).join(''),
@@ -227,7 +225,7 @@ export class Git {
     await this.run(['update-index', '-z', '--index-info'], { input })
   }
 
-  /** Our index becomes a tree's, and the files with it where asked. */
+  /** Sets the index to a tree, and the files too if asked. */
   async readTree(tree: string, how: 'index' | 'index and files'): Promise<void> {
     await this.run(['read-tree', '--reset', ...(how === 'index' ? [] : ['-u']), tree])
   }
@@ -236,25 +234,25 @@ export class Git {
   async clean(): Promise<void> {
     const remove = () => this.run(['clean', '-ffdq', '--', '.'])
     await remove().catch(async () => {
-      // Folders that are closed, or deeper than git bears.
+      // There may be folders that are closed, or too deep for git.
       await openClosedFolders(this.clone.workTree)
       await remove()
     })
   }
 
-  /** Files as our index has them, written whatever git thinks of those that are there. */
+  /** Writes files as the index has them, whatever is there. */
   async checkOutFiles(paths: readonly Buffer[]): Promise<void> {
     const input = Buffer.concat(paths.flatMap((path) => [path, Buffer.from([0])]))
     await this.run(['checkout-index', '-f', '-u', '-z', '--stdin'], { input })
   }
 
-  /** Paths in which our index differs from a tree; `filter` as of `git diff`. */
+  /** Paths that differ between the index and a tree; `filter` as of `git diff`. */
   async indexDiff(tree: string, filter = ''): Promise<string[]> {
     const args = ['diff-index', '--cached', '--name-only', '-z', '--no-renames', `--diff-filter=${filter}`]
     return nulFields(await this.run([...args.filter((arg) => arg !== '--diff-filter='), tree, '--']))
   }
 
-  /** How the tracked files differ from a commit, as `git diff --raw -z` says it. */
+  /** How the tracked files differ from a commit, in the format of `git diff --raw -z`. */
   async rawDiff(commit: string): Promise<string> {
     const args = ['diff-index', '--raw', '-z', '--no-renames', '--no-abbrev', '--ignore-submodules=dirty']
     return (await this.run([...args, commit, '--'])).stdout
@@ -266,7 +264,7 @@ export class Git {
     return (await this.run(['merge-base', '--is-ancestor', ancestor, descendant], { accept: [1] })).code === 0
   }
 
-  /** The tree of both, with marks where they conflict. */
+  /** Merges two commits into a tree, with conflict markers. */
   async mergeTree(left: string, right: string): Promise<{ tree: string; conflicts: string[] }> {
     const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages']
     const merged = await this.run([...args, '--allow-unrelated-histories', left, right], { accept: [1] })
@@ -287,20 +285,20 @@ export class Git {
     })
   }
 
-  /** Whether a message of the range holds a text. */
+  /** Whether a commit message of the range contains a text. */
   async hasMessage(text: string, range: string): Promise<boolean> {
     const args = ['rev-list', '-n', '1', '--fixed-strings', `--grep=${text}`, range, '--']
     return (await this.run(args)).stdout.trim() !== ''
   }
 
-  /** Between two trees or commits, for people to read. */
+  /** The patch between two trees or commits, for people to read. */
   async patch(...range: readonly string[]): Promise<string> {
-    // Attributes are read from the work tree, where an agent may have written them: here there are none.
+    // Attributes would be read from the work tree, where an agent may have written them: this folder has none.
     const env = { ...PATCH_ENV, GIT_WORK_TREE: this.own }
     return (await this.run(patchArguments(range), { env, directory: this.own })).stdout
   }
 
-  /** The same of some files; `from` and `to` are commits. */
+  /** The patch of some files between two commits. */
   async patchOf(from: string, to: string, paths: readonly string[]): Promise<string> {
     const env = { GIT_WORK_TREE: this.own }
     return (await this.run(patchArguments([from, to], paths), { env, directory: this.own })).stdout
@@ -312,7 +310,7 @@ export class Git {
     return (await this.run(['rev-parse', '--is-shallow-repository'])).stdout.trim() === 'true'
   }
 
-  /** Every ref of the clone whose name begins so: its object id, or `ref: <name>`. */
+  /** Every ref of the clone with this prefix: its object id, or `ref: <name>`. */
   async cloneRefs(prefix = 'refs/'): Promise<Map<string, string>> {
     if (this.hasRefFiles) {
       const refs = [...readRefs(this.clone.commonDir)]
@@ -332,7 +330,7 @@ export class Git {
     )
   }
 
-  /** Where a symbolic ref of the clone leads, or null. */
+  /** The target of a symbolic ref of the clone, or null. */
   async symbolicRef(ref: string): Promise<string | null> {
     if (this.hasRefFiles) {
       const text = (await readRegularFile(join(this.clone.commonDir, ref)))?.toString('utf8') ?? ''
@@ -349,7 +347,7 @@ export class Git {
     return found !== null && !/ missing$/m.test(found.stdout)
   }
 
-  /** Our own ref, wherever it was; null removes it. */
+  /** Sets a ref of Ralph's directory, wherever it was; null removes it. */
   async setRef(ref: string, to: string | null): Promise<void> {
     await this.run(to === null ? ['update-ref', '-d', ref] : ['update-ref', ref, to])
   }
@@ -373,21 +371,19 @@ export class Git {
 
   /** With the authentication in the environment, for ten minutes at most. */
   async #onRemote(remote: Remote, args: readonly string[]): Promise<GitResult> {
-    // What a gate or a hook of `prepare` wrote there must not lead the authentication elsewhere.
+    // A gate or `prepare` may have changed the configuration, and could redirect the authentication.
     await this.writeConfig()
     return this.run(args, { timeoutMs: REMOTE_TIMEOUT_MS, accept: FAILED_EXIT_CODES, env: remote.env })
   }
 
-  // Packs
-
   /**
-   * Packs what our refs reach and nobody has packed, where we have written so many objects. Nothing else is removed:
-   * what only people's refs reach, or nobody's, is theirs.
+   * Packs the loose objects that Ralph's refs reach, once Ralph has written `most` of them. Other loose objects stay: they
+   * are people's.
    */
   async packLoose(most = MAX_LOOSE_OBJECTS): Promise<void> {
     if (this.#loose < most) return
     this.#loose = 0
-    // The loose ones go: first the pack must be on the disk.
+    // The loose objects are removed, so the pack must be on the disk first.
     const synced = 'core.fsync=loose-object,pack,pack-metadata,reference'
     await this.run(['-c', synced, 'repack', '-d', '-l', '-q']).catch((error: unknown) => {
       // They stay as they are.
@@ -395,7 +391,7 @@ export class Git {
     })
   }
 
-  /** Packs what `commit` has and `base` has not (null: all) into files that begin with `start`. Gives the pack's name. */
+  /** Packs what `commit` reaches and `base` (null: nothing) does not into files with the prefix `start`. Returns the pack's name. */
   async packBetween(commit: string, base: string | null, start: string): Promise<string> {
     const input = base === null ? `${commit}\n` : `${commit}\n^${base}\n`
     return (await this.run(['pack-objects', '--revs', '--quiet', start], { input })).stdout.trim()

@@ -1,4 +1,4 @@
-// What gates would see and no diff shows: `.git` folders, what a new rule ignores, bytes that git stores otherwise.
+// What gates would see but no diff shows: `.git` folders, files that a new rule ignores, bytes that git stores differently.
 
 import { lstat, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,10 +12,10 @@ import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
 import { pathsIn } from './tree-walk.ts'
 
-/** Where a `.git` may stand that git shows nobody: the folders of a tree, and those that git calls untracked. */
+/** Folders that may have a `.git` that git does not show: those of a tree, and those that git reports as untracked. */
 export type Folders = { tracked: readonly string[]; untracked: readonly string[] }
 
-/** Folders that hold nothing that our index knows, as git lists them. */
+/** Folders without any tracked file, as git lists them. */
 export async function untrackedFolders(git: Git): Promise<string[]> {
   const { paths } = await git.untracked('folders')
   return paths.flatMap((name) => (name.endsWith('/') ? [name.slice(0, -1)] : []))
@@ -41,7 +41,7 @@ export async function nestedGits(
       found.push(`${folder}/.git`)
   }
   await Promise.all([...folders].map(look))
-  // Some of them have nothing that git can store: an empty folder, or one with `.git` alone.
+  // git stores nothing of some folders: empty ones, and those with `.git` only.
   const walk = async (folder: string): Promise<void> => {
     await look(folder)
     const inside = await entriesOf(join(git.clone.workTree, folder))
@@ -51,7 +51,7 @@ export async function nestedGits(
   return [...new Set(found)].sort()
 }
 
-/** What nobody has committed of what was checked out: the repositories in it, and all that is none, as git lists it. */
+/** Uncommitted entries of a checkout: repositories, and all others as git lists them. */
 export async function findUncommitted(git: Git): Promise<{ repositories: string[]; others: string[] }> {
   // The clone's own index: ours may be that of another branch.
   const index = { GIT_INDEX_FILE: join(git.clone.gitDir, 'index') }
@@ -66,13 +66,13 @@ export async function findUncommitted(git: Git): Promise<{ repositories: string[
   return { repositories, others: names.filter((name) => !repositories.includes(name.slice(0, -1))) }
 }
 
-/** Whether a path, or what holds it or stands in it, was listed by `git.ignored`. */
+/** Whether `git.ignored` listed the path, a folder above it, or something in it. */
 export function isListed(listed: readonly string[], path: string): boolean {
   const holds = (folder: string, inside: string) => folder.endsWith('/') && inside.startsWith(folder)
   return listed.some((one) => one === path || holds(one, path) || holds(path, one))
 }
 
-/** Removes what is ignored but for `before`, which `git.ignored` gave. */
+/** Removes ignored files that are not in `before`, a list from `git.ignored`. */
 export async function removeIgnored(git: Git, before: readonly string[]): Promise<void> {
   for (const path of await git.ignored()) {
     if (isListed(before, path)) continue
@@ -83,8 +83,8 @@ export async function removeIgnored(git: Git, before: readonly string[]): Promis
 }
 
 /**
- * Files and folders that are ignored now and were not by the rules of `green`, without what tools write: gates see
- * them, and the commit does not hold them. Nothing is asked of git where no rule has changed.
+ * Files and folders that are ignored now but not by the rules of `green`, except what tools write: gates see them, and
+ * the commit does not have them. Does not run git if no rule has changed.
  */
 export async function newlyIgnored(
   git: Git,
@@ -112,7 +112,7 @@ function isIgnoreFile(path: string): boolean {
   return /(?:^|\/)\.gitignore$/i.test(path)
 }
 
-/** Folders and files that tools write, and that every project ignores sooner or later. */
+/** Folders and files that tools write and that projects usually ignore. */
 const TOOL_FOLDERS =
   /^(?:node_modules|bower_components|jspm_packages|dist|build|out|output|target|bin|obj|coverage|htmlcov|vendor|venv|env|tmp|temp|logs|__pycache__|site-packages|wheels|eggs|sdist|test-results|playwright-report|storybook-static|Pods|DerivedData|\.(?!git|ralph)[\w-]+|.+\.egg-info|.+\.xcodeproj)$/
 const TOOL_FILES =
@@ -124,12 +124,12 @@ export function isToolOutput(path: string): boolean {
   return names.some((name) => TOOL_FOLDERS.test(name)) || (file !== '' && TOOL_FILES.test(file))
 }
 
-/** The paths of attributes: they say what git stores and checks out, of other files too. */
+/** The paths of `.gitattributes` files, which control what git stores and checks out. */
 export function attributeFilesIn(paths: readonly string[]): string[] {
   return paths.filter((path) => /(?:^|\/)\.gitattributes$/i.test(path))
 }
 
-/** The files of the diff whose bytes on the disk are not those that git stores (line ends). */
+/** Files of the diff whose bytes on the disk differ from those that git stores (line ends). */
 export async function storedDifferently(git: Git, changes: readonly Change[]): Promise<string[]> {
   const found: string[] = []
   for (const { path, newMode, newOid } of changes) {

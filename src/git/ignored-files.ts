@@ -1,5 +1,5 @@
-// Ignored files by who made them: what was there before anything ran and what `prepare` made is for all; what a session made is kept
-// from the gates, and what gates made from the sessions. No commit holds any of it, so no gate may be green by it.
+// Separates ignored files by who made them. Files from before the run and from `prepare` are shared by all; files of sessions are
+// hidden from gates, and files of gates from sessions. They are not in the commit, so no gate may be green because of them.
 import { chmodSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import type { IgnoredWork } from '../engine/model/ports.ts'
@@ -7,7 +7,7 @@ import { isTooLong, namesInSync, resolveInTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 import { FileStash } from './file-stash.ts'
 
-/** By path, as git has it; null for a folder. */
+/** By git's path; null for a folder. */
 type Stamps = ReadonlyMap<string, Stats | null>
 type StashName = 'session' | 'gates' | 'changed'
 type IgnoredListing = { stamps: Stamps; entries: readonly string[] }
@@ -18,14 +18,13 @@ export class IgnoredFiles {
   readonly #mostPaths: number
   readonly #stashes: Record<StashName, FileStash>
   #isRemembered = false
-  /** What is for all; null where nobody looked, or there is too much of it. */
+  /** The files shared by all; null if not known yet, or if there are too many. */
   #shared: IgnoredListing | null = null
   readonly #madeByGates = new Set<string>()
 
   /**
-   * `own`: a folder of Ralph's on the same file system. `list`: the ignored files of the tree at `top`, as git says them; folders
-   * that hold nothing else end in `/`. A look at more than `mostPaths` would take longer than what it finds is worth: they stay
-   * where they are.
+   * `own`: a folder of Ralph's on the same file system. `list`: the ignored files of the tree at `top`, as git lists them; folders
+   * with nothing else end in `/`. More than `mostPaths` files stay where they are, as looking at them would take too long.
    */
   constructor(top: string, own: string, list: () => Promise<string[]>, mostPaths = 300_000) {
     this.#top = top
@@ -35,7 +34,7 @@ export class IgnoredFiles {
     this.#stashes = { session: stash('session'), gates: stash('gates'), changed: stash('changed') }
   }
 
-  /** Before anything runs. What a killed run had set aside comes back first. */
+  /** Call it before anything runs. First restores the files of a killed run. */
   async remember(): Promise<void> {
     if (this.#isRemembered) return
     this.#isRemembered = true
@@ -43,7 +42,7 @@ export class IgnoredFiles {
     this.#shared = await this.#look()
   }
 
-  /** `prepare` has run. What it did not make again stays as the session left it. */
+  /** Call it after `prepare`. Files that it did not make again stay as the session left them. */
   async prepared(): Promise<void> {
     if (this.#shared === null) return
     await this.#putBackChanged()
@@ -57,8 +56,8 @@ export class IgnoredFiles {
   }
 
   /**
-   * The tree for gates. `canPrepare`: what is for all and was changed goes, too, so that `prepare` makes it again. Null where there
-   * is too much to look at, and gates see all of it.
+   * Prepares the tree for gates. `canPrepare`: shared files that were changed are removed, too, so that `prepare` makes them again.
+   * Null if there are too many files: then gates see all of them.
    */
   async forGates(canPrepare: boolean): Promise<IgnoredWork | null> {
     const seen = this.#shared === null ? null : await this.#look()
@@ -71,7 +70,7 @@ export class IgnoredFiles {
     return { made, changed }
   }
 
-  /** The tree for sessions, with what earlier ones left. What gates did to files that are for all is no session's doing. */
+  /** Prepares the tree for sessions, with files of earlier ones. Changes that gates made to shared files count as the new state. */
   async forSession(): Promise<void> {
     const seen = this.#shared === null ? null : await this.#look()
     if (this.#shared === null || seen === null) return
@@ -84,7 +83,7 @@ export class IgnoredFiles {
     await this.#putBack('session')
   }
 
-  /** What gates made goes: they run once more as if they never had. */
+  /** Removes what gates made, so that they can run again as at first. */
   async forGatesAgain(): Promise<void> {
     const seen = this.#shared === null ? null : await this.#look()
     if (seen !== null) await this.#takeMadeByGates(seen)
@@ -100,7 +99,7 @@ export class IgnoredFiles {
     return this.#shared?.entries ?? []
   }
 
-  /** All in one tree again. */
+  /** Puts all files back into the tree. */
   async reunite(): Promise<void> {
     await this.#putBackChanged()
     for (const name of ['session', 'gates'] as const) await this.#putBack(name)
@@ -111,14 +110,14 @@ export class IgnoredFiles {
     for (const path of paths) await this.#stashes[name].take(await resolveInTree(this.#top, path), path)
   }
 
-  /** What came in its place stays. */
+  /** Files that were created in their place stay. */
   async #putBack(name: StashName): Promise<void> {
     const stash = this.#stashes[name]
     await stash.putBack('', this.#top, false)
     stash.remove()
   }
 
-  /** What `prepare` made in its place stays alone: nothing of a session comes into it. */
+  /** What `prepare` made in their place stays as it is, without files of a session in it. */
   async #putBackChanged(): Promise<void> {
     const { changed } = this.#stashes
     if (changed.isEmpty()) return
@@ -138,9 +137,9 @@ export class IgnoredFiles {
   }
 }
 
-/** Adds what is at the path and below it, folders before what is in them, until there are more than `most`. */
+/** Adds the path and everything below it, parents first, until there are more than `most`. */
 function addStamps(top: string, path: string, stamps: Map<string, Stats | null>, most: number): void {
-  // What lies so deep came with a folder above it that is new.
+  // A path that is too long is in a folder that is new itself.
   const stamp = isTooLong(path) || stamps.size > most ? undefined : statsOf(join(top, path))
   if (stamp === undefined) return
   stamps.set(path, stamp.isDirectory() ? null : stamp)
@@ -156,7 +155,7 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** A folder that a session closed may be opened again by the code that gates run, so it is opened here. */
+/** Opens a folder that a session closed, because code that gates run could open it, too. */
 function namesOf(folder: string): string[] {
   try {
     return namesInSync(folder)
@@ -170,7 +169,7 @@ function namesOf(folder: string): string[] {
   }
 }
 
-/** `made`: what is new, without what is in a new folder. `touched`: files that are other files now, or gone. */
+/** `made`: new paths, without those in a new folder. `touched`: files that were changed or removed. */
 function compare(before: Stamps, now: Stamps): { made: string[]; touched: string[] } {
   const made: string[] = []
   for (const path of now.keys())
@@ -181,7 +180,7 @@ function compare(before: Stamps, now: Stamps): { made: string[]; touched: string
   return { made, touched }
 }
 
-/** A new owner is a new inode time, and no change. */
+/** A new owner changes the ctime, but is no change of the file. */
 function isSame(one: Stats, other: Stats | null): boolean {
   if (other === null || one.ino !== other.ino || one.size !== other.size || one.mtimeMs !== other.mtimeMs)
     return false
@@ -195,7 +194,7 @@ function isWithin(paths: ReadonlySet<string>, path: string): boolean {
   return false
 }
 
-/** Whether an entry is one of these paths, or holds one. */
+/** Whether an entry is one of these paths, or a folder above one. */
 function holdersOf(paths: readonly string[]): (entry: string) => boolean {
   const holders = new Set<string>()
   for (const path of paths)

@@ -1,13 +1,13 @@
-// Git's index as a file (`git help format-index`), read: what it holds, and what git remembers of each file.
+// Parses git's index file (`git help format-index`): its entries, and the stat data that git caches for each file.
 import { createHash } from 'node:crypto'
 import { GITLINK } from './cat-file.ts'
 import { objectId } from './objects.ts'
 
 export class IndexEntry {
   readonly mode: string
-  /** Of the object, byte for byte (latin1). */
+  /** The object id as bytes (latin1). */
   readonly id: string
-  /** Where among the bytes git's memory of the file begins, and behind it mode and id. */
+  /** The offset of the entry: its stat data, followed by mode and id. */
   readonly start: number
 
   constructor(mode: string, id: string, start: number) {
@@ -21,21 +21,21 @@ export class IndexEntry {
   }
 }
 
-/** A folder of an index as a tree object; its path ends in `/`, and is empty for the top. */
+/** A folder of an index as a tree object. Its path ends in `/`; it is empty for the top. */
 export type IndexTree = { path: string; oid: string; bytes: Buffer; inside: readonly IndexTree[] }
 
 const HEADER = 12
-/** Of an entry: two times, device and inode; then the mode; then owner, group and size; then the id. */
+/** Offsets in an entry: two times, device and inode; then the mode; then owner, group and size; then the id. */
 const MODE = 24
 const STAT = 40
 
-/** Never changed once it is made. Paths are bytes (latin1), in git's order. */
+/** Immutable. Paths are bytes (latin1), in git's order. */
 export class IndexFile {
   readonly bytes: Buffer
   readonly entries: ReadonlyMap<string, IndexEntry>
   /** The paths of submodules. */
   readonly gitlinks: ReadonlySet<string>
-  /** Of an object id, in bytes. */
+  /** The length of an object id, bytes. */
   readonly #idLength: number
 
   private constructor(bytes: Buffer, entries: ReadonlyMap<string, IndexEntry>, idLength: number) {
@@ -47,11 +47,11 @@ export class IndexFile {
     this.gitlinks = gitlinks
   }
 
-  /** Throws where git would not have written it for us: cut off, out of order, of another version, in the middle of a merge. */
+  /** Throws for a file that git would not write for Ralph: cut off, unsorted, of another version, in the middle of a merge. */
   static of(bytes: Buffer | null, idLength: number): IndexFile {
     if (bytes?.toString('latin1', 0, 4) !== 'DIRC' || ![2, 3].includes(bytes.readUInt32BE(4)))
       throw invalidIndex()
-    // Cutting pieces out of one text costs a fraction of decoding each of a hundred thousand.
+    // Slicing one text is much faster than decoding a hundred thousand pieces.
     const text = bytes.toString('latin1')
     const entries = new Map<string, IndexEntry>()
     let [start, last] = [HEADER, '']
@@ -66,7 +66,7 @@ export class IndexFile {
       const mode = modeOf(bytes.readUInt32BE(start + MODE))
       entries.set(path, new IndexEntry(mode, text.slice(start + STAT, flags), start))
       last = path
-      // Filled up to eight bytes, with one zero at least.
+      // Padded to a multiple of eight bytes, with at least one zero.
       start += (end - start + 8) & ~7
     }
     return new IndexFile(bytes, entries, idLength)
@@ -84,7 +84,7 @@ export class IndexFile {
     return folders
   }
 
-  /** The same, but git remembers nothing of these files: it reads or writes them again. */
+  /** The same without the stat data of these files, so that git reads or writes them again. */
   withoutStats(which: (entry: IndexEntry, path: string) => boolean): IndexFile {
     const forgotten: number[] = []
     for (const [path, entry] of this.entries) if (which(entry, path)) forgotten.push(entry.start)
@@ -97,12 +97,12 @@ export class IndexFile {
     return new IndexFile(bytes, this.entries, this.#idLength)
   }
 
-  /** When a file changed last as git saw it, its `ctime` in whole seconds. */
+  /** The cached `ctime` of a file in whole seconds. */
   changedAt({ start }: IndexEntry): number {
     return this.bytes.readUInt32BE(start)
   }
 
-  /** What git has looked at or written since the index was `old`, or remembers nothing of. */
+  /** Entries that git has read or written since the index was `old`, or that have no stat data. */
   *changedSince(old: IndexFile | null): Generator<[path: string, entry: IndexEntry], void> {
     for (const [path, entry] of this.entries) {
       const before = old?.entries.get(path)
@@ -116,13 +116,13 @@ export class IndexFile {
   }
 
   /**
-   * The trees that it stands for, by its entries alone: what an index remembers of folders came from objects that git
-   * reads without a look at their hash.
+   * The trees of the index, computed from its entries alone: the tree cache of an index came from objects whose hash git
+   * does not check.
    */
   trees(): IndexTree {
     const entries = this.entries.entries()
     let next = entries.next().value
-    // In the order of an index, as in that of a tree, a folder stands where its name with a `/` belongs.
+    // In an index, as in a tree, a folder is sorted by its name with a `/`.
     const treeOf = (path: string): IndexTree => {
       const inside: IndexTree[] = []
       let text = ''
@@ -145,7 +145,7 @@ export class IndexFile {
   }
 }
 
-/** Few modes for many files. */
+/** Caches the text of modes: there are few of them, for many files. */
 const modes = new Map<number, string>()
 
 function modeOf(bits: number): string {

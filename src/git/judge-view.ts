@@ -1,4 +1,4 @@
-// The work tree as a judge sees it: documents for agents as they were at the fork point, and nothing that is ignored and new.
+// The work tree for a judge: agent documents as they were at the fork point, and without new ignored files.
 
 import { lstatSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
@@ -11,9 +11,9 @@ import { changesBetween, pathsIn } from './tree-walk.ts'
 import type { WorkTree } from './work-tree.ts'
 
 export type DocumentRules = {
-  /** Whether agents read the file at this path unasked. */
+  /** Whether agents read the file at this path by themselves. */
   isDocument(path: string): boolean
-  /** Names that they look for in the folders above the work tree, too. */
+  /** Names of documents that they also read in folders above the work tree. */
   above: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export class JudgeView {
   readonly #rules: DocumentRules
   readonly #inTree: FileStash
   readonly #above: FileStash
-  /** As it was before any agent ran; null where nobody looked. */
+  /** The state before any agent ran; null until `remember` was called. */
   #before: { ignored: readonly string[]; above: ReadonlyMap<string, string> } | null = null
 
   constructor(tree: WorkTree, rules: DocumentRules) {
@@ -35,14 +35,14 @@ export class JudgeView {
     this.#above = new FileStash(gitDir, 'above')
   }
 
-  /** Before any agent runs: what is there now is the person's. */
+  /** Call it before any agent runs: the files of that moment are the person's. */
   async remember(): Promise<void> {
     if (this.#before !== null) return
     await this.#putBack(false)
     this.#before = { ignored: await this.#tree.git.ignored(), above: this.#documentsAbove() }
   }
 
-  /** Gives what of the ignored files stays. `close` is to be called whatever becomes of the judge. */
+  /** Returns the ignored files that stay visible. Call `close` in any case. */
   async open(fork: string, commit: string): Promise<readonly string[]> {
     const { git } = this.#tree
     const ignored = await git.ignored()
@@ -56,7 +56,7 @@ export class JudgeView {
     return ignored.filter((path) => !hidden.includes(path))
   }
 
-  /** When the commit is restored: what the judge left is gone, and what was put aside comes back. */
+  /** Call it after the commit was restored: removes what the judge left, and puts hidden files back. */
   async close(stayed: readonly string[]): Promise<void> {
     await removeIgnored(this.#tree.git, stayed)
     await this.#putBack(true)
@@ -66,7 +66,7 @@ export class JudgeView {
     const { objects, top } = this.#tree
     const { isDocument } = this.#rules
     if ((await objects.root(fork)) === null) {
-      // A shallow clone may not have it: then nobody knows whose words they are.
+      // A shallow clone may not have the fork point: then it is unknown who wrote the documents, and all are hidden.
       const paths = await pathsIn(objects, commit)
       for (const path of paths.filter(isDocument)) await this.#tree.removeAt(path)
       return
@@ -82,7 +82,7 @@ export class JudgeView {
     }
   }
 
-  /** What stands in the folders above. */
+  /** Agent documents in the folders above the work tree. */
   #documentsAbove(): Map<string, string> {
     const found = new Map<string, string>()
     for (let at = dirname(this.#tree.top); ; at = dirname(at)) {
@@ -95,7 +95,7 @@ export class JudgeView {
     }
   }
 
-  /** `overwrites`: what came in its place meanwhile is the judge's; behind a killed run it is the person's, and stays. */
+  /** `overwrites`: files that are there now are the judge's. After a killed run they are the person's, and stay. */
   async #putBack(overwrites: boolean): Promise<void> {
     await this.#inTree.putBack('', this.#tree.top, overwrites)
     for (const name of await this.#above.names())
@@ -105,7 +105,7 @@ export class JudgeView {
   }
 }
 
-/** By the time that no program can choose; null where there is nothing, or nobody may look. */
+/** Identifies a file by inode and ctime, which no program can set; null if there is none, or it cannot be read. */
 function identityOf(path: string): string | null {
   try {
     const seen = lstatSync(path)

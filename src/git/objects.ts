@@ -1,5 +1,5 @@
-// Writes objects in process: hashed, deflated, synced together, moved to their places. What stood at an object's path
-// is never believed: an agent that guessed the id could have put other bytes there.
+// Writes git objects in this process: hashes, deflates, syncs them together and moves them to their places. A file that is
+// already at an object's path is replaced: an agent that guessed the id could have written other bytes there.
 import { createHash, randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -19,7 +19,7 @@ import type { Permissions } from './sharing.ts'
 
 export type ObjectType = 'blob' | 'tree' | 'commit'
 
-/** What git calls an object of these bytes; ids are as long as `length`. */
+/** The id of an object with these bytes; `length` is that of ids, 40 or 64. */
 export function objectId(type: string, content: Buffer, length: number): string {
   const isSame = lastLarge?.content === content || lastLarge?.content.equals(content) === true
   if (isSame && lastLarge?.type === type && lastLarge.oid.length === length) return lastLarge.oid
@@ -28,16 +28,16 @@ export function objectId(type: string, content: Buffer, length: number): string 
   return oid
 }
 
-/** From here on bytes are compared in far less time than they are hashed. */
+/** Bytes. Comparing larger contents is much faster than hashing them. */
 const LARGE = 256 * 1024
-/** The last large one, which is looked at again and again while a story is worked on: prd.json. */
+/** The last large content, usually prd.json, which is hashed again and again during a story. */
 let lastLarge: { type: string; content: Buffer; oid: string } | null = null
 
 function objectHash(type: string, size: number, length: number) {
   return createHash(length === 64 ? 'sha256' : 'sha1').update(`${type} ${size}\0`)
 }
 
-/** Whether bytes that come in pieces are those of an object. */
+/** Verifies that bytes, given in pieces, match an object id. */
 export class ObjectVerifier {
   readonly #oid: string
   readonly #known: Buffer | null
@@ -61,7 +61,7 @@ export class ObjectVerifier {
     this.#at = end
   }
 
-  /** Asked once, at the end. */
+  /** Call it once, after the last piece. */
   holds(): boolean {
     if (this.#known !== null) return this.#isSame && this.#at === this.#known.length
     return this.#hash?.digest('hex') === this.#oid
@@ -70,7 +70,7 @@ export class ObjectVerifier {
 
 type PendingObject = { type: ObjectType; content: Buffer }
 
-/** Objects of a clone that are not on the disk yet. */
+/** Collects new objects of a clone, and writes them together. */
 export class ObjectWriter {
   readonly #folder: string
   readonly #idLength: number
@@ -91,19 +91,19 @@ export class ObjectWriter {
     this.#onWritten = onWritten
   }
 
-  /** The id of an object that `flush` will write; `known` where it was computed from these bytes before. */
+  /** Adds an object for `flush` to write, and returns its id. `known`: the id, if it was already computed from these bytes. */
   add(type: ObjectType, content: Buffer, known: string | null = null): string {
     const oid = known ?? objectId(type, content, this.#idLength)
     if (!this.#waiting.has(oid)) this.#waiting.set(oid, { type, content })
     return oid
   }
 
-  /** Where it stands, as long as nobody has packed it. */
+  /** The file of a loose object. */
   fileOf(oid: string): string {
     return join(this.#folder, oid.slice(0, 2), oid.slice(2))
   }
 
-  /** Everything that was added is on the disk when this ends: whatever names it may be written then. Gives its ids. */
+  /** Writes and syncs all added objects, so that refs to them can be written afterwards. Returns their ids. */
   async flush(): Promise<string[]> {
     const all = [...this.#waiting]
     this.#waiting.clear()
@@ -114,7 +114,7 @@ export class ObjectWriter {
   }
 
   async #write(some: readonly [string, PendingObject][]): Promise<void> {
-    // A name of its own each time: another run in this clone may be writing the same object. `git gc` knows its begin.
+    // Random names, as another run in this clone may write the same object. `git gc` removes files with this prefix.
     const fresh = some.map(() => join(this.#folder, `tmp_obj_${randomBytes(16).toString('hex')}`))
     const open: number[] = []
     try {
@@ -124,7 +124,7 @@ export class ObjectWriter {
         writeFileSync(file, deflateSync(withHeader(type, content), { level: 1 }))
       }
       this.#permissions.share(...fresh)
-      // Together, so that the file system writes its journal once.
+      // Synced together, so that the file system writes its journal once.
       await Promise.all(open.map((file) => sync(file)))
       for (const [index, [oid]] of some.entries()) this.#move(fresh[index] ?? '', oid)
     } catch (error) {
@@ -139,7 +139,7 @@ export class ObjectWriter {
     const file = this.fileOf(oid)
     const folder = dirname(file)
     const move = () => {
-      // Whether it is there or not: the same effects in every run, whatever the ids are, so that each can be killed at.
+      // Done even if the folder exists, so that every run has the same steps: tests kill Ralph at each of them.
       mkdirSync(folder, { recursive: true })
       this.#permissions.share(folder)
       renameSync(fresh, file)
@@ -147,7 +147,7 @@ export class ObjectWriter {
     try {
       move()
     } catch (error) {
-      // Somebody has put something else there. A link to a folder is followed, as git does: it may hold objects.
+      // Something else is in the way. A link to a folder is followed, as git does: it may have objects.
       const isFolder = isFolderSync(folder) || existsSync(`${folder}/.`)
       if (isFolder && !isFolderSync(file)) throw error
       removeSync(isFolder ? file : folder)
@@ -156,7 +156,7 @@ export class ObjectWriter {
   }
 }
 
-/** What is deflated of an object, for this moment: a new place each time would be megabytes of garbage. */
+/** Header and content in a buffer that the next call reuses: a new buffer each time would be megabytes of garbage. */
 function withHeader(type: string, content: Buffer): Buffer {
   const header = Buffer.from(`${type} ${content.length}\0`)
   const size = header.length + content.length
@@ -197,7 +197,7 @@ export function commitBytes(
   return Buffer.from(`${lines.join('\n')}\n\n${message.replaceAll('\0', '')}`)
 }
 
-/** Without what would end a field of the header, or git would take off its ends. */
+/** Removes characters that would end a field of the header, and those that git strips at both ends. */
 function cleanIdentity(text: string): string {
   return text.replace(/[\0\n<>]/g, '').replace(/^[\0-\x20.,:;"\\']+|[\0-\x20.,:;"\\']+$/g, '') || 'Ralph'
 }

@@ -1,4 +1,4 @@
-// Reads what the user's clone is, before any agent runs.
+// Opens the user's clone and reads its settings, before any agent runs.
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
@@ -6,7 +6,7 @@ import { readRegularFile, readRegularFileSync } from '../system/files.ts'
 import { type Environment, execute, gitEnv } from './git-process.ts'
 import { readRef } from './refs.ts'
 
-/** What was found of the user's clone when the job began, before any agent ran. */
+/** The user's clone as it was when the job began, before any agent ran. */
 export type Clone = {
   workTree: string
   gitDir: string
@@ -18,13 +18,13 @@ export type Clone = {
   config: ReadonlyMap<string, string>
 }
 
-/** For git on the clone's own configuration: a promisor that somebody wrote there would be run for a missing object. */
+/** For git with the clone's own configuration: a forged promisor remote would be run for a missing object. */
 export const NO_FETCH = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }
 
 /** Settings of a clone that lacks objects. */
 const PARTIAL_CLONE_KEYS = /^(?:extensions\.partialclone|remote\..+\.promisor)$/s
 
-/** Throws UserError where it is no repository that Ralph can work in. */
+/** Throws UserError if Ralph cannot work in the directory. */
 export async function openClone(directory: string, env: Environment): Promise<Clone> {
   if (!existsSync(directory)) throw unusableClone(directory, 'no such folder', 'check the path')
   const run = (args: string[], accept: number[] = []) =>
@@ -70,7 +70,7 @@ function refuseIncomplete(directory: string, config: ReadonlyMap<string, string>
   }
 }
 
-/** By HEAD itself, and where that is out of the ordinary (reftable, a tag, nothing yet), by asking git. */
+/** Reads the HEAD file; runs git in unusual cases (reftable, a tag, no commit yet). */
 async function headOf(
   gitDir: string,
   commonDir: string,
@@ -90,7 +90,7 @@ async function headOf(
   }
 }
 
-/** The other work tree of the clone whose HEAD is the branch, or null; one whose folder is gone is none. */
+/** Another work tree of the clone that has the branch checked out, or null. Work trees whose folder is gone do not count. */
 export function checkedOutElsewhere(
   { gitDir, commonDir, config }: Pick<Clone, 'gitDir' | 'commonDir' | 'config'>,
   branch: string,

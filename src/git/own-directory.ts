@@ -6,16 +6,16 @@ import { isFolderSync, readRegularFileSync, removeSync, replaceFile } from '../s
 import type { Clone } from './open-clone.ts'
 import type { Permissions } from './sharing.ts'
 
-/** A lock that is older belongs to a program that is gone, milliseconds. */
+/** Milliseconds. An older lock was left by a program that is gone. */
 const STALE_MS = 10_000
-/** What has a name is on the disk; a git of ours waits longer for the lock of a ref than one may be old. */
+/** Objects and refs are synced to the disk. git waits for a ref's lock longer than a lock can be valid. */
 export const REF_SETTINGS = ['fsync=loose-object,reference', `filesRefLockTimeout=${STALE_MS + 2000}`]
 
 /** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
 const ADOPTED_SETTINGS =
   /^(core\.(autocrlf|eol|safecrlf|ignorecase|filemode|symlinks|sharedrepository|precomposeunicode|protecthfs|protectntfs|longpaths|bigfilethreshold)|user\.(name|email)|extensions\.objectformat)$/
 
-/** Files beside the objects that say what commits and packs hold: whoever writes into .git could say otherwise. */
+/** git's caches of commits and packs. git trusts them, and an agent that writes into .git could forge them. */
 export const UNTRUSTED_GIT_CACHES = ['commitGraph', 'multiPackIndex']
 
 const FIXED_CONFIG = `[gc]
@@ -39,10 +39,10 @@ const FIXED_CONFIG = `[gc]
 	lowSpeedTime = 60
 `
 
-/** `own` has the index of one work tree; `shared` refs and configuration, one for all of them. */
+/** `own` has the index of one work tree. `shared` has refs and configuration for all work trees. */
 export type Directories = { own: string; shared: string; permissions: Permissions }
 
-/** Writes it anew: what anybody wrote there before is gone. `ignored`: the person's own ignore rules. */
+/** Rewrites the directory, and undoes whatever was changed there. `ignored`: the person's own ignore rules. */
 export async function writeDirectory(
   clone: Clone,
   { own, shared, permissions }: Directories,
@@ -61,10 +61,10 @@ export async function writeDirectory(
     [rules, ignored],
     [join(shared, 'info', 'attributes'), ''],
   ]
-  // What would lead our git elsewhere, or bend its history.
+  // Files that would redirect git, or change the history that it sees.
   const foreign = [join(shared, 'info', 'grafts'), join(own, 'config.worktree')]
   foreign.push(join(shared, 'info', 'sparse-checkout'))
-  // By the file, not by the environment: git looks for refs where the file says.
+  // By this file, not by the environment: git looks for refs where the file points.
   if (own === shared) foreign.push(join(own, 'commondir'))
   else files.push([join(own, 'commondir'), `${shared}\n`])
   for (const file of foreign) removeSync(file)
@@ -94,7 +94,7 @@ function shallowCommits(directory: string): string[] {
   return text.split('\n').filter(Boolean)
 }
 
-/** Writes a file of ours where it does not stand already. */
+/** Writes a file unless it already has this content. */
 async function writeOwn(file: string, text: string | Buffer, permissions: Permissions): Promise<void> {
   const wanted = Buffer.from(text)
   if (readRegularFileSync(file)?.equals(wanted) === true) return
@@ -102,7 +102,7 @@ async function writeOwn(file: string, text: string | Buffer, permissions: Permis
   permissions.share(file)
 }
 
-/** Removes the locks on refs that a git left which is gone (a power cut): nobody else would ever do it. */
+/** Removes stale locks of refs, which a git left that died (a power cut). Nothing else would remove them. */
 export async function removeStaleLocks(directory: string): Promise<void> {
   const entries = await readdir(join(directory, 'refs'), { recursive: true }).catch(() => [])
   const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))

@@ -1,4 +1,4 @@
-// Ralph's own index: git writes it, and it is held in memory, where nobody else writes to it. The file is what git is shown of it.
+// Ralph's own index. git writes it; then it is kept in memory, safe from other programs, and written to the file again for git.
 import { lstatSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedClone } from '../system/errors.ts'
@@ -13,7 +13,7 @@ export class OwnIndex implements MemoryIndex {
   readonly #git: Git
   readonly #objects: CatFile
   #held: IndexFile | null = null
-  /** What the clone was given last, and what that file was then. */
+  /** The bytes last written to the clone's index, and the stamp of that file. */
   #shared: { bytes: Buffer; stamp: string | null } | null = null
   #idLength = 20
   #tree: string | null = null
@@ -29,7 +29,7 @@ export class OwnIndex implements MemoryIndex {
     return this.#held
   }
 
-  /** The tree that it holds; what `base` does not have of it is written. */
+  /** The tree of the index. Writes the tree objects that `base` does not have. */
   async tree(base: string): Promise<string> {
     this.#tree ??= (await treeOfIndex(this.#git, this.#objects, base, this.file)).oid
     return this.#tree
@@ -39,7 +39,7 @@ export class OwnIndex implements MemoryIndex {
     return this.#tree
   }
 
-  /** Works on it; before the first time it is made from `tree`. */
+  /** Runs `act` with the index open. At the first call the index is made from `tree`. */
   async during<T>(tree: string, act: () => Promise<T>): Promise<T> {
     if (this.#held === null) await this.#open(tree)
     return act()
@@ -49,12 +49,12 @@ export class OwnIndex implements MemoryIndex {
     this.#idLength = tree.length / 2
     removeSync(join(this.#git.own, 'index'))
     await this.fill(tree)
-    // Before any agent ran: from now on, whatever was written to since is read.
+    // Done before any agent runs, so that git reads every file that is written later.
     await this.#git.refreshIndex()
     await this.reload(this.#tree)
   }
 
-  /** It holds a commit's files from now on, and remembers those that it held before. */
+  /** Sets the index to a commit, and keeps the stat data of unchanged files. */
   async fill(commit: string): Promise<void> {
     const root = await this.#objects.root(commit)
     if (root === null) throw new DamagedClone(`there is no commit ${commit} in it`)
@@ -65,13 +65,13 @@ export class OwnIndex implements MemoryIndex {
     await this.verify(root)
   }
 
-  /** Rejects where it does not hold what the tree's name says: git reads whatever stands in the place of a tree. */
+  /** Rejects if the index does not match the tree's id: git does not check the hash of a tree that it reads. */
   async verify(tree: string): Promise<void> {
     if (!(await indexHolds(this.#git, this.#objects, tree, this.file)))
       throw new DamagedClone(`a checkout of ${tree} gives other files`)
   }
 
-  /** Before a git of ours reads it: whatever somebody wrote to the file, what we hold counts. */
+  /** Call it before git reads the index: replaces the file if it was changed. */
   writeForGit(): void {
     if (this.#held === null) return
     const file = join(this.#git.own, 'index')
@@ -81,7 +81,7 @@ export class OwnIndex implements MemoryIndex {
     placeFile(this.#git, bytes, file)
   }
 
-  /** A file becomes what it is: the clone's index. Nothing of that is ever read here. */
+  /** Writes the index to the clone's file. That file is never read. */
   share(file: string): void {
     if (this.#held === null) return
     const { bytes } = this.#held
@@ -94,19 +94,19 @@ export class OwnIndex implements MemoryIndex {
     this.#shared = { bytes, stamp: fileStamp(file) }
   }
 
-  /** Takes up what a git of ours has written. `tree` is what it holds then, where that is known. */
+  /** Reads the index file after git has written it. `tree`: the tree of the index then, if known. */
   async reload(tree: string | null = null): Promise<void> {
     const bytes = readRegularFileSync(join(this.#git.own, 'index'))
     if (tree !== null) this.#tree = tree
     if (bytes === null || this.#held?.bytes.equals(bytes) === true) return
-    // git compares whole seconds, and would miss what is written in the rest of one; some file systems count in two.
+    // git compares times in whole seconds, and would miss a later write in the same second. Some file systems count in two.
     const young = Math.floor(this.#now() / 1000) - 1
     const file = IndexFile.of(bytes, this.#idLength)
     this.#held = file.withoutStats((entry) => file.changedAt(entry) >= young)
     this.#tree = tree
   }
 
-  /** By the clock of the file system, which may be another machine's; milliseconds. */
+  /** The time of the file system, which may be on another machine; milliseconds. */
   #now(): number {
     const file = join(this.#git.own, 'clock')
     removeSync(file)
@@ -114,7 +114,7 @@ export class OwnIndex implements MemoryIndex {
     return lstatSync(file).mtimeMs
   }
 
-  /** Of files in these folders (which end in `/`, or are empty for the top) git remembers nothing: it writes them anew. */
+  /** Removes the stat data of files in these folders (ending in `/`; empty for the top), so that git writes them again. */
   forget(folders: readonly string[]): void {
     const starts = folders.map((folder) => toLatin1(folder).toLowerCase())
     this.#held = this.file.withoutStats((_, path) => {
@@ -124,7 +124,7 @@ export class OwnIndex implements MemoryIndex {
   }
 }
 
-/** Puts a file in its place in one move, whatever stands there; throws where that is another file system. */
+/** Replaces a file by a rename, whatever is there. Throws if it is on another file system. */
 export function placeFile(git: Git, bytes: string | Buffer, file: string): void {
   const fresh = join(git.own, 'fresh')
   removeSync(fresh)
@@ -137,7 +137,7 @@ export function placeFile(git: Git, bytes: string | Buffer, file: string): void 
   }
 }
 
-/** The trees of our index. Those that `base`, a commit or a tree, does not have are written. */
+/** The trees of the index. Writes those that `base`, a commit or a tree, does not have. */
 export async function treeOfIndex(
   git: Git,
   objects: CatFile,
@@ -159,12 +159,12 @@ export async function treeOfIndex(
       folder.inside.map((one) => ({ folder: one, old: folderIn(trees.get(old ?? ''), one, folder) })),
     )
   }
-  // Read back: git looks into packs first.
+  // Verified by reading them back, as git looks into packs first.
   await objects.verify(await writer.flush())
   return top
 }
 
-/** Whether our index holds the files of a commit or a tree. */
+/** Whether the index has the same files as a commit or a tree. */
 export async function indexHolds(
   git: Git,
   objects: CatFile,
@@ -175,7 +175,7 @@ export async function indexHolds(
   return haveSameFiles(objects, (await objects.root(base)) ?? base, oid)
 }
 
-/** The id that a folder had in the tree above it, or null. */
+/** The id of a folder in its parent's tree, or null. */
 function folderIn(tree: Tree | undefined, { path }: IndexTree, above: IndexTree): string | null {
   const entry = tree?.get(path.slice(above.path.length, -1))
   return entry?.mode === TREE ? entry.oid : null

@@ -1,19 +1,19 @@
-// A diff for people to read: by git, where nothing that an agent wrote, no attribute and no configuration, says how.
+// Arguments for a diff for people. No attribute or configuration that an agent wrote affects it.
 
 const CODE_PATHS = ['.', ':(exclude,top).ralph']
 
 /**
- * Behind `diff`: of code, not of Ralph's own files; or of these paths alone. Lines end as git writes them; controls in them are the
- * reader's to mute.
+ * The diff of the code without Ralph's own files, or of these paths alone. Control characters are not removed: the caller has to do
+ * it.
  */
 export function patchArguments(range: readonly string[], paths: readonly string[] = CODE_PATHS): string[] {
   const plain = ['--no-color', '--no-ext-diff', '--no-textconv', '--no-relative', '--ignore-submodules=none']
-  // A file that takes longer to read than a person has is told by its name.
+  // Of a file that is too large to read, only the name is shown.
   return [
     ...['-c', 'core.attributesFile=/dev/null', '-c', 'core.bigFileThreshold=1m', '-c', 'core.quotePath=true'],
     ...['diff', ...plain, ...(paths === CODE_PATHS ? ['--stat'] : []), '--patch', ...range, '--', ...paths],
   ]
 }
 
-/** A path is a pattern in them. */
+/** With it, the paths of `patchArguments` are patterns. */
 export const PATCH_ENV = { GIT_LITERAL_PATHSPECS: '0' }

@@ -1,11 +1,11 @@
-// Refs read in process, as git's files backend keeps them (git help gitrepository-layout): what an agent did to the
-// configuration of the clone changes nothing of it.
+// Reads refs in this process, from git's files backend (git help gitrepository-layout), so that a configuration which an
+// agent changed has no effect.
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFileSync } from '../system/files.ts'
 
 const OID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
-/** What `git check-ref-format` refuses. */
+/** Names that `git check-ref-format` refuses. */
 const BAD_NAME = /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\.|\.lock(?:\/|$)|[./]$|\/\//
 
 /** The object id of a ref in a git directory, or null; of a symbolic one that of its target. */
@@ -29,7 +29,7 @@ export function readRefs(folder: string): Map<string, string> {
   return found
 }
 
-/** The refs whose names begin so, with what they come to. */
+/** The refs with this prefix, resolved to object ids. */
 export function refsBelow(folder: string, prefix: string): Map<string, string> {
   const packed = packedRefs(folder)
   const names = [...readRefs(folder).keys()].filter((ref) => ref.startsWith(prefix))
@@ -47,13 +47,13 @@ function resolveRef(
   return depth === 0 ? null : resolveRef(folder, text.slice(SYMBOLIC_PREFIX.length), packed, depth - 1)
 }
 
-/** Before the name of the ref that a symbolic one points to. */
+/** Precedes the target's name in a symbolic ref. */
 export const SYMBOLIC_PREFIX = 'ref: '
 
 /** An object id, or `ref: <name>`. */
 function looseText(folder: string, ref: string): string | null {
   const text = readRegularFileSync(join(folder, ref))?.toString('utf8').trim() ?? ''
-  // Whatever follows it: git reads no further.
+  // git ignores what follows the id.
   const oid = /^\S+/.exec(text)?.[0].toLowerCase() ?? ''
   if (OID.test(oid)) return oid
   const target = /^ref:\s*(refs\/\S+)$/.exec(text)?.[1]

@@ -1,17 +1,17 @@
-// The way to the remote: pushes with leases and questions, tried again for a minute when the way fails.
+// Talks to the remote: pushes with leases, and reads refs. Network failures are tried again for a minute.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Git, RefMove, Remote } from './git.ts'
 import { GitError, type GitResult, UNKNOWN_TOKEN_MESSAGE } from './git-process.ts'
 
-/** Pauses before a way to the remote is tried again, seconds: a minute in all. */
+/** Pauses before each further try, seconds: a minute in all. */
 const PAUSES_S = [0.25, 1, 3, 8, 16, 32]
-/** The remote knows this token and says no: asking again changes nothing. */
+/** The remote knows the token and refuses: another try would not help. */
 export const REMOTE_REFUSAL =
   /(returned error:|HTTP) 40[34]|permission to .* denied|write access to repository not granted|repository .*not found/i
 
-/** Another push was about to move the ref: that one is through soon, and then a lease says what is to be said. */
+/** Another push holds the ref's lock for a moment: tried again, and then the lease decides. */
 const LOCKED = /^!.*\[remote rejected\] \((?:cannot lock ref|failed to update ref)/m
-/** A ref `a` where `a/b` is to be stays there. */
+/** A ref `a` blocks a new ref `a/b` for good: no further try. */
 const IN_THE_WAY = /exists; cannot create/
 
 export type PushResult = { kind: 'pushed' } | { kind: 'rejected' | 'unknown-token'; answer: string }
@@ -25,14 +25,14 @@ export async function push(git: Git, remote: Remote, moves: readonly RefMove[]):
     answer = `${result.stdout}\n${result.stderr}`.trim()
     if (UNKNOWN_TOKEN_MESSAGE.test(result.stderr)) return { kind: 'unknown-token', answer }
     if (REMOTE_REFUSAL.test(result.stderr)) return { kind: 'rejected', answer }
-    // The answer may be lost although the push was done: the remote itself is asked before anything is said.
+    // The push may have succeeded although its answer was lost, so the remote's refs are read.
     const refs = moves.map(({ ref }) => ref)
     const now = await remoteRefs(git, remote, refs).catch(() => null)
-    if (now === null) return { kind: 'rejected', answer } // a minute has been given to the question
+    if (now === null) return { kind: 'rejected', answer } // it was tried for a minute
     const left = moves.filter(({ ref, to }) => now.get(ref) !== to)
     if (left.length === 0) return { kind: 'pushed' }
     const isAsItWas = ({ ref, from }: RefMove) => (now.get(ref) ?? null) === from
-    // A server that died between the refs has moved some: the rest is pushed alone.
+    // A server that died in between has moved some of the refs: the others are pushed alone.
     if (left.length < moves.length && left.every(isAsItWas)) return push(git, remote, left)
     const isLocked = LOCKED.test(result.stdout) && !IN_THE_WAY.test(answer)
     const isRefused = /^!/m.test(result.stdout) && !isLocked
@@ -41,7 +41,7 @@ export async function push(git: Git, remote: Remote, moves: readonly RefMove[]):
   return { kind: 'rejected', answer }
 }
 
-/** Ref to object id. Throws GitError where the remote cannot be asked. */
+/** Ref to object id. Throws GitError if the remote cannot be reached. */
 export async function remoteRefs(
   git: Git,
   remote: Remote,
@@ -55,15 +55,15 @@ export async function remoteRefs(
 }
 
 /**
- * One question for the refs that a job asks for before it pushes anything. An answer may be older than the next look at it by
- * the seconds in between: whoever pushes by it says what he found, and is refused where that is not true any more.
+ * One request for all refs that a job needs before it pushes. The answer may be some seconds old when it is used. That is safe: a push
+ * names the value that it expects, and is refused if the ref has moved.
  */
 export class InitialRefs {
   readonly #patterns: readonly string[]
   #found: Promise<Map<string, string>> | null = null
   #isOver = false
 
-  /** Refs by their full names, and `refs/ralph/*` for all that begin so. */
+  /** Full names of refs; `refs/ralph/*` for all refs with that prefix. */
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns
   }
@@ -75,13 +75,13 @@ export class InitialRefs {
     return new Map([...(await this.#found)].filter(([ref]) => matchesPattern(pattern, ref)))
   }
 
-  /** What it found there, also once it is over; null where it was not asked for that. */
+  /** The value of a ref in the first answer, also after `end`; null if the ref was not read. */
   async answer(ref: string): Promise<{ at: string | null } | null> {
     if (this.#found === null || !this.#patterns.some((one) => matchesPattern(one, ref))) return null
     return { at: (await this.#found).get(ref) ?? null }
   }
 
-  /** From here on the remote is asked anew. */
+  /** From now on every call reads the remote again. */
   end(): void {
     this.#isOver = true
   }
@@ -91,10 +91,10 @@ function matchesPattern(pattern: string, ref: string): boolean {
   return pattern === ref || (pattern.endsWith('*') && ref.startsWith(pattern.slice(0, -1)))
 }
 
-/** What git says of objects of this clone: no way to the remote mends them. */
+/** git's messages about damaged objects of this clone: another try would not help. */
 const DAMAGED = /^(?:error: object file .* is empty|fatal: loose object .* is corrupt)/m
 
-/** A question to the remote, repeated when the way to it fails. */
+/** Runs a reading command on the remote, and repeats it after network failures. */
 export async function queryRemote(command: string, question: () => Promise<GitResult>): Promise<GitResult> {
   for (let tries = 1; ; tries++) {
     const result = await question()
@@ -105,7 +105,7 @@ export async function queryRemote(command: string, question: () => Promise<GitRe
   }
 }
 
-/** What the remote answered, in one line; hints, progress and git's own line with the address left out. */
+/** The remote's reason in one line, without hints, progress, and git's own line with the URL. */
 export function describeRefusal(answer: string, what: string): string {
   const lines = answer
     .split('\n')
@@ -117,7 +117,7 @@ export function describeRefusal(answer: string, what: string): string {
   return `${what} was not accepted: ${cause ?? lines[0] ?? 'no reason was given'}`
 }
 
-/** Before the given try; the first is 0. Up to a quarter more: those who met do not meet again. */
+/** Waits before a further try, counted from 1. Up to a quarter longer, at random, so that two runs do not collide again. */
 function pause(tries: number): Promise<void> {
   return delay((PAUSES_S[tries - 1] ?? 0) * 1000 * (1 + Math.random() / 4))
 }

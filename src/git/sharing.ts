@@ -1,8 +1,8 @@
-// Permissions of what is written beside git in a repository that several users share: as `core.sharedRepository` says
+// Permissions of files that Ralph writes into a repository that several users share, by `core.sharedRepository`
 // (git help config; calc_shared_perm in git's path.c).
 import { chmodSync, lstatSync } from 'node:fs'
 
-/** Bits that files get; `isExact`: and no others. Null: the umask decides. */
+/** Permission bits of files; `isExact`: no other bits. Null: the umask decides. */
 type Sharing = { bits: number; isExact: boolean } | null
 
 const GROUP = { bits: 0o660, isExact: false }
@@ -31,7 +31,7 @@ export class Permissions {
       : (NAMES.get(value) ?? null)
   }
 
-  /** Opens files and folders that we have written to those who share the repository; another user's stay as they are. */
+  /** Gives the sharing users access to files and folders that Ralph wrote. Files of other users stay as they are. */
   share(...paths: readonly string[]): void {
     if (this.#sharing === null) return
     for (const path of paths)
@@ -48,7 +48,7 @@ export class Permissions {
     let more = (mode & 0o200) === 0 ? bits & ~0o222 : bits
     if ((mode & 0o100) !== 0) more |= (more & 0o444) >> 2
     const shared = isExact ? (mode & ~0o777) | more : mode | more
-    // What is made in it later belongs to the group, too.
+    // setgid: later files in the folder get its group, too.
     return isFolder && (shared & 0o060) !== 0 ? shared | 0o2000 : shared
   }
 }

@@ -1,4 +1,4 @@
-// Submodules that are checked out: their files are seen by gates and by no diff of ours, so they must stay as they are.
+// Checked-out submodules. Gates see their files but no diff does, so they must stay as they are.
 
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
@@ -13,7 +13,7 @@ import { isToolOutput, removeIgnored } from './hidden-changes.ts'
 import { OwnIndex } from './own-index.ts'
 import { filesOf } from './tree-walk.ts'
 
-/** `link`: its `.git`, a file which names the directory. `inner`: those right below it that are checked out, too. */
+/** `link`: its `.git` file, which names the git directory. `inner`: checked-out submodules directly in it. */
 type Submodule = {
   path: string
   git: Git
@@ -26,23 +26,23 @@ type Submodule = {
 }
 
 export type Submodules = {
-  /** Those of the work tree itself, not of one another, by path. */
+  /** Submodules of the work tree itself, without nested ones, by path. */
   repositories: ReadonlyMap<string, Git>
-  /** What stood in the place of a submodule when the job began, and is not of our clone: nothing of it is run. */
+  /** Repositories or files in the place of a submodule at the start that do not belong to the clone: git is not run in them. */
   foreign: readonly string[]
   /**
-   * Files that differ from what was checked out when the job began, as `lib/vendor: a.txt`, and what a build left there,
-   * which was `removed`. Puts their clones back first.
+   * Files that differ from the checkout at the job's start, as `lib/vendor: a.txt`; and build output, which it has removed.
+   * Restores the submodules' clones first.
    */
   changed(): Promise<{ changed: string[]; removed: string[] }>
-  /** Makes them what they were. */
+  /** Restores all submodules. */
   reset(): Promise<void>
-  /** Of what is ignored in them, `removeIgnored` leaves what was there now. */
+  /** `removeIgnored` will keep the ignored files that are there now. */
   rememberIgnored(): Promise<void>
   removeIgnored(): Promise<void>
 }
 
-/** Where nobody looks at files: no submodule is asked for, and nothing is run in one. */
+/** For commands that do not look at files: no submodule is opened. */
 export const NO_SUBMODULES: Submodules = {
   repositories: new Map(),
   foreign: [],
@@ -52,7 +52,7 @@ export const NO_SUBMODULES: Submodules = {
   removeIgnored: async () => {},
 }
 
-/** Looks for those that are there, and in them, before any agent ran. Nothing is asked of git where there are none. */
+/** Finds checked-out submodules, also nested ones, before any agent runs. Does not run git if there are none. */
 export async function findSubmodules(git: Git, head: string, env: Environment): Promise<Submodules> {
   const top = git.clone.workTree
   const foreign: string[] = []
@@ -115,16 +115,16 @@ async function collect(git: Git, head: string, scope: SearchScope) {
     const place = await resolveInTree(workTree, path)
     if (place === null || !(await isFolder(place))) continue
     const shown = above === '' ? path : `${above}/${path}`
-    // git does what the configuration of a repository says: only what is in our own `.git` is nobody else's.
+    // git runs what a repository's configuration says, so only repositories in our own `.git` are trusted.
     const link = await readRegularFile(join(place, '.git'))
     if (link === null || !(await isInModules(link, place, top))) {
       const names: string[] = await readdir(place).catch(() => [])
-      // Of files alone the work tree's own index tells, but not what is inside a submodule.
+      // Plain files are found by the work tree's own index, but not if they are inside a submodule.
       if (names.includes('.git') || (above !== '' && names.length > 0)) foreign.push(shown)
       continue
     }
     const clone = await openClone(place, env).catch(() => null)
-    // From a folder that is no repository git walks up: what it finds there is not the submodule's.
+    // In a folder that is no repository, git walks up and finds another one.
     if (clone?.head == null || (await realpath(clone.workTree)) !== (await realpath(place))) continue
     const inside = await Git.open(clone, env)
     const snapshot = await takeSnapshot(inside, true)
@@ -139,7 +139,7 @@ async function collect(git: Git, head: string, scope: SearchScope) {
   return { all, repositories }
 }
 
-/** Whether a `.git` file leads to where the clone keeps its submodules. */
+/** Whether a `.git` file points to the folder where the clone keeps its submodules. */
 async function isInModules(link: Buffer, place: string, { gitDir, commonDir }: Clone): Promise<boolean> {
   const named = /^gitdir: (.+?)\n?$/.exec(link.toString('utf8'))?.[1]
   const found = named === undefined ? null : await realpath(resolve(place, named)).catch(() => null)

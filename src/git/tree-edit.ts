@@ -1,13 +1,13 @@
-// A tree with some entries replaced, made in process: only the folders above them are written.
+// Replaces entries of a tree in this process: only the folders above them are written.
 import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
 import { type ObjectWriter, treeBytes } from './objects.ts'
 
-/** Path (latin1) to what is to stand there, also a whole folder; null removes it. */
+/** Path (latin1) to its new entry, a file or a whole folder; null removes it. */
 export type Edits = ReadonlyMap<string, TreeEntry | null>
 
 type Edit = { parts: readonly string[]; entry: TreeEntry | null }
 
-/** The id of the new tree, which stands when the writer is flushed. Folders that lose everything go. */
+/** The id of the new tree, which `writer.flush` writes. Folders that become empty are removed. */
 export async function editTree(
   objects: CatFile,
   writer: ObjectWriter,

@@ -1,4 +1,4 @@
-// What differs between two trees, by trees whose hash was checked: git itself believes what stands in .git/objects.
+// Compares trees whose hash was checked: git itself trusts whatever is in .git/objects.
 
 import type { Change } from '../engine/model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
@@ -7,14 +7,14 @@ import { type CatFile, TREE, type Tree, type TreeEntry } from './cat-file.ts'
 
 type Pair = { folder: string; old: string | null; young: string | null }
 
-/** The changes from one commit or tree to another, as `git diff-tree -r --raw --no-renames` says them. */
+/** The changes from one commit or tree to another, like `git diff-tree -r --raw --no-renames`. */
 export async function changesBetween(objects: CatFile, from: string, to: string): Promise<Change[]> {
   const [old, young] = [await objects.root(from), await objects.root(to)]
   if (old === null || young === null)
     throw new DamagedClone(`there is no commit ${old === null ? from : to} in it`)
   const found: { name: Buffer; change: Change }[] = []
   let level: Pair[] = old === young ? [] : [{ folder: '', old, young }]
-  // Level by level, so that the folders of one are asked for together.
+  // Level by level, so that all folders of a level are read together.
   while (level.length > 0) {
     const wanted = [...new Set(level.flatMap((pair) => [pair.old, pair.young]).filter((oid) => oid !== null))]
     const read = await objects.trees(wanted)
@@ -44,8 +44,8 @@ export async function changesBetween(objects: CatFile, from: string, to: string)
 export type TreeFile = TreeEntry & { path: string }
 
 /**
- * All files of a commit or tree, or of a folder in it (which ends in `/`); nothing where there is no such folder. Rejects where they
- * are more than `most`.
+ * All files of a commit or tree, or of a folder in it (which ends in `/`); none if there is no such folder. Rejects if there are more
+ * than `most`.
  */
 export async function filesOf(
   objects: CatFile,
@@ -100,8 +100,8 @@ async function walkTree(
 }
 
 /**
- * Whether two trees hold the same files. Their ids may differ all the same: git reads modes that old versions and
- * importers wrote, and writes its own.
+ * Whether two trees have the same files. Their ids may still differ: git reads modes that old versions and importers
+ * wrote, and writes normalized ones.
  */
 export async function haveSameFiles(objects: CatFile, one: string, other: string): Promise<boolean> {
   return one === other || (await changesBetween(objects, one, other)).length === 0

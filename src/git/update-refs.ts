@@ -1,4 +1,4 @@
-// Moves refs by `git update-ref --stdin`: locks, reflogs and the permissions of a shared repository are git's to know.
+// Moves refs with `git update-ref --stdin`, so that git handles locks, reflogs and shared permissions.
 import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFileSync, removeSync, replaceFile } from '../system/files.ts'
@@ -7,18 +7,18 @@ import { GitError, RALPH_IDENTITY } from './git-process.ts'
 import { removeStaleLock } from './own-directory.ts'
 import { readRef, refsBelow } from './refs.ts'
 
-/** `from` undefined: wherever it is; null: it is not there yet. `to` null removes it. */
+/** `from`: the expected value; undefined for any, null for a new ref. `to`: null removes the ref. */
 export type RefUpdate = { ref: string; from?: string | null; to: string | null }
 
-/** In a reflog they stand beside each entry. */
+/** The message of reflog entries. */
 const REASON = ['-m', 'ralph']
 const COMMITTER = { GIT_COMMITTER_NAME: RALPH_IDENTITY.name, GIT_COMMITTER_EMAIL: RALPH_IDENTITY.email }
 
-/** Moves a ref of our own directory. False where it is elsewhere than `from`. */
+/** Moves a ref of Ralph's directory. False if its value is not `from`. */
 export async function moveOwnRef(git: Git, ref: string, from: string | null, to: string): Promise<boolean> {
   const { shared } = git
   await clearRefPath(shared, ref)
-  // Whatever stands there and is no file: git would wait at a pipe.
+  // Something else than a file is removed: git would wait at a pipe.
   if (lstatSync(join(shared, ref), { throwIfNoEntry: false })?.isFile() === false)
     removeSync(join(shared, ref))
   const moved = await git.run(['update-ref', ...REASON, '--no-deref', '--stdin', '-z'], {
@@ -44,11 +44,11 @@ export async function updateCloneRefs(git: Git, updates: readonly RefUpdate[]): 
     const args = ['update-ref', ...REASON, '--no-deref', '--stdin', '-z']
     await git.runOnClone(args, { input: transaction(updates), env: COMMITTER })
   }
-  // A lock that nobody took back while git waited belongs to a program that is gone.
+  // Tried again: a lock that is still there after git's wait is stale, and is removed.
   await update().catch(update)
 }
 
-/** HEAD of the clone goes to a branch, as `git checkout` would move it: `git checkout -` finds the way back. */
+/** Moves HEAD of the clone to a branch, with the reflog entry of `git checkout`, so that `git checkout -` works. */
 export async function moveHead(git: Git, from: Buffer, branch: string): Promise<void> {
   const { gitDir } = git.clone
   const file = join(gitDir, 'HEAD')
@@ -63,7 +63,7 @@ export async function moveHead(git: Git, from: Buffer, branch: string): Promise<
   await git.runOnClone(['symbolic-ref', '-m', reason, 'HEAD', wanted], { env: COMMITTER })
 }
 
-/** As `git update-ref --stdin -z` reads it: no name can end its command. */
+/** The input of `git update-ref --stdin -z`, in which no name can end its command. */
 function transaction(updates: readonly RefUpdate[]): string {
   return updates
     .map(({ ref, from, to }) => {
@@ -74,7 +74,7 @@ function transaction(updates: readonly RefUpdate[]): string {
     .join('')
 }
 
-/** git would write through a link in the place of a folder, and wait for a lock that a killed program left. */
+/** Removes links in the ref's path, through which git would write, and stale locks, for which git would wait. */
 async function clearRefPath(folder: string, ref: string): Promise<void> {
   const parts = ref.split('/').slice(0, -1)
   for (let depth = 2; depth <= parts.length; depth++) {
@@ -86,7 +86,7 @@ async function clearRefPath(folder: string, ref: string): Promise<void> {
   await removeStaleLock(lock)
 }
 
-/** git would follow a link in the place of a reflog, and wait at a pipe. */
+/** Removes what is in the place of a reflog: git would follow a link, and wait at a pipe. */
 async function clearReflogPath(folder: string, ref: string): Promise<void> {
   const parts = ['logs', ...ref.split('/')]
   for (const [depth] of parts.entries()) {
@@ -95,7 +95,7 @@ async function clearReflogPath(folder: string, ref: string): Promise<void> {
     if (found === undefined) return
     const isLast = depth === parts.length - 1
     if (isLast ? found.isFile() : found.isDirectory()) continue
-    // A folder with logs of refs that are there is theirs.
+    // A folder with reflogs of existing refs stays.
     if (isLast && found.isDirectory() && refsBelow(folder, `${ref}/`).size > 0) continue
     removeSync(at)
   }

@@ -1,4 +1,4 @@
-// The work tree: taken into our index, put back to a tree, cleared of what no commit can hold.
+// The work tree: staged into Ralph's index, restored to a tree, cleared of what no commit can contain.
 
 import { constants, lstatSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readFile, rm } from 'node:fs/promises'
@@ -25,10 +25,10 @@ import { OwnIndex, placeFile } from './own-index.ts'
 import type { Submodules } from './submodules.ts'
 import { changesBetween } from './tree-walk.ts'
 
-/** What differs from a commit. `folders`: where a `.git` may stand that git shows nobody. */
+/** Changes since a commit. `folders`: folders that may have a `.git` that git does not show. */
 export type Staged = { changes: Change[]; folders: Folders }
 
-/** So long nobody looks again at a tree that was just put in order, milliseconds: between two iterations only we work. */
+/** Milliseconds for which a tree that was just restored counts as clean: between two iterations only Ralph works. */
 const CLEAN_MS = 1000
 
 export class WorkTree {
@@ -37,9 +37,9 @@ export class WorkTree {
   readonly submodules: Submodules
   readonly index: OwnIndex
   readonly top: string
-  /** `.git` entries below the top that were there before any agent ran; null until somebody looked. */
+  /** `.git` entries below the top from before any agent ran; null until they were read. */
   nestedBefore: ReadonlySet<string> | null = null
-  /** The tree that was put in order a moment ago, and which program that is not trusted was the last one then. */
+  /** The tree that was just restored, until when that holds, and the count of untrusted programs then. */
   #clean: { tree: string; until: number; after: number } | null = null
 
   constructor(git: Git, objects: CatFile, submodules: Submodules) {
@@ -50,7 +50,7 @@ export class WorkTree {
     this.top = git.clone.workTree
   }
 
-  /** Works on our index as we left it; before the first time it is made from `tree`. */
+  /** Runs `act` with the index open. At the first call the index is made from `tree`. */
   during<T>(tree: string, act: () => Promise<T>): Promise<T> {
     this.git.unlock()
     return this.index.during(tree, act).finally(() => {
@@ -58,12 +58,12 @@ export class WorkTree {
     })
   }
 
-  /** Nothing is known of the tree: what ran since the last time may have written anything, however short it was. */
+  /** The tree may have changed: untrusted programs may have run. */
   invalidate(): void {
     this.#clean = null
   }
 
-  /** The tree is a commit's, and nobody else is at work. */
+  /** Notes that the tree matches a commit, unless an untrusted program runs. */
   async noteClean(commit: string): Promise<void> {
     const after = untrustedRunCount()
     if (after === null) return
@@ -86,16 +86,16 @@ export class WorkTree {
   }
 
   /**
-   * Takes the whole work tree into our index. Files that somebody wrote to, and that git calls unchanged, are checked out
-   * anew where asked: they hold what a checkout gives.
+   * Stages the whole work tree. `checkOut`: files that were written to but that git reports as unchanged are checked out
+   * again, so that they have the bytes of a checkout.
    */
   async stage(against: string, checkOut = false): Promise<Staged | { unreadable: string }> {
     const { git, index } = this
     git.unlock()
-    // What an earlier look took in or out says nothing: what git ignores depends on what the index holds.
+    // Starts from the commit each time: which files git ignores depends on the index.
     await index.fill(against)
     const before = index.file
-    // By the index as it is or as it becomes: both show what git stores nothing of.
+    // Both at once: the result does not depend on whether the index is already updated.
     const [added, untracked] = await Promise.allSettled([git.addAll(), untrackedFolders(git)])
     if (added.status === 'rejected') {
       if (!(added.reason instanceof GitError)) throw added.reason
@@ -110,7 +110,7 @@ export class WorkTree {
     for (const change of changes) if (await this.isUntouched(change)) untouched.push(change)
     await this.reset(untouched)
     const left = changes.filter((change) => !untouched.includes(change))
-    // git goes on without a closed folder, and the gates may open it again; of a file behind a loop of links it keeps what it knows.
+    // git skips a closed folder, which gates could open again. Of a file behind a loop of links it keeps the old entry.
     const closed = added.value
     const removed = closed !== null && checkOut ? await openClosedFolders(this.top) : []
     if (checkOut) await this.checkOutModified(before, left)
@@ -118,7 +118,7 @@ export class WorkTree {
     return { changes: left, folders }
   }
 
-  /** How our index differs from a commit, by objects that hold what their names say, before and after. */
+  /** The changes of the index since a commit. All objects of both sides are verified. */
   async #storedChanges(against: string): Promise<Change[]> {
     const { git, objects, index } = this
     const changes = await changesBetween(objects, against, await index.tree(against))
@@ -136,7 +136,7 @@ export class WorkTree {
     } catch (error) {
       if (!(error instanceof DamagedClone)) throw error
     }
-    // git takes whatever stands at an object's path for the object: what is none goes, and git writes it.
+    // git accepts any file at an object's path as the object. Forged ones are removed, and git writes the objects again.
     for (const oid of fresh) await objects.verify([oid]).catch(() => removeSync(git.objectFile(oid)))
     await this.reset(changes)
     await git.addAll()
@@ -146,8 +146,8 @@ export class WorkTree {
   }
 
   /**
-   * Files that somebody wrote to since the index was `before`, and whose bytes are not those that git stores (line ends, `$Id$`):
-   * git calls them clean, and from now on nobody would look at them again.
+   * Checks out files again that were written to since the index was `before`, and whose bytes differ from the stored ones (line
+   * ends, `$Id$`). git reports them as clean, and they would not be looked at again.
    */
   async checkOutModified(before: IndexFile | null, changes: readonly Change[]): Promise<void> {
     const known = new Set(changes.map(({ path }) => toLatin1(path)))
@@ -163,7 +163,7 @@ export class WorkTree {
     await this.#checkOutAnew(modified)
   }
 
-  /** Files as our index has them; git would leave those that it calls clean. */
+  /** Checks out files again as in the index. They are removed first, as git would skip those that it sees as clean. */
   async #checkOutAnew(paths: readonly Buffer[]): Promise<void> {
     if (paths.length === 0) return
     const anew = async () => {
@@ -179,14 +179,14 @@ export class WorkTree {
     await this.index.reload(this.index.knownTree)
   }
 
-  /** git writes whatever stands in the place of a file's object, or in a pack that came meanwhile. */
+  /** Verifies objects that git has just checked out: a loose object or a new pack may be forged. */
   async #proveWritten(oids: readonly string[]): Promise<void> {
     if (oids.length === 0) return
     await this.objects.restart()
     await this.objects.verify(oids)
   }
 
-  /** git would store these bytes otherwise than they were stored (line ends), and nobody has changed them. */
+  /** Whether a change is only that git would store the same bytes differently (line ends). */
   async isUntouched(change: Change): Promise<boolean> {
     if (change.status !== 'M' || change.oldMode !== change.newMode) return false
     const file = fsPath(join(this.top, change.path))
@@ -197,7 +197,7 @@ export class WorkTree {
     return bytes !== null && (await readFile(file).catch(() => null))?.equals(bytes) === true
   }
 
-  /** Paths in the index get the entry again that they have in the commit. */
+  /** Resets the index entries of these changes to those of the commit. */
   async reset(changes: readonly Change[]): Promise<void> {
     if (changes.length === 0) return
     const lines = changes.map(({ status, path, oldMode, oldOid, newOid }) =>
@@ -207,7 +207,7 @@ export class WorkTree {
     await this.index.reload()
   }
 
-  /** Whether the work tree is a commit's; where it is not it is made so. True when it had changed. */
+  /** Restores the work tree to a commit if it differs. Returns whether it did. */
   async restoreIfChanged(commit: string): Promise<boolean> {
     const wanted = await this.treeOf(commit)
     if (this.#isKnownClean(wanted)) return false
@@ -220,7 +220,7 @@ export class WorkTree {
     return true
   }
 
-  /** What is checked out is what the tree's name says: git checks out whatever stands in its place. */
+  /** Checks out a tree, and verifies the result: git would check out forged objects. */
   async toTree(tree: string): Promise<void> {
     const { index } = this
     const before = index.file
@@ -230,7 +230,7 @@ export class WorkTree {
       await this.#checkOutTree(tree)
     } catch (error) {
       if (!(error instanceof GitError)) throw error
-      // A folder that its owner may not write to keeps what is in it.
+      // git cannot remove files in a read-only folder.
       await openClosedFolders(this.top)
       await this.#checkOutTree(tree)
     }
@@ -245,16 +245,16 @@ export class WorkTree {
     const { git, index } = this
     const names = await git.indexDiff(tree)
     const changed = attributeFilesIn(names)
-    // Attributes that nobody committed, or that go now, would count at the checkout, too.
+    // Attributes that are not committed, or are about to change, would affect the checkout.
     for (const path of [...changed, ...this.#looseAttributes(names)]) await this.removeAt(path)
-    // Files that stay would stay as other attributes had them: what these hold for is written anew.
+    // Unchanged files were written with the old attributes: files below changed ones are written again.
     index.forget(foldersOf(changed))
     await git.readTree(tree, 'index and files')
     await index.reload(tree)
     await git.clean()
   }
 
-  /** Attributes that our index does not hold, ignored or not, in the folders that it or one of these paths has. */
+  /** `.gitattributes` files that are not in the index, in all folders of the index and of these paths. */
   #looseAttributes(names: readonly string[]): string[] {
     const { entries, folders } = this.index.file
     const all = new Set(['', ...[...folders].map((folder) => `${fromLatin1(folder)}/`)])
@@ -266,7 +266,7 @@ export class WorkTree {
       .filter((path) => !entries.has(toLatin1(path)) && exists(join(this.top, path)))
   }
 
-  /** Makes the work tree what somebody gets who checks the tree out: git may store other bytes than an agent wrote. */
+  /** Makes the work tree equal to a checkout of the tree: git may store other bytes than an agent wrote. */
   async checkOutStored(tree: string, changes: readonly Change[]): Promise<void> {
     const attributes = attributeFilesIn(changes.map(({ path }) => path))
     if (attributes.length > 0) {
@@ -278,24 +278,24 @@ export class WorkTree {
     await this.#checkOutAnew(other.map(pathBytes))
   }
 
-  /** The `.git` entries that came since the job began; they are removed, for no commit can hold them. */
+  /** Removes the `.git` entries that are new since the job began, as no commit can contain them. Returns their paths. */
   async removeNested(folders: Folders, changes: readonly Change[]): Promise<string[]> {
     const { repositories } = this.submodules
     const all = await nestedGits(this.git, folders, changes, repositories)
     const fresh = all.filter((path) => this.nestedBefore?.has(path) !== true)
     for (const path of fresh) await this.removeAt(path)
-    // With an entry that says submodule, its files would be in no diff, and git would look for a repository there.
+    // Otherwise the index would have a submodule entry: no diff would show its files, and git would open a repository there.
     await this.reset(changes.filter(({ newMode, path }) => newMode === GITLINK && !repositories.has(path)))
     return fresh
   }
 
-  /** Removes what the agent's tree has at a path; nothing where a link above it leads elsewhere. */
+  /** Removes a path of the tree. Does nothing if a link above it leads elsewhere. */
   async removeAt(path: string): Promise<void> {
     const place = await resolveInTree(this.top, path)
     if (place !== null) removeSync(place)
   }
 
-  /** Writes one of our files; a link that somebody put in its way is removed, never followed. */
+  /** Writes one of Ralph's files. Links in its path are removed, never followed. */
   async writeOwn(path: string, text: string | Buffer): Promise<void> {
     const parts = path.split('/')
     let at = this.top
@@ -314,7 +314,7 @@ export class WorkTree {
     }
   }
 
-  /** The submodules of our index, and those that are checked out. */
+  /** The submodules of the index, and the checked-out ones. */
   get places(): SubmodulePlaces {
     return { top: this.top, gitlinks: this.index.file.gitlinks, known: this.submodules.repositories }
   }
@@ -324,12 +324,12 @@ function exists(path: string): boolean {
   try {
     return lstatSync(fsPath(path), { throwIfNoEntry: false }) !== undefined
   } catch {
-    // What is above it is no folder, or closed: git reads nothing there.
+    // Its parent is no folder, or is closed: git reads nothing there.
     return false
   }
 }
 
-/** The folders that files lie in; `''` is the top, and every other ends in `/`. */
+/** The folders of files; `''` is the top, and all others end in `/`. */
 function foldersOf(paths: readonly string[]): string[] {
   return paths.map((path) => path.slice(0, path.lastIndexOf('/') + 1))
 }
