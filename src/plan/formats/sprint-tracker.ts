@@ -20,7 +20,7 @@ export const sprintTracker: Format = {
     return {
       root: { project: fields.project ?? fields.project_name ?? null, epics: epicNames(fields) },
       stories: tracked.map((one) => storyOf(one, data.lineOf(one.at))),
-      notes: [`the standing of ${of}, ${done} of them done.`],
+      notes: [`the status of ${of}, ${done} of them done.`],
       context: [{ about: 'sprint', text }],
     }
   },

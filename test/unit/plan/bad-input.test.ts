@@ -31,7 +31,7 @@ test('two documents that contradict each other: both places, at once', () => {
   ])
 })
 
-test('two documents that disagree about what is done: told, with what it was read as', () => {
+test('two documents that disagree about a status: a note says which status was read', () => {
   const list = (box: string) => ({ path: 'docs/TODO.md', text: `- [${box}] US-1: Sign in` })
   const made = (passes: boolean) => ({
     path: 'prd.json',
@@ -58,7 +58,7 @@ test('two documents that disagree about what is done: told, with what it was rea
   )
 })
 
-test('two trackers that disagree: done is what both say, whichever stands first; both are named', () => {
+test('two trackers that disagree: a story is done only where both say so, in either order; a note names both', () => {
   const tracker = (folder: string, standing: string) => ({
     path: `${folder}/sprint-status.yaml`,
     text: `development_status:\n  epic-1: in-progress\n  1-1-open-the-door: ${standing}\n`,
@@ -125,7 +125,7 @@ test('a cycle over two documents, an unknown dependency, an id twice, a title th
   )
 })
 
-test('a story without criteria: in a document its words stand for them, and it is said where; in a prd.json it is a mistake', () => {
+test('a story without criteria: in a document its text replaces them, with a note; in a prd.json it is a mistake', () => {
   const { prd, notes } = documentsOf({
     path: 'docs/prd.md',
     text: '# P\n\n## US-1: Sign in\n\nAs a customer.',
@@ -307,7 +307,7 @@ const line = fc.constantFrom(
 )
 const hostileText = fc.array(fc.oneof(line, anyText()), { maxLength: 20 }).map((lines) => lines.join('\n'))
 
-test('whatever stands in them, documents are read or refused with mistakes; reading twice gives the same', () => {
+test('any document is read or refused with mistakes; reading it twice gives the same', () => {
   const files = fc.array(fc.record({ path: paths, text: hostileText }), { minLength: 1, maxLength: 4 })
   fc.assert(
     fc.property(files, (some) => {

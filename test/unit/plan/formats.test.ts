@@ -165,7 +165,7 @@ test('BMAD: what each document says of a story is joined, the rest goes to conte
   )
   assert.doesNotMatch(context, /Nobody measures|Revision/)
   assert.deepEqual(prose, [])
-  assert.match(notes.join('\n'), /sprint-status\.yaml: the standing of 3 stories, 1 of them done\./)
+  assert.match(notes.join('\n'), /sprint-status\.yaml: the status of 3 stories, 1 of them done\./)
 })
 
 test('BMAD: goal and number of the sprint that runs, urgency in words, what a story needs', () => {
@@ -181,7 +181,7 @@ test('BMAD: goal and number of the sprint that runs, urgency in words, what a st
   assert.match(context, /Sprint 2\. Its goal: Tickets can be bought\. 1 of 3 stories done/)
 })
 
-test('old configurations: commands are a proposal, the rest is told, nothing takes effect', () => {
+test('configurations of other tools: commands are proposed as gates, notes say the rest, nothing takes effect', () => {
   const told = (name: string, path: string) => project(name).notes.filter((note) => note.startsWith(path))
   const rest = 'Put into the workflow, or into ralph.config.yml, what shall hold here.'
   assert.deepEqual(project('ralphy').gates, { test: 'npm test', lint: 'npm run lint' })
@@ -267,7 +267,7 @@ test('found by itself: near the top, best first, nothing of Ralph’s own, nothi
   )
 })
 
-test('words beside stories are for context; where nobody wrote stories they are for an agent', () => {
+test('prose next to stories goes to context.md; without stories an agent plans from it', () => {
   const spec = { path: 'specs/sensor.md', text: sample('frankbria/specs/sensor.md') }
   const prompt = { path: 'PROMPT.md', text: sample('frankbria/PROMPT.md') }
   const notes = { path: 'idea.md', text: 'A kettle that sings.' }

@@ -68,7 +68,7 @@ test('words of the documents are taken where people left them as they were plann
   assert.deepEqual(mergePlanned(prd, page('Boil fast', 'a', 'b')).changed, [])
 })
 
-test('words that people changed stay; so do words that nobody planned', () => {
+test('text that people changed stays; so does text of stories that were not planned', () => {
   const mine = edited(page('Boil', 'a'), 'US-1', { title: 'Boil slowly' })
   assert.deepEqual(mergePlanned(mine, page('Boil fast', 'a')), { prd: mine, added: [], changed: [] })
   const own = feature(newStory({ id: 'US-1', title: 'Own' }))

@@ -29,7 +29,7 @@ function differing(before: string, after: string): [string, string] {
 const oneLine = anyText({ maxLength: 30 }).map((text) => text.replace(/[\r\n]/g, ' '))
 const lineEnd = fc.constantFrom('\n', '\r\n', '\r')
 
-test('a box: one character, whatever stands around it and however lines end', () => {
+test('a box: one character changes, whatever the text around it and the line ends', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('', '\ufeff'),
@@ -52,7 +52,7 @@ test('a box: one character, whatever stands around it and however lines end', ()
   )
 })
 
-test('a value of JSON: its own bytes, wherever it stands', () => {
+test('a value of JSON: only its own bytes change, at any path', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.json({ maxDepth: 2 }), fc.constantFrom('false', '"open"')), {
@@ -120,7 +120,7 @@ test('a box that is ticked stays; one that is none is left, and counted', () => 
   }
 })
 
-test('the commit stands behind the words of the line, and the line ends as it did', () => {
+test('the commit is added after the text of the line, and the line end stays', () => {
   assert.equal(
     marked('- [~] a  \r\n- [ ] b', [box(1, { withCommit: true })]).text,
     '- [x] a c0ffee1  \r\n- [ ] b',

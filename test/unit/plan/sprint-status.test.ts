@@ -182,7 +182,7 @@ test('a status in an object, Windows line ends, a file that is no YAML', () => {
     assert.equal(updateSprintStatus(other, feature(passed('1.1'))), null)
 })
 
-test('whatever stands in the file: it stays YAML, only statuses change, twice is once', () => {
+test('any sprint-status.yaml stays YAML, only statuses change, and a second update changes nothing', () => {
   const status = fc.constantFrom(
     'backlog',
     'ready-for-dev',

@@ -38,7 +38,7 @@ test('of a box with a whole paragraph the beginning is the title, and no word is
   assert.equal(story?.description, words)
 })
 
-test('a box in a heading is a story with what stands below it', () => {
+test('a box in a heading is a story with the text below it', () => {
   const text =
     '# Fix plan\n\n## High Priority\n\n### 1. [x] Read\n\n### 2. [ ] Write\n\nWhy not.\n\n- [ ] it is kept\n\n## Notes\n\nno'
   const { prd } = documentsOf({ path: 'fix_plan.md', text })

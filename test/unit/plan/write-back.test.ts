@@ -81,7 +81,7 @@ test('a box that people moved is found; one that they renamed is left, and named
   assert.deepEqual(writeBack([renamed], prd), { texts: new Map(), unmarked: ['US-002'] })
 })
 
-test('titles that stand twice are told apart by their place, and by nothing where one came or went', () => {
+test('equal titles are matched in order, and not at all where one was added or removed', () => {
   const twice = { ...list, text: '- [ ] Tests\n- [ ] One\n- [ ] Tests\n' }
   const prd = planned([twice])
   const last = prd.userStories.map((one, index) =>
@@ -283,7 +283,7 @@ test("candidates: the feature's own folder and the archive are none, also where 
   assert.deepEqual(findPlanDocuments(paths, { ...planned([list]), extra }, '.ralph/2026-01-01-x'), [])
 })
 
-test('a status by which people have said meanwhile that it is done stays in their words', () => {
+test('a status that people set to done meanwhile keeps their spelling', () => {
   const file = tasks({ tasks: [task(1, 'Sign in')] })
   const prd = passed(planned([file]), 'Sign in')
   const completed = { ...file, text: file.text.replace('pending', 'completed') }

@@ -42,7 +42,7 @@ test('without any address nothing could be looked at', () => {
   }
 })
 
-test('what is written wrongly is told with its mend', () => {
+test('each mistake in browser settings has a fix', () => {
   const bad = {
     'urls: [cart]': 'browser.urls[0]',
     'urls: ["file:///etc/passwd"]': 'browser.urls[0]',

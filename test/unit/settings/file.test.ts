@@ -133,7 +133,7 @@ test('a replaced value is not replaced again', () => {
   ])
 })
 
-test('what a variable holds never stands in a mistake', () => {
+test('the value of a variable never appears in a mistake', () => {
   const env = { S: 'hunter2 is secret' }
   const text = [
     'agent: ${S}',
@@ -158,7 +158,7 @@ test('what a variable holds never stands in a mistake', () => {
   assert.doesNotMatch(JSON.stringify(said), /is secret/)
 })
 
-test('a token that stands in the file gets a note, and so does a configFile', () => {
+test('a token written into the file gets a note, and so does a configFile', () => {
   const { notes } = right({ env: { T: 'x' }, ...yml('token: abc\npublishToken: ${T}\nconfigFile: a.yml') })
   assert.equal(notes.length, 2)
   assert.doesNotMatch(notes.join(), /abc/)
@@ -188,7 +188,7 @@ test('breaker, commits, prices and plain values', () => {
   assert.equal(wrong(yml(bad)).length, 6)
 })
 
-test('notify: whom to tell; empty secrets are nobody; values are never shown', () => {
+test('notify: receivers are read; empty secrets are not configured; values are never shown', () => {
   const text =
     'slack: https://hooks.example/x\ndiscord:\ntelegram: { botToken: "1:a", chatId: -100 }\nwebhook: https://a.example/h\nevery: 3'
   assert.deepEqual(right({ inputs: { notify: text } }).settings.notify, {

@@ -208,7 +208,7 @@ test('flags: booleans, lists and values that are missing', () => {
   assert.deepEqual(paths(mistakes), ['--feature', '--max-tokens', '--model'])
 })
 
-test('many faults are said at once', () => {
+test('many mistakes are reported at once', () => {
   const mistakes = wrong({
     inputs: {
       agent: 'cluade',
@@ -309,7 +309,7 @@ test('a configuration file that is named and not there is a mistake beside the o
   assert.ok((await resolveSettings({ flags, env: {}, surface: 'cli' }, null)).ok)
 })
 
-test('an input that GitHub fills with its own default stands beside the file', () => {
+test('an input that GitHub fills with its own default does not contradict the file', () => {
   const result = readSettings({
     env: {},
     surface: 'action',

@@ -73,7 +73,7 @@ test('a service without ready is bad input', () => {
   assert.deepEqual([path, fix], ['ralph.config.yml: services.db.ready', 'add `ready:`'])
 })
 
-test('every mistake is told at once, each once', () => {
+test('all mistakes in services are reported at once, each once', () => {
   const written = `services:
   - { name: a b, ready: 70000 }
   - { name: c, ready: {} }

@@ -186,7 +186,7 @@ describe('what is wrong', () => {
     })
   }
 
-  test('no list, and what is no step: each is told where it stands', () => {
+  test('a value that is no list, and an item that is no step, are mistakes at their places', () => {
     assert.equal(onlyWrong(json({ steps: 3 })).path, 'ralph.config.json: steps')
     assert.deepEqual(paths(wrong(json({ steps: [{ type: 'agnet' }, 3] }))), [
       'ralph.config.json: steps[0].name',
@@ -232,7 +232,7 @@ describe('named pipelines', () => {
     assert.equal(onlyWrong({ inputs: { pipeline: 'configs/fast.json' } }).path, 'input pipeline')
   })
 
-  test('nothing is looked for that nobody named', async () => {
+  test('without a pipeline no file is looked for', async () => {
     assert.ok(
       !(await resolved({ 'ralph.config.yml': 'agent: claude' })).looked.some((path) =>
         path.startsWith('.ralph'),
@@ -310,7 +310,7 @@ describe('a configuration of the Ralph with steps', () => {
     assert.deepEqual([settings.maxAttempts, settings.steps?.before[0]?.name], [2, 'run-claude'])
   })
 
-  test('what is wrong in it is told at its place', async () => {
+  test('mistakes in the file are reported at their places', async () => {
     for (const [text, at] of [
       ['{', `${path}: line 1, column 2`],
       ['[]', path],

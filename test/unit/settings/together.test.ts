@@ -19,7 +19,7 @@ test('a command given higher up than the agent means a custom one', () => {
   assert.match(lower.notes.join(), /not used/)
 })
 
-test('a command beside a named agent, or below it, is not used, and that is said', () => {
+test('an agent-command of the same or lower rank than a named agent is not used, with a note', () => {
   for (const sources of [
     { inputs: { agent: 'codex', 'agent-command': './x' } },
     { inputs: { 'agent-command': './x' }, flags: { agent: 'codex' } },
@@ -32,7 +32,7 @@ test('a command beside a named agent, or below it, is not used, and that is said
   }
 })
 
-test('a version is of the agent that it stands beside: another one that is chosen above it is not installed by it', () => {
+test('an agent-version belongs to the agent of its own source: an agent of higher rank is not installed by it', () => {
   const file = yml('agent: claude\nagentVersion: 2.1.0')
   const other = right({ surface: 'cli', flags: { agent: 'codex' }, ...file })
   assert.equal(other.settings.agentVersion, null)
@@ -54,7 +54,7 @@ test('custom needs a command', () => {
   assert.deepEqual([settings.agent, settings.fallbackAgent, notes], ['claude', 'custom', []])
 })
 
-test('nobody is his own fallback', () => {
+test('an agent as its own fallback is a mistake', () => {
   assert.equal(onlyWrong({ inputs: { agent: 'amp', 'fallback-agent': 'amp' } }).path, 'input fallback-agent')
   assert.equal(onlyWrong({ inputs: { 'fallback-agent': 'claude' } }).path, 'input fallback-agent')
 })

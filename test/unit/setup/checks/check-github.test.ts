@@ -67,7 +67,7 @@ test('the setting that lets Actions open pull requests: an admin is told, a job 
     assert.match((await said(checkPullRequests(given(inputs)), github))[0] ?? '', /^ok: /)
 })
 
-test('a newer release is told, and nothing else is said of releases', async () => {
+test('a newer release is a warning, and a failed request is no fault', async () => {
   const { github, job } = await place()
   await using _ = github
   assert.match((await said(checkRelease(job), github))[0] ?? '', /^unknown: /)
@@ -81,7 +81,7 @@ test('a newer release is told, and nothing else is said of releases', async () =
   assert.deepEqual(await checkRelease(subjectOf()), [])
 })
 
-test('without a token GitHub is not asked, and how to give one is said once', async () => {
+test('without a token GitHub is not asked, and one finding says how to give one', async () => {
   const without = subjectOf({}, ciOf(YML))
   for (const look of [checkPullRequests, checkRelease]) assert.deepEqual(await look(without), [])
   const [found, ...others] = [checkGitHubAccess(without)].flat()

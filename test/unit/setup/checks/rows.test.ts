@@ -367,7 +367,7 @@ test('a person who interrupts: what has begun is put in order, and nothing else 
   )
 })
 
-test('names of checks are told apart', () => {
+test('names of checks are unique', () => {
   assert.equal(new Set(CHECKS.map(({ name }) => name)).size, CHECKS.length)
 })
 

@@ -65,7 +65,7 @@ test('where nothing shows that it is used, nothing is written', () => {
     assert.deepEqual([findActionlint(treeOf(files)), actionlintFile(treeOf(files))], [null, null])
 })
 
-test('where it is used, the exception is written: into a new file, or behind what stands there', () => {
+test('where actionlint is used, the exception is written: into a new file, or at the end of the existing one', () => {
   for (const [files, path] of [
     [
       { '.pre-commit-config.yaml': 'repos:\n- repo: https://github.com/rhysd/actionlint\n' },

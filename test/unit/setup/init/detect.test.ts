@@ -96,7 +96,7 @@ test("a folder whose name would be an expression or more than a word is nobody's
   assert.match(notes.join(), /2 folders/)
 })
 
-test('more projects than anybody reads are told', () => {
+test('with more projects than are proposed, a note says so', () => {
   const many = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`p${at}/go.mod`, 'module x\n']))
   const { gates, notes } = found(many)
   assert.equal(Object.keys(gates).length, 24)
