@@ -1,4 +1,4 @@
-// The state as git holds it, in one file or in several: written, and read again, also as version 1 wrote it. Pure.
+// Writes and reads the stored state, in one file or in several, and reads the format of every earlier version. Pure.
 import * as z from 'zod/mini'
 import { UserError } from '../system/errors.ts'
 import { memoizeChunks, memoizeEach } from './model/each-once.ts'
@@ -9,17 +9,17 @@ import { isWaitingPlan } from './planning/proposed-plan.ts'
 import { OldUsage, withSessions } from './stored-usage.ts'
 
 const VERSION = 5
-/** States before it show less of a plan than an approval is for now: people are shown it again. */
+/** In states of earlier versions people were shown less of a plan than an approval covers now: it is shown again. */
 const WITH_WHOLE_PLAN = 4
-/** States before it hold sums of usage in the place of sessions. */
+/** States of earlier versions hold sums of usage in the place of sessions. */
 const WITH_SESSIONS = 5
 
 export const STATE_FOLDER = '.ralph-state'
 export const STATE_FILE = `${STATE_FOLDER}/state.json`
-/** More stories, or sessions, than these stand in files of so many beside the rest: an iteration writes what it changed. */
+/** The most stories, or sessions, in a file. Longer lists go into further files, so that an iteration writes only those that changed. */
 const MOST_IN_A_FILE = 500
 
-/** Some of a list, one a line; as long as none of them changes it is the very same object. */
+/** A part of a list, one entry a line; it stays the same object as long as none of them changes. */
 export type StateFile = { readonly text: string }
 
 /** The text of `state.json`, and the files beside it by their names. */
@@ -54,7 +54,7 @@ function fileNames(name: string, count = 0): string[] {
   return Array.from({ length: count }, (_, at) => fileName(name, at))
 }
 
-/** JSON would write a number that is none as null, and nobody could read the state any more. */
+/** JSON.stringify would write NaN and Infinity as null, which makes the state unreadable: they are replaced. */
 function textOf(value: object): string {
   if (isSound(value)) return JSON.stringify(value)
   return JSON.stringify(value, (_, part: unknown) =>
@@ -62,7 +62,7 @@ function textOf(value: object): string {
   )
 }
 
-/** A walk costs far less than asking for each part while it is written. */
+/** Whether all numbers are finite: checking first is far cheaper than a replacer function. */
 function isSound(part: unknown): boolean {
   if (typeof part === 'number') return Number.isFinite(part)
   return typeof part !== 'object' || part === null || Object.values(part).every(isSound)
@@ -81,7 +81,7 @@ const storyFiles = memoizeChunks(MOST_IN_A_FILE, fileOf)
 const sessionFiles = memoizeChunks(MOST_IN_A_FILE, fileOf)
 const recordTexts = memoizeEach((record: StoryRecord) => textOf(record))
 
-/** The state of a commit, whose files `read` gives; null where it holds none. Throws as `parseState`. */
+/** Reads the state of a commit, whose files `read` gives; null where it has none. Throws as `parseState`. */
 export async function readState(
   read: (file: string) => Promise<string | null>,
   path?: string,
@@ -107,7 +107,7 @@ const OfFiles = z.looseObject({
   prd: z.looseObject({}),
 })
 
-/** The state in the text of `state.json`; `path` names it for people. Throws UserError where it is none that this version reads. */
+/** Parses the text of `state.json`; `path` names it in errors. Throws UserError where this version cannot read it. */
 export function parseState(text: string, path?: string): State {
   return checked(parsed(text, path), new Map(), path)
 }
@@ -152,7 +152,7 @@ function planNotShown(state: State): State {
   return { ...state, plan: { ...plan, phase: 'proposed', digest: '', shownAt: null } }
 }
 
-/** With the lists that stand in files of their own. */
+/** The state with the lists from their own files. */
 function joined(found: unknown, files: Files, path: string): unknown {
   const { storyFiles, sessionFiles, prd, ...rest } = readBy(OfFiles, found, path)
   const listOf = (name: string, count: number) =>
@@ -246,7 +246,7 @@ function migrated(found: unknown): unknown {
   } satisfies { [K in keyof State]?: unknown }
 }
 
-/** One that was still in work is given back by whoever takes the feature over: only what it was charged matters. */
+/** An attempt in work is returned by the job that takes the feature over, which only needs its reservation. */
 function attemptOf(old: z.infer<typeof OldAttempt>, base: string): unknown {
   const { reservedCostUsd: costUsd, reservedTokens: tokens, returned, ...rest } = old
   const begun = { unwanted: false, gates: [], remarks: [], ...rest, base, reserved: { costUsd, tokens } }
@@ -255,7 +255,7 @@ function attemptOf(old: z.infer<typeof OldAttempt>, base: string): unknown {
   return { ...begun, phase: old.failure === null ? 'worked' : 'failed' }
 }
 
-/** A job that is over: the next one makes its own. */
+/** The old job is over, and the next one has its own part of the state. */
 function jobOf({ startedAt, deadline, gatedTags, ...old }: z.infer<typeof OldJob>): Job {
   const { conclusion, concludedAt, error, iterations } = old
   return {
@@ -266,7 +266,7 @@ function jobOf({ startedAt, deadline, gatedTags, ...old }: z.infer<typeof OldJob
   }
 }
 
-/** Notes that Ralph wrote before it kept its own word apart from people's. */
+/** Notes that Ralph wrote before it stored its own note apart from people's. */
 const OURS = /^(?:blocked after|interrupted) \d+ |^rests until /
 
 function withNotes({ records, prd }: OldState): OldState['records'] {

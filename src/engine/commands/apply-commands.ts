@@ -1,4 +1,4 @@
-// What people's commands do to the state. Pure; each is idempotent by its comment id.
+// The effects of people's commands on the state. Pure; each command is idempotent by its comment id.
 
 import { requestArchive } from '../archive-stories.ts'
 import { closedBreaker } from '../breaker.ts'
@@ -15,7 +15,7 @@ import { hasNote } from '../story-notes.ts'
 
 const GUIDANCE = 10
 
-/** The state after a command; the cursor moves past every one that was looked at, refused ones too. */
+/** The state after a command; `lastComment` moves past every command that was read, refused ones, too. */
 export function applyCommand(state: State, command: Command): State {
   if (command.id !== 0 && command.id <= state.control.lastComment) return state
   const heard = effect(state, command)
@@ -96,19 +96,19 @@ function effect(state: State, command: Command): State {
   }
 }
 
-/** Whoever goes on where a part of the feature is complete means the rest; the kick-off of this very job means the part. */
+/** A `run` after the scope is complete widens it to the whole feature, but not where this job itself was started for that scope. */
 function withRest(state: State): State {
   const { prd, control } = state
   const isOver = prd.run.outcome === 'complete' && control.scope?.job !== prd.run.jobs
   return isOver ? withScope(state, null) : state
 }
 
-/** A story that a person names is asked for, too. */
+/** Adds the stories that a person names to the run's scope. */
 function addToScope(state: State, ids: readonly string[]): State {
   return withScope(state, extendScope(state.control.scope, ids))
 }
 
-/** The state with another part of the feature asked for; what nobody has judged takes the approval back. */
+/** The state with another scope; stories that the verification has not judged take its approval back. */
 export function withScope(state: State, scope: Scope | null): State {
   const [before, after] = [inScope(state.control.scope), inScope(scope)]
   const isWider = state.prd.userStories.some((story) => after(story) && !before(story))
@@ -116,7 +116,7 @@ export function withScope(state: State, scope: Scope | null): State {
   return { ...state, verification, control: { ...state.control, scope } }
 }
 
-/** Ends a wait and a pause of Ralph's own, and begins to count jobs anew; a person's pause ends by `run`. */
+/** Ends a wait and a pause of Ralph's own, and counts jobs anew; only `run` ends a pause of a person. */
 function resumeRun(state: State): State {
   const paused = state.control.paused?.by === 'ralph' ? null : state.control.paused
   return {
@@ -131,8 +131,8 @@ function resumeRun(state: State): State {
 }
 
 /**
- * Ralph's word on them is of before: it gives place to what is so now, and never to none, which would be people's. A remark
- * of the person who says it is kept where there was no such word, too.
+ * Replaces Ralph's outdated notes on these stories by current ones, never by none: an empty note would mean that all notes are
+ * people's. A remark in the command is noted also where there was no such note.
  */
 function replaceNotes(
   state: State,
@@ -150,7 +150,7 @@ function retryNote({ failure }: StoryRecord): string {
   return failure?.summary || 'to be tried again'
 }
 
-/** Their next attempts begin at the green commit. */
+/** Discards the saved work of these stories: their next attempts begin at the green commit. */
 function withoutWork(state: State, ids: readonly string[]): State {
   const kept = Object.entries(state.kept).filter(([id]) => !ids.includes(id))
   const attempts = Object.entries(state.attempts).map(([id, attempt]) => [
@@ -203,7 +203,7 @@ function changeStories(
 }
 
 function addStory(state: State, title: string, description: string, criteria: string[]): State {
-  // The id of a story that was archived names that one for good.
+  // The id of an archived story is never used again.
   const ids = [...state.prd.userStories.map((story) => story.id), ...(state.archive?.ids ?? [])]
   const numbers = ids.map((known) => Number(/^US-(\d{1,9})$/i.exec(known)?.[1] ?? 0))
   const id = `US-${String(Math.max(0, ...numbers) + 1).padStart(3, '0')}`

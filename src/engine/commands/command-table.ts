@@ -1,4 +1,4 @@
-// Every command that people can type, once: its name, arguments, meaning and surfaces. Parser, help, replies and CLI read it. Pure.
+// The table of every command: its name, arguments, meaning and surfaces. Parser, help, replies and CLI read it. Pure.
 
 import { nearest } from '../../system/nearest.ts'
 import { oneLine, sanitizeText } from '../model/text.ts'
@@ -23,7 +23,7 @@ import {
 
 export { type CommandInput, formatCommandLine, type Surface } from './command-words.ts'
 
-/** How a command is told on a surface. `meaning` is markdown of ours: code spans and nothing else. */
+/** The help on a command for a surface. `meaning` is our own Markdown, with code spans only. */
 export type CommandHelp = { args: string; meaning: string; example: string }
 
 type Row = {
@@ -31,7 +31,7 @@ type Row = {
   /** Whatever a comment can do, the CLI can do. */
   cli: CommandHelp
   comment?: CommandHelp
-  /** What the words behind it ask of a run; left out for what only the CLI does, by itself. */
+  /** Parses its arguments; left out for commands that only the CLI has. */
   read?: (asked: CommandArguments) => ParsedCommand
 }
 
@@ -268,7 +268,7 @@ const TABLE: ReadonlyMap<string, Row> = new Map(Object.entries(ROWS))
 
 export type ListedCommand = CommandHelp & { name: CommandName; also: string | null }
 
-/** The commands of a surface in the table's order. The example is a line that can be typed there, with the name. */
+/** The commands of a surface in the table's order. The example is a whole command line for that surface. */
 export function commandsOn(surface: Surface): ListedCommand[] {
   return [...TABLE].flatMap(([name, { also = null, ...on }]) => {
     const shown = on[surface]
@@ -281,7 +281,7 @@ function isName(name: string): name is CommandName {
   return name in ROWS
 }
 
-/** What a command asks. Every fix is a line that can be typed on the same surface. */
+/** Parses a command. Every fix is a command line for the same surface. */
 export function parseCommand(
   name: string,
   given: CommandInput,
@@ -292,7 +292,7 @@ export function parseCommand(
   const names = commandsOn(surface).flatMap(({ name: one, also }) => (also === null ? [one] : [one, also]))
   const row = TABLE.get(word) ?? [...TABLE.values()].find(({ also }) => also === word)
   if (row?.[surface] !== undefined && row.read !== undefined) {
-    // What no reader of the comment sees comes into no state and no prompt.
+    // Text that a reader of the comment cannot see must not reach the state or a prompt.
     const below = given.below.map(sanitizeText)
     return row.read({ words: given.words, text: oneLine(given.text, LONGEST_TEXT), below, surface, storyIds })
   }
@@ -301,10 +301,10 @@ export function parseCommand(
 
 export type { CommandRequest } from './command-words.ts'
 
-/** `none`: not for us, no `/ralph` in the first place. */
+/** `none`: the comment does not begin with `/ralph`. */
 export type ParsedComment = { kind: 'none' } | ParsedCommand
 
-/** What the comment asks. `storyIds` are the ids that exist, for the nearest one; `surface`: whose words a mistake is told in. */
+/** Parses a comment. `storyIds`: the ids that exist, to suggest the nearest one; `surface`: for which a mistake's fix is written. */
 export function parseSlash(
   body: string,
   storyIds: readonly string[],

@@ -1,4 +1,4 @@
-// What is typed behind a command's name, and what it asks: the readers of the rows in command-table.ts. Pure; the text is hostile.
+// Parsers of the arguments of each command in command-table.ts. Pure; the text is hostile.
 
 import { nearest } from '../../system/nearest.ts'
 import type { Command } from '../model/event.ts'
@@ -13,25 +13,25 @@ export type CommandRequest = Exclude<WithoutSource<Command>, { kind: 'refused' }
 export type ParsedCommand =
   | { kind: 'help' }
   | { kind: 'status' }
-  /** Asked of what is known, and answered at once; null: the story that failed last, or all that was changed. */
+  /** A question that is answered at once from the state; null: the story that failed last, or the whole change. */
   | { kind: 'why' | 'diff'; story: string | null }
   | { kind: 'command'; command: CommandRequest }
   /** Not understood; `problem` and `fix` are one line each and hold no markup of the sender's. */
   | { kind: 'mistake'; problem: string; fix: string }
 
-/** What was typed behind the name. `text`: behind ` -- `; `below`: the lines under it. All of it is hostile. */
+/** The arguments of a command. `text`: behind ` -- `; `below`: the lines after the first. All of it is hostile. */
 export type CommandInput = { words: readonly string[]; text: string; below: readonly string[] }
 
 export type CommandArguments = CommandInput & { surface: Surface; storyIds: readonly string[] }
 
 export const LONGEST_TEXT = 2000
 
-/** A command line as it is typed on a surface: `/ralph run`, `ralph run`. */
+/** A command line for a surface: `/ralph run`, `ralph run`. */
 export function formatCommandLine(surface: Surface, line: string): string {
   return `${surface === 'comment' ? '/' : ''}ralph ${line}`
 }
 
-/** With one dash of a keyboard that makes one of two. */
+/** Also with the one long dash that some keyboards make of two. */
 const FRESH = /^(?:--|[\u2013\u2014])fresh$/i
 
 export function retry(asked: CommandArguments): ParsedCommand {
@@ -42,7 +42,7 @@ export function retry(asked: CommandArguments): ParsedCommand {
   return { kind: 'command', command: { ...understood.command, fresh: true } }
 }
 
-/** `all` and none are the same. */
+/** `all` and no argument mean the same. */
 export function aboutStory(
   kind: 'why' | 'diff',
   { words, storyIds, surface }: CommandArguments,
@@ -87,7 +87,7 @@ export function storiesAndText(
     if (word.toLowerCase() === 'all') all = true
     else {
       const id = storyIn(storyIds, word)
-      // Behind a story, a word that is like none is the text, and its ` -- ` was forgotten.
+      // A word behind a story that resembles no id is the text: its ` -- ` was forgotten.
       const isText = found.length > 0 && nearest(word, storyIds) === null
       if (id === undefined && isText)
         return mistake(surface, `there is no story ${safeWord(word)}`, `${kind} ${found[0]} -- the text`)
@@ -160,7 +160,7 @@ export function limit({ words, surface }: CommandArguments): ParsedCommand {
   return mistake(surface, problem, `limit ${what} +${isAmount ? amount : usual}`)
 }
 
-/** The sender's word without anything that a page would obey. */
+/** The sender's word without characters that Markdown or HTML would interpret. */
 export function safeWord(word: string): string {
   return plainWord(word) || 'of that name'
 }

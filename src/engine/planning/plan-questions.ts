@@ -1,4 +1,4 @@
-// Questions before a plan, each with lettered options, and what people answer to them: `1A, 2C`. Pure.
+// Questions before a plan, each with lettered options, and the answers of people: `1A, 2C`. Pure.
 import { asObject, asString } from '../model/json.ts'
 import type { Interview, Proposal, Question } from '../model/plan-state.ts'
 import { oneLine } from '../model/text.ts'
@@ -8,7 +8,7 @@ const MOST_QUESTIONS = 5
 const LETTERS = ['A', 'B', 'C', 'D']
 const LONGEST = { question: 300, option: 150, answers: 4000 }
 
-/** The questions in a session's last words; what is too long or too much is cut. */
+/** The questions in a session's final message; too many, or too long ones, are cut. */
 export function readQuestions(words: string): Proposal {
   const list = lastJson(words)?.questions
   if (!Array.isArray(list)) return { kind: 'none', message: 'no list "questions" in the JSON' }
@@ -25,7 +25,7 @@ function questionIn(value: unknown): Question | null {
   return text === '' ? null : { text, options: options.slice(0, LETTERS.length) }
 }
 
-/** How a question and an option are written on a surface. */
+/** How a surface renders a question and an option. */
 type Writing = { question(text: string): string; option(letter: string, text: string): string }
 
 const AS_THEY_ARE: Writing = { question: (text) => text, option: (letter, text) => `${letter}. ${text}` }
@@ -38,7 +38,7 @@ export function questionLines(questions: readonly Question[], writing = AS_THEY_
   ])
 }
 
-/** An answer to these questions as people would type it, to show how. */
+/** An example of an answer to these questions. */
 export function sampleAnswer(questions: readonly Question[]): string {
   const letters = questions.map(({ options }, at) => `${at + 1}${options.length === 0 ? ': words' : 'A'}`)
   return letters.join(', ')
@@ -47,8 +47,8 @@ export function sampleAnswer(questions: readonly Question[]): string {
 type Answer = { number: number; words: string; isOption: boolean }
 
 /**
- * The questions with what was answered, for the session that plans; or what is wrong with an answer, in a sentence. Words
- * that name no question are taken for what they say.
+ * The questions with their answers, for the session that plans; or what is wrong with an answer, in a sentence. Text
+ * without the number of a question is appended as it is.
  */
 export function answeredQuestions(
   questions: readonly Question[],
@@ -57,7 +57,7 @@ export function answeredQuestions(
   const parts = said.slice(0, LONGEST.answers).split(/([,;\n]|\s+(?=[1-9][A-Za-z](?![\w-])))/)
   const answers: Answer[] = []
   const more: string[] = []
-  // An answer in words goes on to the next answer, over commas and lines.
+  // An answer in free text goes on until the next answer, over commas and lines.
   let worded: Answer | null = null
   for (let at = 0; at < parts.length; at += 2) {
     const piece = oneLine(parts[at] ?? '', LONGEST.answers)
@@ -112,10 +112,10 @@ export function openQuestions(interview: Interview | undefined): readonly Questi
     : interview.questions
 }
 
-/** Whether a session is to ask questions first. */
+/** Whether a session has to ask questions first. */
 export function mustAskQuestions(interview: Interview | undefined): boolean {
   return interview !== undefined && interview.questions.length === 0 && interview.answers === null
 }
 
-/** People are to be asked before a session plans. */
+/** An interview whose questions a session has to ask yet. */
 export const NEW_INTERVIEW: Interview = { questions: [], askedAt: null, answers: null }

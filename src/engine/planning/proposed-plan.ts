@@ -1,4 +1,4 @@
-// Plans: what a session's proposal holds, what a person approves, and how a story is split. Pure.
+// Plans: reading a session's proposal, the digest that a person approves, and splitting a story. Pure.
 
 import { formatMistake } from '../../system/errors.ts'
 import type { Prd, Story } from '../model/feature.ts'
@@ -12,12 +12,12 @@ import { peopleNotes } from '../story-notes.ts'
 import { lastJson } from './last-json.ts'
 import { readQuestions } from './plan-questions.ts'
 
-/** More stories than a person reads before approving them. */
+/** The most stories of a plan: a person would not read more before approving them. */
 const MOST_STORIES = 200
 const MOST_QUESTIONS = 10
 const LONGEST = { context: 6000, description: 2000, question: 300, message: 1000 }
 
-/** The proposal in a session's last words: the last block of JSON that they hold, checked as every prd.json is. */
+/** The proposal in a session's final message: its last block of JSON, checked like every prd.json. */
 export function readProposal(words: string, task: PlanTask): Proposal {
   if (task.asks === true) return readQuestions(words)
   const value = lastJson(words)
@@ -59,9 +59,9 @@ function readQuestionList(questions: unknown): string[] {
     .map((one) => oneLine(one, LONGEST.question))
 }
 
-/** A plan passes nothing, whatever it says. */
+/** Fields that are dropped: a plan cannot pass a story. */
 const STANDING = ['passes', 'retries', 'blocked', 'skipped', 'lastResult']
-/** The parts of a story stand in a row in its place: what they say of that is not read. */
+/** Fields that are dropped from the parts of a split, which replace the story one after the other. */
 const PLACE = ['id', 'dependsOn', 'priority']
 
 function without(story: unknown, names: readonly string[]): unknown {
@@ -69,7 +69,7 @@ function without(story: unknown, names: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(story).filter(([name]) => !names.includes(name)))
 }
 
-/** Every criterion is in exactly one of the parts: none is lost, none is asked for twice. */
+/** What is wrong with a split, or null: every criterion has to be in exactly one part. */
 export function splitFault({ id, acceptanceCriteria }: Story, parts: readonly Story[]): string | null {
   if (parts.length < 2) return `${id} was not split: one story is as large as before`
   const given = parts.flatMap((part) => part.acceptanceCriteria.map(normalizeCriterion))
@@ -86,7 +86,7 @@ function normalizeCriterion(criterion: string): string {
   return criterion.replace(/\s+/g, ' ').trim().toLowerCase()
 }
 
-/** One after another in the place of the whole, with ids that say where they come from. */
+/** The parts in the place of the story, each depending on the one before, with ids derived from the story's. */
 function partsOf(whole: Story, parts: readonly Story[], all: readonly Story[]): Story[] {
   const taken = new Set(all.map(({ id }) => id))
   const ids: string[] = []
@@ -108,7 +108,7 @@ function partsOf(whole: Story, parts: readonly Story[], all: readonly Story[]): 
   )
 }
 
-/** The feature with a story's parts behind it; the whole is left out, and what waited for it waits for the last part. */
+/** The feature with a story's parts behind it; the story is skipped, and stories that depended on it depend on the last part. */
 export function withParts(prd: Prd, id: string, parts: readonly Story[]): Prd {
   const last = parts.at(-1)?.id
   if (last === undefined) return prd
@@ -122,17 +122,17 @@ export function withParts(prd: Prd, id: string, parts: readonly Story[]): Prd {
   return { ...prd, userStories }
 }
 
-/** What an approval of a plan is given for: all words that a session gets, nothing of how stories stand. Eight hexadecimal digits. */
+/** The digest that an approval is for: over all text that a session gets, not over the stories' progress. Eight hexadecimal digits. */
 export function planDigest({ plan, prd, records }: Pick<State, 'plan' | 'prd' | 'records'>): string {
   const { project, description, userStories } = prd
-  // What Ralph itself notes on a story comes into no prompt.
+  // Ralph's own notes on a story are in no prompt.
   const words = userStories.map((story) =>
     wordsOf({ ...story, notes: peopleNotes(story, records[story.id]) }),
   )
   return fnv(JSON.stringify([project, description, contextOf(plan), ...words]))
 }
 
-/** The same of stories alone: the parts of a split, or a story in the archive, whose digests stand in states of before. */
+/** A digest of stories alone: the parts of a split, or an archived story. Existing states hold such digests. */
 export function storiesDigest(stories: readonly Story[]): string {
   return fnv(JSON.stringify(['', ...stories.map(wordsOf)]))
 }
@@ -144,17 +144,17 @@ function wordsOf(story: Story): unknown[] {
   ]
 }
 
-/** context.md as sessions get it once the plan is approved. */
+/** The text of context.md that sessions get once the plan is approved. */
 export function contextOf(plan: Plan | undefined): string {
   return (plan?.context || plan?.committedContext || '').trim()
 }
 
-/** Its stories stand in prd.json, and a person is to approve them or has. */
+/** Whether the plan's stories are in prd.json and no work on them has begun. */
 export function isWaitingPlan(plan: Plan | undefined): boolean {
   return plan?.phase === 'proposed' || plan?.phase === 'approved'
 }
 
-/** FNV-1a over two halves: an edit after the look is seen; nobody is kept out by it. */
+/** FNV-1a: it detects an edit after the plan was shown, and is no protection against a forged text. */
 function fnv(text: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
@@ -176,13 +176,13 @@ export function newPlan(brief: string, issue: number | null = null): Plan {
   }
 }
 
-/** The split or the plan of the whole that a session is to make next: the id of the story, '' for the feature, or null. */
+/** What a session has to plan next: the id of a story to split, '' for the whole feature, or null. */
 export function nextPlanTarget({ plan, splits = {} }: State): string | null {
   if (plan?.phase === 'wanted') return ''
   return Object.entries(splits).find(([, { phase }]) => phase === 'wanted')?.[0] ?? null
 }
 
-/** Stories whose split a session is to make, or a person to approve: nobody works on them meanwhile. */
+/** Whether a story waits for a split, or for its approval: it is not worked on meanwhile. */
 export function isSplitting({ splits = {} }: State, id: string): boolean {
   return splits[id] !== undefined
 }

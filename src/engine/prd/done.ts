@@ -1,4 +1,4 @@
-// Stories that are done, moved out of a long list: what is left of it, and the file that keeps them.
+// Finished stories: the list without them, and the file that keeps them.
 import type { Prd, Story } from '../model/feature.ts'
 import { emptyRun } from './schema.ts'
 import { serializePrd } from './serialize.ts'
@@ -6,12 +6,12 @@ import { serializePrd } from './serialize.ts'
 /** The name of the file in the feature's folder, without its ending. */
 export const DONE = 'done'
 
-/** More of them than this, and `validate` says how they go out of the way. */
+/** With more finished stories than this, `validate` suggests to archive them. */
 export const MANY_DONE = 50
 
 /**
- * The list without the stories that passed or were skipped; what waited for them waits no more. Where nothing else is left the
- * list stays whole: that run is finished, and its folder goes to the archive as it is.
+ * The list without the stories that passed or were skipped, and without dependencies on them. Where no other story is left the
+ * list stays as it is: that run is finished, and its whole folder goes to the archive.
  */
 export function withoutDone(prd: Prd): { prd: Prd; done: Story[] } {
   const done = prd.userStories.filter((story) => story.passes || story.skipped)

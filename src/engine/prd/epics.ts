@@ -1,8 +1,8 @@
-// What an epic is called. prd.json names epics where people or documents do: a map of ids to names, or a list. Pure.
+// Names of epics. prd.json holds them where people or documents give them: as a map of ids to names, or as a list. Pure.
 import type { Prd, Story } from '../model/feature.ts'
 import { isRaw, type Raw } from './migrate.ts'
 
-/** The name of a story's epic; its id where nothing names it, and nothing where it has none. */
+/** The name of a story's epic; its id where it has no name; empty where the story has no epic. */
 export function epicName({ extra }: Pick<Prd, 'extra'>, story: Story): string {
   const own = story.extra ?? {}
   const known = nameIn(own.epicName ?? own.epicTitle ?? own.epic_name ?? own.epic)

@@ -1,4 +1,4 @@
-// What stories say about each other: ids used once, dependencies that exist, no cycles.
+// Checks ids and dependencies of stories: ids are unique, dependencies exist, and there are no cycles.
 
 import type { Mistake } from '../../system/errors.ts'
 import { describeValue } from '../model/text.ts'

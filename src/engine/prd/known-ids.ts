@@ -1,4 +1,4 @@
-// The story that a mistyped id stands for, and the list of those that there are.
+// The nearest existing id to a mistyped one, and a short list of ids for messages.
 
 import { nearest } from '../../system/nearest.ts'
 import { oneLine } from '../model/text.ts'

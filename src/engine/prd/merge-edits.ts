@@ -1,4 +1,4 @@
-// What people changed in prd.json while Ralph works: theirs are the words and the plan, Ralph's is what passed.
+// Merges people's edits of prd.json during a run: their text and order count, and Ralph's passes and progress.
 import type { Prd, Story } from '../model/feature.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { Prd, Story } from '../model/feature.ts'
  * branchName, and notes unless empty; `theirs` wins for everything else and for the order. Nothing passes
  * through a merge, and merging the same file again changes nothing. `seen`: the ids in the file that people edited; a story of ours that
  * was not in it is newer, and stays. Without it every story that theirs lacks was removed.
- * `isNoted`: whether Ralph's own word stands in the notes of a story; where it does not, they are people's.
+ * `isNoted`: whether the notes of a story hold a note of Ralph's; where they do not, they are people's.
  */
 export function mergePeople(
   ours: Prd,
@@ -37,7 +37,7 @@ function withoutGone(story: Story, present: ReadonlySet<string>): Story {
   return { ...story, dependsOn: story.dependsOn.filter((id) => present.has(id)) }
 }
 
-/** A story that nobody of ours has seen passes by no claim of its file. */
+/** A new story of people: its file cannot claim that it passed. */
 function unstarted(story: Story): Story {
   return { ...story, passes: false, retries: 0, blocked: false, skipped: false, lastResult: null }
 }
@@ -52,7 +52,7 @@ function mergedStory(before: Story, wanted: Story, isNoted: boolean): Story {
     !isSame(before.acceptanceCriteria.map(collapseSpaces), wanted.acceptanceCriteria.map(collapseSpaces))
   )
     return reopened(merged)
-  // The same object tells everybody that nothing is to be written or redacted again.
+  // An unchanged story stays the same object, so that memoized writing and redaction skip it.
   const now = peoplesOf(merged)
   return peoplesOf(before).every((one, at) => isSame(one, now[at])) ? before : merged
 }
@@ -64,7 +64,7 @@ function peoplesOf(story: Story) {
 
 const reopenedNote = 'Its acceptance criteria were changed after it passed: it is worked on again.'
 
-/** The notes without what a merge has put there. */
+/** The notes without the sentence that a merge has added. */
 export function withoutReopened(notes: string): string {
   const lines = notes.split('\n').filter((line) => line !== reopenedNote)
   return lines.join('\n')

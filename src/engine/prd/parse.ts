@@ -1,4 +1,4 @@
-// The door for every prd.json: text in, a Prd or all mistakes out. Markdown and YAML come in through documents/.
+// Reads every prd.json: text in, a Prd or all mistakes out. Markdown and YAML are read by plan/.
 import * as z from 'zod/mini'
 import type { Mistake } from '../../system/errors.ts'
 import { nearest } from '../../system/nearest.ts'
@@ -13,7 +13,7 @@ import { findInterfaceWords, UI_TAG } from './user-interface.ts'
 
 const deepest = 64
 
-/** What reading gives: a feature and what was changed on the way, or all that is wrong. */
+/** The result of reading: a feature with notes on what was changed, or all mistakes. */
 type ParsedPrd = { ok: true; prd: Prd; notes: string[] } | { ok: false; mistakes: Mistake[] }
 
 /**
@@ -26,7 +26,7 @@ export function parsePrd(text: string, source: string, gone: ReadonlySet<string>
   return draft === null ? { ok: false, mistakes } : readDraft(draft, mistakes, gone)
 }
 
-/** The file in the shape of version 2, unchecked; null with the mistakes where it cannot be had. */
+/** The file in the shape of version 2, unchecked; null with the mistakes where it has no such shape. */
 export function draftPrd(text: string, source: string): { draft: Draft | null; mistakes: Mistake[] } {
   let value: unknown
   try {
@@ -38,7 +38,7 @@ export function draftPrd(text: string, source: string): { draft: Draft | null; m
   return draftOf(value, source)
 }
 
-/** The same for a value that was read from a file. */
+/** The same for a value that is parsed already. */
 export function draftOf(value: unknown, source: string): { draft: Draft | null; mistakes: Mistake[] } {
   if (!isRaw(value)) {
     const fix = Array.isArray(value)
@@ -58,7 +58,7 @@ function refused(mistake: Mistake): { draft: null; mistakes: Mistake[] } {
   return { draft: null, mistakes: [mistake] }
 }
 
-/** Without fields called __proto__, in whatever spelling: whoever copies one with an assignment would obey it. */
+/** Parses without fields called __proto__, in any spelling: an assignment that copies one would set the prototype. */
 function parseJson(text: string): unknown {
   // The reviver costs time, so only where the name, or an escape for one of its letters, can be seen.
   const suspicious = text.includes('__proto__') || /\\u00[57]/i.test(text)
@@ -84,7 +84,7 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
   const notes = [...draft.notes]
   const userStories = completed(draft, notes)
   const checked = check({ ...draft.root, schemaVersion: 2, userStories }, draft)
-  // What a story says of others counts also where the rest of it is wrong.
+  // Ids and dependencies are checked also where the rest of a story is wrong.
   const edges = userStories.map((story) => {
     const { id, dependsOn } = isRaw(story) ? story : {}
     return { id: idOf(id), dependsOn: Array.isArray(dependsOn) ? dependsOn.map(idOf) : [] }
@@ -107,7 +107,7 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
 
 const MOST_TAGGED = 20
 
-/** Stories whose file says nothing of tags, and whose words ask for a page, get the tag for it; `notes` has each. */
+/** Stories without tags in their file, and whose text asks for a page, get the tag `ui`; `notes` has each. */
 function withInterface(prd: Prd, { list }: Draft, notes: string[]): Prd {
   const found: string[] = []
   const userStories = prd.userStories.map((story, index) => {
@@ -130,7 +130,7 @@ function check(value: unknown, draft: Draft): Checked {
   try {
     const result = z.safeParse(prdSchema, value, { reportInput: true })
     if (result.success) return { ok: true, prd: result.data }
-    // An empty list is the migration's to tell: it knows what the file calls it.
+    // The migration reports an empty list: it knows the name that the file has for it.
     const issues = result.error.issues.filter(({ path }) => path.length > 1 || path[0] !== 'userStories')
     return { ok: false, mistakes: issues.map((issue) => mistakeOf(issue, draft)) }
   } catch (error) {
@@ -189,7 +189,7 @@ function slipsOf(raw: Raw, shape: object): string[] {
 
 const MOST_HIDDEN = 20
 
-/** Where characters stand that no reviewer sees; the texts stay as people wrote them, prompts and pages are without. */
+/** Notes on invisible characters. The texts stay as people wrote them; prompts and pages leave such characters out. */
 function hiddenIn({ project, description, userStories }: Prd): string[] {
   const texts = [...textsOf({ project, description }), ...userStories.flatMap(storyTexts)]
   const found = texts.flatMap(([place, text]) =>

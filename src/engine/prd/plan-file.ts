@@ -1,4 +1,4 @@
-// Which documents the stories were planned from. Pure.
+// The documents that the stories were planned from. Pure.
 import type { Prd } from '../model/feature.ts'
 import { isRaw } from './migrate.ts'
 
@@ -19,7 +19,7 @@ export function withPlannedFrom(prd: Prd, digests: Readonly<Record<string, strin
 const PROGRESS = /_PROGRESS(\.[^./]+)$/
 const PART = /^(.+\.json)#([^#/]+)$/
 
-/** The documents by their paths, with the part that was wanted of one; none where prd.json does not know them. */
+/** The documents by their paths, with the part that was read of one; empty where prd.json names none. */
 export function plannedFiles(prd: Pick<Prd, 'extra'>): Map<string, { part?: string }> {
   return new Map(
     Object.keys(plannedFrom(prd)).map((key) => {
@@ -34,7 +34,7 @@ export function issuesSource(prd: Pick<Prd, 'extra'>): string | null {
   return Object.keys(plannedFrom(prd)).find((key) => key.startsWith('issues:')) ?? null
 }
 
-/** The plan itself, also where its progress file was read first; null where no document was. */
+/** The path of the plan, also where its progress file was read first; null without a document. */
 export function planFile(prd: Pick<Prd, 'extra'>): string | null {
   const paths = [...plannedFiles(prd).keys()]
   return paths.find((path) => !PROGRESS.test(path)) ?? paths[0]?.replace(PROGRESS, '$1') ?? null

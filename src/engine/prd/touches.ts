@@ -1,4 +1,4 @@
-// Which stories are not worked on side by side: those that the plan says touch the same files. Pure.
+// Stories that the plan says touch the same files are not worked on side by side. Pure.
 import type { Story } from '../model/feature.ts'
 
 /** Paths that a story is expected to change, as the plan has them: files, or folders for all below them. */

@@ -1,4 +1,4 @@
-// The prompts: what their templates name, bounded. Pure.
+// Builds the prompts: fills the variables of their templates, each cut to its limit. Pure.
 
 import { utf8Bytes } from '../../system/excerpt.ts'
 import { describeFalseDone } from '../breaker.ts'
@@ -44,23 +44,23 @@ import {
 import { fill, type Part, variablesIn } from './template.ts'
 import { type Mode, VARIABLES, type Values, type VariableName } from './variables.ts'
 
-/** Of the stories that stand already; a judge sees its stories whole. */
+/** The limit for existing stories in a plan's prompt. A judge gets its stories uncut. */
 const PLAN_STORIES_BYTES = 20_000
 
-/** What the templates can name, beside the story. Texts may be hostile: they are only ever data in the prompt. */
+/** Values for templates beside those of the state. Texts may be hostile: they are only ever data in the prompt. */
 export type PromptFacts = {
   gates: readonly string[]
   /** `name: when it is ready` of what runs beside them. */
   services: readonly string[]
   instructions: string
   context: string
-  /** Paths that the guard or the redaction left out of the kept work. */
+  /** Paths that the guard or the redaction left out of the saved work. */
   dropped: readonly string[]
-  /** The kept work did not fit any more. */
+  /** Why the saved work did not apply any more, or null. */
   conflict: string | null
 }
 
-/** A template that names none of these says nothing of its task: it stands before the built-in one. */
+/** A template with none of these variables does not state the task: it is put before the built-in one. */
 const ESSENTIALS: Readonly<Record<Mode, readonly VariableName[]>> = {
   run: ['storyId', 'storyTitle', 'storyDescription', 'acceptanceCriteria'],
   plan: ['brief', 'stories'],
@@ -186,8 +186,8 @@ export function setupParts(template: string, run: State, given: PromptFacts): Pa
 }
 
 /**
- * What prompts say of the run and these stories, as a page shows it: what no reviewer sees comes to no agent. Each text by
- * itself: a sequence that begins in one must not take all up to another's end with it.
+ * Sanitizes what prompts hold of the run and these stories: text that a reviewer cannot see must not reach an agent. Each text is
+ * sanitized by itself: an escape sequence that begins in one must not swallow the next.
  */
 function sanitizeRun(
   run: State,
@@ -202,7 +202,7 @@ function sanitizeRun(
   return { state: mapTexts(named, sanitizeText), facts: mapTexts(facts, sanitizeText) }
 }
 
-/** What every mode can name. `run` holds every story, as nobody has cleaned it. */
+/** The values for every mode. `run` holds every story, not sanitized. */
 function commonValues(state: State, facts: PromptFacts, run: State) {
   const gates = facts.gates.length === 0 ? '(no gate is configured)' : bullets(facts.gates)
   const services = fitting(facts.services, VARIABLES.services.bytes).join('\n')
@@ -243,7 +243,7 @@ function commonValues(state: State, facts: PromptFacts, run: State) {
   }
 }
 
-/** What sessions that work can name, too. */
+/** Further values for sessions that work on the code. */
 function sessionValues({ prd, recent }: State) {
   return {
     doneMarker: '<ralph>DONE</ralph>',
@@ -252,7 +252,7 @@ function sessionValues({ prd, recent }: State) {
   }
 }
 
-/** Why the last attempt was rejected, and that the same was called done before. */
+/** Why the last attempt was rejected, and how often the agent had declared it done. */
 function withDone(summary: string, record: StoryRecord | undefined): string {
   const words = record === undefined ? '' : describeFalseDone(record.breaker)
   return words === '' ? summary : `${summary}; ${words}`

@@ -1,8 +1,8 @@
-// context.md by its parts, for templates that have a place for each. Pure.
+// The parts of context.md, for templates that use them separately. Pure.
 
 const OVERVIEW = /^#{1,2}[ \t]+(?:project[ \t]+)?(?:overview|summary)\b/i
 
-/** `overview`: what stands below that heading; empty where there is none. `rest`: everything else. */
+/** `overview`: the text below that heading, empty without one. `rest`: all other sections. */
 export function contextParts(context: string): { overview: string; rest: string } {
   const sections = context.split(/^(?=#{1,2}[ \t])/m)
   const isOverview = (section: string) => OVERVIEW.test(section)

@@ -1,4 +1,4 @@
-// Texts cut to what a prompt has room for: whole lines where it can be, and never half of a character. Pure.
+// Cuts texts to the limits of a prompt, at whole lines where possible, and never within a character. Pure.
 
 import { excerpt, utf8Bytes } from '../../system/excerpt.ts'
 import type { GateResult } from '../model/gate.ts'
@@ -18,7 +18,7 @@ export function numbered(items: readonly string[]): string {
   return items.map((item, at) => bullets([item]).replace('-', `${at + 1}.`)).join('\n')
 }
 
-/** How each gate ended, and what it printed: each has the same room. */
+/** How each gate ended, and its output: all share the limit equally. */
 export function gateResultsText(gates: readonly GateResult[], bound: number): string {
   const most = Math.floor(bound / Math.max(1, gates.length))
   return gates

@@ -1,4 +1,4 @@
-// Where prompt templates stand, ours and those that other tools left; and what is wrong with them. Pure.
+// Finds prompt templates, Ralph's own and those of other tools, and checks them. Pure.
 
 import type { Mistake } from '../../system/errors.ts'
 import type { AgentStep } from '../model/pipeline-step.ts'
@@ -6,14 +6,14 @@ import { checkTemplate } from './template.ts'
 import { MODES, type Mode } from './variables.ts'
 
 const FOLDER = '.ralph/prompts'
-/** By mode, the first that is there: ours, then the names that other tools gave theirs in the same folder. */
+/** File names by mode; the first that exists counts: Ralph's own, then names of other tools in the same folder. */
 const FILES: Readonly<Record<Mode, readonly string[]>> = {
   run: ['run.md', 'LOOP_PROMPT.md', 'PROMPT_build.md'],
   plan: ['plan.md', 'PROMPT_plan.md'],
   verify: ['verify.md'],
   setup: ['setup.md', 'SETUP_PROMPT.md'],
 }
-/** Prompts that other tools keep elsewhere. They may be something else: they are pointed out, and used when moved. */
+/** Paths of other tools' prompts. They may be something else: Ralph reports them, and uses them once they are moved. */
 const ELSEWHERE: Readonly<Record<Mode, readonly string[]>> = {
   run: ['LOOP_PROMPT.md', 'PROMPT_build.md', 'PROMPT.md', '.ralph/PROMPT.md', 'ralph/prompt.md'],
   plan: ['PROMPT_plan.md'],
@@ -21,7 +21,7 @@ const ELSEWHERE: Readonly<Record<Mode, readonly string[]>> = {
   setup: ['SETUP_PROMPT.md'],
 }
 
-/** A file's text at the commit, or in the tree, that a run would start from; null where there is none. */
+/** Reads a file at the commit, or in the tree, that a run would start from; null where it does not exist. */
 export type ReadText = (path: string) => Promise<string | null>
 export type Template = { path: string; text: string }
 

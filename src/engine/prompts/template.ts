@@ -1,6 +1,6 @@
 // Prompt templates: what a person wrote is read once, filled in one pass, and checked before a run. Pure.
 //
-// What fills a variable is data: it is never read for variables again, whatever stands in it.
+// The value of a variable is data: variables in it are never filled.
 
 import type { Mistake } from '../../system/errors.ts'
 import { nearest } from '../../system/nearest.ts'
@@ -35,7 +35,7 @@ const BLOCK = /^\{\{[#/]/
 const UNSEEN = /^\{\{[#/!]/
 const BLANK_END = /[ \t]*(?:\n|$)/y
 
-/** Fills a template of this mode; what is not known in it stays as it is written. */
+/** Fills a template of this mode; unknown variables stay as they are written. */
 export function fill(template: string, mode: Mode, values: Values): Part[] {
   const parts: Part[] = []
   const add = (name: Part['name'], text: string) => {
@@ -59,7 +59,7 @@ export function fill(template: string, mode: Mode, values: Values): Part[] {
   return parts
 }
 
-/** By name; a text that is seldom asked for is made when it is. */
+/** Values by name; a function is called only where its variable is used. */
 type Values = Readonly<Partial<Record<VariableName, string | (() => string)>>>
 
 export function textOf(parts: readonly Part[]): string {
