@@ -3,7 +3,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { parse } from 'yaml'
-import { CLI_COMMANDS, HELP_GROUPS, isTold } from '../src/cli/command-flags.ts'
+import { CLI_COMMANDS, HELP_GROUPS, isListed } from '../src/cli/command-flags.ts'
 import { commandsOn } from '../src/engine/commands/command-table.ts'
 import { LABELS, labelsOf, OUTCOMES } from '../src/report/outcomes.ts'
 import { EXIT_CODES } from '../src/report/outputs.ts'
@@ -107,11 +107,11 @@ function configurationPage() {
 const groupsOf = (name) => [
   ...new Set(
     flagTable()
-      .filter((flag) => isTold(flag) && CLI_COMMANDS[name].settings(flag))
+      .filter((flag) => isListed(flag) && CLI_COMMANDS[name].settings(flag))
       .map(({ group }) => group),
   ),
 ]
-const allOf = (group) => flagTable().filter((flag) => isTold(flag) && flag.group === group)
+const allOf = (group) => flagTable().filter((flag) => isListed(flag) && flag.group === group)
 
 /** The settings that a command takes: whole groups by their name, parts of one by their flags. */
 function settingsOf(name) {
