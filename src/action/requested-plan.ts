@@ -1,4 +1,5 @@
-// What a kick-off asks to be planned: an issue (`feature: "#12"`), those of a milestone (`feature: issues:milestone=3`), or documents of the base (`command: plan`); null where stories are there.
+// What a kick-off asks to be planned: an issue (`feature: "#12"`), the issues of a milestone or label (`feature: issues:milestone=3`),
+// or documents of the base (`command: plan`).
 import * as core from '@actions/core'
 import { FeatureHeld } from '../app/claim-feature.ts'
 import { readDocumentFiles } from '../app/find-documents.ts'
@@ -23,13 +24,13 @@ import { busyReply, questionsStart, unplannedReply } from '../report/replies.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 
-/** Comments of an issue that a plan is made of, the newest; and the pages of a hundred that are looked through for them. */
+/** The most comments of an issue that a plan is made from, the newest, and the most pages of a hundred that are read for them. */
 const MOST_COMMENTS = 20
 const MOST_PAGES = 3
-/** Who belongs to the repository: what others say of an issue comes into no prompt. */
-const OURS = ['OWNER', 'MEMBER', 'COLLABORATOR']
+/** Members of the repository: comments of others come into no prompt. */
+const MEMBERS = ['OWNER', 'MEMBER', 'COLLABORATOR']
 
-type Wish = {
+type Kickoff = {
   feature: string | null
   issue: FoundIssue | null
   isPlan: boolean
@@ -38,25 +39,25 @@ type Wish = {
   settings: Pick<Settings, 'approve' | 'ask' | 'gates'>
 }
 
-export async function askedFor(
+export async function findPlanRequest(
   github: GitHub,
   { store, objects }: Workspace,
-  wish: Wish,
+  wish: Kickoff,
 ): Promise<PlanRequest | null> {
   const { feature, issue, isPlan, base, today, settings } = wish
   if (issue !== null) {
-    const known = await plannedBy(store, issue.number)
+    const known = await findPlannedState(store, issue.number)
     const gates = settings.gates.map(({ name }) => name)
-    const words = await issueWords(github, issue, settings.approve)
+    const words = await readIssueText(github, issue, settings.approve)
     const asked = requestFromIssue(words, { known: known?.feature ?? null, today, gates, asks: settings.ask })
     const interview = known?.plan?.interview
     const askedAt = openQuestions(interview) === null ? null : (interview?.askedAt ?? null)
     if (known === null || askedAt === null) return asked
-    return { ...asked, answers: await answersTo(github, issue, known.feature, askedAt) }
+    return { ...asked, answers: await readAnswers(github, issue, known.feature, askedAt) }
   }
-  // A feature may well be called issues.
+  // A feature may have the name "issues", without a colon.
   const query = feature?.startsWith('issues:') === true ? issueQuery(feature, 'feature') : null
-  if (query !== null) return askedByQuery(github, feature ?? '', query, { settings, today })
+  if (query !== null) return requestFromQuery(github, feature ?? '', query, { settings, today })
   if (!isPlan) return null
   const fix = 'name the feature, such as feature: auth, or the issue that asks for it, such as feature: "#12"'
   if (feature === null) throw mistake('none', 'what the plan is called', fix)
@@ -69,14 +70,14 @@ export async function askedFor(
 }
 
 /**
- * The issues of a milestone or a label, a story each. Throws UserError where there are none, and where nobody would read the
- * plan and somebody without write permission opened one of them.
+ * A plan from the issues of a milestone or label, a story each. Throws UserError where there are none. With `approve: auto` no person
+ * reads the plan, so it throws, too, where an author of one of them has no write permission.
  */
-async function askedByQuery(
+async function requestFromQuery(
   github: GitHub,
   source: string,
   query: IssueQuery,
-  { settings, today }: Pick<Wish, 'settings' | 'today'>,
+  { settings, today }: Pick<Kickoff, 'settings' | 'today'>,
 ): Promise<PlanRequest> {
   const { text, title, authors } = await readIssues(github, query)
   const words = title ?? query.label ?? ''
@@ -99,8 +100,8 @@ async function askedByQuery(
   return asked
 }
 
-/** The state of the feature that this issue has become already, or null. */
-async function plannedBy(store: Workspace['store'], issue: number): Promise<State | null> {
+/** The state of the feature that was planned from this issue before, or null. */
+async function findPlannedState(store: Workspace['store'], issue: number): Promise<State | null> {
   for (const folder of [...(await store.list()).keys()].sort().reverse()) {
     const state = (await store.load(folder))?.state
     if (state?.plan?.issue === issue) return state
@@ -108,8 +109,8 @@ async function plannedBy(store: Workspace['store'], issue: number): Promise<Stat
   return null
 }
 
-/** The answers to the questions of a feature's plan; null where there are none, and where the questions could not be posted: nobody has seen them. */
-export async function answersTo(
+/** The answers to the questions of a feature's plan. Null where there are none, and where the questions were never posted, so that no person has seen them. */
+export async function readAnswers(
   github: GitHub,
   issue: FoundIssue,
   feature: string,
@@ -122,8 +123,8 @@ export async function answersTo(
 }
 
 /**
- * What the newest `/ralph plan` says that a person with write permission has made since the questions were asked; empty where none
- * says anything, null where there is none.
+ * The text of the newest `/ralph plan` of a person with write permission since the questions were asked. Empty where such comments
+ * have no text, null where there is none.
  */
 async function newestAnswer(
   github: GitHub,
@@ -134,7 +135,7 @@ async function newestAnswer(
   const conversation = new Conversation(github)
   let isAsked = false
   const last = Math.ceil(all / 100)
-  // From the end: what strangers write before an answer does not hide it.
+  // Pages are read from the end, so that many comments of strangers before an answer do not hide it.
   for (let page = last; page > Math.max(0, last - MOST_PAGES); page -= 1) {
     const { data } = await api.rest.issues.listComments({ ...at, issue_number: number, per_page: 100, page })
     for (const { user, body, created_at: made, updated_at: edited } of data.reverse()) {
@@ -172,10 +173,11 @@ function mistake(found: string, expected: string, fix: string, path = 'feature')
 }
 
 /**
- * What the plan is made of. Throws UserError where the issue cannot be planned. With `approve: auto` nobody reads it before it is worked on, and whoever wrote an issue can edit
- * it until the job reads it: there the words of people with write permission count alone.
+ * The text that the plan is made from. Throws UserError where the issue cannot be planned. With `approve: auto` no person reads the
+ * plan before it is worked on, and an author can edit the issue until the job reads it. So there only the text of people with write
+ * permission counts.
  */
-export async function issueWords(
+export async function readIssueText(
   github: GitHub,
   issue: FoundIssue,
   approve: Settings['approve'],
@@ -196,7 +198,7 @@ export async function issueWords(
   return { number, title, body, comments: await newestComments(github, issue, counts) }
 }
 
-/** What people who belong here say of it, the oldest first. GitHub lists comments from the oldest on: the last pages are asked for. */
+/** The newest comments of members, the oldest of them first. GitHub lists the oldest comments first, so the last pages are read. */
 async function newestComments(
   { api, at }: GitHub,
   { number, comments: all }: FoundIssue,
@@ -208,7 +210,7 @@ async function newestComments(
     const place = { ...at, issue_number: number, per_page: 100, page }
     const { data } = await api.rest.issues.listComments(place)
     for (const { user, author_association: who, body } of data.reverse()) {
-      if (user?.type !== 'User' || !OURS.includes(who)) continue
+      if (user?.type !== 'User' || !MEMBERS.includes(who)) continue
       const words = (body ?? '').replace(/^\/ralph plan\b[ \t]*(?:--)?/, '').trim()
       if (words === '' || words.startsWith('/ralph') || !(await counts(user.login))) continue
       comments.unshift(words)
@@ -218,8 +220,8 @@ async function newestComments(
   return comments
 }
 
-/** Whoever asked by a comment or a label sees no log: why nothing was planned stands on the issue, in one reply. */
-export async function tellUnplanned(
+/** Replies on the issue why nothing was planned: a person who asked by a comment or a label does not see the log. */
+export async function replyUnplanned(
   github: GitHub,
   issue: number,
   error: unknown,

@@ -60,7 +60,7 @@ import {
   withCredentialsHidden,
   withIsolation,
 } from './open.ts'
-import { askedFor, findIssue, tellUnplanned } from './requested-plan.ts'
+import { findIssue, findPlanRequest, replyUnplanned } from './requested-plan.ts'
 import { artifactName, type Log, logTimed, saveForPost, setOutputs, writeSummary } from './runner.ts'
 import { jobLog, readLanding } from './separate.ts'
 
@@ -144,7 +144,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
     const wish = { feature, issue, isPlan, base: base.sha, today, settings }
-    const asked = await askedFor(github, workspace, wish)
+    const asked = await findPlanRequest(github, workspace, wish)
     const request: Parameters<typeof claim>[1] = {
       feature,
       asked,
@@ -176,7 +176,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
     }
     claimed = await logTimed(log, 'taking the lease', () => claim(workspace, request))
   } catch (error) {
-    if (issue !== null) await tellUnplanned(github, issue.number, error, workspace.redactor.redact)
+    if (issue !== null) await replyUnplanned(github, issue.number, error, workspace.redactor.redact)
     if (error instanceof FeatureHeld || error instanceof Superseded) return { neutral: error.message }
     throw error
   }

@@ -1,5 +1,5 @@
-// What an outcome leaves in people's documents: learnings in AGENTS.md, statuses in BMAD's sprint-status.yaml, figures in aggregate.json, the
-// marks of a plan.
+// What the end of a run writes into people's documents: learnings into AGENTS.md, statuses into BMAD's sprint-status.yaml, figures
+// into aggregate.json, and marks into the documents of the plan.
 
 import type { DocumentEdit, DocumentSetEdit } from '../branch/write-documents.ts'
 import type { Prd } from '../engine/model/feature.ts'
@@ -11,10 +11,10 @@ import { withAgentsSection } from '../report/agents-md.ts'
 import { updateAggregate } from '../report/aggregate-json.ts'
 import type { Settings } from '../settings/read-settings.ts'
 
-/** Where BMAD keeps what it plans. */
+/** Folders in which BMAD keeps its plans. */
 const PLANS = /^(?:docs?|[._]?bmad(?:-output)?|planning)$/i
 
-/** By how the state stands in the commit that ends the run. */
+/** Gives the function that lists the edits for the state in the commit that ends the run. */
 export function documentsOnOutcome(
   { agentsMd, writeBack }: Pick<Settings, 'agentsMd' | 'writeBack'>,
   redact: (text: string) => string,
@@ -23,11 +23,11 @@ export function documentsOnOutcome(
     const { prd, archive, folder } = state
     const { outcome, learnings } = prd.run
     if (outcome === null) return []
-    // What leaves the list with the same commit is done all the same.
+    // Stories that this same commit archives are done, too.
     const all = { ...prd, userStories: [...prd.userStories, ...(archive?.pending ?? [])] }
     const agents: DocumentEdit = {
       folders: null,
-      // On a disk that knows no case it is one file.
+      // On a file system that ignores case, both spellings are one file.
       isAt: (path) => path.toLowerCase() === 'agents.md',
       otherwise: 'AGENTS.md',
       edited: (text) => withAgentsSection(text, learnings.map(redact)),
@@ -57,7 +57,7 @@ function aggregateJson(state: State): DocumentEdit {
   }
 }
 
-/** What the feature was planned from; nothing where no story of it has passed. */
+/** The marks of passed stories in the documents that the feature was planned from; none where no such story has passed. */
 function planDocuments(prd: Prd, folder: string): DocumentSetEdit[] {
   const passed = [...passedByRalph(prd.userStories)]
   if (!passed.some(isFromDocument)) return []
@@ -86,7 +86,7 @@ function planDocuments(prd: Prd, folder: string): DocumentSetEdit[] {
 
 const MOST_IDS = 10
 
-/** Something that is no file of the repository, such as issues, gave stories, too: nobody looks for a mark of those. */
+/** Whether some stories came from outside of the repository, such as from issues: these cannot be marked, and need no warning. */
 function isElsewhere(prd: Prd): boolean {
   return [...plannedFiles(prd).keys()].some((path) => /^(?:issues(?::|$)|beads$|\.\.\/|\/)/.test(path))
 }

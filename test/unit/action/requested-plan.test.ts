@@ -1,7 +1,7 @@
 // What an issue gives to its plan: whose words count, which of many comments, and which issues are refused.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answersTo, findIssue, issueWords, tellUnplanned } from '../../../src/action/requested-plan.ts'
+import { findIssue, readAnswers, readIssueText, replyUnplanned } from '../../../src/action/requested-plan.ts'
 import { FeatureHeld } from '../../../src/app/claim-feature.ts'
 import { questionsStart, unplannedReply } from '../../../src/report/replies.ts'
 import { UserError } from '../../../src/system/errors.ts'
@@ -20,7 +20,7 @@ async function place() {
     github,
     api,
     words: async (number: number, approve: 'person' | 'auto' = 'person') =>
-      issueWords(api, await findIssue(api, number), approve),
+      readIssueText(api, await findIssue(api, number), approve),
     [Symbol.asyncDispose]: () => github[Symbol.asyncDispose](),
   }
 }
@@ -79,12 +79,12 @@ test('approve: auto takes the words of people with write permission alone', asyn
   assert.deepEqual(at.github.violations, [])
 })
 
-test('who may answer questions: people with write permission, after them, once the questions are shown', async () => {
+test('only people with write permission answer questions, and only once these are posted', async () => {
   await using at = await place()
   const { number } = at.github.openIssue('alice', 'Passkeys', WISH)
   const long = Date.now() - 60_000
   const answers = async (askedAt = long) =>
-    answersTo(at.api, await findIssue(at.api, number), 'passkeys', askedAt)
+    readAnswers(at.api, await findIssue(at.api, number), 'passkeys', askedAt)
   const say = (who: string, body: string) => at.github.comment(who, number, body)
   const shown = `${questionsStart('passkeys')}\n\n1. Who?\n`
   say('alice', '/ralph plan')
@@ -106,10 +106,10 @@ test('who may answer questions: people with write permission, after them, once t
   assert.deepEqual(at.github.violations, [])
 })
 
-test('why nothing was planned stands on the issue in one reply, whatever it holds', async () => {
+test('the reason why nothing was planned is one reply on the issue, escaped', async () => {
   await using at = await place()
   const { number } = at.github.openIssue('alice', 'Passkeys', WISH)
-  const tell = (error: unknown) => tellUnplanned(at.api, number, error, (text) => text)
+  const tell = (error: unknown) => replyUnplanned(at.api, number, error, (text) => text)
   const shown = () => at.github.comments(number).map(({ body }) => body)
   await tell(new Error('a surprise'))
   assert.deepEqual(shown(), [])

@@ -18,7 +18,7 @@ async function top(files: Record<string, string | Buffer>): Promise<string> {
   return folder
 }
 
-test('report, logs and transcripts; what lies elsewhere or behind a link is left', async () => {
+test('report, logs and transcripts are uploaded; files elsewhere or behind a link are not', async () => {
   const outside = await top({ 'secret.log': 'secret' })
   const folder = await top({
     'report/auth.html': '<p>',

@@ -46,7 +46,7 @@ test('found by themselves, named, and by folder: the same on disk and in a commi
   }
 })
 
-test('what is missing, behind a link or outside is told, all at once', async () => {
+test('paths that are missing, behind a link or outside of the tree are reported all at once', async () => {
   using clone = await place('sha1', script)
   for (const where of [{ workTree: clone.top }, { objects: clone.objects, commit: clone.base }]) {
     const said = await refusal(
@@ -66,7 +66,7 @@ test('what is missing, behind a link or outside is told, all at once', async () 
   }
 })
 
-test('files of a named folder that nothing reads are told by their kinds; alone, they are the mistake', async () => {
+test('files of unread kinds in a named folder are a note by kind; a folder with nothing else is a mistake', async () => {
   using clone = await place(
     'sha1',
     `mkdir -p docs/img office

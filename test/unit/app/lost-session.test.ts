@@ -38,7 +38,7 @@ async function phaseWith(text: string, bytes?: number) {
   }
 }
 
-test('what a session said that it used counts for the attempt of this moment alone', async () => {
+test("a note of a session's usage counts for the open attempt only", async () => {
   const untouched = ['reserved', 0]
   assert.deepEqual(await phaseWith(JSON.stringify(note)), ['worked', 0.5])
   assert.deepEqual(await phaseWith(JSON.stringify({ ...note, nonce: 'another run' })), untouched)

@@ -33,7 +33,7 @@ test('a document that lost the stories, or is gone: the first of them are named'
   }
 })
 
-test('stories of issues, of beads and of files elsewhere are marked nowhere, and nothing is said of it', async () => {
+test('stories from issues, beads and files outside are not marked, without a warning', async () => {
   for (const from of ['issues', 'issues:milestone=3', 'beads', '../notes/plan.md', '/tmp/plan.md'])
     assert.deepEqual(await written({ [from]: 'ab' }, []), { texts: new Map(), warnings: [] })
 })

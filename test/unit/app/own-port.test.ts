@@ -7,7 +7,7 @@ import { laneMistakes } from '../../../src/app/lane-work-trees.ts'
 import { fixedPortWarnings, withOwnPort } from '../../../src/app/own-port.ts'
 import { right, yml } from '../settings/reading.ts'
 
-test('each worker has ten ports that no other has, and nobody else holds', async () => {
+test('each worker has ten free ports that no other worker has', async () => {
   const all = await Promise.all(Array.from({ length: 20 }, (_, at) => withOwnPort({}, String(at + 1))))
   assert.deepEqual(
     all.map(({ RALPH_WORKER }) => RALPH_WORKER),

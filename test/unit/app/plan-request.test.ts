@@ -27,7 +27,7 @@ test('the form names the feature, else the title does; never what a branch canno
   assert.ok(name('word '.repeat(40), WISH).length <= 40)
 })
 
-test('gates and limits of a form are told, and change nothing', () => {
+test('gates and limits of an issue form are reported, and change no setting', () => {
   const gates = '- e2e: npm run e2e\ntest: rm -rf /'
   const { plan } = requestFromIssue(issue('x', form({ What: WISH, Gates: gates, Limits: '99 dollars' })), how)
   assert.deepEqual(
@@ -40,14 +40,14 @@ test('gates and limits of a form are told, and change nothing', () => {
   )
 })
 
-test('an issue that says nothing is told what to say', () => {
+test('an issue without a description is a mistake that says what to write', () => {
   assert.throws(
     () => requestFromIssue(issue('todo', ''), how),
     (error) => error instanceof UserError && /issue #7/.test(error.mistakes[0]?.path ?? ''),
   )
 })
 
-test('asked again: only new words, or a plan that nobody could make, cost a session', () => {
+test('a plan that is asked for again costs a session only with new text, or where none could be made', () => {
   const asked = requestFromIssue(issue('x', WISH), how)
   const state = stateOf([], { plan: { ...asked.plan, phase: 'proposed' } })
   assert.equal(withNewRequest(state, asked), state)
@@ -92,7 +92,7 @@ test('an issue longer than a brief, answered and planned, costs nothing when it 
   assert.equal(withNewRequest(approved, asked), approved)
 })
 
-test('documents: stories are the plan, words alone are planned from, nothing is said', async () => {
+test('documents with stories are the plan; text alone is planned from; no document is a mistake', async () => {
   const files = [{ path: 'PRD.md', text: '# Shop\n\n- [x] one\n- [ ] two\n' }]
   const { feature, plan } = await requestFromDocuments(files, 'shop', '2026-01-31')
   assert.equal(plan.phase, 'proposed')

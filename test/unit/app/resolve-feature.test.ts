@@ -52,7 +52,7 @@ test('what a link leads to, and a file of megabytes, teach nothing', async () =>
     )
 })
 
-test('a prd.json that is a link, or stands behind one, is refused and not read', async () => {
+test('a prd.json that is a link, or behind one, is refused and not read', async () => {
   using clone = await place(
     'sha1',
     `mkdir -p .ralph .away/2026-01-31-auth .away/ralph

@@ -210,12 +210,12 @@ test('usage and circuits that cannot be are no hand-over', () => {
   }
 })
 
-test('a gate that is advisory is said by the settings, not by the gate job', () => {
+test('the settings, not the gate job, say which gates are advisory', () => {
   const read = readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], advisory: true }] }))
   assert.equal(read?.gates[0]?.advisory, false)
 })
 
-test('gates of which one took what nobody can measure are no hand-over; a name is one short line', () => {
+test('a gate with an impossible duration makes the hand-over invalid; a name is one short line', () => {
   const read = (one: string) =>
     readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], ms: 77 }] }).replace('77', one))?.gates
   for (const ms of ['1e308', '1e999', '-1', '"x"', 'null']) assert.equal(read(ms), undefined, ms)
@@ -283,7 +283,7 @@ test('evidence fits into one variable, whatever a judge shows: shorter first, th
   assert.deepEqual(fitWork(work), work)
 })
 
-test('what else is told of a gate is bounded, and nothing of it is believed that cannot be', () => {
+test('remarks and annotations of a gate are limited in number and validated', () => {
   const place = { path: 'a', line: 1, message: 'm', level: 'notice' }
   const read = (one: object) =>
     readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], ...one }] }))?.gates

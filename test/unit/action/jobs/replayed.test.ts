@@ -42,7 +42,7 @@ async function landed(circuits: unknown, before: Circuits = {}): Promise<Circuit
   return withPipelineResult(begun, said).control.circuits
 }
 
-test('a circuit that the work job opened stays open, and no longer than the step says', async () => {
+test('a circuit that the work job opened stays open for at most the time in the step', async () => {
   const until = Date.now() + 60_000
   assert.deepEqual(await landed({ fragile: { failures: 1, until } }), { fragile: { failures: 1, until } })
   const long = await landed({ fragile: { failures: 1, until: 8e15 } })
