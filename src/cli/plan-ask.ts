@@ -5,7 +5,7 @@ import type { PlanContext } from './plan.ts'
 import type { Subject } from './plan-session.ts'
 import { hanging } from './plan-view.ts'
 
-/** What the plan is made from, with the answers behind it. Throws Cancelled, or UserError where no session can begin. */
+/** The brief of the plan, with the answers at its end. Throws Cancelled, or UserError where no session can begin. */
 export async function withAnswers(desk: PlanContext, subject: Subject, brief: string): Promise<string> {
   const { ask, context, planner, say, settings, width } = desk
   if (!settings.ask) return brief

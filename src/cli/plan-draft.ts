@@ -1,4 +1,4 @@
-// What a plan would be, before anybody has taken it: proposals, documents and the edited page over the stories that stand. Pure.
+// A draft of a plan before a person takes it: proposals, documents or the edited page, merged with the existing stories. Pure.
 
 import { splitInto } from '../engine/attempt-outcome.ts'
 import type { Prd, Scope, Story } from '../engine/model/feature.ts'
@@ -12,10 +12,10 @@ import { normalizeWords } from '../plan/story-words.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import type { Proposed } from './plan-session.ts'
 
-/** What is about to be written, what the session could not know, and the words that it was made from. */
+/** The stories to write, questions that the session left open, and the brief that the stories were made from. */
 export type Draft = { prd: Prd; context: string | null; questions: readonly string[]; brief: string }
 
-/** Everything that is wrong with it, as reading its file would say. */
+/** All mistakes of the stories, as a later read of prd.json would report them. */
 export function draftMistakes(prd: Prd, source: string): Mistake[] {
   const parsed = parsePrd(serializePrd(prd), source)
   return parsed.ok ? [] : parsed.mistakes
@@ -47,12 +47,12 @@ function standing(before: Story | undefined, story: Story): Story {
 
 type Proposal = Pick<Proposed, 'project' | 'description' | 'stories'>
 
-/** A whole list as a session proposes it. What is done stays as it is; an open story of the same id keeps what Ralph knows of it. */
+/** Replaces the open stories by those that a session proposes. Done stories stay; an open story of the same id keeps what Ralph knows of it. */
 export function withStoriesReplaced(before: Prd, proposed: Proposal): Prd {
   const done = before.userStories.filter(({ passes }) => passes)
   const description = proposed.description || before.description
   const fresh = beside(done, proposed.stories)
-  // What is done waits for nothing open: the list may be another now, and the two could wait for each other.
+  // A done story must not depend on an open one: with the new list the two could depend on each other.
   const list = [...waitingWithin(done, done), ...waitingWithin(fresh, [...done, ...fresh])]
   return { ...withStories(before, list), project: before.project || proposed.project, description }
 }
@@ -62,7 +62,7 @@ function waitingWithin(stories: readonly Story[], all: readonly Story[]): Story[
   return stories.map((story) => ({ ...story, dependsOn: story.dependsOn.filter((id) => ids.has(id)) }))
 }
 
-/** The proposed stories behind those before, which stay as they are. */
+/** Adds the proposed stories after the existing ones, which do not change. */
 export function withStoriesAdded(before: Prd, proposed: Proposal): Prd {
   const last = Math.max(0, ...before.userStories.map(({ priority }) => priority))
   const fresh = beside(before.userStories, proposed.stories)
@@ -75,7 +75,7 @@ export function withStoriesAdded(before: Prd, proposed: Proposal): Prd {
   }
 }
 
-/** What is new of the proposed stories: a title that is there is that story, and a taken id gives way to a free one. */
+/** The proposed stories that are new. One with the title of an existing story is that story; an id that is taken is replaced by a free one. */
 function beside(there: readonly Story[], proposed: readonly Story[]): Story[] {
   const titles = new Map(there.map(({ id, title }) => [normalizeWords(title), id]))
   const ids = new Set(there.map(({ id }) => id))
@@ -104,14 +104,14 @@ function freeId(taken: Set<string>): string {
   }
 }
 
-/** The stories that were asked for, with what they wait for; `along`: those that came along for that. */
+/** The stories that were asked for, and those that they depend on (`along`). */
 export function withinScope(prd: Prd, scope: Scope | null): { prd: Prd; along: string[] } {
   if (scope === null) return { prd, along: [] }
   const asked = inScope(scope)
   const along = new Set(unmetOutOfScope(prd, scope).map(({ id }) => id))
   const userStories = prd.userStories.filter((story) => asked(story) || along.has(story.id))
   const there = new Set(userStories.map(({ id }) => id))
-  // What is left out and was waited for has passed already.
+  // A dependency that is left out has passed already.
   const part = userStories.map((story) => ({
     ...story,
     dependsOn: story.dependsOn.filter((id) => there.has(id)),
@@ -119,7 +119,7 @@ export function withinScope(prd: Prd, scope: Scope | null): { prd: Prd; along: s
   return { prd: { ...prd, userStories: part }, along: [...along] }
 }
 
-/** What a feature's name must have, and this one has not; null where it can be one. */
+/** The rule for names of features that this name breaks; null for a valid name. */
 export function nameFault(name: string): string | null {
   return /[/\\]/.test(name) ? 'no slash' : branchNameFault(name)
 }
@@ -130,7 +130,7 @@ export function nameOfSentence(sentence: string): string {
   return words.slice(0, 4).join('-').slice(0, 40) || 'feature'
 }
 
-/** The page's words and list; what it does not show, such as tags, stays. Throws UserError with every mistake. */
+/** The plan with the text and stories of the page. Fields that the page does not show, such as tags, stay. Throws UserError with every mistake. */
 export function parsePage(text: string, before: Prd, path = 'prd.md'): Prd {
   const result = readDocuments([{ path, text }])
   if (!result.ok) throw new UserError(result.mistakes)
@@ -157,7 +157,7 @@ export function isReadBack(prd: Prd): boolean {
   return result.ok && idsOf(result.documents.prd) === idsOf(prd)
 }
 
-/** Whether people have changed the page since it was written; how stories stand is no edit, nor is that one was split since. */
+/** Whether people have changed the page since it was written. A changed status, or a split of a story, is no edit. */
 export function isEdited(page: string, prd: Prd): boolean {
   return differs(page, prd) && differs(page, unsplit(prd))
 }

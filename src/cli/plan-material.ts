@@ -1,4 +1,4 @@
-// What a plan is made from: documents that are named or found, a sentence, an answer; and the first draft of it.
+// The material of a plan: documents that are named or found, a sentence, or an answer of GitHub or beads. Makes the first draft from it.
 import { createHash } from 'node:crypto'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { readDocumentFiles } from '../app/find-documents.ts'
@@ -19,10 +19,10 @@ import type { Proposed, Subject } from './plan-session.ts'
 import { answerTo, isAnswer } from './plan-sources.ts'
 import { hanging, sourceLines, takenLines } from './plan-view.ts'
 
-/** `sentence` is empty where documents are all there is. */
+/** `sentence` is empty where only documents are given. */
 export type Material = { files: readonly DocumentFile[]; documents: Documents | null; sentence: string }
 
-/** What was named; else what an existing feature was made from; else, for a new one, what is found by itself. */
+/** The named material; else that of an existing feature; else, for a new feature, the documents that are found. */
 export async function readMaterial(
   desk: PlanContext,
   wanted: PlanArguments,
@@ -37,12 +37,12 @@ export async function readMaterial(
   const isAsked = sentence === '' && isNew && documents === null
   const isPlannedBySession =
     documents === null ? isAsked || sentence !== '' : documents.prd.userStories.length === 0
-  // Without a key or a program nobody is asked anything first.
+  // A missing key or program is reported before the person is asked anything.
   if (desk.ask !== null && isPlannedBySession) await desk.planner.ready()
   return { files, documents, sentence: isAsked ? await sentenceOf(desk) : sentence }
 }
 
-/** `base`: the plan that stands, which is made anew from what it was made from; null for a new one. */
+/** `base`: the existing plan, which is made anew from its own material; null for a new one. */
 async function foundFiles(
   desk: PlanContext,
   as: PlanArguments['as'],
@@ -64,12 +64,12 @@ async function answersTo({ clone, context }: PlanContext, words: readonly string
   return (await Promise.all(answers)).flatMap((one) => one ?? [])
 }
 
-/** A file of a feature's own folder, or a plan that was put aside, is no document that it was made from. */
+/** Files in a feature's own folder, and plans that were put aside, are no documents to plan from. */
 function isOurs(path: string): boolean {
   return path.startsWith('.git/') || featureOfFolder(path.split('/').slice(0, 2).join('/')) !== null
 }
 
-/** The name as the person says, or as documents or sentence say. */
+/** The feature's name: the person's, with a default from documents or sentence. */
 export async function chooseName(
   { ask, settings }: PlanContext,
   { documents, sentence }: Material,
@@ -103,14 +103,14 @@ export function showMaterial({ say, width, settings }: PlanContext, { files, doc
 
 const OTHERWISE = 'Is one of them something else? --as stories FILE, --as background FILE'
 
-/** What a person can write so that no session is paid for. */
+/** The shapes in which stories can be written, so that no paid session is needed. */
 const NO_SESSION = [
   'No session is needed for stories in one of these shapes:',
   '- a heading for each, "### US-001: Sign in", with a list of its criteria below',
   '- a check list, "- [ ] Sign in", with the criteria indented below each',
 ]
 
-/** Documents over what stands, prose and a sentence through a session; without any, what stands. */
+/** The first draft: stories of documents are merged into the existing plan, prose and a sentence are planned by a session. Without any, the existing plan. */
 export async function firstDraft(
   desk: PlanContext,
   wanted: PlanArguments,
@@ -153,7 +153,7 @@ export async function firstDraft(
   }
 }
 
-/** Where sessions make no plan of it, a person who can be asked says more, as often as they like. */
+/** Where the sessions make no plan, the person can add to the sentence, as often as they like. */
 async function proposedBy(
   { ask, planner, say }: PlanContext,
   subject: Subject,
@@ -172,13 +172,13 @@ async function proposedBy(
   }
 }
 
-/** Marked as the documents have it, so that reading again tells an edit of theirs from one of people. */
+/** Stories with the fields of the documents noted, so that the next read can tell an edit of the documents from one of the plan. */
 function overBase(base: Prd, planned: Prd): Prd {
   if (base.userStories.length > 0) return mergePlanned(base, planned)
   return { ...planned, userStories: planned.userStories.map(markPlanned) }
 }
 
-/** Prose that a session is to read: all where nobody wrote stories, else what was named; not what was planned from already. */
+/** The prose that a session reads: all of it where no document has stories, else the named files. Without prose that was planned from before. */
 async function proseOf(
   { ask, say }: PlanContext,
   documents: Documents | null,
@@ -193,7 +193,7 @@ async function proseOf(
     ])
   if (fresh.length === 0 || documents?.prd.userStories.length === 0) return fresh
   const question = `Shall a session plan from the prose, too (${pluralize(fresh.length, 'document')})?`
-  // Notes that only lie in a named folder are no order for a session beside the stories.
+  // Without a terminal only prose files that are named themselves start a session beside the stories, not notes in a named folder.
   if (ask === null) return fresh.filter(({ isNamed }) => isNamed === true)
   return (await ask.yes(question, false)) ? fresh : []
 }
@@ -218,7 +218,7 @@ function nothingToPlan({ taken }: Documents): UserError {
   })
 }
 
-/** Nobody pays for a session whose plan would not be taken. */
+/** The error for a session that would cost money, where no person can agree to it and take its plan. */
 function unpaid(): UserError {
   const found = 'a session to be started, and no terminal to ask on'
   const fix = 'add --yes to start it, and to take what it plans'
@@ -229,13 +229,13 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-/** The path in the repository of one that was typed where the person stands; null for one outside. */
+/** The path relative to the repository, of a path relative to the working directory; null for one outside of the repository. */
 function insidePath({ clone, context: { directory } }: PlanContext, typed: string): string | null {
   const path = relative(clone.workTree, resolve(directory, typed))
   return path.split(sep)[0] === '..' || isAbsolute(path) ? null : path.split(sep).join('/') || '.'
 }
 
-/** What lies outside the repository is read, too, file by file; what names no file is asked for. */
+/** Reads the wanted files, also those outside of the repository, and asks GitHub or beads for words that name no file. */
 async function filesAt(
   desk: PlanContext,
   paths: readonly string[],

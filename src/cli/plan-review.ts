@@ -1,4 +1,4 @@
-// The look at a plan before it is written: taken, refined in words, edited by hand, kept as a draft, or left.
+// The review of a plan before it is written. The person takes it, refines it in words, edits it by hand, saves it as a draft, or leaves.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, rm } from 'node:fs/promises'
@@ -30,7 +30,7 @@ const REFINE = 'Refine it in words'
 
 type Move = 'take' | 'start' | 'look' | 'refine' | 'markdown' | 'json' | 'sketch' | 'leave'
 
-/** Shows the plan until the person has decided. Whatever goes wrong on the way, the plan is not lost. `start`: what that would do. */
+/** Shows the plan until the person has decided. The plan is not lost when something fails. `start`: what beginning the run would do; null where it cannot. */
 export async function reviewPlan(
   desk: PlanContext,
   ask: TerminalPrompts,
@@ -56,7 +56,7 @@ export async function reviewPlan(
   }
 }
 
-/** What the person does with it, as often as it has been read before. */
+/** Asks what to do with the plan. The person can read it again first. */
 async function decision(
   { say, width }: PlanContext,
   ask: TerminalPrompts,
@@ -150,7 +150,7 @@ async function changed(move: 'refine' | 'markdown' | 'json', change: Change): Pr
   }
 }
 
-/** A further session, with the words of the person behind what it was all made from. */
+/** Starts another session, with the person's words at the end of the brief. */
 async function refined({ desk, feature, standing, draft }: Change, words: string): Promise<Draft> {
   if (words === '') return draft
   const brief = `${draft.brief}\n\n# What the maintainer says of the plan so far\n\n${words}`.trim()
@@ -159,7 +159,7 @@ async function refined({ desk, feature, standing, draft }: Change, words: string
   return { prd: withStoriesReplaced(draft.prd, proposed), context, questions: proposed.questions, brief }
 }
 
-/** In the person's own editor, on a copy, until it can be read or the person gives up; then the copy stays, and is named. */
+/** Opens a copy in the person's editor until it can be parsed. Where the person gives up, the copy is kept, and its path is printed. */
 async function edited(
   { desk: { clone, context, say }, ask, draft }: Change,
   name: 'prd.md' | 'prd.json',
@@ -185,15 +185,15 @@ async function edited(
   }
 }
 
-/** What they chose for prose comes before what they chose for a line. */
+/** VISUAL comes before EDITOR, as in git. */
 function editorOf({ VISUAL, EDITOR }: Readonly<Record<string, string>>): string {
   return VISUAL || EDITOR || 'vi'
 }
 
-/** By the shell, as git does: an editor may have arguments. Throws UserError where it cannot be started. */
+/** Starts the editor by the shell, as git does, because it may have arguments. Throws UserError where it cannot be started. */
 async function openEditor(file: string, env: Readonly<Record<string, string>>): Promise<void> {
   const editor = editorOf(env)
-  // Ctrl+C is the editor's: the plan behind it is not to be lost.
+  // Ctrl+C is for the editor: it must not end this process, which has the plan.
   const stay = () => {}
   process.on('SIGINT', stay)
   const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], { stdio: 'inherit', env: { ...env } })
@@ -212,7 +212,7 @@ function fromJson(text: string, before: Prd): Prd {
   return withStories({ ...parsed.prd, run, userStories }, parsed.prd.userStories)
 }
 
-/** What a session was paid for is not lost with a key. */
+/** Saves the plan outside of the work tree where sessions made it: a key press must not lose what was paid for. */
 export async function saveDraft(
   { clone, planner, say }: PlanContext,
   feature: string,
@@ -224,7 +224,7 @@ export async function saveDraft(
   return draft
 }
 
-/** Writes a file outside of the tree; gives where it lies. */
+/** Writes a file outside of the work tree. Gives its path. */
 async function putAside({ gitDir }: PlanContext['clone'], name: string, text: string): Promise<string> {
   await writeFiles(gitDir, { [`ralph/plan/${name}`]: text })
   return join(gitDir, 'ralph', 'plan', name)

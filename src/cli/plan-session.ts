@@ -1,4 +1,4 @@
-// Plan sessions on this machine: fresh, on the tree as it is, and what they write is thrown away.
+// Plan sessions on this machine. Each is a new session on the work tree as it is, and its changes are thrown away.
 
 import { freshState } from '../app/claim-feature.ts'
 import { limitsOf } from '../app/loop-limits.ts'
@@ -35,7 +35,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     const limits = limitsOf(settings)
     const live = liveOf(context, settings, limits, [])
     const { feature: name, folder, prd } = subject
-    // As if no run had begun with it: a plan session is told nothing else.
+    // The state of a feature without a run: the prompt of a plan session needs no more.
     const file = { name, folder, path: `${folder}/prd.json`, prd, digest: '', notes: [] }
     const state = freshState(file, settings, local.base)
     await refuseBlocked(startOf(context, settings, checkoutOf(local, state)), ['prompts'])
@@ -99,7 +99,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     async propose(subject: Subject, brief: string): Promise<Proposed> {
       const local = await chosenLocal()
       const task = { brief, stories: subject.prd.userStories, split: null }
-      // The second session hears what was wrong with the answer of the first.
+      // The second session gets the mistakes in the answer of the first.
       const first = await session(local, subject, { ...task, message: '' })
       if (first.kind === 'proposed') return first
       if (first.kind === 'none')
@@ -114,7 +114,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
   }
 }
 
-/** What people have not committed is theirs: behind the session the tree is what it was, dirt and all. */
+/** After the session the work tree is as before, with people's uncommitted changes. */
 async function onTreeAsItIs<T>(
   { workspace, base }: LocalRun,
   { signal }: Ports,

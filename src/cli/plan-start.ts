@@ -14,7 +14,7 @@ export function runContext(context: Context, feature: string): Context {
   return { ...context, command: 'run', flags, given: null, feature }
 }
 
-/** What starting the run would do beside writing the plan; null where a run could not begin: it takes a clean tree. */
+/** What starting the run would do beside writing the plan; null where a run could not begin, because the tree is not clean. */
 export async function startHint({ clone, local }: PlanContext, { config }: Chosen): Promise<string | null> {
   if (clone.head === null || local === null) return null
   const dirt = await local.workspace.repository.dirt(clone.head)

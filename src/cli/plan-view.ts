@@ -124,7 +124,7 @@ function span(ids: readonly string[]): string {
   return `${ids.slice(0, 2).join(', ')} ... ${ids.at(-1)}`
 }
 
-/** What a plan changes of the stories that stand there: nothing where both say the same. */
+/** The differences between the existing stories and the plan's; empty where there are none. */
 export function differenceLines(before: Prd, after: Prd, width: number): string[] {
   const old = new Map(before.userStories.map((story) => [story.id, story]))
   const kept = new Set(after.userStories.map(({ id }) => id))
@@ -142,7 +142,7 @@ function firstRows<T>(rows: readonly T[]): T[] {
   return rows.slice(0, MOST_ROWS)
 }
 
-/** A text below its row, broken where it is too long; behind a mark such as `- ` the rest stands below the text. */
+/** Wraps a text below its row. After a mark such as `- ` further lines are indented to the text. */
 export function hanging(text: string, indent: string, width: number): string[] {
   const mark = /^[-!?] /.test(text) ? '  ' : ''
   const [first = '', ...rest] = wrap(text, width - indent.length - mark.length)
