@@ -1,26 +1,26 @@
-// Which gates a run of them is for, and what they are told of the change.
+// Selects the gates of a run, and the variables that describe the change to them.
 import ignore from 'ignore'
 import { asItWasName, BROWSER_GATE, type Gate } from '../engine/model/gate.ts'
 import type { GateRun } from '../engine/model/ports.ts'
 import { isFor } from '../engine/model/service.ts'
 import type { CodeReader } from './gate-evidence.ts'
 
-/** A longer list of files is not handed on: programs are started with so much environment at most. */
-const MOST_LISTED_BYTES = 64 * 1024
+/** Bytes. A longer list of files is not passed on, as the size of an environment is limited. */
+const MAX_LISTED_BYTES = 64 * 1024
 /** A name with such a letter is no line of its own, or no text: with it no list would name every file. */
 const UNLISTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
 
-/** `touches`: whether the change has a file like that; null where it is not looked at. */
-export type ChangeSeen = {
+/** `touches`: whether the change has a file that matches; null if `paths` are not considered. */
+export type ChangeFacts = {
   touches: ((patterns: readonly string[]) => boolean) | null
   env: Readonly<Record<string, string>>
 }
 
-/** The change that gates look at. The whole, the baseline and what people push are looked at by all of them. */
+/** The change for gates. The baseline, the final verification and pushed commits are checked by all gates. */
 export async function readChange(
   run: GateRun,
   { gates, code }: { gates: readonly Gate[]; code: CodeReader },
-): Promise<ChangeSeen> {
+): Promise<ChangeFacts> {
   const { of, from, commit, fork } = run
   // A step before the gates has no commit to look at yet.
   if (commit === '') return { touches: null, env: {} }
@@ -28,15 +28,15 @@ export async function readChange(
   if (of !== 'story') return { touches: null, env }
   const paths = await code.changedPaths(from, commit)
   const listed = paths.join('\n')
-  const isWhole = Buffer.byteLength(listed) <= MOST_LISTED_BYTES && !paths.some((path) => UNLISTED.test(path))
+  const isWhole = Buffer.byteLength(listed) <= MAX_LISTED_BYTES && !paths.some((path) => UNLISTED.test(path))
   const files = isWhole ? { RALPH_CHANGED_FILES: listed } : {}
   const hasPaths = gates.some((gate) => gate.paths !== undefined)
   const touches = (patterns: readonly string[]) => {
     const rules = ignore().add([...patterns])
     return paths.some((path) => rules.ignores(path))
   }
-  const told = fork === undefined ? { ...env, ...files } : { RALPH_BASE: fork }
-  return { touches: hasPaths ? touches : null, env: told }
+  const gateEnv = fork === undefined ? { ...env, ...files } : { RALPH_BASE: fork }
+  return { touches: hasPaths ? touches : null, env: gateEnv }
 }
 
 /**
@@ -46,7 +46,7 @@ export async function readChange(
 export function selectGates(
   gates: readonly Gate[],
   run: GateRun,
-  touches: ChangeSeen['touches'],
+  touches: ChangeFacts['touches'],
 ): readonly Gate[] {
   const { only, tags, also = [] } = run
   if (only !== undefined) {
@@ -55,13 +55,13 @@ export function selectGates(
     const meant = gates.filter((gate) => only.includes(gate.name) || pages.includes(gate))
     return withNeeded(meant, gates, (gate) => gate.needs ?? writtenBefore(gate, gates))
   }
-  const meant = gates.filter(({ name, when }) => isFor(when, tags) || also.includes(name))
-  if (touches === null) return meant
-  const touched = meant.filter(
+  const selected = gates.filter(({ name, when }) => isFor(when, tags) || also.includes(name))
+  if (touches === null) return selected
+  const touched = selected.filter(
     ({ name, paths }) => paths === undefined || also.includes(name) || touches(paths),
   )
-  if (!touched.some(({ advisory }) => !advisory)) return meant
-  return withNeeded(touched, meant, ({ needs = [] }) => needs)
+  if (!touched.some(({ advisory }) => !advisory)) return selected
+  return withNeeded(touched, selected, ({ needs = [] }) => needs)
 }
 
 /** Whether a gate's result was asked for: others run beside `only` for the files that they make, and neither count nor block. */
