@@ -74,7 +74,7 @@ export function rollupCheck(view: View): Check {
 /** How a check is closed where no later report will close it. */
 export type ClosingReport = Pick<Check, 'title' | 'summary'> & { conclusion: CheckConclusion }
 
-/** On a commit that is the head no longer. As `cancelled`: `neutral` would satisfy who requires it, were it the head again. */
+/** For a commit that is not the head any more. `cancelled`, since a required check is satisfied by `neutral` if the commit becomes the head again. */
 export const MOVED_ON: ClosingReport = {
   conclusion: 'cancelled',
   title: 'The branch has moved on',

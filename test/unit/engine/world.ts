@@ -616,7 +616,11 @@ function defaultJobs(limits: { maxIterations: number; iterationsPerJob: number }
 }
 
 /** A repository without a file. */
-const EMPTY = { text: async () => null, folder: async () => null } as unknown as CatFile
+const EMPTY = {
+  text: async () => null,
+  folder: async () => null,
+  entry: async () => null,
+} as unknown as CatFile
 
 /** A feature as a kick-off left it in git: nobody holds it, nothing was opened yet or something was. */
 export const arbitraryStart: fc.Arbitrary<State> = fc

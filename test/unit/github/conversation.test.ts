@@ -173,7 +173,7 @@ test('a command is heard behind more comments than a page shows', async () => {
   )
 })
 
-test('as long as nothing was said, asking again costs one conditional request', async () => {
+test('without a new comment, reading again costs one conditional request', async () => {
   await using there = await place()
   const { github, conversation, pull } = there
   github.comment('mallory', pull, 'hello')
@@ -234,7 +234,7 @@ test('whatever a comment holds, an answer of ours says nothing of its own', asyn
   assert.deepEqual(github.violations, [])
 })
 
-test('a wrong command is answered once, whoever of us reads it, and however often', async () => {
+test('a wrong command is answered once, however many jobs read it', async () => {
   await using there = await place()
   const { github, conversation, pull, state } = there
   const { id } = github.comment('bob', pull, '/ralph retri US-003')

@@ -31,7 +31,7 @@ async function place(how: ReportAs, permissions: Parameters<GitHub['mintJobToken
   }
 }
 
-test('checks of a commit that is no head any more are ended, and satisfy nobody who requires them', async () => {
+test('checks of a commit that is not the head any more are closed as cancelled, so a required check is not satisfied', async () => {
   await using there = await place('checks', { checks: 'write' })
   const { github, checks, sha } = there
   await checks.post(sha, [rollup, ...open])

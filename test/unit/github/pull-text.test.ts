@@ -21,7 +21,7 @@ function after(now: PullText, later = own()): PullText {
   return { ...now, ...(change === 'full' ? {} : change) }
 }
 
-test('what nobody edited is rewritten as a whole', () => {
+test('a pull request text that was not edited is rewritten as a whole', () => {
   assert.deepEqual(after(opened), done)
   assert.deepEqual(updatedPullText(done, own()), {})
   const renamed = { ...own(), title: 'auth: said otherwise' }

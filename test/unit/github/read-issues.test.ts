@@ -77,7 +77,7 @@ test('a milestone by its title: closed ones too, pull requests not, links only w
   assert.equal(asked.length, 4)
 })
 
-test('a milestone that is not there: those that are', async () => {
+test('a missing milestone is an error that lists the existing ones', async () => {
   const { github } = answering({ '/milestones': [{ number: 3, title: 'Pay' }] })
   await assert.rejects(readIssues(github, { milestone: '4', label: null }), /name one of them: 3 \(Pay\)/)
 })

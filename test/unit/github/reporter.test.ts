@@ -116,7 +116,7 @@ test('a pull request that a person opens after the refusal is taken up, and the 
   assert.doesNotMatch(jobSummary(reporter.view(at(complete()))), /could not be opened/)
 })
 
-test('nobody edited what Ralph opened: title and text are brought up to date, though the job that opened it died', async () => {
+test('title and text that people did not edit are updated, even where the job that opened the pull request died', async () => {
   await using there = await place()
   const { github, job, at } = there
   await opened(job(), at(midRun()))
@@ -195,7 +195,7 @@ test('where a job has no iteration to begin with, its start is posted with what 
   assert.equal(github.checksOf(sha).length, 1)
 })
 
-test('a verification without a verdict is told before the next one', async () => {
+test('a verification without a verdict is reported before the next one', async () => {
   await using there = await place()
   const { github, job, at } = there
   const reporter = job()

@@ -51,7 +51,7 @@ test('messages go to each receiver in their order; a slow one holds up neither t
   assert.deepEqual(told.slice(3), ['slack 1', 'slack 2', 'slack 3'])
 })
 
-test('at its end a job waits for seconds at most; a failure is told once', async () => {
+test('a job waits for receivers for seconds at most; a failing receiver is warned of once', async () => {
   const warnings: string[] = []
   const receivers: Receiver[] = [
     {

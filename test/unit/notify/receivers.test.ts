@@ -226,7 +226,7 @@ test('what a service may answer: 302, 500, nothing, 429, an answer without end',
   assert.equal(nobody.ok, false)
 })
 
-test('hostile texts in every field mention nobody, link nowhere and break nothing', async () => {
+test('hostile texts in every field mention no person, link nowhere and break nothing', async () => {
   const texts = [
     ...hostileStrings.map(({ text }) => text),
     '<!channel> <!here> <@U012> @channel @everyone @here',

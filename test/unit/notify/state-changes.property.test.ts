@@ -78,7 +78,7 @@ function about({ delivery, generation, event }: Notice): string {
     : delivery.replace(`/${generation}/${event}/`, `/${event}/`)
 }
 
-test('over any chain, with deaths at any moment, nothing is told twice', async () => {
+test('over any chain, with a kill at any moment, no notice is sent twice', async () => {
   const heard = new Set<string>()
   const property = fc.asyncProperty(
     arbitraryStart,

@@ -62,7 +62,7 @@ test('blocked: which story, why, and what to type, where it can be typed', () =>
   assert.match(text('comment')[0] ?? '', /\nWork goes on where it can\.\n/)
 })
 
-test('a long wait is told once: not a short one, nor one that a lost job had begun', () => {
+test('a long wait is notified once, and not a short one or one that a lost job had begun', () => {
   const step = { kind: 'wait', until: NOW + 30 * MINUTE, reason: 'the limit of 1 calls an hour' } as const
   const state = stateOf(stories('US-001'))
   const [told] = noticesOfWait(state, step, state, NOW, facts)
@@ -75,7 +75,7 @@ test('a long wait is told once: not a short one, nor one that a lost job had beg
   assert.deepEqual(noticesOfWait(begun, step, begun, NOW, facts), [])
 })
 
-test('an outcome is told where it is new; a chain that goes on by itself tells nothing', () => {
+test('a new outcome is notified; a chain that goes on by itself sends nothing', () => {
   const ended = (outcome: 'paused' | 'continued' | 'error', isStarted = false): State => {
     const state = spending(1)
     const next = isStarted ? { kind: 'started' as const, runId: null } : { kind: 'open' as const }

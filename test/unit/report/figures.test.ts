@@ -15,7 +15,7 @@ import { headline, tally } from '../../../src/report/headline.ts'
 import { storiesOf } from '../../../src/report/stories.ts'
 import { complete, concluded, justStarted, midRun, NOW, pass, stuck, working } from './samples.ts'
 
-test('humanMs', () => {
+test('formatDuration: tenths, seconds, minutes and hours', () => {
   for (const [ms, shown] of [
     [0, '0s'],
     [1, '0.1s'],
@@ -97,7 +97,7 @@ test('a bar is full only when all is done, and empty only when nothing is', () =
 
 const statuses = (state: State) => new Map(storiesOf(state).map(({ id, status }) => [id, status]))
 
-test('how every story stands', () => {
+test('the status of every story', () => {
   assert.deepEqual(Object.fromEntries(statuses(midRun())), {
     'US-001': 'passed',
     'US-002': 'passed',

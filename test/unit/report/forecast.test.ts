@@ -18,7 +18,7 @@ import { complete, justStarted, limits, midRun, pass, reject, stuck } from './sa
 
 const words = (state: State) => describeForecast(forecastOf(state))
 
-test('the rest is told from the stories that passed, with a range', () => {
+test('the forecast is a range, based on the stories that passed', () => {
   assert.equal(
     words(midRun()),
     'about $1.26 ($1.14 to $2.31), 8m (6m to 16m), 3 iterations for the 3 stories left, going by the 3 that passed',
@@ -38,7 +38,7 @@ test('blocked stories wait for a person, and are named', () => {
   assert.match(words(stuck()) ?? '', /for the 1 story left, 1 blocked one not counted/)
 })
 
-test('where nothing is known or left nothing is said', () => {
+test('without a passed or an open story there is no forecast', () => {
   assert.equal(forecastOf(justStarted()), null)
   assert.equal(forecastOf(complete()), null)
   assert.equal(words(complete()), null)
@@ -133,7 +133,7 @@ test('what remains is one short line; before the first pass it is what the rest 
   assert.equal(outlook(complete(), limits), null)
 })
 
-test('what is told from estimates says so', () => {
+test('a forecast from estimated costs says that it is estimated', () => {
   const state = midRun()
   const isGuessed = (storyId: string | null) => storyId === 'US-001' || storyId === 'US-002'
   const sessions = state.sessions.map((one) =>

@@ -44,7 +44,7 @@ test('the policy names the style by its hash, and nothing else may act', () => {
   assert.doesNotMatch(page, /<script|\sstyle=|\son\w+=|url\(|@import/)
 })
 
-test('whatever stands in a template is text; markup is made by templates alone', () => {
+test('every value in a template is text; only templates make markup', () => {
   const forged: Value = JSON.parse('["<b>", {"text":"<b>"}]')
   assert.equal(String(html`${'<b a="1" b=\'2\'>`&'}`), '&lt;b a=&quot;1&quot; b=&#39;2&#39;&gt;&#96;&amp;')
   assert.throws(() => String(html`${forged}`), /map is not a function/)
@@ -133,7 +133,7 @@ test('what rejected attempts cost: in dollars, else in tokens', () => {
   assert.equal(costsOf(stories, [], usage).rejected, null)
 })
 
-test('what was used beside the stories is told, so that the figures add up', () => {
+test('usage beside the stories is shown, so that the figures add up', () => {
   const state = complete()
   const told = (costUsd: number) => {
     const sessions = [...state.sessions, entryWith({ kind: 'verify', costUsd })]
@@ -225,7 +225,7 @@ test('pages that all look the same hide no story: one without room for its pictu
   assert.equal(page.split('<details class="story').length - 1, state.prd.userStories.length)
 })
 
-test('what a gate remarks on is told once, with its name', () => {
+test("a gate's remark is shown once, with the gate's name", () => {
   const state = stuck()
   const gate = { name: 'coverage', ok: true, advisory: false, ended: 'exit 0', ms: 1, output: '' }
   const id = state.prd.userStories[0]?.id ?? ''
@@ -268,7 +268,7 @@ test('10,000 stories, each with all that it may have, are bounded', () => {
   assert.match(plain(page), /of 10000 stories in full/)
 })
 
-test('all features: totals by model and version; what no ledger tells is said to be unknown', () => {
+test('all features: totals by model and version; usage without an agent is shown as not known', () => {
   const entry = entryWith({ model: 'opus', calls: 2, inputTokens: 1000, costUsd: 1.5, agentSeconds: 60 })
   const lost = entryWith({ agent: null, version: '', costUsd: 0.25 })
   const sessions = [entry, { ...entry, model: null, costUsd: 0.5 }, lost]

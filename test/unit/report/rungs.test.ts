@@ -53,7 +53,7 @@ test('an attempt that failed before a gate or a judge saw its work is nothing th
 
 const LADDER = ['small', 'strong']
 
-test('a rung whose price ratio is above its pass rate is told with the figures, where enough attempts show it', () => {
+test('a rung that does not pay is reported with its figures, once enough attempts show it', () => {
   const strong = rung('strong', 9, 10, 10)
   const told = describeUnpaidRungsOf(LADDER, [rung('small', 3, 10, 6), strong])
   assert.deepEqual(told, [

@@ -50,7 +50,7 @@ const facts: Facts = {
 }
 const start = (state: State) => stickyComment(state, facts).split('\n').slice(0, 8).join('\n')
 
-test('what was paid beside the stories is told with the totals', () => {
+test('the cost beside the stories is shown with the totals', () => {
   const state = complete()
   const costing = (costUsd: number): State => ({
     ...state,
@@ -299,7 +299,7 @@ test('the summary has every iteration', () => {
   assert.ok(!summary.includes('<!--'))
 })
 
-test('notes are told', () => {
+test('notes are shown in the comment', () => {
   const told = stickyComment(midRun(), { ...facts, notes: ['Actions may not open pull requests here: <b>'] })
   assert.ok(told.includes('- ℹ️ Actions may not open pull requests here: &#60;b&#62;'))
 })
@@ -342,7 +342,7 @@ test('the pull request: title, list, and what was verified', () => {
   assert.equal(shapeOf(body).tables.length, 0)
 })
 
-test('a story that passed without a change is told to who reviews: comment, summary, pull request', () => {
+test('comment, summary and pull request mark a story that passed without a change', () => {
   const state = unchanged(unchanged(complete(), 'US-001'), 'US-004')
   for (const text of [stickyComment(state, facts), jobSummary(state, facts)])
     assert.equal(text.split("<sub>without a change, by a judge's word</sub>").length - 1, 2)

@@ -68,7 +68,7 @@ test('a sentence keeps apart what is ours, a command, and what others wrote', ()
   assert.equal(toPlainText(sentence`It goes on ${inner}.`), 'It goes on after ralph run.')
 })
 
-test('what nobody should believe unseen: remarks of the guard, and a judge that named no evidence', () => {
+test('remarks of the guard and a judge without evidence are findings', () => {
   const state = complete()
   assert.deepEqual(findingLines(findingsOf(state)), [])
   const bare = state.prd.userStories.map(({ lastResult, ...story }) => {
@@ -97,7 +97,7 @@ test('what nobody should believe unseen: remarks of the guard, and a judge that 
   }
 })
 
-test('a story that passed, was taken back and then skipped: what it was built as before is told', () => {
+test('a skipped story that had passed before says that its commits stay on the branch', () => {
   const state = complete()
   const userStories = state.prd.userStories.map((story) =>
     story.id === 'US-001' ? { ...story, passes: false, skipped: true, lastResult: null } : story,

@@ -61,7 +61,7 @@ test('a blocked story: what went wrong, each attempt, the gate, and what a perso
   ])
 })
 
-test('a split that came to nothing is told, with what to type', () => {
+test('a split that failed is shown with its reason and the command to ask again', () => {
   const failure: Failure = { kind: 'session', summary: 'took longer than 30m', detail: '' }
   const blocked = blockedBy(failure, { splits: { 'US-003': { ...newPlan(''), sessions: 2 } } })
   const proposal = { kind: 'none' as const, message: 'no block of JSON in the answer' }
@@ -117,7 +117,7 @@ test('a story that rests says until when', () => {
   )
 })
 
-test('an attempt that was given back is told beside those that count', () => {
+test('attempts that were given back are shown beside the counted ones', () => {
   const lost = reduce(working(justStarted(), 'US-001'), { at: NOW, kind: 'interrupted', spent: null }, limits)
   const back = reduce(lost, { at: NOW, kind: 'returned', storyId: 'US-001', kept: null }, limits)
   assert.equal(whyOf(back, 'US-001', 'cli')?.statusText, 'open, 0 attempts, 1 given back')

@@ -10,7 +10,7 @@ function read(env: Record<string, string>) {
   return { config: telemetryConfig(env, (message) => warnings.push(message)), warnings }
 }
 
-test('nothing is sent where nobody asked for it, or somebody switched it off', () => {
+test('no telemetry without an endpoint, or with OTEL_SDK_DISABLED', () => {
   const nothing = { config: null, warnings: [] }
   assert.deepEqual(read({}), nothing)
   assert.deepEqual(read({ OTEL_EXPORTER_OTLP_ENDPOINT: ' ', OTEL_SERVICE_NAME: 'x' }), nothing)
@@ -35,7 +35,7 @@ test('endpoint, headers, resource', () => {
   })
 })
 
-test('what is no address is said, and nothing is sent', () => {
+test('an endpoint that is no URL is warned of, and nothing is sent', () => {
   const { config, warnings } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })
   assert.equal(config, null)
   assert.deepEqual(warnings, ['OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL: nothing is sent there'])

@@ -124,7 +124,7 @@ test('of more stories than there is room for, the rest is counted', () => {
   }
 })
 
-test('how its stories may be tried is told in plain words', () => {
+test('the status of the breaker is shown in words', () => {
   const state = justStarted()
   const text = (position: 'open' | 'half-open' | 'closed', until: number | null) => {
     const history = [{ at: 0, from: '', to: '', why: 'it changed nothing' }]

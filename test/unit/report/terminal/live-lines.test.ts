@@ -26,7 +26,7 @@ test('a wall of text is cut, never in the middle of a character', () => {
   }
 })
 
-test('limits and repeated requests say what the vendor said', () => {
+test("lines about limits and repeated requests quote the vendor's message", () => {
   const at = Date.UTC(2026, 10, 21, 11, 17)
   assert.equal(
     describeAgentEvent({ kind: 'limit', resetsAt: at }),
@@ -43,7 +43,7 @@ test('limits and repeated requests say what the vendor said', () => {
   )
 })
 
-test('prepare is said when it begins, and not where there is none', async () => {
+test('prepare has a line when it begins, and none where there is no prepare', async () => {
   let shown = ''
   const screen = { write: (part: string) => (shown += part) }
   const live = new Live(screen, { limits, agent: 'claude', surface: 'cli' }, false)
@@ -153,7 +153,7 @@ test('a wait on a terminal: how long it still takes, below the header', async ()
   live.close()
 })
 
-test('the last word on a run says what nobody should believe unseen', () => {
+test('the result box of a run lists the findings that need attention', () => {
   let shown = ''
   const screen = { write: (part: string) => (shown += part) }
   const state = complete()
