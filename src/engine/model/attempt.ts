@@ -156,8 +156,19 @@ export const Attempt = z.discriminatedUnion('phase', [
 /** An attempt whose candidate is built and not landed. */
 export type AttemptWithCandidate = AttemptIn<'guarded' | 'gated' | 'judged'>
 
+/** By phase. */
+const WITH_CANDIDATE: Readonly<Record<Attempt['phase'], boolean>> = {
+  reserved: false,
+  worked: false,
+  guarded: true,
+  gated: true,
+  judged: true,
+  failed: false,
+  returned: false,
+}
+
 export function hasCandidate(attempt: Attempt): attempt is AttemptWithCandidate {
-  return attempt.phase === 'guarded' || attempt.phase === 'gated' || attempt.phase === 'judged'
+  return WITH_CANDIDATE[attempt.phase]
 }
 
 export type AttemptIn<P extends Attempt['phase']> = Extract<Attempt, { phase: P }>

@@ -134,34 +134,37 @@ type Row = {
   durable: boolean
   /** It completes the landing, in a job that only lands what other jobs did. */
   landed: boolean
+  /** Other workers of a wave have to know of it before this one goes on: their next step depends on it. */
+  shared: boolean
 }
 
-const PASSING: Row = { durable: false, landed: false }
-const DURABLE: Row = { durable: true, landed: false }
+const PASSING: Row = { durable: false, landed: false, shared: false }
+const DURABLE: Row = { durable: true, landed: false, shared: true }
+const SHARED: Row = { durable: false, landed: false, shared: true }
 
 export const EVENTS = {
   synced: PASSING,
-  joined: { durable: false, landed: true },
+  joined: { durable: false, landed: true, shared: false },
   restored: PASSING,
-  'join-failed': { durable: true, landed: true },
+  'join-failed': { durable: true, landed: true, shared: true },
   prepared: PASSING,
-  baselined: { durable: false, landed: true },
+  baselined: { durable: false, landed: true, shared: false },
   opened: PASSING,
   reserved: DURABLE,
   assigned: DURABLE,
   abandoned: DURABLE,
   worked: PASSING,
-  guarded: PASSING,
+  guarded: SHARED,
   refused: PASSING,
-  rebased: PASSING,
+  rebased: SHARED,
   conflicted: PASSING,
   gated: PASSING,
   judged: PASSING,
   accepted: DURABLE,
   rejected: DURABLE,
   returned: DURABLE,
-  verified: { durable: true, landed: true },
-  planned: { durable: true, landed: true },
+  verified: { durable: true, landed: true, shared: true },
+  planned: { durable: true, landed: true, shared: true },
   concluded: PASSING,
   pushed: PASSING,
   published: PASSING,
@@ -175,7 +178,7 @@ export const EVENTS = {
   'push-refused': PASSING,
   'push-expired': PASSING,
   'out-of-time': PASSING,
-  failed: PASSING,
+  failed: SHARED,
 } satisfies Record<Event['kind'], Row>
 
 /** The judge's verdict. `none`: the session failed or gave no verdict, which approves nothing. */

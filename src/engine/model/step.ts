@@ -38,9 +38,9 @@ export type Part = 'claim' | 'work' | 'gate' | 'land'
 type Row = {
   /** Whose step it is; a job that does it all may do every one. */
   parts: readonly Part[]
-  /** Who runs what is not trusted for it: the other parts take that job's answer, and say so. */
+  /** The job that runs the untrusted code of this step; the other jobs use the result that it hands over. */
   by: 'work' | 'gate' | null
-  /** Its event stands although the job was cancelled: it puts things in order, was heard, or says what was spent. */
+  /** The event counts even if the job was cancelled meanwhile: it cleans up, acknowledges commands, or reports usage. */
   settles: boolean
   /**
    * The commit that gates, a judge or a planner have in the checkout for it, or null. A run that is killed there leaves what they

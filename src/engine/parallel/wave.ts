@@ -70,7 +70,7 @@ class Turns {
     const event = this.#ofThisWorker(step, happened)
     if (event === null) return
     shared.apply(event)
-    if (isShared(event)) await shared.save()
+    if (EVENTS[event.kind].shared) await shared.save()
     // Another worker may have reserved the story first.
     if (isReserved && !this.#has(step.storyId)) return
     if (isReserved) await this.#announce(step, before)
@@ -108,9 +108,4 @@ class Turns {
   #has(storyId: string): boolean {
     return this.#shared.state.attempts[storyId]?.worker === this.#who.worker
   }
-}
-
-/** Whether other workers have to know of it before this one goes on. */
-function isShared({ kind }: Event): boolean {
-  return EVENTS[kind].durable || kind === 'guarded' || kind === 'rebased' || kind === 'failed'
 }

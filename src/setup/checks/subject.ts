@@ -103,7 +103,7 @@ export class NotCheckedError extends Error {
   }
 }
 
-/** Throws NotSeen while a run is at work: its changes are its own. */
+/** Throws NotCheckedError while a run is at work: its changes are its own. */
 export function refuseDuringRun({ atWork }: Subject): void {
   if (atWork !== null)
     throw new NotCheckedError(`not looked at: ${atWork}`, 'run `ralph doctor` again when that has ended')
