@@ -65,9 +65,11 @@ test('every file, folder and exported name in docs/architecture.md and the pages
     for (const [, name = ''] of readFileSync(`src/${path}`, 'utf8').matchAll(declared)) known.add(name)
   for (const page of ['architecture', 'gate-output', 'life-of-a-cost']) {
     const text = readFileSync(`docs/${page}.md`, 'utf8').replace(/```.*?```/gs, '')
-    const rows = text.split('\n').filter((line) => line.startsWith('|'))
-    // The other pages name fields of data in further columns.
-    const cells = page === 'architecture' ? rows : rows.map((row) => row.split('|')[2] ?? '')
+    const cells = text.split('\n').filter((line) => line.startsWith('|'))
+    for (const [, name = '', path = ''] of text.matchAll(/`(\w+)`(?: with `[\w.]+`)? \(`([\w/-]+\.ts)`/g))
+      assert.match(readFileSync(`src/${path}`, 'utf8'), new RegExp(`\\b${name}\\b`), `${page}: ${path}`)
+    // The other pages name fields of data, too.
+    if (page !== 'architecture') continue
     const named = cells.flatMap((line) =>
       [...line.matchAll(/`([\w-]+(?:[./][\w./-]*)?)`/g)].map(([, name = '']) => name),
     )
