@@ -44,6 +44,8 @@ export type Installed = { version: string; bin: string }
 const INSTALL_TIMEOUT_MS = 10 * 60_000
 const ASK_TIMEOUT_MS = 60_000
 const STAGING = '.installing-'
+/** In front of the version: a restored folder, which npm has not verified, never serves a version with its integrity. */
+const RESTORED = 'restored-'
 /** Nothing that npm would read as a folder, an address or an option. */
 const SPEC = /^[\w^~][\w.^~+-]*$/
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/
@@ -60,8 +62,8 @@ export function agentCaches(env: Readonly<Record<string, string | undefined>>, l
 const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/
 
 /**
- * The folder with the agent's program at this version, `<cache>/<agent>/<version>/node_modules/.bin`. It appears there
- * whole, by a rename, so a killed installation leaves nothing that looks like one, and two at a time do no harm.
+ * The folder with the agent's program at this version, `<cache>/<agent>/<version>/node_modules/.bin`, or `restored-<version>`
+ * where GitHub's cache had it. It appears there whole, by a rename, so a killed installation leaves nothing that looks like one, and two at a time do no harm.
  * Throws UserError where there is no package, no npm, no such version, or a program that does not start.
  */
 export async function installAgent(request: InstallRequest): Promise<Installed> {
@@ -99,7 +101,8 @@ type InstallTarget = PackageRequest & { npm: string; folder: string }
 
 async function findInstalled(wanted: PackageRequest): Promise<Installed | null> {
   const { caches, vendor, version } = wanted
-  const folders = caches.map((cache) => join(cache, vendor.name, version))
+  const names = wanted.integrity === null ? [version, `${RESTORED}${version}`] : [version]
+  const folders = names.flatMap((name) => caches.map((cache) => join(cache, vendor.name, name)))
   const bins = folders.map((folder) => join(folder, 'node_modules', '.bin'))
   const at = bins.findIndex((bin) => existsSync(join(bin, vendor.program)))
   if (at < 0) return null
@@ -152,13 +155,13 @@ async function install(place: InstallTarget): Promise<Installed> {
   const { version, report } = place
   const began = performance.now()
   const spec = `${place.package}@${version}`
-  const folder = join(place.folder, version)
   await removeLeftovers(place.folder)
   const keeper = cacheFor(place)
   const isRestored =
-    keeper !== null && (await fillStaging(place, (staging) => restore(place, staging, keeper)))
+    keeper !== null &&
+    (await fillStaging(place, `${RESTORED}${version}`, (staging) => restore(place, staging, keeper)))
   if (!isRestored) {
-    await fillStaging(place, async (staging) => {
+    await fillStaging(place, version, async (staging) => {
       report(`installing ${spec}`)
       await installPackage(place, staging, spec)
       await checkProgram(place, staging, spec)
@@ -173,7 +176,9 @@ async function install(place: InstallTarget): Promise<Installed> {
   }
   const how = isRestored ? 'restored from the cache' : 'installed'
   report(`${how} ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
-  const found = place.integrity === null ? await integrityOf(place, folder) : null
+  // A lock file that was restored says what the cache's writer wanted: its integrity is no advice.
+  const isAdvised = place.integrity === null && !isRestored
+  const found = isAdvised ? await integrityOf(place, join(place.folder, version)) : null
   const advice = `agent-version: ${version} ${found} takes these bytes alone`
   if (found !== null) report(`agent-version names no integrity: ${advice}`)
   return result
@@ -185,12 +190,13 @@ function cacheFor({ cache = null, env, signal, report, integrity }: InstallTarge
   return { cache, env, report, ...(signal === undefined ? {} : { signal }) }
 }
 
-/** Fills a folder of its own, which becomes that of the version where it is whole. */
+/** Fills a folder of its own, which gets this name where it is whole. */
 async function fillStaging(
   place: InstallTarget,
+  name: string,
   work: (staging: string) => Promise<boolean>,
 ): Promise<boolean> {
-  const folder = join(place.folder, place.version)
+  const folder = join(place.folder, name)
   const staging = await mkdtemp(join(place.folder, STAGING))
   try {
     if (!(await work(staging))) return false

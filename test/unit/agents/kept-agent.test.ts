@@ -78,6 +78,24 @@ test('a version with its integrity is installed: what a cache holds is not compa
   assert.equal(started.service.asked.length, asked)
 })
 
+test('what was restored never serves a version with its integrity on the same machine, nor offers one', async () => {
+  await using started = await startCache()
+  const lock = (integrity: string) =>
+    `echo '{"packages":{"${PACKAGE}":{"integrity":"${integrity}"}}}' >node_modules/.package-lock.json`
+  const pinned = `sha512-${'A'.repeat(86)}==`
+  await machine('pinned before', cacheAt(started.url)).install()
+  replace(started.service, () => archive('pinned', `${FILES}\n${lock(pinned)}`))
+  const one = machine('pinned', cacheAt(started.url))
+  const restored = await one.install()
+  assert.equal(one.isInstalled(), false)
+  assert.doesNotMatch(one.said.join('\n'), /names no integrity/)
+  assert.deepEqual(await one.install(), restored)
+  assert.equal(one.isInstalled(), false)
+  // This npm writes no lock file: what it installs is refused, and it was asked.
+  await assert.rejects(one.install(`1.2.3 ${pinned}`))
+  assert.ok(one.isInstalled())
+})
+
 test('an entry that is of no use is said and not taken: the agent is installed', async (t) => {
   const entries: [string, string, RegExp][] = [
     ['half', 'HALF', /restoring the agent did not succeed.*not whole/],
