@@ -204,6 +204,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async finished(given: State, conclusion: Conclusion): Promise<GithubIds> {
     await this.#posting
     this.#unposted = null
+    if (!this.#isFound) await this.#findKnown(given)
     const state = this.#withFound(given)
     const isMissing = state.published !== null && state.github.pull === null
     const known = isMissing ? { ...state, github: await this.#withPull(state) } : state

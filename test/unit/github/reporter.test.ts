@@ -116,6 +116,23 @@ test('a pull request that a person opens after the refusal is taken up, and the 
   assert.doesNotMatch(jobSummary(reporter.view(at(complete()))), /could not be opened/)
 })
 
+test('a job that ends before it posts anything reports on the pull request that is open now', async () => {
+  await using there = await place()
+  const { github, job, at } = there
+  const first = await opened(job(), at(midRun()))
+  github.closePull(first.pull ?? 0)
+  const second = await github.openPull('alice', { head: BRANCH, title: 'Mine' })
+  const state = { ...at(concluded(midRun(), 'paused', 'a person said so')), github: first }
+  const next = job()
+  await next.opened(state)
+  const ids = await next.finished(state, { ...END, outcome: 'paused' })
+  assert.equal(ids.pull, second.number)
+  assert.deepEqual(
+    github.comments(second.number).map(({ id }) => id),
+    [ids.comment],
+  )
+})
+
 test('title and text that people did not edit are updated, even where the job that opened the pull request died', async () => {
   await using there = await place()
   const { github, job, at } = there
