@@ -21,7 +21,7 @@ import {
 } from '../git/remote.ts'
 import { moveOwnRef } from '../git/update-refs.ts'
 import { UserError } from '../system/errors.ts'
-import { clearPathTo } from '../system/files.ts'
+import { clearPathTo, readRegularFile } from '../system/files.ts'
 import { readScreenshot } from './screenshot-blobs.ts'
 import { commitState } from './state-commit.ts'
 
@@ -96,8 +96,7 @@ class GitStore implements Store {
     if (remote !== null) {
       const at = (await this.#refs(remote, ref)).get(ref)
       if (at === undefined) return null
-      // The green commit is a parent of the state commit.
-      await this.#fetch([at], '--depth=2')
+      await this.#fetch([at], (await this.#mayHide(ref)) ? '--depth=1' : '--depth=2')
       await this.#git.setRef(ref, at)
     }
     const commit = readRef(this.#git.shared, ref)
@@ -107,6 +106,17 @@ class GitStore implements Store {
     this.#known = { ref, commit }
     if (remote !== null && !(await this.#has(state.green))) await this.fetch([state.green], 'tip')
     return { state, commit }
+  }
+
+  /**
+   * Whether a fetch of the state with its parents could hide commits that this clone has: git cuts the history behind a parent. The
+   * green commit is a parent, so such a fetch saves a second one in a clone of one commit that has had no state yet.
+   */
+  async #mayHide(ref: string): Promise<boolean> {
+    const { shared, clone } = this.#git
+    if (readRef(shared, ref) !== null || clone.head === null) return true
+    const borders = await readRegularFile(join(shared, 'shallow'))
+    return borders?.toString('utf8').split('\n').includes(clone.head) !== true
   }
 
   async newest(ours: State): Promise<State> {
