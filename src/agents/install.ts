@@ -19,7 +19,7 @@ import { messageOf, UserError } from '../system/errors.ts'
 import { runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import { type AgentVendor, words } from './agent.ts'
-import { checkAgent } from './agent-ready.ts'
+import { type Availability, checkAgent } from './agent-ready.ts'
 import { type AgentCache, cacheEntryOf, restoreFromCache, saveToCache, versionIn } from './kept-agent.ts'
 import { oneLine } from './session-end.ts'
 
@@ -32,10 +32,16 @@ export type InstallRequest = {
   /** Folders to install into: the first that has it, else the first that can be written. */
   caches: readonly string[]
   /** Keeps what was installed for later jobs; left out where nothing does. */
-  cache?: FileCache | null
+  cache?: InstalledAgentCache | null
   signal?: AbortSignal
   /** Once before the installation and once after it; nothing when it is there already. */
   report(line: string): void
+}
+
+export type InstalledAgentCache = {
+  files: FileCache
+  /** Starts the program in a restored folder, which anybody may have written: as the agent's user, without a key. */
+  checkRestored(bin: string): Promise<Availability>
 }
 
 /** `bin` goes to the front of the agent's PATH. */
@@ -185,9 +191,10 @@ async function install(place: InstallTarget): Promise<Installed> {
 }
 
 /** Null if no cache is used. With an integrity none is: a cached folder cannot be compared with the hash of the package. */
-function cacheFor({ cache = null, env, signal, report, integrity }: InstallTarget): AgentCache | null {
+function cacheFor({ cache = null, env, signal, report, integrity }: InstallTarget) {
   if (cache === null || integrity !== null) return null
-  return { cache, env, report, ...(signal === undefined ? {} : { signal }) }
+  const { files, checkRestored } = cache
+  return { cache: files, checkRestored, env, report, ...(signal === undefined ? {} : { signal }) }
 }
 
 /** Fills a folder of its own, which gets this name where it is whole. */
@@ -199,9 +206,9 @@ async function fillStaging(
   const folder = join(place.folder, name)
   const staging = await mkdtemp(join(place.folder, STAGING))
   try {
-    if (!(await work(staging))) return false
     // A temporary folder is its maker's alone; the agent may be another user.
     await chmod(staging, 0o755)
+    if (!(await work(staging))) return false
     await rename(staging, folder).catch((error: unknown) => {
       // Somebody else may have been faster: then theirs stays, which is the same.
       if (!existsSync(folder)) throw error
@@ -213,14 +220,18 @@ async function fillStaging(
 }
 
 /** Whether the cache had this version, whole and able to start. */
-async function restore(place: InstallTarget, staging: string, keeper: AgentCache): Promise<boolean> {
+async function restore(
+  place: InstallTarget,
+  staging: string,
+  keeper: AgentCache & Pick<InstalledAgentCache, 'checkRestored'>,
+): Promise<boolean> {
   const spec = `${place.package}@${place.version}`
   if (!(await restoreFromCache(staging, cacheEntryOf(place.vendor.name, spec, place.env), keeper)))
     return false
   try {
     const found = versionIn(staging, place.package)
     if (found !== place.version) throw new Error(`its version is ${oneLine(found ?? 'none')}`)
-    await checkProgram(place, staging, spec)
+    requireReady(await keeper.checkRestored(join(staging, 'node_modules', '.bin')), spec)
     return true
   } catch (error) {
     place.report(`the cache does not hold ${spec}: ${messageOf(error)}`)
@@ -255,6 +266,10 @@ async function checkProgram(
   const asked = { ...env, PATH: path, HOME: home }
   const found = await checkAgent(vendor, asked, signal === undefined ? {} : { signal })
   await rm(home, { recursive: true, force: true })
+  requireReady(found, spec)
+}
+
+function requireReady(found: Availability, spec: string): void {
   if (found.ok) return
   const fix = found.isSlow ? found.fix : 'use another version'
   throw mistake(`${spec}: ${found.reason}`, 'a program that starts', fix)

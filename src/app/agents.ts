@@ -77,7 +77,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const as = options.as?.agent ?? null
   const homes = await openAgentHomes(vendor, options, as)
   const report = (text: string) => options.onAgent({ kind: 'text', text })
-  const env = await withInstalledAgent(vendor, choice.version, { ...options, directory, report })
+  const env = await withInstalledAgent(vendor, choice.version, { ...options, homes, directory, report })
   const seen = agentEnv(env, agentEnvOptions(vendor, settings))
   if (choice.name !== 'custom') {
     const found = await checkVersion(vendor, homes, env, { settings, signal: options.signal })
@@ -251,12 +251,15 @@ export async function withInstalledAgent(
   {
     env,
     signal,
+    homes,
     directory,
     report,
     cache = null,
   }: {
     env: Environment
     signal: AbortSignal
+    /** Of the agent's user. */
+    homes: Homes
     /** Keeps the installed agent between jobs; null or left out: it is installed anew. */
     cache?: FileCache | null
     /** Ralph's own folder in the clone. */
@@ -265,14 +268,23 @@ export async function withInstalledAgent(
   },
 ): Promise<Environment> {
   if (version === null) return env
+  const checkRestored = async (bin: string): Promise<Availability> => {
+    await using home = await homes.open()
+    const inside = gateEnv(home.env(withProgram(env, bin)), { extra: [], isModelKey })
+    return await checkAgent(vendor, inside.env, { as: home.as, signal })
+  }
   const { bin } = await installAgent({
     vendor,
     version,
     env: gateEnv(env, { extra: [], isModelKey }).env,
     caches: agentCaches(env, join(directory, 'agents')),
-    cache,
+    cache: cache === null ? null : { files: cache, checkRestored },
     signal,
     report,
   })
+  return withProgram(env, bin)
+}
+
+function withProgram(env: Environment, bin: string): Environment {
   return { ...env, PATH: env.PATH === undefined ? bin : `${bin}${delimiter}${env.PATH}` }
 }

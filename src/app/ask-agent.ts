@@ -33,7 +33,7 @@ export async function askAgent(
   const { clone, redactor } = workspace
   const as = isolation?.agent ?? null
   const homes = await openAgentHomes(vendor, { env, workspace }, as)
-  const place = { env, signal, directory: join(clone.gitDir, 'ralph'), report: () => {} }
+  const place = { env, signal, homes, directory: join(clone.gitDir, 'ralph'), report: () => {} }
   const installed = await withInstalledAgent(vendor, settings.agentVersion, place)
   const reach = isolation?.reach
   const relayed = reach === undefined ? null : await relayModel(vendor, installed, reach, () => {})

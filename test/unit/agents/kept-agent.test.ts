@@ -2,14 +2,28 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { checkAgent } from '../../../src/agents/agent-ready.ts'
+import { openHomes } from '../../../src/agents/home.ts'
 import { installAgent } from '../../../src/agents/install.ts'
 import { findAgent } from '../../../src/agents/registry.ts'
+import { withInstalledAgent } from '../../../src/app/agents.ts'
 import type { FileCache } from '../../../src/engine/model/ports.ts'
 import { openCache } from '../../../src/github/cache-service.ts'
+import { openOtherUser } from '../../../src/isolation/other-user.ts'
+import { lacks } from '../../machine/needs.ts'
 import { type CacheService, startCache } from '../../standin/cache-entries.ts'
 import { newRuntimeToken } from '../../standin/results.ts'
 
@@ -38,9 +52,11 @@ function machine(name: string, cache: FileCache | null) {
   const install = (version = '1.2.3') => {
     const vendor = findAgent('claude')
     assert.ok(vendor)
+    const env = { PATH: `${join(at, 'bin')}:/usr/bin:/bin` }
+    const checkRestored = (bin: string) => checkAgent(vendor, { PATH: `${bin}:${env.PATH}` })
     return installAgent({
-      ...{ vendor, version, cache, caches: [join(at, 'cache')], report: (line: string) => said.push(line) },
-      env: { PATH: `${join(at, 'bin')}:/usr/bin:/bin` },
+      ...{ vendor, version, env, caches: [join(at, 'cache')], report: (line: string) => said.push(line) },
+      cache: cache === null ? null : { files: cache, checkRestored },
     })
   }
   const isInstalled = () => existsSync(log)
@@ -94,6 +110,44 @@ test('what was restored never serves a version with its integrity on the same ma
   // This npm writes no lock file: what it installs is refused, and it was asked.
   await assert.rejects(one.install(`1.2.3 ${pinned}`))
   assert.ok(one.isInstalled())
+})
+
+const asOther = { skip: lacks('root', 'util-linux'), timeout: 30_000 }
+test("what was restored starts as the agent's user, and without a key", asOther, async () => {
+  await using started = await startCache()
+  const files = cacheAt(started.url)
+  await machine('as user before', files).install()
+  const refuse = `'#!/bin/bash\n[ "$(id -u)" != 0 ] && [ -z "$ANTHROPIC_API_KEY" ] && echo 1.2.3\n'`
+  replace(started.service, () => archive('as user', `${FILES}\nprintf ${refuse} >${PACKAGE}/claude`))
+  const { at, isInstalled, said } = machine('as user', null)
+  chmodSync(folder, 0o755)
+  const tree = join(at, 'tree')
+  execFileSync('git', ['init', '-q', tree])
+  const path = `${join(at, 'bin')}:${process.env.PATH}`
+  const env = {
+    PATH: path,
+    HOME: '/root',
+    RUNNER_TOOL_CACHE: join(at, 'tools'),
+    ANTHROPIC_API_KEY: 'sk-ant-1',
+  }
+  const user = await openOtherUser({
+    ...{ env, workTree: tree, gitDir: join(tree, '.git'), key: at, say: () => {} },
+  })
+  try {
+    const vendor = findAgent('claude')
+    assert.ok(vendor)
+    const homes = await openHomes({
+      ...{ shares: [], env, identity: { name: 'a', email: 'a@example.com' }, key: at, as: user },
+    })
+    const { signal } = new AbortController()
+    const report = (line: string) => said.push(line)
+    const how = { env, signal, homes, directory: join(at, 'own'), cache: files, report }
+    await withInstalledAgent(vendor, '1.2.3', how)
+  } finally {
+    await user.close()
+  }
+  assert.match(said.join('\n'), /^restored from the cache/)
+  assert.equal(isInstalled(), false)
 })
 
 test('an entry that is of no use is said and not taken: the agent is installed', async (t) => {
