@@ -54,29 +54,39 @@ export async function remoteRefs(
   )
 }
 
+/** An answer about a branch is used for no longer: installing an agent may take minutes, in which people push. */
+const ANSWER_HOLDS_MS = 60_000
+
 /**
  * One request for all refs that a job needs before it pushes. The answer may be some seconds old when it is used. That is safe: a push
  * names the value that it expects, and is refused if the ref has moved.
  */
 export class InitialRefs {
   readonly #patterns: readonly string[]
+  readonly #now: () => number
   #found: Promise<Map<string, string>> | null = null
+  #askedAt = 0
   #isOver = false
 
   /** Full names of refs; `refs/ralph/*` for all refs with that prefix. */
-  constructor(patterns: readonly string[]) {
+  constructor(patterns: readonly string[], now = () => performance.now()) {
     this.#patterns = patterns
+    this.#now = now
   }
 
   async refs(git: Git, remote: Remote, pattern: string): Promise<Map<string, string>> {
     if (this.#isOver || !this.#patterns.some((one) => matchesPattern(one, pattern)))
       return remoteRefs(git, remote, [pattern])
-    this.#found ??= remoteRefs(git, remote, this.#patterns)
+    if (this.#found === null) {
+      this.#askedAt = this.#now()
+      this.#found = remoteRefs(git, remote, this.#patterns)
+    }
     return new Map([...(await this.#found)].filter(([ref]) => matchesPattern(pattern, ref)))
   }
 
-  /** The value of a ref in the first answer, also after `end`; null if the ref was not read. */
+  /** The value of a ref in the first answer, also after `end`; null if the ref was not read, or more than a minute ago. */
   async answer(ref: string): Promise<{ at: string | null } | null> {
+    if (this.#now() - this.#askedAt > ANSWER_HOLDS_MS) return null
     if (this.#found === null || !this.#patterns.some((one) => matchesPattern(one, ref))) return null
     return { at: (await this.#found).get(ref) ?? null }
   }

@@ -8,14 +8,14 @@ const remote: Remote = { url: 'https://git.test/it', env: {} }
 const PATTERNS = ['refs/heads/main', 'refs/ralph/*', 'refs/heads/ralph/*']
 
 /** A git whose remote has these refs, and that notes what it was asked. */
-function open(refs: Record<string, string>) {
+function open(refs: Record<string, string>, now = () => 0) {
   const asked: string[][] = []
   const lsRemote = async (_: Remote, patterns: readonly string[]) => {
     asked.push([...patterns])
     const stdout = Object.entries(refs).map(([ref, at]) => `${at}\t${ref}\n`)
     return { code: 0, stdout: stdout.join(''), stderr: '' }
   }
-  const look = new InitialRefs(PATTERNS)
+  const look = new InitialRefs(PATTERNS, now)
   const get = async (pattern: string) =>
     Object.fromEntries(await look.refs({ lsRemote } as unknown as Git, remote, pattern))
   return { asked, look, get }
@@ -59,4 +59,14 @@ test('what it found of a branch is known also once it is over, and of nothing th
   assert.deepEqual(await look.answer('refs/heads/ralph/b'), { at: null })
   assert.equal(await look.answer('refs/heads/other'), null)
   assert.equal(asked.length, 1)
+})
+
+test('what it found of a branch is not used for longer than a minute', async () => {
+  let now = 1000
+  const { look, get } = open({ 'refs/heads/ralph/a': '2' }, () => now)
+  await get('refs/heads/ralph/a')
+  now += 60_000
+  assert.deepEqual(await look.answer('refs/heads/ralph/a'), { at: '2' })
+  now += 1
+  assert.equal(await look.answer('refs/heads/ralph/a'), null)
 })
