@@ -11,6 +11,7 @@ import { resetWaits } from '../engine/limits.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { emptyControl, newJob } from '../engine/model/job.ts'
 import { ownFiles } from '../engine/model/paths.ts'
+import { LeaseLost } from '../engine/model/ports.ts'
 import type { Job, Lease, State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { mergePeople } from '../engine/prd/merge-edits.ts'
@@ -86,8 +87,18 @@ export type ClaimTools = Pick<Workspace, 'git' | 'objects' | 'store' | 'reposito
 
 export type Claimed = { state: State; resumed: boolean; notes: string[] }
 
-/** Takes the lease with one durable push. Throws Held, Superseded or UserError; nothing has changed then. */
+/**
+ * Takes the lease with one durable push. Throws FeatureHeld, Superseded or UserError; nothing has changed then. The job before may
+ * save its last state between our read and our push: the push is refused, and the state is read again, once.
+ */
 export async function claim(given: ClaimTools, request: ClaimRequest): Promise<Claimed> {
+  return await claimOnce(given, request).catch((error: unknown) => {
+    if (!(error instanceof LeaseLost)) throw error
+    return claimOnce(given, request)
+  })
+}
+
+async function claimOnce(given: ClaimTools, request: ClaimRequest): Promise<Claimed> {
   if (request.asked != null) return plan(request.asked, given, request)
   const place = { commit: request.base.sha, workTree: request.workTree }
   const { name, file, found, before } = await resolveFeature(given, place, request)
