@@ -14,8 +14,11 @@ import {
   stat,
 } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
+import { asObject, jsonObject } from '../engine/model/json.ts'
 import type { FileCache } from '../engine/model/ports.ts'
 import { messageOf, UserError } from '../system/errors.ts'
+import { readRegularFileSync } from '../system/files.ts'
+import { removeFolder } from '../system/orphans.ts'
 import { runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import { type AgentVendor, words } from './agent.ts'
@@ -49,6 +52,7 @@ export type Installed = { version: string; bin: string }
 
 const INSTALL_TIMEOUT_MS = 10 * 60_000
 const ASK_TIMEOUT_MS = 60_000
+const MAX_LOCK_BYTES = 16 * 1024 * 1024
 const STAGING = '.installing-'
 /** In front of the version: a restored folder, which npm has not verified, never serves a version with its integrity. */
 const RESTORED = 'restored-'
@@ -116,16 +120,17 @@ async function findInstalled(wanted: PackageRequest): Promise<Installed | null> 
   return { version, bin: bins[at] ?? '' }
 }
 
-/** The integrity of the installed package by npm's lock file, which npm writes after it has verified the hash; null if there is none. */
-async function integrityOf({ package: name }: PackageRequest, folder: string): Promise<string | null> {
-  const text = await readFile(join(folder, 'node_modules', '.package-lock.json'), 'utf8').catch(() => '{}')
-  const found: unknown = JSON.parse(text).packages?.[`node_modules/${name}`]?.integrity
+/** The integrity of the installed package by npm's lock file, which npm writes after it has verified the hash; null if there is none that can be read. */
+function integrityOf({ package: name }: PackageRequest, folder: string): string | null {
+  const bytes = readRegularFileSync(join(folder, 'node_modules', '.package-lock.json'), MAX_LOCK_BYTES)
+  const packages = asObject(jsonObject(bytes?.toString('utf8') ?? '')?.packages)
+  const found = asObject(packages?.[`node_modules/${name}`])?.integrity
   return typeof found === 'string' ? found : null
 }
 
 async function checkIntegrity(wanted: PackageRequest, folder: string): Promise<void> {
   if (wanted.integrity === null) return
-  const found = await integrityOf(wanted, folder)
+  const found = integrityOf(wanted, folder)
   if (found === wanted.integrity) return
   const what = `${wanted.package}@${wanted.version} with ${found ?? 'no integrity'}`
   const fix = 'find out why it differs before you write the other one: nothing of it was run'
@@ -184,7 +189,7 @@ async function install(place: InstallTarget): Promise<Installed> {
   report(`${how} ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
   // A lock file that was restored says what the cache's writer wanted: its integrity is no advice.
   const isAdvised = place.integrity === null && !isRestored
-  const found = isAdvised ? await integrityOf(place, join(place.folder, version)) : null
+  const found = isAdvised ? integrityOf(place, join(place.folder, version)) : null
   const advice = `agent-version: ${version} ${found} takes these bytes alone`
   if (found !== null) report(`agent-version names no integrity: ${advice}`)
   return result
@@ -215,7 +220,7 @@ async function fillStaging(
     })
     return true
   } finally {
-    await rm(staging, { recursive: true, force: true })
+    await removeFolder(staging)
   }
 }
 
@@ -231,7 +236,11 @@ async function restore(
   try {
     const found = versionIn(staging, place.package)
     if (found !== place.version) throw new Error(`its version is ${oneLine(found ?? 'none')}`)
-    requireReady(await keeper.checkRestored(join(staging, 'node_modules', '.bin')), spec)
+    const bin = join(staging, 'node_modules', '.bin')
+    // Another one on the PATH would start in its place.
+    if (findProgram(place.vendor.program, bin) === null)
+      throw new Error(`it has no program ${place.vendor.program}`)
+    requireReady(await keeper.checkRestored(bin), spec)
     return true
   } catch (error) {
     place.report(`the cache does not hold ${spec}: ${messageOf(error)}`)

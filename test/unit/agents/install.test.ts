@@ -213,3 +213,16 @@ test("the runner's tool cache, else the cache of the user, else a folder of ours
   assert.deepEqual(agentCaches({ HOME: 'relative' }, '/last'), ['/last'])
   assert.deepEqual(agentCaches({}, '/last'), ['/last'])
 })
+
+test('a lock file that cannot be read names no integrity', async () => {
+  for (const [name, spoil] of [
+    ['half', `echo '{' >node_modules/.package-lock.json`],
+    ['nothing', `echo null >node_modules/.package-lock.json`],
+    ['pipe', `mkfifo node_modules/.package-lock.json`],
+  ] as const) {
+    const { install, said } = bench(`lock ${name}`, `${GOOD}\n[ "$1" != install ] || ${spoil}`)
+    await install('1.2.3')
+    assert.doesNotMatch(said.join('\n'), /names no integrity/)
+    assert.match((await refusal(install(`1.2.3 sha512-${'A'.repeat(86)}==`))).found, /with no integrity$/)
+  }
+})

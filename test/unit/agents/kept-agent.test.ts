@@ -8,7 +8,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -23,6 +22,7 @@ import { withInstalledAgent } from '../../../src/app/agents.ts'
 import type { FileCache } from '../../../src/engine/model/ports.ts'
 import { openCache } from '../../../src/github/cache-service.ts'
 import { openOtherUser } from '../../../src/isolation/other-user.ts'
+import { removeSync } from '../../../src/system/files.ts'
 import { lacks } from '../../machine/needs.ts'
 import { type CacheService, startCache } from '../../standin/cache-entries.ts'
 import { newRuntimeToken } from '../../standin/results.ts'
@@ -31,7 +31,7 @@ let folder = ''
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'kept-agent-'))
 })
-after(() => rmSync(folder, { recursive: true }))
+after(() => removeSync(folder))
 
 const PACKAGE = 'node_modules/@anthropic-ai/claude-code'
 const FILES = `
@@ -151,16 +151,23 @@ test("what was restored starts as the agent's user, and without a key", asOther,
 })
 
 test('an entry that is of no use is said and not taken: the agent is installed', async (t) => {
+  const spoiledVersion = `sed -i s/1.2.3/6.6.6/ ${PACKAGE}/package.json`
   const entries: [string, string, RegExp][] = [
     ['half', 'HALF', /restoring the agent did not succeed.*not whole/],
-    ['another version', `sed -i s/1.2.3/6.6.6/ ${PACKAGE}/package.json`, /its version is 6\.6\.6/],
+    ['another version', spoiledVersion, /its version is 6\.6\.6/],
     [
       'no version',
       `rm ${PACKAGE}/package.json; ln -s /dev/zero ${PACKAGE}/package.json`,
       /its version is none/,
     ],
     ['of another system', `printf '\\177ELF' >${PACKAGE}/claude`, /the cache does not hold/],
-    ['no program', `rm node_modules/.bin/claude`, /the cache does not hold/],
+    ['no program', `rm node_modules/.bin/claude`, /the cache does not hold.*no program claude/],
+    [
+      'a closed folder',
+      `mkdir node_modules/closed; touch node_modules/closed/a; chmod 500 node_modules/closed; ${spoiledVersion}`,
+      /its version is 6/,
+    ],
+    ['no program that runs', `chmod -x ${PACKAGE}/claude`, /the cache does not hold.*no program claude/],
   ]
   for (const [name, spoil, told] of entries)
     await t.test(name, async () => {
@@ -170,10 +177,29 @@ test('an entry that is of no use is said and not taken: the agent is installed',
         spoil === 'HALF' ? bytes.subarray(0, 1024) : archive(name, `${FILES}\n${spoil}`),
       )
       const one = machine(name, cacheAt(started.url))
+      // Another one on the PATH is not what the entry holds.
+      writeFileSync(join(one.at, 'bin', 'claude'), '#!/bin/bash\necho 9.9.9\n', { mode: 0o755 })
       const { bin } = await one.install()
       assert.ok(one.isInstalled())
       assert.match(one.said.join('\n'), told)
       assert.equal(execFileSync(join(bin, 'claude'), { encoding: 'utf8' }), '1.2.3\n')
+    })
+})
+
+test('the lock file of an entry fails no job and stops none', async (t) => {
+  const lock = 'node_modules/.package-lock.json'
+  for (const [name, spoil] of [
+    ['half a lock file', `echo '{' >${lock}`],
+    ['a lock file of nothing', `echo null >${lock}`],
+    ['a pipe as lock file', `mkfifo ${lock}`],
+  ] as const)
+    await t.test(name, { timeout: 20_000 }, async () => {
+      await using started = await startCache()
+      await machine(`${name} before`, cacheAt(started.url)).install()
+      replace(started.service, () => archive(name, `${FILES}\n${spoil}`))
+      const one = machine(name, cacheAt(started.url))
+      await one.install()
+      assert.equal(one.isInstalled(), false)
     })
 })
 
