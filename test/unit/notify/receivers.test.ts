@@ -32,7 +32,7 @@ async function heardBy(kind: 'slack' | 'discord' | 'teams' | 'telegram' | 'webho
         ? { webhook: { url: server.url(), secret: 'It is a secret to everybody' } }
         : { [kind]: server.url() }
   const answer = await deliver(settings, message, { telegramApi: server.url('') })
-  assert.deepEqual(answer, { ok: true, said: 'HTTP 200' })
+  assert.deepEqual(answer, { ok: true, detail: 'HTTP 200' })
   assert.equal(server.heard.length, 1)
   const heard = server.heard[0]
   assert.ok(heard)
@@ -174,19 +174,19 @@ test('a command gets the message on stdin and as $1, what it is about in variabl
   const custom =
     'test "$(cat)" = "$1" && test "$RALPH_EVENT $RALPH_OUTCOME $RALPH_STORIES_PASSED/$RALPH_STORIES_TOTAL $RALPH_URL" = "outcome stuck 1/2 https://github.com/acme/shop/pull/7" && test -z "$GITHUB_TOKEN$GITHUB_WORKSPACE$OTHER" && pwd >&2'
   const [receiver] = receiversOf({ ...NOBODY, custom }, { ...PLACE, env })
-  assert.deepEqual(await receiver?.deliver(notice(), never), { ok: true, said: 'exit 0' })
+  assert.deepEqual(await receiver?.deliver(notice(), never), { ok: true, detail: 'exit 0' })
   assert.deepEqual(await deliver({ custom: 'echo no such channel >&2; exit 3' }), {
     ok: false,
-    said: 'exit 3: no such channel',
+    detail: 'exit 3: no such channel',
   })
   const odd = notice({
     feature: 'a\0b',
     stories: { total: 1, passed: 0, skipped: 0, blocked: ['$(id)\n\0'] },
   })
   const told = await deliver({ custom: 'test "$RALPH_STORIES_BLOCKED" = "\\$(id)"' }, odd)
-  assert.deepEqual(told, { ok: true, said: 'exit 0' })
+  assert.deepEqual(told, { ok: true, detail: 'exit 0' })
   const slow = await deliver({ custom: 'sleep 30 & sleep 30' }, notice(), { timeoutMs: 300 })
-  assert.deepEqual(slow, { ok: false, said: 'timeout' })
+  assert.deepEqual(slow, { ok: false, detail: 'timeout' })
   const nowhere = await deliver({ custom: 'true' }, notice(), { cwd: '/tmp/not-there' })
   assert.match(nowhere.detail, /^not-started: the working directory \/tmp\/not-there does not exist/)
 })
@@ -199,12 +199,12 @@ test('what a service may answer: 302, 500, nothing, 429, an answer without end',
   assert.equal(server.heard.length, 1, 'not followed')
 
   server.reply = (response) => response.writeHead(500).end('no_service')
-  assert.deepEqual(await deliver(to), { ok: false, said: 'HTTP 500: no_service' })
+  assert.deepEqual(await deliver(to), { ok: false, detail: 'HTTP 500: no_service' })
 
   server.reply = () => {}
   assert.deepEqual(await deliver(to, notice(), { timeoutMs: 200 }), {
     ok: false,
-    said: 'no answer within 0.2 s',
+    detail: 'no answer within 0.2 s',
   })
 
   server.heard.length = 0
