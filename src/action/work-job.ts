@@ -38,7 +38,7 @@ import type { RunEvent } from './github-event.ts'
 import {
   CLAIM_JOB,
   claimedState,
-  claimOutputs,
+  handOver,
   type JobRole,
   refuseWrongPart,
   WHOLE_JOB,
@@ -280,10 +280,7 @@ async function workOn(start: State, parts: Parts, how: JobRole): Promise<WorkRes
   context.settings = null
   if (ended === null) return { neutral: 'there is nothing more for this worker' }
   if ('step' in ended) {
-    await ports.store.save(ended.state)
-    await reporter.handedOver()
-    for (const [name, value] of Object.entries(claimOutputs(ended, parts.base.sha)))
-      core.setOutput(name, value)
+    await handOver(ended, parts.base.sha, { store: ports.store, reporter })
     const attempt = openAttempt(ended.state)
     const what = attempt === null ? ended.step.kind : `${attempt.storyId}, iteration ${attempt.iteration}`
     return { neutral: `handed over: ${what} (${settings.agent})` }

@@ -1,9 +1,11 @@
 // The claim job begins an iteration and hands it over; the other jobs find the iteration by that hand-over.
+import * as core from '@actions/core'
 import type { Workspace } from '../../app/workspace.ts'
 import type { HandedOver } from '../../engine/loop.ts'
-import type { AgentPort, GatesPort } from '../../engine/model/ports.ts'
+import type { AgentPort, GatesPort, StorePort } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
 import { type Part, stepsOf } from '../../engine/model/step.ts'
+import type { GitHubReporter } from '../../github/reporter.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { UserError } from '../../system/errors.ts'
 import { unavailablePorts } from './handed-over-ports.ts'
@@ -37,8 +39,19 @@ function workersOf({ workers }: NonNullable<State['job']['wave']>): string {
   return JSON.stringify(Array.from({ length: workers }, (_, at) => `${at + 1}`))
 }
 
+/** Saves the state, and names the next job. GitHub is waited for last: this job may be killed meanwhile. */
+export async function handOver(
+  ended: HandedOver,
+  base: string,
+  { store, reporter }: { store: Pick<StorePort, 'save'>; reporter: Pick<GitHubReporter, 'handedOver'> },
+): Promise<void> {
+  await store.save(ended.state)
+  for (const [name, value] of Object.entries(claimOutputs(ended, base))) core.setOutput(name, value)
+  await reporter.handedOver()
+}
+
 /** The outputs of the claim job, by name. `next`: which job runs next. The lease is kept. */
-export function claimOutputs({ step, state }: HandedOver, base: string): Record<string, string> {
+function claimOutputs({ step, state }: HandedOver, base: string): Record<string, string> {
   const { folder, feature, branch } = state
   return {
     handover: writeHandover({ folder, nonce: state.lease?.nonce ?? '', base }),
