@@ -10,7 +10,9 @@ export const REMOTE_REFUSAL =
   /(returned error:|HTTP) 40[34]|permission to .* denied|write access to repository not granted|repository .*not found/i
 
 /** Another push holds the ref's lock for a moment: tried again, and then the lease decides. */
-const LOCKED = /^!.*\[remote rejected\] \((?:cannot lock ref|failed to update ref)/m
+const LOCKED = /^!.*\[remote rejected\] \((?:cannot lock ref|failed to update ref)/
+/** The other refs of an atomic push, which fail with the first. */
+const FAILED_WITH_IT = /^!.*\[(?:remote )?rejected\] \(atomic /
 /** A ref `a` blocks a new ref `a/b` for good: no further try. */
 const IN_THE_WAY = /exists; cannot create/
 
@@ -34,8 +36,11 @@ export async function push(git: Git, remote: Remote, moves: readonly RefMove[]):
     const isAsItWas = ({ ref, from }: RefMove) => (now.get(ref) ?? null) === from
     // A server that died in between has moved some of the refs: the others are pushed alone.
     if (left.length < moves.length && left.every(isAsItWas)) return push(git, remote, left)
-    const isLocked = LOCKED.test(result.stdout) && !IN_THE_WAY.test(answer)
-    const isRefused = /^!/m.test(result.stdout) && !isLocked
+    const failures = result.stdout.split('\n').filter((line) => line.startsWith('!'))
+    const causes = failures.filter((line) => !FAILED_WITH_IT.test(line))
+    const isLocked =
+      causes.length > 0 && causes.every((line) => LOCKED.test(line)) && !IN_THE_WAY.test(answer)
+    const isRefused = failures.length > 0 && !isLocked
     if (!moves.every(isAsItWas) || isRefused) return { kind: 'rejected', answer }
   }
   return { kind: 'rejected', answer }

@@ -42,3 +42,19 @@ test('a ref that another push has moved is lost at once, and a refusal is one', 
     assert.equal(count(), 1)
   }
 })
+
+/** The answer to an atomic push whose other ref failed for this reason. */
+const beside = (reason: string) =>
+  LOCKED.replace('Done', `!\t${OURS}:refs/heads/ralph/sample\t[remote rejected] (${reason})\nDone`)
+
+test('of two refs one is locked: refused where the other is, pushed again where it failed with the first', async () => {
+  const refused = gitOf([[beside('protected branch hook declined'), OLD]])
+  assert.equal((await push(refused.git, REMOTE, [MOVE])).kind, 'rejected')
+  assert.equal(refused.count(), 1)
+  const { git, count } = gitOf([
+    [beside('atomic transaction failed'), OLD],
+    [null, OURS],
+  ])
+  assert.deepEqual(await push(git, REMOTE, [MOVE]), { kind: 'pushed' })
+  assert.equal(count(), 2)
+})
