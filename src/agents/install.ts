@@ -167,7 +167,7 @@ async function install(place: InstallTarget): Promise<Installed> {
   const began = performance.now()
   const spec = `${place.package}@${version}`
   await removeLeftovers(place.folder)
-  const keeper = cacheFor(place)
+  const keeper = await cacheFor(place, spec)
   const isRestored =
     keeper !== null &&
     (await fillStaging(place, `${RESTORED}${version}`, (staging) => restore(place, staging, keeper)))
@@ -176,8 +176,7 @@ async function install(place: InstallTarget): Promise<Installed> {
       report(`installing ${spec}`)
       await installPackage(place, staging, spec)
       await checkProgram(place, staging, spec)
-      if (keeper !== null)
-        await saveToCache(staging, cacheEntryOf(place.vendor.name, spec, place.env), keeper)
+      if (keeper !== null) await saveToCache(staging, keeper)
       return true
     })
   }
@@ -196,10 +195,25 @@ async function install(place: InstallTarget): Promise<Installed> {
 }
 
 /** Null if no cache is used. With an integrity none is: a cached folder cannot be compared with the hash of the package. */
-function cacheFor({ cache = null, env, signal, report, integrity }: InstallTarget) {
+async function cacheFor(place: InstallTarget, spec: string) {
+  const { cache = null, env, signal, report, integrity, vendor } = place
   if (cache === null || integrity !== null) return null
-  const { files, checkRestored } = cache
-  return { cache: files, checkRestored, env, report, ...(signal === undefined ? {} : { signal }) }
+  try {
+    const entry = cacheEntryOf(vendor.name, spec, { env, registry: await registryOf(place) })
+    const { files, checkRestored } = cache
+    return { cache: files, entry, checkRestored, env, report, ...(signal === undefined ? {} : { signal }) }
+  } catch (error) {
+    report(`the cache is not used (cache: off leaves it out): ${oneLine(messageOf(error))}`)
+    return null
+  }
+}
+
+/** Where npm would get the package from, by its configuration; no request is made. */
+function registryOf(place: InstallTarget): Promise<string> {
+  const [scope = '', name] = place.package.split('/')
+  const settings = ['registry', ...(name === undefined ? [] : [`${scope}:registry`])]
+  const quiet = words('--no-update-notifier --loglevel=error --logs-max=0')
+  return runNpm(place, place.folder, ['config', 'get', ...settings, ...quiet], ASK_TIMEOUT_MS)
 }
 
 /** Fills a folder of its own, which gets this name where it is whole. */
@@ -231,8 +245,7 @@ async function restore(
   keeper: AgentCache & Pick<InstalledAgentCache, 'checkRestored'>,
 ): Promise<boolean> {
   const spec = `${place.package}@${place.version}`
-  if (!(await restoreFromCache(staging, cacheEntryOf(place.vendor.name, spec, place.env), keeper)))
-    return false
+  if (!(await restoreFromCache(staging, keeper))) return false
   try {
     const found = versionIn(staging, place.package)
     if (found !== place.version) throw new Error(`its version is ${oneLine(found ?? 'none')}`)

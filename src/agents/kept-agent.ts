@@ -18,28 +18,32 @@ const MAX_PACKAGE_BYTES = 1_000_000
 
 export type AgentCache = {
   cache: FileCache
+  entry: CacheEntry
   env: Readonly<Record<string, string>>
   signal?: AbortSignal
   report(line: string): void
 }
 
-/** A program for one system is none for another; another registry may have other bytes under that version. */
-export function cacheEntryOf(name: string, spec: string, env: Readonly<Record<string, string>>): CacheEntry {
+/**
+ * A program for one system is none for another; another registry may have other bytes under that version. `registry`: what npm
+ * says that it is, from variables, its own configuration and the user's.
+ */
+export function cacheEntryOf(
+  name: string,
+  spec: string,
+  { env, registry }: { env: Readonly<Record<string, string>>; registry: string },
+): CacheEntry {
   const libc = existsSync('/etc/alpine-release') ? 'musl' : 'libc'
   const machine = [process.platform, process.arch, env.ImageOS ?? '', libc]
-  const made = JSON.stringify([FORMAT_VERSION, spec, ...machine, env.NPM_CONFIG_REGISTRY ?? ''])
+  const made = JSON.stringify([FORMAT_VERSION, spec, ...machine, registry])
   const version = createHash('sha256').update(made).digest('hex')
   return { key: `ralph-agent-${name}-${process.platform}-${process.arch}-${version.slice(0, 16)}`, version }
 }
 
 /** Fills the folder, which is empty; false where nothing is kept, or the service does not answer. */
-export async function restoreFromCache(
-  folder: string,
-  entry: CacheEntry,
-  keeper: AgentCache,
-): Promise<boolean> {
+export async function restoreFromCache(folder: string, keeper: AgentCache): Promise<boolean> {
   return await reportingErrors('restoring the agent', keeper, folder, async (file, signal) => {
-    if (!(await keeper.cache.get(entry, file, signal))) return false
+    if (!(await keeper.cache.get(keeper.entry, file, signal))) return false
     if (!(await isWhole(file))) throw new Error('the entry is not whole')
     // Without the archive's owners and set-uid bits; tar itself takes names that lead out of the folder for its own.
     const flags = ['--no-same-owner', '--no-same-permissions']
@@ -49,13 +53,13 @@ export async function restoreFromCache(
 }
 
 /** Once it is installed, and before anything that is not trusted has run in this job. */
-export async function saveToCache(folder: string, entry: CacheEntry, keeper: AgentCache): Promise<void> {
+export async function saveToCache(folder: string, keeper: AgentCache): Promise<void> {
   await reportingErrors('keeping the agent', keeper, folder, async (file, signal) => {
     // Not compressed: it takes longer than the upload, and an entry is never more than it seems.
     await tar(['-c', '-f', file, '-C', folder, 'node_modules'], keeper, signal)
     // A tar that ends too early may look like a shorter one; behind its end nothing is read.
     await appendFile(file, await digestOf(file))
-    await keeper.cache.put(entry, file, signal)
+    await keeper.cache.put(keeper.entry, file, signal)
     return true
   })
 }

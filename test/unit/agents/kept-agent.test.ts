@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -46,7 +47,14 @@ function machine(name: string, cache: FileCache | null) {
   const at = join(folder, name)
   mkdirSync(join(at, 'bin'), { recursive: true })
   const log = join(at, 'npm.log')
-  const npm = `#!/bin/bash\necho "$1" >>'${log}'\n[ "$1" = install ] || exit 0\n${FILES}\n`
+  const npm = `#!/bin/bash
+case "$1" in
+config) cat '${at}/registry' ;;
+install) echo "$1" >>'${log}'
+${FILES} ;;
+esac
+`
+  writeFileSync(join(at, 'registry'), 'registry=https://registry.npmjs.org/\n')
   writeFileSync(join(at, 'bin', 'npm'), npm, { mode: 0o755 })
   const said: string[] = []
   const install = (version = '1.2.3') => {
@@ -82,6 +90,32 @@ test('the second machine takes what the first has installed, without npm', async
     [...started.service.entries.keys()].join(),
     /^ralph-agent-claude-\w+-\w+-[0-9a-f]{16} [0-9a-f]{64}$/,
   )
+})
+
+test('another registry, wherever npm has it from, may have other bytes: its agents are kept apart', async () => {
+  await using started = await startCache()
+  const at = (name: string, registry: string) => {
+    const one = machine(name, cacheAt(started.url))
+    writeFileSync(join(one.at, 'registry'), `registry=${registry}\n`)
+    return one
+  }
+  await at('registry one', 'https://one.example.com/').install()
+  const other = at('registry two', 'https://two.example.com/')
+  const same = at('registry one again', 'https://one.example.com/')
+  await other.install()
+  await same.install()
+  assert.deepEqual([other.isInstalled(), same.isInstalled()], [true, false])
+  assert.equal(started.service.entries.size, 2)
+})
+
+test('where npm does not say its registry nothing is kept, and the agent is installed', async () => {
+  await using started = await startCache()
+  const one = machine('no registry', cacheAt(started.url))
+  rmSync(join(one.at, 'registry'))
+  await one.install()
+  assert.ok(one.isInstalled())
+  assert.deepEqual(started.service.asked, [])
+  assert.match(one.said.join('\n'), /^the cache is not used \(cache: off leaves it out\): .*npm config/m)
 })
 
 test('a version with its integrity is installed: what a cache holds is not compared with it', async () => {
