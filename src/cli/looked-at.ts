@@ -1,5 +1,5 @@
-// The commit that gates, a judge or a planner look at, noted beside the clone while they do: where a run is killed then, what differs
-// from it is nobody's work. An agent may write the note, too: what it does to the tree by that, the guard sees as all that it leaves.
+// The commit that gates, a judge or a planner have in the checkout, noted beside the clone while they do: where a run is killed then,
+// changes to it are discarded. An agent may forge the note; the guard looks at the result like at any other change.
 
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ function candidateOf(attempt: AttemptStep['attempt']): string | null {
   return 'candidate' in attempt ? attempt.candidate.commit : null
 }
 
-/** The commit that a holder which is gone looked at when it was killed; null where there is none, or people went on from there. */
+/** The commit that a killed run was checking; null if there is none, or if people have committed since. */
 export async function commitLookedAt(
   { git, clone, objects }: Workspace,
   { lease, branch, published }: State,

@@ -22,10 +22,10 @@ import { tokenFor } from './github-token.ts'
 import { chooseFolders, refuseUnknown, type Source } from './monitor-source.ts'
 import { defaultBranchOf, remoteOf } from './origin.ts'
 
-/** The newest features that are shown where nobody names one: each costs a request when it changes. */
+/** The newest features that are shown where none is named: each costs a request when it changes. */
 const MOST_FEATURES = 20
 
-/** Null where this clone has no GitHub to ask, or nobody a token, and `--remote` was not said. */
+/** Null where this clone is not of GitHub, or there is no token, and `--remote` was not given. */
 export async function openRemote(
   context: Context,
   settings: Settings,

@@ -1,4 +1,4 @@
-// Whom a person wants told wherever they run Ralph: variables, and ~/.ralph.env, which nobody else may read. Their names are
+// A person's own receivers on every machine: variables, and ~/.ralph.env, which no other user may read. Their names are
 // those of the Ralph with plan and build, so that what was set up for it is heard here.
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -87,7 +87,7 @@ async function openPlanContext(context: Context, mayAsk: boolean) {
     /** Null in a repository without a commit: it can be planned for, but no session and no run begins there. */
     local,
     planner: createPlanner(context, local),
-    /** Null where nobody can be asked, or `--yes` has answered. */
+    /** Null where there is no terminal to ask on, or `--yes` has answered. */
     ask: mayAsk ? terminalPrompts(context) : null,
     width: lookOf(out, true).width,
     /** The files of the tree that were written so far, by path. */
@@ -158,7 +158,7 @@ async function settled(
   throw new UserError({ path, found, expected: 'the same in both', fix })
 }
 
-/** Nobody is asked: with `--yes` a plan without a mistake is taken; without it, only one that changes nothing. */
+/** Without a question: with `--yes` a plan without a mistake is taken; without it, only one that changes nothing. */
 async function unasked(
   desk: PlanContext,
   feature: string,

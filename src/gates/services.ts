@@ -118,7 +118,7 @@ export function createServices(options: ServicesOptions) {
     return []
   }
 
-  /** Null when it is ready, or nobody waits for it any more; else what went wrong. `wasFree`: its port, before any came. */
+  /** Null when it is ready or the wait was aborted, else the reason. `wasFree`: its port was free before any service started. */
   async function startOne(service: Service, signal: AbortSignal, wasFree: boolean): Promise<string | null> {
     const { ready, readyTimeoutMs } = service
     const look = readyCheckOf(service)
@@ -127,7 +127,7 @@ export function createServices(options: ServicesOptions) {
         ? null
         : formatNotReady(service, await waitUntilReady(look, readyTimeoutMs, signal))
     const inTheWay = await findOccupant(service, look, signal)
-    // Of what took it since, it is the code's own fault: a server that listens in the place of another one.
+    // The port was free before, so one of our own services took it.
     if (inTheWay !== null && wasFree && running.size > 0)
       return `${CANNOT_START}${inTheWay.replace(TAKEN, 'answers since a service before it came up')}`
     if (inTheWay !== null) return `${CANNOT_START}${inTheWay}`
@@ -158,7 +158,7 @@ export function createServices(options: ServicesOptions) {
   ): Promise<string | null> {
     if (ready.kind === 'command' && (await look?.(STILL_READY_MS, signal)) === null)
       return `\`${ready.run}\` is content already`
-    // On a loopback of their own is nobody but them, and all of them are ended.
+    // Only they use a loopback of their own, and all of them are ended.
     if (as?.hasOwnLoopback === true) return null
     const last = performance.now() + EXIT_GRACE_MS
     for (let found = await findTakenPort(ready); found !== null; found = await findTakenPort(ready)) {
@@ -168,7 +168,7 @@ export function createServices(options: ServicesOptions) {
     return null
   }
 
-  /** Of a program that left, and of what somebody else runs, only an answer tells; and whatever stands beside a red gate is asked. */
+  /** Asks the ready check of services whose process we do not hold, and of all of them beside a red gate. */
   async function findFailed({ tags }: GateRun, results: readonly GateResult[], signal: AbortSignal) {
     // No further gate begins when one has fallen.
     const during = results.at(-1)?.name ?? ''

@@ -9,7 +9,7 @@ export type RequestedUse = 'stories' | 'background'
 
 /**
  * A document as it was found; `path` is relative to the repository, with `/`. `isNamed`: a person named this very file, not only
- * a folder of it; `isDiscovered`: nobody named it. `part`: of a file with several plans the one that is wanted, such as a tag of Task Master.
+ * a folder of it; `isDiscovered`: it was found, not named. `part`: of a file with several plans the one that is wanted, such as a tag of Task Master.
  */
 export type DocumentFile = {
   path: string
@@ -115,7 +115,7 @@ export type Reading<S = ParsedStory> = {
   notes: string[]
   mistakes: Mistake[]
   /**
-   * `only`: words and nothing else. `background`: words that an agent needs only where nobody wrote stories. `unknown`: data
+   * `only`: words and nothing else. `background`: words that an agent needs only where there are no stories. `unknown`: data
    * in no format that is known here.
    */
   prose: 'none' | 'background' | 'only' | 'unknown'

@@ -4,7 +4,7 @@ import type { Mistake } from '../../system/errors.ts'
 import { nearest } from '../../system/nearest.ts'
 import { describeValue } from '../model/text.ts'
 
-/** A JSON object whose fields nobody has checked yet. */
+/** A JSON object whose fields are not checked yet. */
 export type Raw = { [key: string]: unknown }
 
 /** Version 2 in shape, its values unchecked, with the names under which people know its fields. */

@@ -240,7 +240,7 @@ export function emptyPrd(): Prd {
   return { schemaVersion: 2, project: '', branchName: '', description: '', run: emptyRun(), userStories: [] }
 }
 
-/** A story nobody has worked on, with the given fields; without criteria the description, or else the title, is it. */
+/** A story that was not worked on yet, with the given fields; without criteria the description, or else the title, is it. */
 export function newStory(given: Partial<Story> & Pick<Story, 'id' | 'title'>): Story {
   return {
     epicId: null,

@@ -152,7 +152,7 @@ function whyGone({ exit, output }: RunResult): string {
 
 /** A larger one is dropped: no answer that we ask for is. */
 const MOST_BYTES = 8 * 1024 * 1024
-/** What a page can send without end, and what of that nobody looks at. */
+/** Events that a page can send without end, and that are not looked at. */
 const CONSOLE = /^\{"method":"(?:Runtime\.consoleAPICalled|Runtime\.exceptionThrown|Log\.entryAdded)"/
 const NOISE = /^\{"method":"Runtime\.consoleAPICalled","params":\{"type":"(?!error"|assert")/
 
@@ -210,7 +210,7 @@ class PipeTransport implements ConnectionTransport {
     else this.#hand(Buffer.concat(chunks).toString('utf8'))
   }
 
-  /** What cannot be read, or is not as we know it, is as if it had not come: a browser ends nobody else. */
+  /** A message that cannot be read is ignored: a browser must not be able to end another session. */
   #hand(message: string): void {
     Promise.resolve(message)
       .then((text) => this.onmessage?.(text))

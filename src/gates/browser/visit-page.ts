@@ -126,7 +126,7 @@ class Page {
     const { axe } = this.#how
     if (axe !== null) {
       const violations = await this.#ask(`${axe}\n;${VIOLATIONS}`, AXE_MS)
-      // What keeps nobody out is told, and fails nothing.
+      // What keeps no person out is a remark, and fails nothing.
       for (const [what, text] of violations ?? [])
         (/\((?:serious|critical),/.test(what) ? this.faults : this.remarks).add(what, text)
       if (violations === null) this.remarks.add('accessibility', 'it could not be looked at')

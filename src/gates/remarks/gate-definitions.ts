@@ -15,7 +15,7 @@ const MAX_PINS = 100
 /** No more scripts, files and texts are followed, and no more of a text is read. */
 const MOST_NAMES = 500
 const LONGEST_TEXT = 100_000
-/** Nobody nests package.json deeper, and what is nested deeply overflows the stack of whoever reads it. */
+/** No package.json of people is nested deeper, and deep nesting overflows the stack of a reader. */
 const DEEPEST = 100
 
 /** Whether the text of a file with that name counts; for others any two texts will do. */

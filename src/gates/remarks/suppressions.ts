@@ -19,7 +19,7 @@ const COMMENT = new RegExp(`(?:/\\*+|//+|#+|<!--|--)[ \\t]*(?:${WORDS})(?:.*?\\*
 /** Rust; Java and Kotlin; C#. */
 const ATTRIBUTE =
   /#!?\[(?:allow|expect)\([^)\n]*\)\]|@(?:SuppressWarnings|Suppress|SuppressFBWarnings)\([^)\n]*\)|^[ \t]*#pragma warning disable.*$/g
-/** Lines that nobody writes by hand are not searched. */
+/** Longer lines are generated, and not searched. */
 const LONGEST_LINE = 2000
 
 /** The text without the suppressions that `before` does not have, as a formatter would leave it; null where it adds none. */

@@ -37,7 +37,7 @@ function entryOf(file: string, name: string): string[] | undefined {
   return lines.find((line) => line.startsWith(`${name}:`))?.split(':')
 }
 
-/** Nobody is a member: only root can start a program in it. */
+/** The group has no member: only root can start a program in it. */
 function openGroup(name: string): string {
   return `${name}-open`
 }

@@ -153,7 +153,7 @@ function pathInTree({ env, workTree }: ProbeOptions): string[] {
   return pathOf(env).filter((folder) => isWithin(real(folder), [real(workTree)]))
 }
 
-/** Where programs come from: whoever writes there has them run by others. */
+/** Where programs come from: what is written there is run by other users. */
 function foldersOf(options: ProbeOptions): string[] {
   const { env } = options
   const inTree = pathInTree(options)
@@ -191,7 +191,7 @@ export function actionsFolder({ RUNNER_WORKSPACE }: Env): string | null {
   return folder !== null && existsSync(folder) ? folder : null
 }
 
-/** Where something in it may be written by everybody, nobody else enters it any more. Gives the mode that it had. */
+/** Where every user may write something in it, the folder is closed to other users. Gives the mode that it had. */
 export async function closeActions(env: Env): Promise<[path: string, mode: number] | null> {
   const folder = actionsFolder(env)
   if (folder === null) return null

@@ -74,7 +74,7 @@ export function processesOf(
   return { signal, lives: () => all().length > 0, end }
 }
 
-/** Whoever is there now and not the user's never will be: most of the machine's. */
+/** Processes that run now as another user stay that user's: most of the machine's. */
 export function processesOfOthers({ uid }: Account): ReadonlyMap<number, string> {
   const others = processIds().filter((pid) => ownerOf(pid) !== uid)
   return new Map(

@@ -50,7 +50,7 @@ export async function placesOf(root: Root, account: Account, view: View, workTre
   const bash = (script: string, ...args: string[]) => asRoot(...BASH, script, 'ralph', ...args)
   const open = view.isNarrow ? OPEN : [...OPEN, ...(await worldWritable(root, workTree))]
 
-  /** A name that nobody knows: nothing stands there for root to follow. */
+  /** A name that cannot be guessed, so that no link is there for root to follow. */
   const named = (kind: string) => join(top, `${kind}-${randomBytes(8).toString('hex')}`)
   const owned = (path: string) =>
     asRoot('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), path)

@@ -12,7 +12,7 @@ export type MarkRequest = { mark: Mark; storyId: string; commit: string | null }
 
 /**
  * The text with the marks in it; `unset`: those that have no place there, or one that holds more than a plain word. A box on a line of
- * `open` does not count as ticked, whoever ticked it.
+ * `open` does not count as ticked, whether the agent or a person ticked it.
  */
 export function setMarks(
   text: string,
