@@ -8,7 +8,7 @@ import { plannedFiles } from '../engine/prd/plan-file.ts'
 import { updateSprintStatus } from '../plan/sprint-status.ts'
 import { isFromDocument, passedByRalph } from '../plan/write-back/passed-stories.ts'
 import { withAgentsSection } from '../report/agents-md.ts'
-import { updateAggregate } from '../report/aggregate-json.ts'
+import { updateAggregate } from '../report/other-ralph-aggregate.ts'
 import type { Settings } from '../settings/read-settings.ts'
 
 /** Folders in which BMAD keeps its plans. */

@@ -14,7 +14,7 @@ import { hasNote } from '../engine/story-notes.ts'
 import { recordMessage } from '../report/feature-files.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
-import { commitLookedAt, throwAway } from './looked-at.ts'
+import { commitLookedAt, throwAway } from './commit-note.ts'
 
 /** With what people have changed in prd.json, where they had it from the commit `head`. */
 export async function withEdits(

@@ -34,12 +34,12 @@ import {
   onSignals,
   readSettings,
 } from './command-context.ts'
+import { currentCommitNotes } from './commit-note.ts'
 import { takeUpEdits } from './edits.ts'
 import { findMerged, withMerge } from './feature-status.ts'
 import { inboxQueue, queueCommand } from './inbox.ts'
 import { type LocalRun, openLocal } from './local-feature.ts'
 import { dryRun } from './look.ts'
-import { currentCommitNotes } from './looked-at.ts'
 import { withOwnNotify } from './notify-own.ts'
 
 /** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */

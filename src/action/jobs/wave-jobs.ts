@@ -7,7 +7,7 @@ import { type HandedOver, type JobEnd, loop, settleObservers } from '../../engin
 import type { Limits } from '../../engine/model/limit-types.ts'
 import { LeaseLost, type Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
-import { nextRunStep } from '../../engine/parallel/next-steps.ts'
+import { nextRunStep } from '../../engine/parallel/parallel-steps.ts'
 import { withTimeOf } from '../../engine/parallel/shared-state.ts'
 import { workInWave } from '../../engine/parallel/wave.ts'
 import { reduce } from '../../engine/reduce.ts'

@@ -44,7 +44,7 @@ type Row = {
   settles: boolean
   /**
    * The commit that gates, a judge or a planner have in the checkout for it, or null. A run that is killed there leaves what they
-   * wrote, and nothing of it may count as somebody's work (cli/looked-at.ts).
+   * wrote, and nothing of it may count as somebody's work (cli/commit-note.ts).
    */
   looksAt: 'candidate' | 'green' | null
 }

@@ -10,7 +10,7 @@ import type { AttemptStep, Step } from '../model/step.ts'
 import { perform } from '../perform.ts'
 import { recordLostSession, reservedUsage } from '../record-session.ts'
 import { reduce } from '../reduce.ts'
-import { nextAttemptStep, nextRunStep } from './next-steps.ts'
+import { nextAttemptStep, nextRunStep } from './parallel-steps.ts'
 import { landedBefore, withOnlyAttempt } from './train.ts'
 
 type Performed = { step: Step; event: Event }

@@ -6,7 +6,7 @@ import type { Limits } from '../model/limit-types.ts'
 import { LeaseLost, type StorePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { reduce } from '../reduce.ts'
-import { nextRunStep } from './next-steps.ts'
+import { nextRunStep } from './parallel-steps.ts'
 
 /** The most tries of one save: other workers may overtake it many times. */
 const MOST_TRIES = 300

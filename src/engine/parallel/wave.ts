@@ -9,7 +9,7 @@ import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
 import { perform } from '../perform.ts'
 import { stateForStep } from './lanes.ts'
-import { nextWorkerStep, type WorkerStep } from './next-steps.ts'
+import { nextWorkerStep, type WorkerStep } from './parallel-steps.ts'
 import { SharedState } from './shared-state.ts'
 
 export type Worker = {

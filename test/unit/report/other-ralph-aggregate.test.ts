@@ -1,7 +1,7 @@
 // `.ralph/aggregate.json` of the Ralph with steps: the figures of the last run, the rest as it was.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { updateAggregate } from '../../../src/report/aggregate-json.ts'
+import { updateAggregate } from '../../../src/report/other-ralph-aggregate.ts'
 import { complete } from './samples.ts'
 
 const BEFORE = {
