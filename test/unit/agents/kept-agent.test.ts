@@ -30,7 +30,8 @@ import { newRuntimeToken } from '../../standin/results.ts'
 
 let folder = ''
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kept-agent-'))
+  // Not in shared memory, which the other user has of its own.
+  folder = mkdtempSync(join(tmpdir().startsWith('/dev/shm') ? '/tmp' : tmpdir(), 'kept-agent-'))
 })
 after(() => removeSync(folder))
 
