@@ -125,7 +125,7 @@ if (full) {
   })
 } else {
   // Most of their files take less time than a process of their own to start in: they share one, beside all else.
-  const rooms = 'app documents jobs loop notify prd report review settings telemetry'.split(' ')
+  const rooms = 'app engine notify plan report settings'.split(' ')
   const together = tests('unit tests of what touches little', [`test/unit/{${rooms}}/**/*.test.ts`], {
     more: ['--test-isolation=none'],
     beside: true,
