@@ -68,11 +68,12 @@ class Run {
   async #begin(step: AttemptStep): Promise<void> {
     const { attempt } = step
     const { storyId } = attempt
-    if (step.kind === 'accept') return this.#happened(await this.#performed(step, this.#state, this.#ports))
-    const lane = this.#laneOf(attempt)
+    const lane = step.kind === 'accept' ? null : this.#laneOf(attempt)
+    const state = step.kind === 'accept' ? this.#state : stateForStep(step, this.#state, attempt)
+    // Without a lane it uses the run's own checkout, which is for one step at a time.
+    if (lane === null) return this.#happened(await this.#performed(step, state, this.#ports))
     const signal = AbortSignal.any([this.#ports.signal, this.#stop.signal])
-    const ports = lane === null ? this.#ports : { ...this.#ports, ...lane, signal }
-    const performed = this.#performed(step, stateForStep(step, this.#state, attempt), ports)
+    const performed = this.#performed(step, state, { ...this.#ports, ...lane, signal })
     // A rejection without a handler would end the process: the error is handled when this step's result is read.
     performed.catch(() => {})
     this.#working.set(storyId, performed)

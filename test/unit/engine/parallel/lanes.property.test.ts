@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { takeOver } from '../../../../src/engine/attempt-events.ts'
 import type { Ports } from '../../../../src/engine/model/ports.ts'
 import { runUsage } from '../../../../src/engine/model/usage-totals.ts'
 import { runLanes } from '../../../../src/engine/parallel/lanes.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
+import { reduce } from '../../../../src/engine/reduce.ts'
 import { runs } from '../../runs.ts'
 import { gate, limitsWith, stateOf } from '../samples.ts'
 import { arbitraryLimits, arbitraryStories, besideEachOther, laneOf, portsOf, World } from '../train-world.ts'
@@ -98,4 +100,32 @@ test('a project that cannot be prepared ends the run with why, and charges no st
   assert.deepEqual(state.attempts, {})
   assert.equal(state.prd.run.iterations, 0)
   assert.equal(world.sessions, 0)
+})
+
+test('attempts of a killed run are given back one after the other: the checkout is for one step at a time', async () => {
+  const scheduler = fc.sample(fc.scheduler(), 1)[0] ?? assert.fail()
+  const world = new World([], scheduler)
+  const ids = ['US-0', 'US-1', 'US-2']
+  const limits = limitsWith({ maxParallel: 3 })
+  const stories = ids.map((id) => newStory({ id, title: id }))
+  const start = stateOf(stories, { published: 'base' })
+  const killed = ids.reduce(
+    (state, storyId) => reduce(state, { kind: 'reserved', storyId, at: 1 }, limits),
+    start,
+  )
+  assert.equal(Object.keys(killed.attempts).length, 3)
+  const ports = portsOf(world)
+  let [now, most] = [0, 0]
+  const checkOut = async () => {
+    now += 1
+    most = Math.max(most, now)
+    await new Promise((resolve) => setImmediate(resolve))
+    now -= 1
+    return { conflict: null }
+  }
+  const given = { ...ports, repository: { ...ports.repository, checkOut } }
+  const { state } = await scheduler.waitFor(runLanes(takeOver(killed), limits, given))
+  assert.equal(most, 1)
+  assert.deepEqual(state.attempts, {})
+  assert.ok(state.prd.userStories.every(({ passes }) => passes))
 })
