@@ -79,6 +79,7 @@ const NO_DISPATCH: DispatchPort = { dispatch: async () => ({ kind: 'dispatched',
 
 const NO_PULL_REQUEST: PullRequestPort = {
   beforePublish: async ({ github }) => github,
+  learned: async () => ({}),
   opened: async ({ github }) => github,
   finished: async ({ github }) => github,
   merged: async () => false,

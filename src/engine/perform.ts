@@ -99,7 +99,11 @@ const ACTS: Acts = {
   prepare: (_, context) => prepare(context),
   baseline: (_, context) => baseline(context),
   open: (_, context) => open(context),
-  reserve: async ({ storyId }) => ({ kind: 'reserved', storyId }),
+  reserve: async ({ storyId }, { ports }) => ({
+    kind: 'reserved',
+    storyId,
+    github: await ports.pullRequest.learned(),
+  }),
   agent: async ({ attempt }, context) => (await preparedLane(attempt, context)) ?? work(attempt, context),
   guard: ({ attempt }, context) => guard(attempt, context),
   rebase: ({ attempt }, context) => rebase(attempt, context),

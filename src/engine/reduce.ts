@@ -71,7 +71,10 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     baselined,
     opened,
     pushed: (state, { github }) => ({ ...state, published: state.green, github }),
-    reserved: (state, event, limits) => begunPlan(reserve(state, event, limits)),
+    reserved: (state, event, limits) => {
+      const github = { ...state.github, ...event.github }
+      return begunPlan(reserve({ ...state, github }, event, limits))
+    },
     assigned,
     abandoned,
     worked,

@@ -77,7 +77,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   #unposted: State | null = null
   /** The pull request that the state knows was looked up. */
   #isFound = true
-  /** What was learned while posting; the state takes it in with the next answer. */
+  /** What was learned while posting; the state has it from the next reservation or answer on. */
   #found: Partial<Pick<GithubIds, 'pull' | 'pullUrl' | 'comment'>> = {}
 
   constructor(options: ReporterOptions) {
@@ -127,6 +127,11 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   async settle(): Promise<void> {
     await this.#posting
+  }
+
+  async learned(): Promise<Partial<GithubIds>> {
+    await this.#posting
+    return this.#found
   }
 
   /** The state is saved, and another job goes on: what this job opened is reported. */

@@ -344,6 +344,7 @@ test('status is answered in one reply, which the next one brings up to date; ver
   const text = first?.body ?? ''
   assert.match(text, /1 of 2 stories pass · US-002 is in work/)
   assert.ok(text.includes(`[A job](${github.url}/acme/shop/actions/runs/${work.id}) works on it now.`), text)
+  assert.ok(text.includes(`[summary](${github.url}/acme/shop/pull/${number}#issuecomment-`), text)
   assert.match(text, /As of 20\d\d-/)
   await middle.release()
   await runner.settled()
@@ -356,9 +357,6 @@ test('status is answered in one reply, which the next one brings up to date; ver
     replies()[1]?.body ?? '',
     /Complete: 2 of 2 stories pass.*No job works on it now.*Review this pull request/s,
   )
-  // Which comment it is, the state knows from the first publish on.
-  const ended = replies()[1]?.body ?? ''
-  assert.ok(ended.includes(`[summary](${github.url}/acme/shop/pull/${number}#issuecomment-`), ended)
 
   const verifies = async () => (await site.sessions()).filter(({ mode }) => mode === 'verify').length
   assert.equal(await verifies(), 0)

@@ -104,6 +104,8 @@ export interface GitHub extends AsyncDisposable {
   pulls: () => Promise<PullView[]>
   issue: (number: number) => Issue
   comments: (number: number) => Comment[]
+  /** As soon as there is one. */
+  firstComment: (number: number) => Promise<Comment>
   reactions: (commentId: number) => Reaction[]
   /** The check runs on a commit, oldest first; those that Actions makes for its own jobs only on request. */
   checksOf: (sha: string, options?: { withJobs?: boolean }) => Check[]
@@ -206,6 +208,7 @@ type Conversation = Pick<
   | 'milestone'
   | 'issue'
   | 'comments'
+  | 'firstComment'
   | 'reactions'
 >
 function conversation(world: World): Conversation {
@@ -232,6 +235,7 @@ function conversation(world: World): Conversation {
     },
     issue: (number) => world.issue(number),
     comments: (number) => [...world.comments.values()].filter((comment) => comment.number === number),
+    firstComment: (number) => world.firstComment(number),
     reactions: (id) => world.reactions.filter((reaction) => reaction.subject === `comment:${id}`),
   }
 }

@@ -94,6 +94,7 @@ export class World {
   readonly cache = new CacheService()
   /** How to stop a run; the runner sets it. */
   cancelRun: ((run: Run) => void) | null = null
+  readonly #awaited: { number: number; resolve: (comment: Comment) => void }[] = []
   readonly #listeners: ((event: SiteEvent) => void)[] = []
   readonly #runListeners: ((run: Run) => void)[] = []
   #lastId = 1000
@@ -216,6 +217,12 @@ export class World {
     return true
   }
 
+  /** The first comment on an issue or a pull request, as soon as there is one. */
+  async firstComment(number: number): Promise<Comment> {
+    const found = [...this.comments.values()].find((comment) => comment.number === number)
+    if (found !== undefined) return found
+    return new Promise((resolve) => this.#awaited.push({ number, resolve }))
+  }
   addComment(number: number, by: Doer, body: string): Comment {
     const issue = this.issue(number)
     const now = this.now()
@@ -229,6 +236,7 @@ export class World {
       updatedAt: now,
     }
     this.comments.set(comment.id, comment)
+    for (const one of this.#awaited) if (one.number === number) one.resolve(comment)
     issue.updatedAt = now
     this.raiseComment('created', comment, by)
     return comment

@@ -80,7 +80,8 @@ export type Event = {
   /** `context`: context.md of a plan, as the first commit holds it. */
   | { kind: 'opened'; green: string; github: GithubIds; context?: string }
   /** `worker`: the worker of a wave that has the attempt. */
-  | { kind: 'reserved'; storyId: string; worker?: string }
+  /** `github`: what was learned of pull request and comment since the last save. */
+  | { kind: 'reserved'; storyId: string; worker?: string; github?: Partial<GithubIds> }
   /** A worker takes a free attempt, or (null) leaves its own to any other. */
   | { kind: 'assigned'; storyId: string; worker: string | null }
   /** A worker has to end in the middle of an attempt. */

@@ -291,6 +291,8 @@ export type PullRequestPort = {
   beforePublish(state: State, head: string): Promise<State['github']>
   /** `isNew`: the branch was made by the push before. */
   opened(state: State, isNew?: boolean): Promise<State['github']>
+  /** What was learned since the last answer, by posts beside the run; they are waited for. */
+  learned(): Promise<Partial<State['github']>>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
   merged(state: State): Promise<boolean>
 }

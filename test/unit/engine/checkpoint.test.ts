@@ -140,6 +140,7 @@ function world(how: How = {}) {
       },
     ],
     pullRequest: {
+      learned: async () => ({}),
       beforePublish: async (state) => state.github,
       opened: async (state) => state.github,
       finished: async (state) => state.github,

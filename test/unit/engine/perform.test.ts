@@ -7,6 +7,7 @@ import { newEnding } from '../../../src/engine/model/job.ts'
 import type { Ports } from '../../../src/engine/model/ports.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { perform } from '../../../src/engine/perform.ts'
+import { reduce } from '../../../src/engine/reduce.ts'
 import { limitsWith, session, stateOf, stories } from './samples.ts'
 
 const sleep = (ms: number, signal: AbortSignal) =>
@@ -134,4 +135,16 @@ test('a job that finds branch and pull request as they were left pushes nothing 
   assert.deepEqual(await open({ job: { ...left.job, branch: { kind: 'refused' } } }), pushed)
   const long = { ...left.job, startedAt: Date.now() - 6 * 60_000 }
   assert.deepEqual(await open({ job: long }), pushed, 'the lease is renewed')
+})
+
+test('a reservation makes durable what posts beside the run learned of GitHub', async () => {
+  const before = stateOf(stories('US-001'), { published: 'base' })
+  const known = { pull: 1, pullUrl: 'url', comment: null, head: 'base', unclosed: ['old'] }
+  const state = { ...before, github: known }
+  const ports: Ports = {
+    ...only(new AbortController().signal),
+    pullRequest: { learned: async () => ({ comment: 2 }) } as unknown as Ports['pullRequest'],
+  }
+  const event = await perform({ kind: 'reserve', storyId: 'US-001' }, state, limitsWith(), ports)
+  assert.deepEqual(reduce(state, event, limitsWith()).github, { ...known, comment: 2 })
 })

@@ -78,7 +78,8 @@ function processPorts(world: World, remote: Remote, mortal: number, said: readon
         alive(() =>
           world.later('save', () => {
             known = remote.move(known, state)
-            world.save(remote.state)
+            // While its gates ran, another worker may have landed on what they ran on.
+            world.save(remote.state, (base) => world.heads.includes(base))
           }),
         ),
       newest: () =>
