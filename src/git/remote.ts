@@ -11,8 +11,9 @@ export const REMOTE_REFUSAL =
 
 /** Another push holds the ref's lock for a moment: tried again, and then the lease decides. */
 const LOCKED = /^!.*\[remote rejected\] \((?:cannot lock ref|failed to update ref)/
-/** The other refs of an atomic push, which fail with the first. */
+/** A ref of an atomic push, which fails with another one. Where all lines are so, the reason is on standard error alone. */
 const FAILED_WITH_IT = /^!.*\[(?:remote )?rejected\] \(atomic /
+const LOCKED_ON_STDERR = /^remote: error: cannot lock ref /m
 /** A ref `a` blocks a new ref `a/b` for good: no further try. */
 const IN_THE_WAY = /exists; cannot create/
 
@@ -38,8 +39,9 @@ export async function push(git: Git, remote: Remote, moves: readonly RefMove[]):
     if (left.length < moves.length && left.every(isAsItWas)) return push(git, remote, left)
     const failures = result.stdout.split('\n').filter((line) => line.startsWith('!'))
     const causes = failures.filter((line) => !FAILED_WITH_IT.test(line))
-    const isLocked =
-      causes.length > 0 && causes.every((line) => LOCKED.test(line)) && !IN_THE_WAY.test(answer)
+    const areLocked =
+      causes.length > 0 ? causes.every((line) => LOCKED.test(line)) : LOCKED_ON_STDERR.test(result.stderr)
+    const isLocked = areLocked && !IN_THE_WAY.test(answer)
     const isRefused = failures.length > 0 && !isLocked
     if (!moves.every(isAsItWas) || isRefused) return { kind: 'rejected', answer }
   }
@@ -124,8 +126,9 @@ export async function queryRemote(command: string, question: () => Promise<GitRe
 export function describeRefusal(answer: string, what: string): string {
   const lines = answer
     .split('\n')
+    .filter((line) => !/^To \S+$/.test(line))
     .map((line) => line.replace(/^remote:\s*/, '').trim())
-    .filter((line) => line !== '' && !line.startsWith('To '))
+    .filter(Boolean)
   const cause = lines.find((line) =>
     /refus|denied|protect|permission|error:|fatal:|declined|\b40[13]\b/i.test(line),
   )

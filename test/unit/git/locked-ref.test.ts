@@ -1,60 +1,79 @@
-// A push that meets another one at the lock of its ref: tried again, and lost only where the ref has moved.
+// A push that meets another one at the lock of its ref, on a real server side: tried again, and refused where nothing else would help.
 import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import type { Git, RefMove, Remote } from '../../../src/git/git.ts'
 import { push } from '../../../src/git/remote.ts'
+import { place } from './place.ts'
 
-const REF = 'refs/ralph/2026-01-31-sample'
-const [OLD, OURS, THEIRS] = ['1', '2', '3'].map((digit) => digit.repeat(40)) as [string, string, string]
-const MOVE: RefMove = { ref: REF, from: OLD, to: OURS }
-const REMOTE: Remote = { url: 'file:///nowhere', env: {} }
-/** As a server says it where the file of the lock is there; some say `failed to update ref`. */
-const LOCKED = `To file:///nowhere\n!\t${OURS}:${REF}\t[remote rejected] (cannot lock ref '${REF}': Unable to create '${REF}.lock': File exists.)\nDone\n`
-const IN_THE_WAY = LOCKED.replace(/Unable.*exists/, "'refs/ralph' exists; cannot create")
-const HOOK = LOCKED.replace(/\(cannot.*\)/, '(pre-receive hook declined)')
+const STATE = 'refs/ralph/2026-01-31-sample'
+const BRANCH = 'refs/heads/ralph/sample'
 
-/** `answers`: what pushes are answered, and where the ref is after each; null for a push that is done. */
-function gitOf(answers: readonly [said: string | null, at: string][]) {
-  let count = 0
-  const git = {
-    push: async () => {
-      const [said] = answers[count++] ?? assert.fail('one push too many')
-      return { code: said === null ? 0 : 1, stdout: said ?? '', stderr: '' }
-    },
-    lsRemote: async () => ({ code: 0, stdout: `${answers[count - 1]?.[1]}\t${REF}\n`, stderr: '' }),
+/** A clone and its remote, where `locked` is locked until the given push. `hook` runs before each push is taken. */
+async function remoteWith(locked: string | null, { until = 2, hook = '' } = {}) {
+  const here = await place()
+  const bare = join(here.folder, 'bare.git')
+  here.shell(`git init -q --bare "${bare}"`)
+  const file = join(bare, `${locked}.lock`)
+  if (locked !== null) {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, '')
   }
-  return { git: git as unknown as Git, count: () => count }
+  const free = `[ "$(wc -l <count)" -lt ${until} ] || rm -f "${locked}.lock"`
+  writeFileSync(join(bare, 'hooks', 'pre-receive'), `#!/bin/sh\necho >>count\n${free}\n${hook}\n`, {
+    mode: 0o755,
+  })
+  const move = (ref: string, from: string | null = null) => ({ ref, from, to: here.base })
+  return {
+    here,
+    move,
+    push: (...moves: ReturnType<typeof move>[]) => push(here.git, { url: bare, env: {} }, moves),
+    /** How many pushes the remote had. */
+    count: () => {
+      const counted = join(bare, 'count')
+      return existsSync(counted) ? readFileSync(counted, 'utf8').length : 0
+    },
+    [Symbol.dispose]: () => here[Symbol.dispose](),
+  }
 }
 
 test('a ref that is locked and has not moved is pushed again', async () => {
-  const { git, count } = gitOf([
-    [LOCKED, OLD],
-    [null, OURS],
-  ])
-  assert.deepEqual(await push(git, REMOTE, [MOVE]), { kind: 'pushed' })
-  assert.equal(count(), 2)
+  using remote = await remoteWith(STATE)
+  assert.deepEqual(await remote.push(remote.move(STATE)), { kind: 'pushed' })
+  assert.equal(remote.count(), 2)
 })
 
-test('a ref that another push has moved is lost at once, and a refusal is one', async () => {
-  for (const answer of [[LOCKED, THEIRS] as const, [HOOK, OLD] as const, [IN_THE_WAY, OLD] as const]) {
-    const { git, count } = gitOf([[answer[0], answer[1]]])
-    assert.equal((await push(git, REMOTE, [MOVE])).kind, 'rejected')
-    assert.equal(count(), 1)
+test('of two refs one is locked: both are pushed again', async () => {
+  for (const locked of [STATE, BRANCH]) {
+    using remote = await remoteWith(locked)
+    assert.deepEqual(await remote.push(remote.move(BRANCH), remote.move(STATE)), { kind: 'pushed' })
+    assert.equal(remote.count(), 2, locked)
   }
 })
 
-/** The answer to an atomic push whose other ref failed for this reason. */
-const beside = (reason: string) =>
-  LOCKED.replace('Done', `!\t${OURS}:refs/heads/ralph/sample\t[remote rejected] (${reason})\nDone`)
+test('what a hook refuses is refused at once, also where another ref is locked', async () => {
+  using remote = await remoteWith(STATE, { until: 99, hook: 'echo "this branch is protected" >&2; exit 1' })
+  const result = await remote.push(remote.move(BRANCH), remote.move(STATE))
+  assert.equal(result.kind, 'rejected')
+  assert.equal(remote.count(), 1)
+})
 
-test('of two refs one is locked: refused where the other is, pushed again where it failed with the first', async () => {
-  const refused = gitOf([[beside('protected branch hook declined'), OLD]])
-  assert.equal((await push(refused.git, REMOTE, [MOVE])).kind, 'rejected')
-  assert.equal(refused.count(), 1)
-  const { git, count } = gitOf([
-    [beside('atomic transaction failed'), OLD],
-    [null, OURS],
-  ])
-  assert.deepEqual(await push(git, REMOTE, [MOVE]), { kind: 'pushed' })
-  assert.equal(count(), 2)
+test('a ref of which another one is in the way is refused at once', async () => {
+  using remote = await remoteWith(null)
+  assert.deepEqual(await remote.push(remote.move('refs/heads/ralph')), { kind: 'pushed' })
+  for (const moves of [[remote.move(BRANCH)], [remote.move(BRANCH), remote.move(STATE)]]) {
+    const before = remote.count()
+    assert.equal((await remote.push(...moves)).kind, 'rejected')
+    assert.equal(remote.count(), before + 1)
+  }
+})
+
+test('a ref that another push has moved is lost at once', async () => {
+  using remote = await remoteWith(null)
+  assert.deepEqual(await remote.push(remote.move(STATE)), { kind: 'pushed' })
+  remote.here.shell('git commit -q --allow-empty -m more')
+  const to = remote.here.shell('git rev-parse HEAD').trim()
+  const result = await remote.push({ ref: STATE, from: null, to })
+  assert.equal(result.kind, 'rejected')
+  assert.equal(remote.count(), 1, 'git itself sees that it has moved')
 })

@@ -25,6 +25,11 @@ test('the reason is named, whatever stands in the address of the remote', () => 
   }
 })
 
+test('what a hook says is kept, however it begins', () => {
+  const said = 'remote: To push here, ask for permission.\nTo https://github.com/acme/shop.git\n'
+  assert.match(describeRefusal(said, 'ralph/shop'), /To push here, ask for permission/)
+})
+
 test('without a reason it says so', () => {
   assert.equal(
     describeRefusal('To https://github.com/acme/shop.git\n', 'ralph/shop'),
