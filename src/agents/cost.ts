@@ -16,6 +16,11 @@ const DEFAULT_PRICE: Price = { input: 5, output: 25, cached: 0.5 }
 const OWN_PROMPT_TOKENS = 10_000
 const CHARACTERS_PER_TOKEN = 4
 
+/** Whether the vendor says what a session used; zero dollars is an answer, too. */
+export function hasReported(usage: Usage): boolean {
+  return usage.inputTokens + usage.outputTokens > 0 || usage.costUsd !== null
+}
+
 /**
  * The cost by these prices, in USD; null where nothing is known. `model` is what Ralph asked for, or null for the agent's
  * own choice: then the dearest price counts, so that a limit holds whichever it was.
@@ -77,9 +82,10 @@ export function finalUsage(
   const { usage } = result
   const isFree = usage.calls === 0 || (result.seen.answers === 0 && REFUSED.has(result.status))
   const isCounted = reserved.costUsd !== null || reserved.tokens !== null
-  const isTold = usage.inputTokens + usage.outputTokens > 0 || usage.costUsd !== null
-  const used = isTold || isFree || !isCounted ? usage : { ...usage, ...estimateTokens(result.seen, reserved) }
-  const isSeen = reserved.isShare === true && (isTold || result.seen.answers > 0)
+  const isReported = hasReported(usage)
+  const used =
+    isReported || isFree || !isCounted ? usage : { ...usage, ...estimateTokens(result.seen, reserved) }
+  const isSeen = reserved.isShare === true && (isReported || result.seen.answers > 0)
   const least = isSeen ? 0 : reserved.costUsd
   const guessed = isFree || reserved.costUsd === null ? 0 : Math.max(least ?? 0, costAt(used, DEFAULT_PRICE))
   const estimated = usage.costUsd === null ? (costByPrices(used, prices, model) ?? guessed) : 0

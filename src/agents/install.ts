@@ -22,8 +22,8 @@ import { removeFolder } from '../system/orphans.ts'
 import { runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import { type AgentVendor, words } from './agent.ts'
+import { type AgentCache, cacheEntryOf, restoreFromCache, saveToCache, versionIn } from './agent-cache.ts'
 import { type Availability, checkAgent } from './agent-ready.ts'
-import { type AgentCache, cacheEntryOf, restoreFromCache, saveToCache, versionIn } from './kept-agent.ts'
 import { oneLine } from './session-end.ts'
 
 export type InstallRequest = {

@@ -1,6 +1,7 @@
 // A transcript for people: what the agent said and did, without the events around it, and what it used.
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import { noUsage, type StreamParser } from './agent.ts'
+import { hasReported } from './cost.ts'
 import { findAgent } from './registry.ts'
 
 /** The first line of a transcript, which names the agent and so the format of the other lines. */
@@ -40,8 +41,7 @@ export class TranscriptReader {
   /** The rest, when nothing more comes; and what the session says that it used, null where it says nothing. */
   end(): { lines: string[]; usage: Usage | null } {
     const usage = this.#parser?.end({ kind: 'exit', code: 0 }).usage ?? noUsage()
-    const isTold = usage.inputTokens + usage.outputTokens > 0 || usage.costUsd !== null
-    return { lines: this.#open.splice(0), usage: isTold ? usage : null }
+    return { lines: this.#open.splice(0), usage: hasReported(usage) ? usage : null }
   }
 
   #said(lines: readonly string[], parser: StreamParser): string[] {

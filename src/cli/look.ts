@@ -70,7 +70,7 @@ export async function status(context: Context): Promise<CommandResult> {
   const { width } = lookOf(context.out, true)
   for (const plan of plans)
     if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
-  for (const line of [...rungLines(view), ...outlookLines(view), ...standingLines(view)]) say(line)
+  for (const line of [...rungLines(view), ...outlookLines(view), ...statusLines(view)]) say(line)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => {
     return { id, title, passes, blocked, skipped, retries, notes }
   })
@@ -105,7 +105,7 @@ function outlookLines({ outlook }: View): string[] {
 }
 
 /** The status, and what a person can do next. */
-function standingLines({ headline, next }: View): string[] {
+function statusLines({ headline, next }: View): string[] {
   return [terminalText(headline.text), `Next: ${toPlainText(next)}`]
 }
 
@@ -237,7 +237,7 @@ function stepInJson(step: Step): Record<string, unknown> {
 /** What a run would do. Where it would do nothing: the status and what a person can do, as `ralph status` shows it. */
 function nextLines(step: Step, state: State, view: View): string[] {
   const isOver = step.kind === 'conclude' && step.conclusion.outcome !== 'complete'
-  return isOver ? standingLines(view) : [`Next: ${formatStep(step, state)}`]
+  return isOver ? statusLines(view) : [`Next: ${formatStep(step, state)}`]
 }
 
 function formatStep(step: Step, state: State): string {

@@ -166,21 +166,22 @@ async function withoutState(
   const { clone, objects } = workspace
   const known = new Set([...states.values()].map(({ nonce }) => nonce))
   // The same run, which its state tells better.
-  const isTold = (prd: Prd) => typeof prd.run.control.nonce === 'string' && known.has(prd.run.control.nonce)
+  const isKnownRun = (prd: Prd) =>
+    typeof prd.run.control.nonce === 'string' && known.has(prd.run.control.nonce)
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
   const { features, mistakes } = await findFeatures(objects, place, settings.branchPrefix)
   unread.push(...mistakes)
   const runs: RunWithRows[] = []
   for (const { name, folder, path, prd } of features) {
     const short = (folder ?? dirname(path)).replace(/^\.ralph\//, '')
-    if (states.has(short) || isTold(prd)) continue
+    if (states.has(short) || isKnownRun(prd)) continue
     runs.push(featureRun({ prd }, { feature: name, folder: short, isArchived: false }))
   }
   for (const folder of (await readdir(join(clone.workTree, ARCHIVE)).catch(() => [])).sort()) {
     const text = await readFile(join(clone.workTree, ARCHIVE, folder, 'prd.json'), 'utf8').catch(() => null)
     const parsed = text === null ? null : parsePrd(text, `${ARCHIVE}/${folder}/prd.json`)
     if (parsed?.ok === false) unread.push(...parsed.mistakes)
-    if (parsed?.ok !== true || isTold(parsed.prd)) continue
+    if (parsed?.ok !== true || isKnownRun(parsed.prd)) continue
     runs.push(featureRun(parsed, { feature: featureOfFolder(folder) ?? folder, folder, isArchived: true }))
   }
   return runs

@@ -203,15 +203,17 @@ export async function withPorts<T>(
 }
 
 /** At most so many refs are named at the end. */
-const TOLD_REFS = 50
+const MAX_NAMED_REFS = 50
 
 /** Warns at the end of refs that changed meanwhile: the agent may have moved them. */
 function movedRefLines(moved: readonly MovedRef[]): string[] {
   if (moved.length === 0) return []
-  const more = moved.length - TOLD_REFS
+  const more = moved.length - MAX_NAMED_REFS
   return [
     `refs of yours moved while agents or gates ran. Ralph cannot know whether you moved them, and left them:`,
-    ...moved.slice(0, TOLD_REFS).map((one) => `${formatMovedRef(one)}. To put it back: ${undoCommand(one)}`),
+    ...moved
+      .slice(0, MAX_NAMED_REFS)
+      .map((one) => `${formatMovedRef(one)}. To put it back: ${undoCommand(one)}`),
     ...(more > 0 ? [`and ${more} more, all of which --json names`] : []),
   ]
 }

@@ -70,6 +70,6 @@ async function download(url: URL, file: string, signal: AbortSignal): Promise<vo
     if (size > MOST_BYTES) throw new Error('the entry is longer than 2 GB')
     await handle.write(chunk)
   }
-  const told = answer.headers.get('content-length')
-  if (told !== null && Number(told) !== size) throw new Error('the download ended too early')
+  const length = answer.headers.get('content-length')
+  if (length !== null && Number(length) !== size) throw new Error('the download ended too early')
 }

@@ -69,12 +69,12 @@ function one(group: readonly DocumentStory[], found: Found): JoinedStory {
     found.mistakes.push(...contradictions(best, other, found.otherTitles))
     raw = withMore(raw, other.raw)
   }
-  const trackers = group.filter((one) => one.isTracked && saysWhether(one))
+  const trackers = group.filter((one) => one.isTracked && hasStatus(one))
   // Neither of two trackers is known to be newer: a story counts as done only where both say so.
   const judge = trackers.find(({ raw: said }) => said.passes !== true) ?? trackers[0] ?? best
   const { passes } = judge.raw
-  const other = group.find((one) => saysWhether(one) && one.raw.passes !== passes)
-  if (saysWhether(judge) && other !== undefined) {
+  const other = group.find((one) => hasStatus(one) && one.raw.passes !== passes)
+  if (hasStatus(judge) && other !== undefined) {
     const [word, otherWord] = passes === true ? ['done', 'open'] : ['open', 'done']
     const id = String(judge.raw.id ?? judge.raw.title)
     found.notes.push(
@@ -85,7 +85,7 @@ function one(group: readonly DocumentStory[], found: Found): JoinedStory {
 }
 
 /** An open box of a plan does not tell the status. */
-function saysWhether({ rank, raw: { passes } }: DocumentStory): boolean {
+function hasStatus({ rank, raw: { passes } }: DocumentStory): boolean {
   return passes === true || (passes === false && rank !== 'planned')
 }
 

@@ -28,7 +28,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
   const record = state.records[story.id]
   const { id, title, dependsOn, retries, lastResult } = story
   const waitsFor = dependsOn.filter((one) => !settled.has(one))
-  const own = standingOf(story, isStoryInWork(state, id), waitsFor.length > 0)
+  const own = statusOfStory(story, isStoryInWork(state, id), waitsFor.length > 0)
   const status = isAsked || own === 'passed' || own === 'skipped' ? own : 'outside'
   const how = howPassed(story)
   const isDone = story.passes || story.skipped
@@ -96,7 +96,7 @@ function hadPassed({ timeline }: State, id: string): boolean {
   return timeline.some(({ storyId, result }) => storyId === id && result === 'passed')
 }
 
-function standingOf(story: Story, isWorkedOn: boolean, waits: boolean): StoryStatus {
+function statusOfStory(story: Story, isWorkedOn: boolean, waits: boolean): StoryStatus {
   if (story.passes) return 'passed'
   if (story.skipped) return 'skipped'
   if (story.blocked) return 'blocked'

@@ -94,8 +94,8 @@ function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) =>
   const { root } = draft
   // What the generator of the Ralph for BMAD wrote into the file: a proposal, never run from there.
   const gates = isRaw(root.config) ? readCommands(root.config.qualityGates) : {}
-  const isTold = draft.notes.some((note) => note.includes('read as user stories'))
-  const notes = [...(isTold ? [] : [`${formatCount(stories.length, 'story')} read.`]), ...draft.notes]
+  const isReported = draft.notes.some((note) => note.includes('read as user stories'))
+  const notes = [...(isReported ? [] : [`${formatCount(stories.length, 'story')} read.`]), ...draft.notes]
   return { root, stories, notes, mistakes, gates }
 }
 

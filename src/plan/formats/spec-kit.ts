@@ -75,7 +75,7 @@ function namedIn(words: string, pattern: RegExp): { id: string; rest: string } |
   return { id: `${area === undefined ? '' : `${area.toUpperCase()}-`}US${Number(number)}`, rest }
 }
 
-type Told = {
+type SpecStory = {
   id: string
   title: string
   line: number
@@ -96,9 +96,9 @@ function priorityOf(words: string): number {
   return Number(/\bP(\d{1,2})\b/.exec(words)?.[1] ?? 9)
 }
 
-function storiesOfSpec(spec: OpenDocument | null): Told[] {
-  const stories: Told[] = []
-  let story: { told: Told; level: number } | null = null
+function storiesOfSpec(spec: OpenDocument | null): SpecStory[] {
+  const stories: SpecStory[] = []
+  let story: { told: SpecStory; level: number } | null = null
   for (const block of spec?.blocks ?? []) {
     if (block.kind === 'heading') {
       const words = oneLine(withoutEmphasis(block.text), 500)
@@ -131,7 +131,7 @@ function independentCriterion(text: string): boolean {
   return text.startsWith('Independent test: ')
 }
 
-function addTo(told: Told, block: Block): void {
+function addTo(told: SpecStory, block: Block): void {
   if (block.kind === 'points') {
     for (const { text, more } of block.points) told.criteria.push([text, ...more].join(' '))
     return
@@ -179,7 +179,7 @@ function tasksOf(blocks: readonly Block[]): Box[] {
   return boxes.filter(({ text }) => !isNumbered || TASK.test(text))
 }
 
-function withTasks({ blocks }: OpenDocument, told: readonly Told[]): ParsedStory[] {
+function withTasks({ blocks }: OpenDocument, told: readonly SpecStory[]): ParsedStory[] {
   const boxes = tasksOf(blocks)
   const groups = new Map<string, Group>()
   for (const box of boxes) {
@@ -271,7 +271,7 @@ function taskWords({ text }: Box): string {
   return text.replace(TASK, '').replace(LABELS, '')
 }
 
-function storyOf(told: Told, boxes: readonly Box[], dependsOn: readonly string[] = []): ParsedStory {
+function storyOf(told: SpecStory, boxes: readonly Box[], dependsOn: readonly string[] = []): ParsedStory {
   const { id, title, line, description, criteria } = told
   const tasks = boxes.map((box) => `- [${box.done ? 'x' : ' '}] ${wholeText(box)}`)
   const texts = boxes.map((box) => wholeText(box).replace(LABELS, ''))

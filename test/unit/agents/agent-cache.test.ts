@@ -31,7 +31,7 @@ import { newRuntimeToken } from '../../standin/results.ts'
 let folder = ''
 before(() => {
   // Not in shared memory, which the other user has of its own.
-  folder = mkdtempSync(join(tmpdir().startsWith('/dev/shm') ? '/tmp' : tmpdir(), 'kept-agent-'))
+  folder = mkdtempSync(join(tmpdir().startsWith('/dev/shm') ? '/tmp' : tmpdir(), 'agent-cache-'))
 })
 after(() => removeSync(folder))
 
