@@ -129,11 +129,15 @@ function proposeParallelGates(
 ): WrittenSettings {
   if ('gates' in config || typeof gates !== 'object' || gates === null) return {}
   const isFound = ([name, run]: [string, unknown]) =>
-    project.independent.includes(name) && run === project.gates[name] && !(name in olderGates)
+    project.independent.includes(name) && commandOf(run) === project.gates[name] && !(name in olderGates)
   const [independent, others] = partition(Object.entries(gates), isFound)
   const areAlone = others.every(([, gate]) => isAlone(gate))
   if (independent.length < 2 || !areAlone) return {}
   return { gatesParallel: Math.min(MOST_PARALLEL, independent.length) }
+}
+
+function commandOf(gate: unknown): unknown {
+  return typeof gate === 'object' && gate !== null && 'run' in gate ? gate.run : gate
 }
 
 function isAlone(gate: unknown): boolean {
@@ -144,14 +148,25 @@ function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] 
   return [all.filter(test), all.filter((one) => !test(one))]
 }
 
-/** Where several gates are independent, one that is not, such as a build that tests may read, has the tree to itself. */
-function withAloneGates(gates: Gates, { independent, gates: found }: DetectedProject): WrittenSettings {
-  const isFree = (name: string) => independent.includes(name) && gates[name] === found[name]
+/**
+ * Gates as they are written: with those that they need; and where several are independent, one that is not, such as a build, has the
+ * tree to itself.
+ */
+function withOrder(gates: Gates, project: DetectedProject): WrittenSettings {
+  const isFound = (name: string) => gates[name] === project.gates[name]
+  const isFree = (name: string) => project.independent.includes(name) && isFound(name)
   const names = Object.keys(gates)
-  if (names.filter(isFree).length < 2) return gates
-  return Object.fromEntries(
-    names.map((name) => [name, isFree(name) ? gates[name] : { run: gates[name], alone: true }]),
-  )
+  const isParallel = names.filter(isFree).length >= 2
+  const orderOf = (name: string) => {
+    const needs = isFound(name) ? (project.needs[name] ?? []).filter((one) => one in gates) : []
+    const isAlone = isParallel && !isFree(name)
+    return { ...(needs.length > 0 ? { needs } : {}), ...(isAlone ? { alone: true } : {}) }
+  }
+  const written = names.map((name): [string, unknown] => {
+    const order = orderOf(name)
+    return [name, Object.keys(order).length === 0 ? gates[name] : { run: gates[name], ...order }]
+  })
+  return Object.fromEntries(written)
 }
 
 /** Proposals for settings that were not given. */
@@ -172,7 +187,7 @@ function proposeSettings(
         ? null
         : ((name === agent.name ? agent.version : null) ?? vendor.tested ?? 'latest'),
     prepare: project.prepare,
-    gates: Object.keys(gates).length > 0 ? withAloneGates(gates, project) : isEmpty ? 'none' : null,
+    gates: Object.keys(gates).length > 0 ? withOrder(gates, project) : isEmpty ? 'none' : null,
     baseline: isEmpty ? 'off' : null,
     // The default, written down so that a reader meets it.
     weakenedTests: 'judge',

@@ -14,6 +14,8 @@ export type DetectedProject = {
   /** Lines of a step of the workflow. */
   setups: string[]
   gates: Gates
+  /** By gate: those whose files it uses. */
+  needs: Readonly<Record<string, readonly string[]>>
   /** By gate: what may stand in for it where it is red. */
   others: Alternatives
   /** Gates that may run at the same time. */
@@ -117,12 +119,16 @@ function folderOf(tree: FileTree, path: string): Folder {
 }
 
 /** Names as they are at the top, and where one project alone has them; else with the folder's: `api-test`. */
-function gatesOf(projects: readonly Project[]): Pick<DetectedProject, 'gates' | 'others' | 'independent'> {
+function gatesOf(
+  projects: readonly Project[],
+): Pick<DetectedProject, 'gates' | 'needs' | 'others' | 'independent'> {
   const gates: Gates = {}
   const independent: string[] = []
   const others: Record<string, string[]> = {}
+  const needs: Record<string, string[]> = {}
   for (const project of projects) {
     const { path, proposal } = project
+    const names = new Map<string, string>()
     for (const [name, run] of Object.entries(proposal.gates)) {
       const namesakes = projects.filter((one) => one !== project && Object.hasOwn(one.proposal.gates, name))
       const isPlain = namesakes.every((one) => path === '' && one.path !== '')
@@ -130,12 +136,15 @@ function gatesOf(projects: readonly Project[]): Pick<DetectedProject, 'gates' | 
       const free = freeName(wanted, gates)
       const inside = (line: string) => inFolder(path, line, false) ?? line
       gates[free] = inside(run)
+      names.set(name, free)
       if (project.independent.includes(name)) independent.push(free)
       const rest = (proposal.others?.[name] ?? []).map(inside)
       if (rest.length > 0) others[free] = rest
+      const needed = (proposal.needs?.[name] ?? []).flatMap((one) => names.get(one) ?? [])
+      if (needed.length > 0) needs[free] = needed
     }
   }
-  return { gates, others, independent }
+  return { gates, needs, others, independent }
 }
 
 function slug(path: string): string {

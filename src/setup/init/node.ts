@@ -95,6 +95,10 @@ export const node: Ecosystem = {
     }
     const lists = ['dependencies', 'devDependencies', 'workspaces']
     const fresh = lists.some((key) => pack[key] !== undefined) ? manager.installFresh : null
+    const build = gate(SCRIPTS.build)
+    const test = gate(SCRIPTS.test) ?? builtInTest(folder, name)
+    // One that runs what the other writes comes after it.
+    const needsBuild = build !== null && runsBuild(folder, scripts)
     return {
       language: isTyped ? 'TypeScript' : 'JavaScript',
       manager: name,
@@ -103,9 +107,9 @@ export const node: Ecosystem = {
       gates: gatesFrom({
         typecheck: gate(SCRIPTS.typecheck) ?? compiler(folder, pack, manager),
         lint: gate(SCRIPTS.lint),
-        test: gate(SCRIPTS.test) ?? builtInTest(folder, name),
-        build: gate(SCRIPTS.build),
+        ...(needsBuild ? { build, test } : { test, build }),
       }),
+      ...(needsBuild ? { needs: { test: ['build'] } } : {}),
       others: { test: partsOfTest(scripts, run, manager) },
       isWorkspace,
     }
@@ -191,6 +195,23 @@ function compiler(folder: Folder, pack: Json, manager: Manager): string | null {
     (key) => 'typescript' in (asObject(pack[key]) ?? {}),
   )
   return isInstalled && folder.has('tsconfig.json') ? `${manager.binary} tsc --noEmit` : null
+}
+
+const BUILT = /^["']?(?:\.\/)?(dist|build|lib|out)\/\S/
+const BUILDS = /\b(?:build|compile|tsc)\b(?!\/)/
+
+/** Whether `test` runs what only another script makes: files of a folder that git does not have. */
+function runsBuild({ paths }: Folder, scripts: Readonly<Record<string, string>>): boolean {
+  const name = SCRIPTS.test.find((one) => one in scripts) ?? ''
+  if (BUILDS.test(`${scripts[`pre${name}`] ?? ''} ${scripts[name] ?? ''}`)) return false
+  const runners = (scripts[name] ?? '').split('&&').map((part) => part.trim().split(/\s+/))
+  return runners.some(([program = '', ...words]) => {
+    if (program !== 'node' && !RUNNER.test(program)) return false
+    // The value of a flag may as well be what is left out.
+    const named = words.filter((_, at) => /^(?!-)|^--test$/.test(words[at - 1] ?? ''))
+    const folders = named.flatMap((word) => BUILT.exec(word)?.[1] ?? [])
+    return folders.some((folder) => !paths.some((path) => path.startsWith(`${folder}/`)))
+  })
 }
 
 function builtInTest(folder: Folder, manager: string): string | null {

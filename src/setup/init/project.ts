@@ -26,6 +26,8 @@ export type Proposal = {
   /** What a hosted runner lacks (https://github.com/actions/runner-images): a line of a workflow's step. */
   setup?: string | null
   gates: Gates
+  /** By gate: those whose files it uses, where that is sure. */
+  needs?: Readonly<Record<string, readonly string[]>>
   /** By gate: commands that prove less, for where the gate is red on the project as it is. */
   others?: Alternatives
   /** Its commands reach the folders of the same ecosystem below: a workspace. */

@@ -66,6 +66,42 @@ test('independent gates are proposed side by side, with the others alone; not be
   for (const given of without) assert.equal(resolveAnswers(given, found).inputs.gatesParallel, undefined)
 })
 
+test('tests that run what a build writes need it; where that is not sure, the order is the one that is written', () => {
+  const proposed = (test: string, more: { pretest?: string } = {}, files: string[] = []) => {
+    const text = JSON.stringify({ scripts: { lint: 'eslint .', build: 'tsc', test, ...more } })
+    const paths = ['package.json', ...files]
+    const project = detect({ paths, text: (path) => (path === 'package.json' ? text : '') })
+    return resolveAnswers({ person: {}, config: {} }, { ...NOTHING, project }).config
+  }
+  const [build, test] = [
+    { run: 'npm run build', alone: true },
+    { run: 'npm test', needs: ['build'] },
+  ]
+  for (const line of [
+    'node --test dist/**/*.test.js',
+    "mocha 'dist/test/*.js'",
+    'node ./build/test/all.js',
+  ]) {
+    const { gates, gatesParallel } = proposed(line)
+    assert.deepEqual([gates, gatesParallel], [{ lint: 'npm run lint', build, test }, 2], line)
+    assert.deepEqual(Object.keys(gates as object), ['lint', 'build', 'test'])
+  }
+  const unsure = [
+    proposed('jest --coverageDirectory dist/coverage'),
+    proposed('vitest run --exclude dist/**'),
+    proposed('tsc && node --test dist/*.test.js'),
+    proposed('node --test dist/*.test.js', { pretest: 'npm run build' }),
+    proposed('node --test lib/*.test.js', {}, ['lib/one.test.js']),
+    proposed('rimraf dist/old && jest'),
+  ]
+  for (const { gates } of unsure)
+    assert.deepEqual(Object.entries(gates as object), [
+      ['lint', 'npm run lint'],
+      ['test', 'npm test'],
+      ['build', build],
+    ])
+})
+
 test('the cost limit is what earlier runs say, else 20; a person, and an agent that says no cost, have the last word', () => {
   const limit = (person: Record<string, unknown>, budgetUsd: number | null) =>
     resolveAnswers({ person, config: {} }, { ...NOTHING, budgetUsd }).inputs.maxCostUsd
