@@ -37,7 +37,7 @@ export const PEERS = {
 }
 
 /** A stand-in for claude: its version, else a turn of the agent as a stream of JSON. */
-const claude = (agent) => `#!/usr/bin/env bash
+export const claude = (agent) => `#!/usr/bin/env bash
 for word in "$@"; do case "$word" in --version|-v) echo '2.1.240 (Claude Code)'; exit 0;; esac; done
 case "$1" in update|mcp|doctor) exit 0;; esac
 said=$(${agent} < /dev/null) || exit 1
