@@ -73,12 +73,12 @@ export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
     if (!isBase && isMeant !== true && !isFor(browser.tags, run.tags)) return []
     const executable = findChrome(browser.executablePath, env)
     options.onGateStart(BROWSER_GATE)
-    const { checkPages, wantedPages } = await import(
+    const { checkPages, selectPages } = await import(
       /* webpackChunkName: "browser" */ '../gates/browser/browser-check.ts'
     )
     const stories = run.stories.filter(({ tags }) => isFor(browser.tags, tags))
     const seen = await checkPages({
-      ...wantedPages(stories, { ...site, urls: browser.urls }),
+      ...selectPages(stories, { ...site, urls: browser.urls }),
       origins: site.origins,
       viewports: browser.viewports,
       accessibility: browser.accessibility,

@@ -448,8 +448,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'files that act elsewhere are not told',
     stories: 'ACT',
     file: 'src/gates/remarks/examine.ts',
-    from: '[...elsewhere(changes), ',
-    to: '[',
+    from: '...sensitiveFileRemarks(changes),',
+    to: '',
     batch: 7,
   },
   {

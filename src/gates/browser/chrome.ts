@@ -1,5 +1,5 @@
-// A Chromium of our own, started as the gates' user with an empty profile, that is spoken to over a pipe: no other process
-// can attach to it. It ends with the check, with every process that it started.
+// Starts a Chromium as the gates' user, with an empty profile. It is controlled over a pipe, so that no other process can attach to
+// it. It ends with the check, with every process that it started.
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -12,12 +12,12 @@ import { describeExit, newMark, openRunFolder, type RunResult, runUntrusted } fr
 export type ChromeOptions = {
   executable: string
   headless: boolean
-  /** Hosts whose names are looked up; every other is as if it did not exist. */
+  /** Hosts whose names it may look up; every other name fails. */
   hosts: readonly string[]
   env: Readonly<Record<string, string>>
   mark?: string
   as: OtherUser | null
-  /** For all that is done with it, milliseconds. */
+  /** For the whole check, milliseconds. */
   timeoutMs: number
   signal: AbortSignal
 }
@@ -25,29 +25,29 @@ export type ChromeOptions = {
 export type Chrome = {
   connection: Connection
   transport: PipeTransport
-  /** Why it is not there any more; it comes when it has ended. */
-  gone: Promise<string>
-  /** Rejects when it has ended, or is cancelled: nothing is to be waited for any more. */
-  over: Promise<never>
+  /** Resolves when the browser has ended, with the reason. */
+  endReason: Promise<string>
+  /** Rejects with ChromeGone when the browser has ended, or is cancelled; never resolves. */
+  browserEnd: Promise<never>
 } & AsyncDisposable
 
-/** It has ended, or never began; the message says why. */
+/** The browser has ended, or could not be started; the message gives the reason. */
 export class ChromeGone extends Error {
   override name = 'ChromeGone'
 }
 
-/** For its first answer, milliseconds: a machine may start many programs. */
+/** For its first answer, milliseconds: it may start on a busy machine. */
 const START_MS = 30_000
-/** For any other. */
+/** For any other answer, milliseconds. */
 const ANSWER_MS = 10_000
-/** From the word to end until it is ended. */
+/** From the request to close until it is killed, milliseconds. */
 const END_MS = 1000
-/** Its own words, to say why it ended. */
+/** How much of its output is captured, to show why it ended. */
 const OUTPUT_BYTES = 16 * 1024
 
 /**
- * Its profile, and what it may do: nothing that a person would have to answer, and nothing on its own account. WebRTC, whose
- * packets no request stands for, by the names that its switch has in newer and in older browsers.
+ * No dialogs that a person would have to answer, and no requests of the browser's own. WebRTC is limited to proxied connections,
+ * because request interception does not see its packets; the two flags are its names in newer and older browsers.
  */
 const FLAGS = `
   --remote-debugging-pipe --no-first-run --no-default-browser-check --no-pings --deny-permission-prompts
@@ -62,24 +62,24 @@ const FLAGS = `
 `
   .trim()
   .split(/\s+/)
-/** Its pipes are descriptors 3 and 4; sudo closes all but three, so that they come as stdin and stdout. */
-const PIPED = 'exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>&2'
+/** Chromium speaks over descriptors 3 and 4, but sudo closes all above 2: they come as stdin and stdout, and bash moves them. */
+const PIPE_SCRIPT = 'exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>&2'
 
 /** Throws ChromeGone where it cannot be started. */
 export async function openChrome(options: ChromeOptions): Promise<Chrome> {
   const isRoot = options.as === null && process.getuid?.() === 0
   // Chromium refuses to run as root with its sandbox, and cannot have one in most containers.
   if (!isRoot) {
-    const chrome = await start(options, []).catch((error: unknown) => {
+    const chrome = await startChrome(options, []).catch((error: unknown) => {
       if (error instanceof ChromeGone && !options.signal.aborted) return null
       throw error
     })
     if (chrome !== null) return chrome
   }
-  return start(options, ['--no-sandbox'])
+  return startChrome(options, ['--no-sandbox'])
 }
 
-async function start(options: ChromeOptions, more: readonly string[]): Promise<Chrome> {
+async function startChrome(options: ChromeOptions, more: readonly string[]): Promise<Chrome> {
   const { as, env, signal, timeoutMs, hosts } = options
   const profile = await (as === null ? openRunFolder(options.mark ?? newMark()) : as.openHome())
   const stop = new AbortController()
@@ -88,19 +88,19 @@ async function start(options: ChromeOptions, more: readonly string[]): Promise<C
   const started = new Promise<[Writable, Readable]>((resolve) => {
     talk = resolve
   })
-  const only = [`MAP * ~NOTFOUND`, ...hosts.map((host) => `EXCLUDE ${host}`)].join(' , ')
+  const resolverRules = [`MAP * ~NOTFOUND`, ...hosts.map((host) => `EXCLUDE ${host}`)].join(' , ')
   const { XDG_CONFIG_HOME: _config, XDG_CACHE_HOME: _cache, ...others } = env
   const ran = runUntrusted({
     file: 'bash',
     args: [
-      ...['--noprofile', '--norc', '-c', PIPED, options.executable, ...FLAGS, ...more],
+      ...['--noprofile', '--norc', '-c', PIPE_SCRIPT, options.executable, ...FLAGS, ...more],
       ...(options.headless ? ['--headless'] : []),
-      `--host-resolver-rules=${only}`,
+      `--host-resolver-rules=${resolverRules}`,
       `--user-data-dir=${join(profile.path, 'profile')}`,
       'about:blank',
     ],
     cwd: profile.path,
-    // By a short name: it has a socket there, whose whole path may have no more than about 100 characters.
+    // TMPDIR is relative because Chromium makes a socket there, and a socket's path may have only about 100 characters.
     env: { ...others, HOME: profile.path, TMPDIR: '.' },
     timeoutMs,
     signal: ended,
@@ -109,19 +109,19 @@ async function start(options: ChromeOptions, more: readonly string[]): Promise<C
     as,
     talk: (to, from) => talk([to, from]),
   }).finally(() => profile[Symbol.asyncDispose]())
-  const gone = ran.then(whyGone)
-  const streams = await Promise.race([started, gone])
+  const endReason = ran.then(describeEnd)
+  const streams = await Promise.race([started, endReason])
   if (typeof streams === 'string') throw new ChromeGone(streams)
   const transport = new PipeTransport(...streams)
   const connection = new Connection('', transport, 0, ANSWER_MS)
-  const over = Promise.race([gone, aborted(ended)]).then((why) => {
+  const browserEnd = Promise.race([endReason, cancelled(ended)]).then((why) => {
     throw new ChromeGone(why)
   })
-  // Whatever is still asked fails at once.
-  over.catch(() => connection.dispose())
+  // Calls that still wait for an answer fail at once.
+  browserEnd.catch(() => connection.dispose())
   const end = async () => {
     const closed = connection.send('Browser.close').catch(() => {})
-    await Promise.race([closed.then(() => gone), delay(END_MS)])
+    await Promise.race([closed.then(() => endReason), delay(END_MS)])
     stop.abort()
     await ran
   }
@@ -130,37 +130,38 @@ async function start(options: ChromeOptions, more: readonly string[]): Promise<C
     () => true,
     () => false,
   )
-  if (isThere) return { connection, transport, gone, over, [Symbol.asyncDispose]: end }
+  if (isThere) return { connection, transport, endReason, browserEnd, [Symbol.asyncDispose]: end }
   stop.abort()
-  throw new ChromeGone(await gone)
+  throw new ChromeGone(await endReason)
 }
 
-async function aborted(signal: AbortSignal): Promise<string> {
+async function cancelled(signal: AbortSignal): Promise<string> {
   if (!signal.aborted) await once(signal, 'abort')
   return 'the browser was cancelled'
 }
 
-/** Why, on one line, and below it what it said last. */
-function whyGone({ exit, output }: RunResult): string {
-  // It looks for a desktop, and goes on without one.
-  const said = output.split('\n').filter((line) => line.trim() !== '' && !/dbus|to the bus/i.test(line))
+/** The reason on one line, and below it the last lines of the browser's output. */
+function describeEnd({ exit, output }: RunResult): string {
+  // Chromium complains about a missing desktop (D-Bus), which is not why it ends.
+  const lastLines = output.split('\n').filter((line) => line.trim() !== '' && !/dbus|to the bus/i.test(line))
   return [
     `the browser ${describeExit(exit)}`,
-    ...said.slice(-3).map((line) => `  ${line.slice(0, 300)}`),
+    ...lastLines.slice(-3).map((line) => `  ${line.slice(0, 300)}`),
   ].join('\n')
 }
 
-/** A larger one is dropped: no answer that we ask for is. */
-const MOST_BYTES = 8 * 1024 * 1024
-/** Events that a page can send without end, and that are not looked at. */
+/** A larger message is dropped: no answer to a call of ours is as large. */
+const MOST_MESSAGE_BYTES = 8 * 1024 * 1024
+/** Events that a page can send without end: at most `left` of them are read. */
 const CONSOLE = /^\{"method":"(?:Runtime\.consoleAPICalled|Runtime\.exceptionThrown|Log\.entryAdded)"/
+/** Console messages that are no errors: they are only counted. */
 const NOISE = /^\{"method":"Runtime\.consoleAPICalled","params":\{"type":"(?!error"|assert")/
 
-/** Messages of the DevTools protocol over a pipe, each ended by a NUL; what a page can make of them is bounded. */
+/** Messages of the DevTools protocol over a pipe, each ended by a NUL. Limits how many console events a page can send, and how large. */
 class PipeTransport implements ConnectionTransport {
   onmessage?: (message: string) => void
   onclose?: () => void
-  /** What came of the console; of those that could be errors only so many are heard as are `left`, and none that is too large. */
+  /** Console events: `noise` counts those that are no errors, `left` is how many more may be read, `lost` counts those that were dropped. */
   readonly console = { noise: 0, left: 0, lost: 0 }
   readonly #to: Writable
   #chunks: Buffer[] = []
@@ -169,7 +170,7 @@ class PipeTransport implements ConnectionTransport {
   constructor(to: Writable, from: Readable) {
     this.#to = to
     from.on('data', (chunk: Buffer) => this.#take(chunk))
-    // Who hears of the program's end closes us.
+    // Errors of the pipes are ignored: the program's end is what disposes of the connection.
     from.on('error', () => {})
     to.on('error', () => {})
   }
@@ -194,24 +195,24 @@ class PipeTransport implements ConnectionTransport {
 
   #keep(piece: Buffer): void {
     this.#bytes += piece.length
-    // The first one tells what it is.
-    if (this.#bytes > MOST_BYTES) this.#chunks.length = Math.min(this.#chunks.length, 1)
+    // Of a message that is too large only the first chunk is kept: it shows which event it was.
+    if (this.#bytes > MOST_MESSAGE_BYTES) this.#chunks.length = Math.min(this.#chunks.length, 1)
     else if (piece.length > 0) this.#chunks.push(piece)
   }
 
   #deliver(): void {
-    const isWhole = this.#bytes <= MOST_BYTES
+    const isWhole = this.#bytes <= MOST_MESSAGE_BYTES
     const chunks = this.#chunks
     this.#chunks = []
     this.#bytes = 0
     const head = chunks[0]?.toString('latin1', 0, 100) ?? ''
     if (NOISE.test(head)) this.console.noise += 1
     else if (!isWhole || (CONSOLE.test(head) && this.console.left-- <= 0)) this.console.lost += 1
-    else this.#hand(Buffer.concat(chunks).toString('utf8'))
+    else this.#dispatch(Buffer.concat(chunks).toString('utf8'))
   }
 
-  /** A message that cannot be read is ignored: a browser must not be able to end another session. */
-  #hand(message: string): void {
+  /** A message that cannot be read is ignored: the browser must not be able to make this program fail. */
+  #dispatch(message: string): void {
     Promise.resolve(message)
       .then((text) => this.onmessage?.(text))
       .catch(() => {})

@@ -1,29 +1,29 @@
-// An installed Chrome or Chromium, and what to do where there is none.
+// Finds an installed Chrome or Chromium, or explains how to get one.
 
 import type { Environment } from '../../isolation/untrusted-env.ts'
 import { UserError } from '../../system/errors.ts'
 import { findProgram } from '../../system/program.ts'
 
-/** As packages and actions name it, the ones without a wrapper first. */
+/** The program's names in packages and actions; `chromium-browser` comes last, because it is a wrapper script. */
 const NAMES = ['google-chrome', 'google-chrome-stable', 'chrome', 'chromium', 'chromium-browser']
-/** Where tools for browsers look, too. */
+/** Variables in which browser tools find the path, too. */
 const VARIABLES = ['CHROME_PATH', 'CHROME_BIN', 'PUPPETEER_EXECUTABLE_PATH']
 const APPLICATIONS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** The program that opens pages: the one that was named, else the first that is installed. Throws UserError. */
-export function findChrome(named: string | null, env: Environment): string {
+/** The path of the browser: the configured one, else the first that is installed. Throws UserError where there is none. */
+export function findChrome(configured: string | null, env: Environment): string {
   const path = env.PATH ?? ''
-  if (named !== null) {
-    const found = findProgram(named, path)
+  if (configured !== null) {
+    const found = findProgram(configured, path)
     if (found !== null) return found
     const fix = 'check the path, or leave it out: what is installed is found'
-    throw new UserError({ path: 'browser.executablePath', found: named, expected: 'a program', fix })
+    throw new UserError({ path: 'browser.executablePath', found: configured, expected: 'a program', fix })
   }
-  const told = VARIABLES.flatMap((name) => env[name] ?? [])
-  for (const name of [...told, ...NAMES, ...APPLICATIONS]) {
+  const fromEnvironment = VARIABLES.flatMap((name) => env[name] ?? [])
+  for (const name of [...fromEnvironment, ...NAMES, ...APPLICATIONS]) {
     const found = findProgram(name, path)
     if (found !== null) return found
   }

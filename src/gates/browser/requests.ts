@@ -1,23 +1,23 @@
-// What a page asks for: let through where it is the project's own, and told where it fails.
+// The requests of a page: those to the project's own origins are let through, others are blocked; failures become faults.
 import { STATUS_CODES } from 'node:http'
 import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js'
 import { originOf } from '../../engine/model/service.ts'
 import { oneLine } from '../../engine/model/text.ts'
 
-type Paused = { requestId: string; request: { url: string }; resourceType: string; frameId: string }
+type PausedRequest = { requestId: string; request: { url: string }; resourceType: string; frameId: string }
 
 const BLOCKED = 'net::ERR_BLOCKED_BY_CLIENT'
 
 export class Requests {
   mainFrame = ''
-  /** Whether the page itself was not answered with a status from 400 on. */
+  /** Whether the page itself was answered with a status below 400. */
   isThere = true
   readonly #how: { origins: readonly string[]; expected: readonly number[] }
   readonly #faults: Faults
   readonly #remarks: Faults
-  /** What was asked for, by the id of the request. */
-  readonly #asked = new Map<string, string>()
-  /** The first one of the main frame. */
+  /** Method and address by the id of the request. */
+  readonly #requestsById = new Map<string, string>()
+  /** Id of the main frame's first request. */
   #mainRequest: string | null = null
 
   constructor(
@@ -30,15 +30,15 @@ export class Requests {
     this.#remarks = remarks
   }
 
-  /** Of a page, a frame or a worker. */
-  hear(session: CDPSession): void {
+  /** Listens to the requests of a page, a frame or a worker. */
+  listen(session: CDPSession): void {
     session.on('Fetch.requestPaused', (event) => {
-      void this.#answer(session, event).catch(() => {})
+      void this.#allowOrBlock(session, event).catch(() => {})
     })
     session.on('Network.requestWillBeSent', ({ requestId, request, type, frameId }) => {
       const isMain = type === 'Document' && frameId === this.mainFrame
       if (isMain) this.#mainRequest ??= requestId
-      this.#asked.set(requestId, `${request.method} ${shortened(request.url)}`)
+      this.#requestsById.set(requestId, `${request.method} ${shortenUrl(request.url)}`)
     })
     session.on('Network.responseReceived', ({ requestId, response: { url, status } }) => {
       const words = `${status} ${STATUS_CODES[status] ?? ''}`.trim()
@@ -46,71 +46,80 @@ export class Requests {
         this.isThere = status < 400
         if (status >= 400 && !this.#how.expected.includes(status)) this.#faults.add('status', words)
       } else if (status >= 400 && !isFavicon(url))
-        this.#faults.add('failed request', `${this.#asked.get(requestId) ?? shortened(url)}: ${words}`)
+        this.#faults.add(
+          'failed request',
+          `${this.#requestsById.get(requestId) ?? shortenUrl(url)}: ${words}`,
+        )
     })
     session.on('Network.loadingFailed', ({ requestId, errorText, canceled, blockedReason }) => {
-      const request = this.#asked.get(requestId)
-      // A request that the page gave up itself, and one that we did not let through, which is told as that.
+      const request = this.#requestsById.get(requestId)
+      // No fault: a request that the page cancelled itself, or one that was blocked and is reported as such.
       if (canceled === true || errorText.startsWith(BLOCKED) || request === undefined) return
       if (requestId === this.#mainRequest || isFavicon(request)) return
-      this.#faults.add('failed request', `${request}: ${netError(errorText)} ${blockedReason ?? ''}`.trim())
+      this.#faults.add(
+        'failed request',
+        `${request}: ${describeNetError(errorText)} ${blockedReason ?? ''}`.trim(),
+      )
     })
     session.on('Network.webSocketCreated', ({ requestId, url }) => {
-      this.#asked.set(requestId, url)
+      this.#requestsById.set(requestId, url)
     })
     session.on('Network.webSocketFrameError', ({ requestId, errorMessage }) => {
-      const url = this.#asked.get(requestId) ?? ''
-      if (this.#isOurs(url)) this.#faults.add('failed request', `${shortened(url)}: ${errorMessage}`)
-      else this.#remarks.add('not asked, off the origin', shortened(url))
+      const url = this.#requestsById.get(requestId) ?? ''
+      if (this.#isAllowed(url)) this.#faults.add('failed request', `${shortenUrl(url)}: ${errorMessage}`)
+      else this.#remarks.add('not asked, off the origin', shortenUrl(url))
     })
   }
 
-  /** Lets a request through, or not. */
-  async #answer(session: CDPSession, { requestId, request, resourceType, frameId }: Paused): Promise<void> {
-    if (this.#isOurs(request.url)) {
+  /** Lets a request through, or blocks and reports it. */
+  async #allowOrBlock(
+    session: CDPSession,
+    { requestId, request, resourceType, frameId }: PausedRequest,
+  ): Promise<void> {
+    if (this.#isAllowed(request.url)) {
       await session.send('Fetch.continueRequest', { requestId })
       return
     }
-    const url = shortened(request.url)
+    const url = shortenUrl(request.url)
     const isMain = resourceType === 'Document' && frameId === this.mainFrame
     if (isMain) this.#faults.add('not followed', `the page leads to ${url}, off the origin`)
     else this.#remarks.add('not asked, off the origin', url)
     await session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' })
   }
 
-  #isOurs(url: string): boolean {
+  #isAllowed(url: string): boolean {
     if (/^(?:data|blob|about):/.test(url)) return true
     const origin = originOf(url)
     return origin !== null && this.#how.origins.includes(origin)
   }
 }
 
-/** Browsers ask for it by themselves. */
+/** Browsers request it by themselves, so that its absence is no fault. */
 function isFavicon(url: string): boolean {
   return /\/favicon\.ico(?:$|[?#])/.test(url)
 }
 
-export function shortened(url: string): string {
+export function shortenUrl(url: string): string {
   return url.length <= 200 ? url : `${url.slice(0, 200)}...`
 }
 
-export function netError(text: string): string {
+export function describeNetError(text: string): string {
   return text === 'net::ERR_CONNECTION_REFUSED' ? `nobody answers there (${text})` : text
 }
 
-/** So many lines of a page are told. */
-const MOST = 20
-const LENGTH = 400
+/** How many different lines are kept of a page, and how long each may be. */
+const MOST_LINES = 20
+const LINE_LENGTH = 400
 
-/** What is wrong with a page, in plain words: each once, bounded, without what could hide something in it. */
+/** Faults of a page as short lines without control characters; each different line once, with a count. */
 export class Faults {
   readonly #lines = new Map<string, number>()
   #more = 0
 
   add(what: string, text: string): void {
-    const line = `${what}: ${oneLine(text, LENGTH) || '(no text)'}`
+    const line = `${what}: ${oneLine(text, LINE_LENGTH) || '(no text)'}`
     const times = this.#lines.get(line)
-    if (times !== undefined || this.#lines.size < MOST) this.#lines.set(line, (times ?? 0) + 1)
+    if (times !== undefined || this.#lines.size < MOST_LINES) this.#lines.set(line, (times ?? 0) + 1)
     else this.#more += 1
   }
 
@@ -119,7 +128,7 @@ export class Faults {
   }
 
   get lines(): string[] {
-    const told = [...this.#lines].map(([line, times]) => (times === 1 ? line : `${line} (${times} times)`))
-    return this.#more === 0 ? told : [...told, `and ${this.#more} more`]
+    const lines = [...this.#lines].map(([line, times]) => (times === 1 ? line : `${line} (${times} times)`))
+    return this.#more === 0 ? lines : [...lines, `and ${this.#more} more`]
   }
 }

@@ -1,40 +1,40 @@
-// Looks at one page in one size: opens it in a context of its own (no cookies, no storage of another), hears what goes wrong,
-// and takes its picture.
+// Visits one page in one viewport: opens it in a browser context of its own (no shared cookies or storage), collects faults, and
+// takes a screenshot.
 import { type CDPSession, CDPSessionEvent } from 'puppeteer-core/internal/api/CDPSession.js'
 import { resolvesWithin } from '../../system/within.ts'
 import type { Chrome } from './chrome.ts'
-import { Faults, netError, Requests, shortened } from './requests.ts'
+import { describeNetError, Faults, Requests, shortenUrl } from './requests.ts'
 
 type Viewport = { width: number; height: number }
 
-export type Visit = {
+export type VisitOptions = {
   url: string
   viewport: Viewport
   pictureBytes: number
-  /** See Wanted. */
+  /** See PageAddress. */
   expected: readonly number[]
-  /** Nothing is asked of any other origin. */
+  /** Requests to other origins are blocked. */
   origins: readonly string[]
-  /** axe-core, where accessibility is looked at. */
+  /** The script of axe-core where accessibility is checked, else null. */
   axe: string | null
-  /** For its answer and for all that it loads, milliseconds. */
+  /** Until the page has answered and loaded, milliseconds. */
   timeoutMs: number
 }
 
-/** `isThere`: it did not answer that there is no such page, or that it cannot show it. */
-export type Seen = { faults: Faults; remarks: Faults; picture: Buffer | null; isThere: boolean }
+/** `isThere`: the page was answered with a status below 400. */
+export type VisitResult = { faults: Faults; remarks: Faults; picture: Buffer | null; isThere: boolean }
 
-/** After everything is loaded, for what scripts still ask for, milliseconds: who polls never settles. */
+/** After the load event, for requests of scripts, milliseconds: a page that polls never becomes idle. */
 const SETTLE_MS = 5000
-/** Errors that are heard; the rest is counted. */
-const CONSOLE = 1000
+/** Console errors that are read; the rest is counted. */
+const MOST_CONSOLE_ERRORS = 1000
 const AXE_MS = 20_000
 const LOOK_MS = 5000
 
-/** Never throws for what the page does; rejects where the browser is gone. */
-export async function visit(chrome: Chrome, how: Visit): Promise<Seen> {
+/** Never throws for what the page does; rejects where the browser has ended. */
+export async function visit(chrome: Chrome, how: VisitOptions): Promise<VisitResult> {
   const { connection, transport } = chrome
-  Object.assign(transport.console, { noise: 0, left: CONSOLE, lost: 0 })
+  Object.assign(transport.console, { noise: 0, left: MOST_CONSOLE_ERRORS, lost: 0 })
   const { browserContextId } = await connection.send('Target.createBrowserContext')
   try {
     await connection.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId })
@@ -45,10 +45,10 @@ export async function visit(chrome: Chrome, how: Visit): Promise<Seen> {
     const { sessionId } = await connection.send('Target.attachToTarget', { targetId, flatten: true })
     const session = connection.session(sessionId)
     if (session === null) throw new Error('the browser gave no page')
-    const page = new Page(session, how, chrome.over)
+    const page = new Page(session, how, chrome.browserEnd)
     const picture = (await page.open()) ? await page.look() : null
     const { noise, lost } = transport.console
-    if (noise > CONSOLE) page.remarks.add('console', `it printed ${noise} messages`)
+    if (noise > MOST_CONSOLE_ERRORS) page.remarks.add('console', `it printed ${noise} messages`)
     if (lost > 0) page.faults.add('console error', `${lost} more that were too many, or too long, to be read`)
     const { faults, remarks, isThere } = page
     return { faults, remarks, picture, isThere }
@@ -61,24 +61,24 @@ class Page {
   readonly faults = new Faults()
   readonly remarks = new Faults()
   readonly #session: CDPSession
-  readonly #how: Visit
-  readonly #over: Promise<never>
+  readonly #how: VisitOptions
+  readonly #browserEnd: Promise<never>
   readonly #requests: Requests
   #mainFrame = ''
   #isCrashed = false
-  #loaded: () => void = () => {}
-  #settled: () => void = () => {}
+  #resolveLoad: () => void = () => {}
+  #resolveIdle: () => void = () => {}
   readonly #load = new Promise<void>((resolve) => {
-    this.#loaded = resolve
+    this.#resolveLoad = resolve
   })
   readonly #idle = new Promise<void>((resolve) => {
-    this.#settled = resolve
+    this.#resolveIdle = resolve
   })
 
-  constructor(session: CDPSession, how: Visit, over: Promise<never>) {
+  constructor(session: CDPSession, how: VisitOptions, browserEnd: Promise<never>) {
     this.#session = session
     this.#how = how
-    this.#over = over
+    this.#browserEnd = browserEnd
     this.#requests = new Requests(how, this.faults, this.remarks)
   }
 
@@ -86,26 +86,26 @@ class Page {
     return this.#requests.isThere
   }
 
-  /** Ends when the page has loaded and settled, or its time is over; false where there is nothing to look at. */
+  /** Resolves when the page has loaded and is idle, or its time is over; false where it did not open or crashed. */
   async open(): Promise<boolean> {
     const { url, timeoutMs } = this.#how
     const session = this.#session
     await this.#prepare()
     const began = performance.now()
-    // Its own time is for who answers nothing at all; the page's is measured here, by one clock.
+    // The call's own timeout is a last resort for a browser that never answers; the page's time is measured here.
     const opened = session
       .send('Page.navigate', { url }, { timeout: 2 * timeoutMs })
       .catch((error: Error) => ({ errorText: error.message }))
     const isAnswered = await resolvesWithin(timeoutMs, opened)
     const why = isAnswered ? (await opened).errorText : `no answer within ${timeoutMs / 1000} s`
     if (why !== undefined) {
-      // What leads elsewhere, or crashed, is told already.
-      if (this.faults.isEmpty) this.faults.add('not opened', netError(why))
+      // A page that led off the origin, or crashed, is a fault already.
+      if (this.faults.isEmpty) this.faults.add('not opened', describeNetError(why))
       return false
     }
     const left = Math.max(0, timeoutMs - (performance.now() - began))
-    if (await resolvesWithin(left, Promise.race([this.#load, this.#over]))) {
-      if (!(await resolvesWithin(SETTLE_MS, Promise.race([this.#idle, this.#over]))))
+    if (await resolvesWithin(left, Promise.race([this.#load, this.#browserEnd]))) {
+      if (!(await resolvesWithin(SETTLE_MS, Promise.race([this.#idle, this.#browserEnd]))))
         this.remarks.add(
           'not settled',
           `it still asked for something ${SETTLE_MS / 1000} s after it had loaded`,
@@ -114,10 +114,10 @@ class Page {
     return !this.#isCrashed
   }
 
-  /** What it shows, and its picture. */
+  /** Adds the alerts and accessibility violations that the page shows; gives its screenshot, or null. */
   async look(): Promise<Buffer | null> {
-    // The page may just have gone on to another.
-    const alerts = (await this.#ask(ALERTS, LOOK_MS)) ?? (await this.#ask(ALERTS, LOOK_MS))
+    // The first call fails where the page navigates at that moment.
+    const alerts = (await this.#evaluate(ALERTS, LOOK_MS)) ?? (await this.#evaluate(ALERTS, LOOK_MS))
     if (alerts === null) {
       if (!this.#isCrashed) this.faults.add('not answering', 'a script of it may run without end')
       return null
@@ -125,8 +125,8 @@ class Page {
     for (const [what, text] of alerts) this.faults.add(what, text)
     const { axe } = this.#how
     if (axe !== null) {
-      const violations = await this.#ask(`${axe}\n;${VIOLATIONS}`, AXE_MS)
-      // What keeps no person out is a remark, and fails nothing.
+      const violations = await this.#evaluate(`${axe}\n;${VIOLATIONS}`, AXE_MS)
+      // Minor and moderate violations are remarks: they do not make the gate red.
       for (const [what, text] of violations ?? [])
         (/\((?:serious|critical),/.test(what) ? this.faults : this.remarks).add(what, text)
       if (violations === null) this.remarks.add('accessibility', 'it could not be looked at')
@@ -140,7 +140,7 @@ class Page {
   async #prepare(): Promise<void> {
     const session = this.#session
     const { width, height } = this.#how.viewport
-    this.#hearPage()
+    this.#listenToPage()
     const { frameTree } = await session.send('Page.getFrameTree')
     this.#mainFrame = frameTree.frame.id
     this.#requests.mainFrame = this.#mainFrame
@@ -155,15 +155,15 @@ class Page {
         mobile: false,
       }),
       session.send('Network.setBypassServiceWorker', { bypass: true }),
-      this.#hear(session),
+      this.#listen(session),
     ])
   }
 
-  #hearPage(): void {
+  #listenToPage(): void {
     const session = this.#session
-    session.on('Page.loadEventFired', () => this.#loaded())
+    session.on('Page.loadEventFired', () => this.#resolveLoad())
     session.on('Page.lifecycleEvent', ({ name, frameId }) => {
-      if (name === 'networkAlmostIdle' && frameId === this.#mainFrame) this.#settled()
+      if (name === 'networkAlmostIdle' && frameId === this.#mainFrame) this.#resolveIdle()
     })
     session.on('Page.javascriptDialogOpening', ({ type, message }) => {
       void session.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }).catch(() => {})
@@ -173,14 +173,14 @@ class Page {
     session.on('Inspector.targetCrashed', () => {
       this.#isCrashed = true
       this.faults.add('crashed', 'the page ended its process')
-      this.#loaded()
-      this.#settled()
+      this.#resolveLoad()
+      this.#resolveIdle()
     })
   }
 
-  /** Listens to a page, a frame or a worker, which waits until this is so. */
-  async #hear(session: CDPSession): Promise<void> {
-    session.on(CDPSessionEvent.SessionAttached, (child) => void this.#hear(child))
+  /** Listens to a page, a frame or a worker; frames and workers are paused until this is done. */
+  async #listen(session: CDPSession): Promise<void> {
+    session.on(CDPSessionEvent.SessionAttached, (child) => void this.#listen(child))
     session.on('Runtime.consoleAPICalled', ({ type, args }) => {
       if (type !== 'error' && type !== 'assert') return
       const words = args.map(({ value, description, type }) => description ?? String(value ?? type))
@@ -189,18 +189,18 @@ class Page {
     session.on(
       'Runtime.exceptionThrown',
       ({ exceptionDetails: { exception, text, url, lineNumber, columnNumber } }) => {
-        const said =
+        const message =
           (exception?.description ?? `${text} ${String(exception?.value ?? '')}`).split('\n')[0] ?? ''
-        const place = url === undefined ? '' : ` (${shortened(url)}:${lineNumber + 1}:${columnNumber + 1})`
-        this.faults.add('page error', `${said}${place}`)
+        const place = url === undefined ? '' : ` (${shortenUrl(url)}:${lineNumber + 1}:${columnNumber + 1})`
+        this.faults.add('page error', `${message}${place}`)
       },
     )
     session.on('Log.entryAdded', ({ entry: { level, source, text } }) => {
-      // Requests are heard of as what they are.
+      // Failed requests are reported by Requests.
       if (level === 'error' && source !== 'network') this.faults.add('console error', text)
     })
-    this.#requests.hear(session)
-    // A worker knows some of these only; what it asks for goes through its page.
+    this.#requests.listen(session)
+    // A worker does not support all of these. Its requests go through its page.
     await Promise.allSettled([
       session.send('Runtime.enable'),
       session.send('Log.enable'),
@@ -211,8 +211,8 @@ class Page {
     ])
   }
 
-  /** What a script says of the page as it is now; null where it does not answer. */
-  async #ask(expression: string, timeout: number): Promise<[string, string][] | null> {
+  /** The pairs that a script gives, run on the page as it is now; null where it fails or times out. */
+  async #evaluate(expression: string, timeout: number): Promise<[string, string][] | null> {
     const session = this.#session
     const look = async () => {
       const { executionContextId: contextId } = await session.send(
@@ -220,26 +220,26 @@ class Page {
         { frameId: this.#mainFrame, worldName: 'ralph' },
         { timeout },
       )
-      const how = { expression, contextId, awaitPromise: true, returnByValue: true }
-      const { result, exceptionDetails } = await session.send('Runtime.evaluate', how, { timeout })
-      return exceptionDetails === undefined ? pairsOf(result.value) : null
+      const request = { expression, contextId, awaitPromise: true, returnByValue: true }
+      const { result, exceptionDetails } = await session.send('Runtime.evaluate', request, { timeout })
+      return exceptionDetails === undefined ? readPairs(result.value) : null
     }
     return look().catch(() => null)
   }
 }
 
-/** What comes from a page's process is not believed to have a form. */
-function pairsOf(value: unknown): [string, string][] {
+/** A page's process may be hostile: its answer may have any form. */
+function readPairs(value: unknown): [string, string][] {
   if (!Array.isArray(value)) return []
   return value
     .slice(0, 50)
     .map((pair) => (Array.isArray(pair) ? [String(pair[0]), String(pair[1])] : ['', '']))
 }
 
-/** From good to bad; what is too large in the last is taken at half the size. */
+/** WebP qualities, tried in this order; where even the last is too large, they are tried again at half the size. */
 const QUALITIES = [80, 60, 40, 20, 5]
 
-/** As WebP; null where none can be taken within the time (each try has it), or none is small enough. */
+/** A WebP picture; null where a try takes longer than `timeoutMs`, or where none is small enough. */
 async function takePicture(
   session: CDPSession,
   { width, height }: Viewport,
@@ -258,10 +258,10 @@ async function takePicture(
   return null
 }
 
-// What is asked of a page, in a world of its own that shares nothing with the page but the document. Each gives pairs of
-// words: what, and its text.
+// Scripts that run in an isolated world, which shares only the document with the page. Each gives pairs: the kind of a finding, and
+// its text.
 
-/** Alerts, and error overlays of development servers, that can be seen. */
+/** Visible alerts, and error overlays of development servers. */
 const ALERTS = `(() => {
   const overlays = [
     ['error overlay of Vite', 'vite-error-overlay', '.message-body, .message'],
@@ -272,20 +272,20 @@ const ALERTS = `(() => {
   const found = []
   for (const [what, selector, inside] of overlays) {
     const host = document.querySelector(selector)
-    const told = host && inside ? (host.shadowRoot ?? host).querySelector(inside) : host
-    if (told) found.push([what, told.innerText || told.textContent || 'see the screenshot'])
+    const message = host && inside ? (host.shadowRoot ?? host).querySelector(inside) : host
+    if (message) found.push([what, message.innerText || message.textContent || 'see the screenshot'])
   }
-  for (const one of document.querySelectorAll('[role=alert], [role=alertdialog]')) {
-    const text = (one.innerText ?? '').trim()
-    const { width, height } = one.getBoundingClientRect()
-    const isSeen = one.checkVisibility({ opacityProperty: true, visibilityProperty: true })
-    // Frameworks keep one of a pixel for screen readers.
+  for (const alert of document.querySelectorAll('[role=alert], [role=alertdialog]')) {
+    const text = (alert.innerText ?? '').trim()
+    const { width, height } = alert.getBoundingClientRect()
+    const isSeen = alert.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+    // Frameworks keep an alert of one pixel for screen readers.
     if (text && isSeen && width > 1 && height > 1) found.push(['alert', text])
   }
   return found.slice(0, 20).map(([what, text]) => [what, text.slice(0, 1000)])
 })()`
 
-/** After axe-core: what people with disabilities would meet. */
+/** Runs after axe-core was loaded: its accessibility violations. */
 const VIOLATIONS = `axe.run(document, { resultTypes: ['violations'], iframes: false }).then(({ violations }) =>
   violations.slice(0, 20).map(({ id, impact, help, nodes }) => {
     const where = nodes.slice(0, 3).map(({ target }) => target.join(' ').slice(0, 120)).join(', ')

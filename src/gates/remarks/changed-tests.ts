@@ -1,11 +1,11 @@
-// What a change does to files of tests, in words for the people who review it. It is no proof, and stops nothing: whether the code
-// still does what the tests asked is what the gates are run once more for, with the tests as they were.
+// Remarks for reviewers on what a change does to files of tests. They prove nothing and refuse nothing: whether the code still
+// passes the former tests is shown by a second run of the gates (as-it-was.ts).
 import { isTestSupport } from './test-files.ts'
 
 /** `before` and `after` are null where there is no such file. */
 export type FileChange = { path: string; before: string | null; after: string | null }
 
-/** How tests are skipped, or left to run alone, by language. */
+/** How a test is skipped, or run alone, in each language. */
 const SKIPS = new RegExp(
   [
     String.raw`\b(?:it|test|describe|suite|context|specify|bench|t)(?:\.\w+)*\.(?:skip|only|todo|fails|failing)\b`,
@@ -18,42 +18,45 @@ const SKIPS = new RegExp(
   ].join('|'),
   'g',
 )
-/** Rust has its tests beside the code. */
-const BESIDE = /\.rs$/
+/** Rust keeps unit tests in the files of the code. */
+const TESTS_IN_CODE = /\.rs$/
 
-/** Whether the text of the file is looked at. */
-export function isTestToRead(path: string): boolean {
-  return isTestSupport(path) || BESIDE.test(path)
+/** Whether the file may hold tests, so that its text is compared. */
+export function mayHoldTests(path: string): boolean {
+  return isTestSupport(path) || TESTS_IN_CODE.test(path)
 }
 
-/** A line for each file of tests that is gone, that skips more than before, or from which something was taken away. */
-export function changedTests(files: readonly FileChange[]): string[] {
+/** A remark for each file of tests that was removed, that skips more tests than before, or that lost lines. */
+export function describeChangedTests(files: readonly FileChange[]): string[] {
   return files.flatMap(({ path, before, after }) => {
     if (before === null || before === after) return []
-    const happened = after === null ? gone(path) : (moreSkips(before, after) ?? lessOf(path, before, after))
-    return happened === null ? [] : [`${path}: ${happened}`]
+    const remark =
+      after === null
+        ? describeRemoval(path)
+        : (describeNewSkips(before, after) ?? describeLostLines(path, before, after))
+    return remark === null ? [] : [`${path}: ${remark}`]
   })
 }
 
-function gone(path: string): string | null {
+function describeRemoval(path: string): string | null {
   return isTestSupport(path) ? 'the file is gone' : null
 }
 
-function moreSkips(before: string, after: string): string | null {
+function describeNewSkips(before: string, after: string): string | null {
   const [old, now] = [skipsIn(before), skipsIn(after)]
   const more = now.length - old.length
   if (more <= 0) return null
   const words = [...new Set(now.filter((one) => !old.includes(one)))].slice(0, 3)
-  const said = words.length === 0 ? '' : ` (${words.join(', ')})`
-  return `${more} ${more === 1 ? 'test is' : 'tests are'} skipped or run alone that were not before${said}`
+  const listed = words.length === 0 ? '' : ` (${words.join(', ')})`
+  return `${more} ${more === 1 ? 'test is' : 'tests are'} skipped or run alone that were not before${listed}`
 }
 
 function skipsIn(text: string): string[] {
   return [...text.matchAll(SKIPS)].map(([word]) => word)
 }
 
-/** Lines that are added are no finding; nor are blanks. */
-function lessOf(path: string, before: string, after: string): string | null {
+/** Added lines and blanks do not count. */
+function describeLostLines(path: string, before: string, after: string): string | null {
   if (!isTestSupport(path)) return null
   const left = new Set(linesOf(after))
   const lost = linesOf(before).filter((line) => !left.has(line)).length

@@ -1,4 +1,4 @@
-// Looks at an attempt's diff before the gates: the guard refuses, the watchers remark.
+// Examines an attempt's diff before the gates: the guard refuses changes; remarks for reviewers refuse nothing.
 
 import type { Change, Examination } from '../../engine/model/change.ts'
 import type { Redactor } from '../../isolation/redact.ts'
@@ -15,9 +15,9 @@ import {
   SUBMODULE,
 } from '../guard.ts'
 import { formatSensitiveFiles, sensitiveKindOf } from '../sensitive-files.ts'
-import { changedTests, type FileChange, isTestToRead } from './changed-tests.ts'
-import { changedGateDefinitions, isReadForPins, namedElsewhere } from './gate-definitions.ts'
-import { type Objects, small, withSources } from './sources.ts'
+import { describeChangedTests, type FileChange, mayHoldTests } from './changed-tests.ts'
+import { changedGateDefinitions, findUnreadGateFiles, isGateSource } from './gate-definitions.ts'
+import { type ObjectReader, readSmallBlob, withSources } from './sources.ts'
 import { isTestSupport } from './test-files.ts'
 
 export type ExamineOptions = {
@@ -33,20 +33,20 @@ export type ExamineOptions = {
   redactor: Redactor
 }
 
-/** Contents in memory at once, bytes. */
-const PORTION = 16 * 1024 * 1024
+/** Contents that are held in memory at once, bytes. */
+const PORTION_BYTES = 16 * 1024 * 1024
 /** A diff of more files is refused whole, and nothing of it is read. */
 const MOST_CHANGES = 100_000
-const REMARKS = 20
-/** Texts that are looked at for remarks, bytes; of files beyond it only the names count. */
-const WATCHED = 64 * 1024 * 1024
+const MOST_REMARKS = 20
+/** Texts that are read for remarks, bytes; beyond that, only names of files are compared. */
+const MOST_WATCHED_BYTES = 64 * 1024 * 1024
 
-/** The guard's verdict on a diff, the paths that may not be kept, and what a reviewer should see. */
+/** Gives a function that examines a diff: the guard's verdict, the paths that may not be kept, and remarks for reviewers. */
 export function createExamine(options: ExamineOptions) {
-  return async (changes: readonly Change[], objects: Objects, base: string): Promise<Examination> => {
-    if (changes.length > MOST_CHANGES) return tooMany(changes)
+  return async (changes: readonly Change[], objects: ObjectReader, base: string): Promise<Examination> => {
+    if (changes.length > MOST_CHANGES) return refuseTooMany(changes)
     const refusals = await guard(changes, objects, options)
-    const remarks = await watch(changes, objects, base, options, refusals)
+    const remarks = await collectRemarks(changes, objects, base, options, refusals)
     const dropped = [...new Set(refusals.map((refusal) => refusal.path))]
     const [first] = refusals
     const failure = (summary: string, detail: string): Examination => ({
@@ -65,7 +65,7 @@ export function createExamine(options: ExamineOptions) {
   }
 }
 
-function tooMany(changes: readonly Change[]): Examination {
+function refuseTooMany(changes: readonly Change[]): Examination {
   const summary = `the guard refused ${changes.length} changed files: more than ${MOST_CHANGES} are not looked at`
   const detail = 'Change fewer files, and let git ignore what tools make.'
   return {
@@ -76,10 +76,10 @@ function tooMany(changes: readonly Change[]): Examination {
 }
 
 /**
- * What `look` makes of hostile bytes. An exception ends no run: the files that cause it are refused, and the answer is
- * null. What reads from the repository does not belong in it, for that fails without anybody's doing.
+ * Runs `look` on hostile content. Where it throws, the files that cause it are refused and the result is null, so that content
+ * cannot end a run. `look` must not read from the repository: such a read can fail through no fault of the files.
  */
-async function lookAt<F extends { path: string }, T>(
+async function tryLook<F extends { path: string }, T>(
   files: readonly F[],
   refusals: Refusal[],
   look: (files: readonly F[]) => T | Promise<T>,
@@ -92,22 +92,22 @@ async function lookAt<F extends { path: string }, T>(
       try {
         await look([file])
       } catch (error) {
-        causes.push(unreadable(file.path, `: ${messageOf(error).slice(0, 200)}`))
+        causes.push(refuseUnreadable(file.path, `: ${messageOf(error).slice(0, 200)}`))
       }
     }
-    // Where each alone is harmless, it is one of them.
-    refusals.push(...(causes.length > 0 ? causes : files.map(({ path }) => unreadable(path, ''))))
+    // No file throws alone: any of them may be the cause, so all are refused.
+    refusals.push(...(causes.length > 0 ? causes : files.map(({ path }) => refuseUnreadable(path, ''))))
     return null
   }
 }
 
-function unreadable(path: string, why: string): Refusal {
+function refuseUnreadable(path: string, why: string): Refusal {
   return { path, shown: path, reason: `it could not be looked at${why}` }
 }
 
 async function guard(
   changes: readonly Change[],
-  objects: Objects,
+  objects: ObjectReader,
   options: ExamineOptions,
 ): Promise<Refusal[]> {
   const { protectedPaths, configFile, agentSettings, redactor: secrets } = options
@@ -116,7 +116,7 @@ async function guard(
   let portion: GuardChange[] = []
   let bytes = 0
   const judge = async () => {
-    refusals.push(...((await lookAt(portion, refusals, (some) => judgeChanges([...some], rules))) ?? []))
+    refusals.push(...((await tryLook(portion, refusals, (some) => judgeChanges([...some], rules))) ?? []))
     portion = []
     bytes = 0
   }
@@ -124,77 +124,80 @@ async function guard(
     const { path, status, oldMode, newMode, oldOid, newOid } = change
     const isFile = status !== 'D' && newMode !== SUBMODULE
     const size = isFile ? ((await objects.info(newOid))?.size ?? 0) : 0
-    const one: GuardChange = { path, status, oldMode, newMode, size }
-    if (needsContent(one)) {
-      one.content = await objects.contents(newOid)
-      if (status === 'M' && oldMode !== SUBMODULE) one.before = await objects.contents(oldOid)
+    const guarded: GuardChange = { path, status, oldMode, newMode, size }
+    if (needsContent(guarded)) {
+      guarded.content = await objects.contents(newOid)
+      if (status === 'M' && oldMode !== SUBMODULE) guarded.before = await objects.contents(oldOid)
       bytes += size
     }
-    portion.push(one)
-    if (bytes > PORTION) await judge()
+    portion.push(guarded)
+    if (bytes > PORTION_BYTES) await judge()
   }
   await judge()
   return refusals
 }
 
-async function watch(
+async function collectRemarks(
   changes: readonly Change[],
-  objects: Objects,
+  objects: ObjectReader,
   base: string,
   options: ExamineOptions,
   refusals: Refusal[],
 ) {
   const tests: FileChange[] = []
   const unread: string[] = []
-  const pinned: FileChange[] = []
-  let left = WATCHED
-  /** Undefined where there is too much of it. */
+  const definitions: FileChange[] = []
+  let left = MOST_WATCHED_BYTES
+  /** Null where there is no blob, undefined where the text is too long to be read. */
   const read = async (oid: string | null): Promise<string | null | undefined> => {
     if (oid === null) return null
-    const text = left <= 0 ? null : await small(oid, objects)
+    const text = left <= 0 ? null : await readSmallBlob(oid, objects)
     left -= text?.length ?? 0
     return text ?? undefined
   }
-  // What stood before comes first: any number of new files must not hide what became of it.
+  // Files that existed before come first: any number of new files must not push them out of the remarks.
   const inOrder = [...changes].sort((a, b) => Number(a.status === 'A') - Number(b.status === 'A'))
   for (const { path, status, oldMode, newMode, oldOid, newOid } of inOrder) {
-    // The guard refuses it.
+    // The guard refuses such a path.
     if (isTooLong(path)) continue
     const old = status === 'A' || oldMode === SUBMODULE ? null : oldOid
     const now = status === 'D' || newMode === SUBMODULE ? null : newOid
-    const isTest = options.namesTests && isTestToRead(path)
-    const isRead = isReadForPins(path)
+    const isTest = options.namesTests && mayHoldTests(path)
+    const isRead = isGateSource(path)
     const [before, after] = isTest || isRead ? [await read(old), await read(now)] : [null, null]
     if (isTest && old !== null && (before === undefined || after === undefined))
       unread.push(`${path}: ${UNREAD}`)
     else if (isTest) tests.push({ path, before: before ?? null, after: after ?? null })
-    // Where nothing of a text counts, its id stands for it.
-    pinned.push(
+    // Where only a change of the file matters, object ids are compared in the place of texts.
+    definitions.push(
       isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now },
     )
   }
-  const files = await withSources(pinned, objects, base, (all) =>
-    lookAt(all, refusals, (some) => namedElsewhere([...some], options.gateCommands)),
+  const files = await withSources(definitions, objects, base, (all) =>
+    tryLook(all, refusals, (some) => findUnreadGateFiles([...some], options.gateCommands)),
   )
   const added = new Set(changes.filter(({ status }) => status === 'A').map(({ path }) => path))
-  const changed = await lookAt(files, refusals, (some) =>
+  const changedDefinitions = await tryLook(files, refusals, (some) =>
     changedGateDefinitions([...some], options.gateCommands),
   )
-  const pinnedPaths = new Set(changed?.map(({ path }) => path))
-  const others = tests.filter(({ path }) => !pinnedPaths.has(path))
-  const fewer = [...((await lookAt(others, refusals, changedTests)) ?? []), ...unread]
-  const pins = (changed ?? [])
+  const definitionPaths = new Set(changedDefinitions?.map(({ path }) => path))
+  const others = tests.filter(({ path }) => !definitionPaths.has(path))
+  const testRemarks = [...((await tryLook(others, refusals, describeChangedTests)) ?? []), ...unread]
+  const definitionRemarks = (changedDefinitions ?? [])
     .sort((a, b) => Number(added.has(a.path)) - Number(added.has(b.path)))
     .map(({ path, gates, text }) => `${path} (gate ${gates.join(', ')}): ${text}`)
-  const spoken = inOrder.flatMap(({ path }) =>
-    !isTooLong(path) && options.isAgentDocument(path) ? [`${path}: ${SPEAKS}`] : [],
+  const agentDocuments = inOrder.flatMap(({ path }) =>
+    !isTooLong(path) && options.isAgentDocument(path) ? [`${path}: ${AGENT_DOCUMENT}`] : [],
   )
-  const remarks = [...elsewhere(changes), ...few(fewer, [...spoken, ...pins])]
+  const remarks = [
+    ...sensitiveFileRemarks(changes),
+    ...limitRemarks(testRemarks, [...agentDocuments, ...definitionRemarks]),
+  ]
   return remarks.map((text) => options.redactor.redact(displayPath(text)))
 }
 
-/** Of files that act elsewhere than in the code, whatever is in them. */
-function elsewhere(changes: readonly Change[]): string[] {
+/** Remarks on files that act outside of the code (workflows, hooks, and so on), whatever they contain. */
+function sensitiveFileRemarks(changes: readonly Change[]): string[] {
   const found = changes.flatMap(({ path }) => {
     const row = isTooLong(path) ? null : sensitiveKindOf(foldPath(path))
     return row === null ? [] : [{ path, actsOn: row.actsOn }]
@@ -203,13 +206,13 @@ function elsewhere(changes: readonly Change[]): string[] {
 }
 
 const UNREAD = 'too much text to see what became of its tests'
-const SPEAKS = 'agents read it before they work, reviewing ones among them'
+const AGENT_DOCUMENT = 'agents read it before they work, reviewing ones among them'
 
-/** As many as somebody reads; many of one kind leave half of the place to the other. */
-function few(tests: readonly string[], pins: readonly string[]): string[] {
-  const place = Math.max(REMARKS / 2, REMARKS - Math.min(tests.length, REMARKS))
-  const shown = pins.slice(0, place)
-  shown.unshift(...tests.slice(0, REMARKS - shown.length))
-  const more = tests.length + pins.length - shown.length
-  return more === 0 ? shown : [...shown, `and ${more} more of this kind`]
+/** At most MOST_REMARKS lines, as many as a reviewer reads; each kind gets at least half of the room where it needs it. */
+function limitRemarks(tests: readonly string[], definitionRemarks: readonly string[]): string[] {
+  const room = Math.max(MOST_REMARKS / 2, MOST_REMARKS - Math.min(tests.length, MOST_REMARKS))
+  const listed = definitionRemarks.slice(0, room)
+  listed.unshift(...tests.slice(0, MOST_REMARKS - listed.length))
+  const more = tests.length + definitionRemarks.length - listed.length
+  return more === 0 ? listed : [...listed, `and ${more} more of this kind`]
 }

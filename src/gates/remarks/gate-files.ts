@@ -1,7 +1,7 @@
-// The files that tools read to know what to do, by the words of a command that name the tool.
+// Which settings files each tool reads, by the words that name the tool in a command.
 import ignore from 'ignore'
 
-/** Words of commands, and globs as in .gitignore. */
+/** Words of a command, and the files that these tools read: patterns as in .gitignore. */
 const TABLE: [tools: string, files: string][] = [
   [
     'vitest',
@@ -43,7 +43,7 @@ const TABLE: [tools: string, files: string][] = [
     'pytest py.test tox nox coverage unittest nose nose2 trial hatch behave',
     'pytest.ini .pytest.ini pytest.toml .pytest.toml conftest.py .coveragerc tox.ini setup.cfg pyproject.toml',
   ],
-  // A module of the project's own with that name is what python finds first.
+  // Python finds a module of the project before the installed one of the same name.
   [
     'pytest py.test tox nox coverage unittest nose nose2',
     'sitecustomize.py usercustomize.py /pytest.py /_pytest.py /unittest.py /tox.py /nox.py /coverage.py /pytest/__init__.py /_pytest/__init__.py /unittest/__init__.py',
@@ -80,7 +80,7 @@ const ROWS = TABLE.map(([tools, files]) => ({
   files: ignore({ ignorecase: true, allowRelativePaths: true }).add(files.split(' ')),
 }))
 
-/** The tools that read the file; empty for one that none does. */
+/** The tools that read the file as their settings; empty where none does. */
 export function readersOf(path: string): Set<string> {
   const rows = ROWS.filter(({ files }) => files.ignores(path))
   return new Set(rows.flatMap(({ tools }) => [...tools]))
@@ -90,7 +90,7 @@ export function isMakefile(path: string): boolean {
   return /(?:^|\/)(?:GNUmakefile|[Mm]akefile)$|\.(?:mk|make)$/.test(path)
 }
 
-/** Settings of tools in package.json, and the tools that read them. */
+/** Keys of package.json that hold settings of tools, and the tools that read them. */
 export const PACKAGE_KEYS: Record<string, string> = {
   jest: 'jest react-scripts',
   mocha: 'mocha _mocha',

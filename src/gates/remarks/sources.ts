@@ -1,47 +1,47 @@
-// The texts that say what gates run: of a change, and of files beside it that did not change.
+// Reads the texts that say what gates run: changed files, and unchanged ones that define a gate.
 import type { Change } from '../../engine/model/change.ts'
 import { isTooLong } from '../../system/files.ts'
 import type { FileChange } from './changed-tests.ts'
-import { isReadForPins, namedElsewhere } from './gate-definitions.ts'
+import { findUnreadGateFiles, isGateSource } from './gate-definitions.ts'
 
-/** Where contents are read from, by an id or `<commit>:<path>`; null where there is no such path. */
-export type Objects = {
+/** Reads objects of the repository by id or `<commit>:<path>`; gives null where there is none. */
+export type ObjectReader = {
   info(name: string): Promise<{ size: number } | null>
   contents(name: string): Promise<Uint8Array | null>
 }
 
-/** Where gates are defined, in the folders that changed and above them. */
+/** Files that define gates; looked for in each folder of a changed file, and in those above it. */
 const SOURCES = ['package.json', 'Makefile', 'makefile', 'GNUmakefile']
 const MOST_SOURCES = 200
-/** Texts of one change together, in characters; of files beyond it only the names count. */
-export const READ = 64 * 1024 * 1024
+/** Characters that are read of one change; of files beyond that only names and object ids are compared. */
+export const MOST_TEXT = 64 * 1024 * 1024
 
-/** The files of a change as far as they say what gates run, with those beside it. Of others an id stands for the text. */
+/** The files of a change, and unchanged ones that say what gates run. A file that says nothing of that has its object id as its text. */
 export async function gateSources(
   changes: readonly Change[],
-  objects: Objects,
+  objects: ObjectReader,
   base: string,
   gateCommands: string[],
 ): Promise<FileChange[]> {
   const files: FileChange[] = []
-  let left = READ
+  let left = MOST_TEXT
   for (const { path, status, oldOid, newOid } of changes) {
     if (isTooLong(path)) continue
     const [old, now] = [status === 'A' ? null : oldOid, status === 'D' ? null : newOid]
-    const isRead = isReadForPins(path) && left > 0
+    const isRead = isGateSource(path) && left > 0
     const read = async (oid: string | null) =>
-      oid === null || !isRead ? oid : ((await small(oid, objects)) ?? oid)
+      oid === null || !isRead ? oid : ((await readSmallBlob(oid, objects)) ?? oid)
     const [before, after] = [await read(old), await read(now)]
     left -= (before?.length ?? 0) + (after?.length ?? 0)
     files.push({ path, before, after })
   }
-  return withSources(files, objects, base, (all) => namedElsewhere([...all], gateCommands))
+  return withSources(files, objects, base, (all) => findUnreadGateFiles([...all], gateCommands))
 }
 
-/** With the files that did not change and say what a gate runs: package.json may name the script that did. */
+/** Adds unchanged files that say what a gate runs: an unchanged package.json may name the script that changed. */
 export async function withSources(
   changed: readonly FileChange[],
-  objects: Objects,
+  objects: ObjectReader,
   base: string,
   namedIn: (files: readonly FileChange[]) => readonly string[] | null | Promise<readonly string[] | null>,
 ): Promise<FileChange[]> {
@@ -50,7 +50,7 @@ export async function withSources(
   const add = async (path: string): Promise<void> => {
     if (known.has(path) || known.size > changed.length + MOST_SOURCES || /[\n\0]/.test(path)) return
     known.add(path)
-    const text = await small(`${base}:${path}`, objects)
+    const text = await readSmallBlob(`${base}:${path}`, objects)
     if (text !== null) files.push({ path, before: text, after: text })
   }
   const folders = new Set([''])
@@ -59,7 +59,7 @@ export async function withSources(
       folders.add(path.slice(0, at + 1))
   }
   for (const folder of folders) for (const name of SOURCES) await add(folder + name)
-  // A script may name the next one.
+  // Each file that was added may name the next one.
   for (let count = -1; count < files.length; ) {
     count = files.length
     for (const name of (await namedIn(files)) ?? []) await add(name)
@@ -67,8 +67,8 @@ export async function withSources(
   return files
 }
 
-/** The text of a blob of at most a megabyte; larger ones are no tests and no gate definitions. */
-export async function small(name: string, objects: Objects): Promise<string | null> {
+/** The text of a blob; null where there is none, or where it is larger than a megabyte: tests and gate definitions are smaller. */
+export async function readSmallBlob(name: string, objects: ObjectReader): Promise<string | null> {
   const info = await objects.info(name)
   if (info === null || info.size > 1024 * 1024) return null
   const bytes = await objects.contents(name)

@@ -14,24 +14,24 @@ const WORDS = [
   'NOPMD|NOSONAR|CHECKSTYLE[: ]OFF|noinspection',
   'shellcheck disable|hadolint ignore',
 ].join('|')
-/** From its opening to the end of the line or of the comment. */
+/** From the opening of the comment to its end, or to the end of the line. */
 const COMMENT = new RegExp(`(?:/\\*+|//+|#+|<!--|--)[ \\t]*(?:${WORDS})(?:.*?\\*/|.*?-->|.*)`, 'g')
-/** Rust; Java and Kotlin; C#. */
+/** The same as an attribute of Rust, an annotation of Java and Kotlin, a directive of C#. */
 const ATTRIBUTE =
   /#!?\[(?:allow|expect)\([^)\n]*\)\]|@(?:SuppressWarnings|Suppress|SuppressFBWarnings)\([^)\n]*\)|^[ \t]*#pragma warning disable.*$/g
-/** Longer lines are generated, and not searched. */
+/** Longer lines are generated code, and are not searched. */
 const LONGEST_LINE = 2000
 
-/** The text without the suppressions that `before` does not have, as a formatter would leave it; null where it adds none. */
+/** The text without the suppressions that `before` does not have, and without the empty lines that this leaves; null where `after` adds none. */
 export function withoutNewSuppressions(before: string, after: string): string | null {
   const known = new Set(before.split('\n'))
-  let isOther = false
+  let isFound = false
   const lines = after.split('\n').flatMap((line) => {
     if (line.length > LONGEST_LINE || known.has(line)) return [line]
     const without = line.replace(COMMENT, '').replace(ATTRIBUTE, '')
     if (without === line) return [line]
-    isOther = true
+    isFound = true
     return without.trim() === '' ? [] : [without.trimEnd()]
   })
-  return isOther ? lines.join('\n') : null
+  return isFound ? lines.join('\n') : null
 }

@@ -337,7 +337,9 @@ chrome('a browser that ends is red with its reason, and leaves nothing', async (
   assert.deepEqual(left(), [])
 })
 
-test('a program that is no browser is red with its words', { timeout: 60_000 }, async () => {
+test('a configured program that is no browser makes the gate red and shows its output', {
+  timeout: 60_000,
+}, async () => {
   const { ok, ended } = await look('http://localhost:1', ['/'], { executable: '/bin/false' })
   assert.deepEqual([ok, ended], [false, 'the browser ended with exit code 1'])
   const missing = await look('http://localhost:1', ['/'], { executable: '/nowhere/chrome' })

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { findChrome } from '../../../../src/gates/browser/find.ts'
 import { UserError } from '../../../../src/system/errors.ts'
 
-test('the one that is named, then by variable, then on the PATH; a file that is no program is none', (t) => {
+test('the configured browser comes first, then environment variables, then the PATH; a file that is not executable is skipped', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-find-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const program = (name: string, mode = 0o755) => {
@@ -28,7 +28,7 @@ test('the one that is named, then by variable, then on the PATH; a file that is 
     assert.throws(() => findChrome(named, env), UserError)
 })
 
-test('without one, how to have one', {
+test('where no browser is installed, the error says how to install one', {
   skip: process.platform === 'darwin' ? 'looks in /Applications' : false,
 }, () => {
   const mend = /setup-chrome.*apt-get install chromium.*browser\.executablePath/

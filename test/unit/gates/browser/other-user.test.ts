@@ -13,7 +13,7 @@ import { html, look, site } from './site.ts'
 
 const skip = lacks('root', 'chrome-for-all')
 
-test('as another user: pages are seen, and nothing of it is ours (real Chromium)', {
+test('as another user: pages are visited, and Chromium runs wholly as that user (real Chromium)', {
   skip,
   timeout: 180_000,
 }, async () => {

@@ -7,7 +7,7 @@ import type { GateResult } from '../../../../src/engine/model/gate.ts'
 import { originOf } from '../../../../src/engine/model/service.ts'
 import { checkPages, type PagesOptions } from '../../../../src/gates/browser/browser-check.ts'
 import { findChrome } from '../../../../src/gates/browser/find.ts'
-import { wantedPages } from '../../../../src/gates/browser/urls.ts'
+import { selectPages } from '../../../../src/gates/browser/urls.ts'
 
 type Answer = string | ((request: IncomingMessage, response: ServerResponse) => void)
 
@@ -52,7 +52,7 @@ export async function look(
     env: { PATH: process.env.PATH ?? '', HOME: '/nowhere' },
     as: null,
     signal: new AbortController().signal,
-    ...wantedPages([], { origins, base: url, urls: paths }),
+    ...selectPages([], { origins, base: url, urls: paths }),
     viewports: ['1280x800'],
     origins,
     accessibility: false,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { originOf } from '../../../../src/engine/model/service.ts'
-import { addressesIn, wantedPages } from '../../../../src/gates/browser/urls.ts'
+import { findAddresses, selectPages } from '../../../../src/gates/browser/urls.ts'
 import { stateOf, stories } from '../../engine/samples.ts'
 
 const SITE = { base: 'http://localhost:3000', origins: ['http://localhost:3000'], urls: [] as string[] }
@@ -13,7 +13,7 @@ function storyWith(...acceptanceCriteria: string[]) {
   return { ...story, description: '', acceptanceCriteria }
 }
 
-test('addresses in sentences end where the address does', () => {
+test('an address in a sentence ends before the punctuation', () => {
   const sentences: Readonly<Record<string, string>> = {
     'Open http://localhost:3000/cart.': 'http://localhost:3000/cart',
     'See (http://localhost:3000/cart), then': 'http://localhost:3000/cart',
@@ -23,18 +23,18 @@ test('addresses in sentences end where the address does', () => {
     '"http://localhost:3000/"!': 'http://localhost:3000/',
   }
   for (const [text, address] of Object.entries(sentences))
-    assert.deepEqual(addressesIn(text), [address], text)
-  assert.deepEqual(addressesIn('http:// and https://:0 and file:///etc/passwd'), [])
+    assert.deepEqual(findAddresses(text), [address], text)
+  assert.deepEqual(findAddresses('http:// and https://:0 and file:///etc/passwd'), [])
 })
 
-test('pages of stories and of the configuration, each once, on the origins of the project alone', () => {
+test('pages of stories and of the configuration are visited once each, and only on origins of the project', () => {
   const story = storyWith(
     'http://localhost:3000/cart shows the cart',
     'http://127.0.0.1:3000/cart, too; http://localhost:3000/cart again',
     'https://example.com/pay takes the money',
     'http://localhost:3000/users/:id and http://localhost:3000/{lang}/ are pages',
   )
-  const { pages, remarks } = wantedPages([story], { ...SITE, urls: ['/', 'http://localhost:3000/cart'] })
+  const { pages, remarks } = selectPages([story], { ...SITE, urls: ['/', 'http://localhost:3000/cart'] })
   assert.deepEqual(
     pages.map(({ url }) => url),
     ['http://localhost:3000/', 'http://localhost:3000/cart', 'http://127.0.0.1:3000/cart'],
@@ -46,15 +46,15 @@ test('pages of stories and of the configuration, each once, on the origins of th
   ])
 })
 
-test('where nobody names a page it is the first; a status that the words name is expected', () => {
-  assert.deepEqual(wantedPages([storyWith('It works')], SITE).pages, [
+test('where no page is named the start page is visited; a status that a criterion names is expected', () => {
+  assert.deepEqual(selectPages([storyWith('It works')], SITE).pages, [
     { url: 'http://localhost:3000/', expected: [] },
   ])
-  const { pages } = wantedPages([storyWith('http://localhost:3000/x?y=500 answers 404')], SITE)
+  const { pages } = selectPages([storyWith('http://localhost:3000/x?y=500 answers 404')], SITE)
   assert.deepEqual(pages, [{ url: 'http://localhost:3000/x?y=500', expected: [404] }])
 })
 
-test('a status is a number behind the words of HTTP; any other number is none', () => {
+test('a number is a status only behind a word such as answers or HTTP', () => {
   const P = 'http://localhost:3000/p'
   const sentences: Readonly<Record<string, number[]>> = {
     [`${P} shows 500 products in under 400 ms`]: [],
@@ -75,31 +75,31 @@ test('a status is a number behind the words of HTTP; any other number is none', 
     [`${P} answers 401 when nobody is logged in`]: [401],
   }
   for (const [text, expected] of Object.entries(sentences))
-    assert.deepEqual(wantedPages([storyWith(text)], SITE).pages, [{ url: P, expected }], text)
+    assert.deepEqual(selectPages([storyWith(text)], SITE).pages, [{ url: P, expected }], text)
   const many = `${'code '.repeat(40_000)}${P} ${'answers with the '.repeat(20_000)}`
   const began = performance.now()
-  wantedPages([storyWith(many)], SITE)
+  selectPages([storyWith(many)], SITE)
   assert.ok(performance.now() - began < 2000)
 })
 
-test('a status is of every address of the same criterion', () => {
+test('a status belongs to every address of the same criterion', () => {
   const at = (path: string) => `http://localhost:3000/${path}`
   const criteria = [`${at('a')} and ${at('known')} answer 404`, `${at('b')} shows the cart`]
-  const { pages } = wantedPages([storyWith(...criteria)], { ...SITE, urls: ['/known'] })
+  const { pages } = selectPages([storyWith(...criteria)], { ...SITE, urls: ['/known'] })
   assert.deepEqual(
     pages.map(({ url, expected }) => [new URL(url).pathname, ...expected]),
     [['/known', 404], ['/a', 404], ['/b']],
   )
 })
 
-test('more pages than can be looked at are told', () => {
+test('pages beyond the limit are counted in a remark', () => {
   const many = Array.from({ length: 30 }, (_, at) => `/page-${at}`)
-  const { pages, remarks } = wantedPages([], { ...SITE, urls: many })
+  const { pages, remarks } = selectPages([], { ...SITE, urls: many })
   assert.equal(pages.length, 20)
   assert.deepEqual(remarks, ['10 more pages are not visited: 20 are looked at'])
 })
 
-test('loopback has several names, and nothing but HTTP is opened', () => {
+test('all names of loopback are one origin, and only HTTP addresses have an origin', () => {
   const same = [
     'http://localhost:3000/a',
     'http://127.0.0.1:3000',

@@ -43,7 +43,7 @@ async function held(before: Files, after: Files, gates = ['npm test']) {
 const PACKAGE = (scripts: object, more: object = {}) => JSON.stringify({ name: 'a', scripts, ...more })
 const BASE = { 'package.json': PACKAGE({ test: 'node --test' }), 'src/a.js': '1', 'test/a.test.js': 'old' }
 
-test('tests that were edited or removed stand as they were, and new ones are left out', async () => {
+test('edited and removed tests are restored, and new ones are removed', async () => {
   assert.deepEqual(await held(BASE, { ...BASE, 'src/a.js': '2' }), {})
   assert.deepEqual(await held(BASE, { ...BASE, 'test/b.test.js': 'new' }), {})
   assert.deepEqual(await held(BASE, { ...BASE, 'test/a.test.js': 'other', 'test/b.test.js': 'new' }), {
@@ -54,7 +54,7 @@ test('tests that were edited or removed stand as they were, and new ones are lef
   assert.deepEqual(await held(BASE, without), { 'test/a.test.js': 'was' })
 })
 
-test('of package.json the scripts and settings of tools are those of before, the dependencies those of the change', async () => {
+test('package.json gets its former scripts and tool settings back, and keeps the changed dependencies', async () => {
   const after = PACKAGE({ test: 'true', extra: 'x' }, { dependencies: { left: '1' } })
   assert.deepEqual(await held(BASE, { ...BASE, 'package.json': after }), {
     'package.json': {
@@ -67,7 +67,7 @@ test('of package.json the scripts and settings of tools are those of before, the
   assert.deepEqual(await held(BASE, { ...BASE, 'package.json': added, 'package-lock.json': '{}' }), {})
 })
 
-test('settings that came and that a gate would find are left out, in every language', async () => {
+test('new settings files that a gate would read are removed, in every language', async () => {
   assert.deepEqual(await held(BASE, { ...BASE, '.npmrc': 'script-shell=true' }), { '.npmrc': 'gone' })
   const python = { 'src/a.py': '1', 'tests/test_a.py': 'x' }
   assert.deepEqual(await held(python, { ...python, 'conftest.py': 'x' }, ['pytest']), {
@@ -79,7 +79,7 @@ test('settings that came and that a gate would find are left out, in every langu
   })
 })
 
-test('code that switches a check off for itself stands without it, where it was not there before', async () => {
+test('newly added suppression comments are removed from code', async () => {
   const before = { 'src/a.ts': '// @ts-nocheck\nlet a = 1\n', 'test/a.test.ts': 'x' }
   assert.deepEqual(await held(before, { ...before, 'src/a.ts': '// @ts-nocheck\nlet a = 2\n' }), {})
   const after = {

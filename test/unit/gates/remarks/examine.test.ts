@@ -64,7 +64,7 @@ async function examined(files: Record<string, string | Sides>, options: Partial<
 const CHANGED: Sides = { before: 'a', after: 'b' }
 const packageWith = (scripts: Record<string, string>) => JSON.stringify({ scripts })
 
-test('a script that an unchanged package.json or Makefile names is pinned', async () => {
+test('a changed script that an unchanged package.json or Makefile names is reported', async () => {
   const rows: [Record<string, string>, string, string][] = [
     [{ 'package.json': packageWith({ test: 'node scripts/test.mjs' }) }, 'npm test', 'scripts/test.mjs'],
     [{ 'package.json': packageWith({ test: 'npm run all', all: 'tsx run.ts' }) }, 'npm test', 'run.ts'],
@@ -81,18 +81,18 @@ test('a script that an unchanged package.json or Makefile names is pinned', asyn
   }
 })
 
-test('with its package.json known, a gate is not told of tools that it does not use', async () => {
+test('where package.json is known, settings of tools that the gate does not use are not reported', async () => {
   const files = { 'package.json': packageWith({ test: 'vitest run' }) }
   assert.equal((await remarksOn({ ...files, 'vitest.config.ts': CHANGED }, ['npm test'])).length, 1)
   assert.deepEqual(await remarksOn({ ...files, 'jest.config.js': CHANGED }, ['npm test']), [])
 })
 
-test('circles of scripts end', async () => {
+test('scripts that call each other in a circle are followed once', async () => {
   const files = { 'a.sh': 'bash b.sh\n', 'b.sh': 'bash a.sh\n' }
   assert.deepEqual(await remarksOn({ ...files, 'c.sh': CHANGED }, ['bash a.sh']), [])
 })
 
-test('what became of tests is named by file: gone, skipped, changed; what is only added is not', async () => {
+test('removed, skipped and shortened tests are reported by file; added tests are not', async () => {
   const rows: [path: string, before: string | null, after: string | null, said: string | null][] = [
     ['test/a.test.js', 'x', null, 'the file is gone'],
     [
@@ -125,7 +125,7 @@ const SKIPPED: Sides = {
   after: "test.skip('b', () => { assert.equal(1, 1) })\n",
 }
 
-test('any number of new files does not hide a weakened test or a changed gate', async () => {
+test('new files, however many, do not hide a weakened test or a changed gate', async () => {
   const text = 'x'.repeat(1_000_000)
   // More of them than is looked at in all (64 MB).
   const padding = Array.from({ length: 70 }, (_, index) => [
@@ -148,7 +148,7 @@ test('any number of new files does not hide a weakened test or a changed gate', 
   )
 })
 
-test('twenty harmless remarks do not hide the one that matters, and those left out are counted', async () => {
+test('twenty harmless remarks do not hide the one that matters, and omitted remarks are counted', async () => {
   const script = { before: packageWith({ test: 'vitest run' }), after: packageWith({ test: 'true' }) }
   const many = Array.from({ length: 25 }, (_, index) => [`t${index}.test.js`, SKIPPED])
   const remarks = await remarksOn({ ...Object.fromEntries(many), 'package.json': script }, ['npm test'])
@@ -169,7 +169,7 @@ test('twenty harmless remarks do not hide the one that matters, and those left o
   assert.ok(told[0]?.startsWith('pyproject.toml (gate pytest)'), told.join('\n'))
 })
 
-test('a test file that is too large to be compared is told, not passed over', async () => {
+test('a test file that is too large to be compared is reported as such', async () => {
   const large = `// ${'x'.repeat(1024 * 1024)}\n`
   const said = 'too much text to see what became of its tests'
   for (const [before, after] of [
@@ -179,7 +179,7 @@ test('a test file that is too large to be compared is told, not passed over', as
     assert.deepEqual(await remarksOn({ 'a.test.js': { before, after } }, []), [`a.test.js: ${said}`])
 })
 
-test('what is nested 200,000 times ends no run: it is remarked on', async () => {
+test('JSON that is nested 200,000 deep does not end the run, and is reported', async () => {
   const before = packageWith({ test: 'vitest run' })
   const deep = '['.repeat(200_000)
   const json = `{"scripts":{"test":"true"},"jest":${deep}${']'.repeat(200_000)}}`
@@ -189,7 +189,7 @@ test('what is nested 200,000 times ends no run: it is remarked on', async () => 
     ])
 })
 
-test('an exception over the bytes of a file refuses the attempt and names the file', async () => {
+test('where the content of a file makes the guard throw, the attempt is refused and the file named', async () => {
   const plain = createRedactor([])
   const redactor = {
     ...plain,
@@ -205,13 +205,13 @@ test('an exception over the bytes of a file refuses the attempt and names the fi
   assert.deepEqual(dropped, ['b.txt'])
 })
 
-test('too many files are refused before any of them is read', async () => {
+test('a diff of too many files is refused before any of them is read', async () => {
   const many = Object.fromEntries(Array.from({ length: 100_001 }, (_, index) => [`a/${index}`, CHANGED]))
   const { failure } = await examined(many, {})
   assert.match(failure?.summary ?? '', /100001 changed files/)
 })
 
-test('documents that agents read are told of, wherever they stand', async () => {
+test('changed documents that agents read are reported, in any folder', async () => {
   const files = {
     'AGENTS.md': CHANGED,
     'web/Claude.MD': { before: null, after: 'b' },
@@ -224,7 +224,7 @@ test('documents that agents read are told of, wherever they stand', async () => 
   ])
 })
 
-test('a file that acts elsewhere is remarked on, whatever is in it', async () => {
+test('a sensitive file is reported, whatever it contains', async () => {
   const odd = ['"scr\\u0069pt-shell"=x', '$' + '{NOPE?}script-shell=x', 'userconfig=./x', '# nothing']
   for (const after of odd) {
     const remarks = await remarksOn({ '.npmrc': { before: null, after } }, [])
@@ -236,7 +236,7 @@ test('a file that acts elsewhere is remarked on, whatever is in it', async () =>
   assert.match(gone.join(), /^acts on what reviewers are shown.*: \.gitattributes$/)
 })
 
-test('what is deeper than tools bear is refused by the guard, and nobody else looks at it', async () => {
+test('a path that is too long is refused by the guard, and not examined further', async () => {
   const path = `${'a/'.repeat(100_000)}.npmrc`
   const { failure, dropped, remarks } = await examined({ [path]: { before: null, after: 'x' } }, {})
   assert.match(failure?.summary ?? '', /deeper than tools bear/)

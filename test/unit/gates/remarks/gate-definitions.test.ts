@@ -19,7 +19,7 @@ const pinned = (files: FileChange[], ...gates: string[]): string[] =>
 
 const SCRIPTS = { test: 'vitest run', 'test:unit': 'node test/run.js', lint: 'eslint .', build: 'tsc -p .' }
 
-test('a script that the gate names is pinned, however it is named', () => {
+test('a changed script that the gate names is reported, however it is named', () => {
   const gates = [
     'npm test',
     'npm t',
@@ -60,7 +60,7 @@ test('a script that the gate names is pinned, however it is named', () => {
   }
 })
 
-test('scripts that are not named, and other parts of package.json, are not pinned', () => {
+test('changes of other scripts and other parts of package.json are not reported', () => {
   const now = pkg(
     { ...SCRIPTS, build: 'rollup', dev: 'vite' },
     { dependencies: { a: '1' }, devDependencies: { vitest: '9' }, version: '2' },
@@ -75,7 +75,7 @@ test('scripts that are not named, and other parts of package.json, are not pinne
   )
 })
 
-test('hooks, and scripts called by scripts, are pinned', () => {
+test('changed pre and post scripts, and scripts called by scripts, are reported', () => {
   const before = { ...SCRIPTS, ci: 'npm run lint && npm run test:unit' }
   const files = (after: Record<string, string>): FileChange[] => [
     changed('package.json', pkg(before), pkg(after)),
@@ -93,7 +93,7 @@ test('hooks, and scripts called by scripts, are pinned', () => {
   assert.deepEqual(pinned(files({ ...before, build: 'x' }), 'npm run ci'), [])
 })
 
-test('a script that was removed, and a package.json that is new or broken, are pinned', () => {
+test('a removed script, and a new or broken package.json, are reported', () => {
   const { test: _, ...rest } = SCRIPTS
   assert.deepEqual(pinned([changed('package.json', pkg(SCRIPTS), pkg(rest))], 'npm test'), [
     'package.json: scripts.test: "vitest run" -> nothing',
@@ -106,7 +106,7 @@ test('a script that was removed, and a package.json that is new or broken, are p
   ])
 })
 
-test('settings of test tools in package.json are pinned', () => {
+test('changed settings of test tools in package.json are reported', () => {
   const files = [
     changed('package.json', pkg({ test: 'jest' }), pkg({ test: 'jest' }, { jest: { testMatch: [] } })),
   ]
@@ -114,7 +114,7 @@ test('settings of test tools in package.json are pinned', () => {
   assert.deepEqual(pinned(files, 'cargo test'), [])
 })
 
-test('files that the command runs are pinned; what is tested by a runner is not', () => {
+test('changed files that the command runs are reported; test files that a runner is given are not', () => {
   const gates: [string, string][] = [
     ['bash scripts/test.sh', 'scripts/test.sh'],
     ['./scripts/test.sh --all', 'scripts/test.sh'],
@@ -146,7 +146,7 @@ test('files that the command runs are pinned; what is tested by a runner is not'
   assert.deepEqual(pinned([changed('src/run.js', 'a', 'b')], 'node test/run.js'), [])
 })
 
-test('shell files are read on', () => {
+test('shell scripts are followed to the files that they name', () => {
   const script = changed(
     'scripts/all.sh',
     'set -e\nnpm run lint\n# npm test\n',
@@ -159,7 +159,7 @@ test('shell files are read on', () => {
   assert.deepEqual(pinned(files, 'bash scripts/all.sh'), ['package.json: scripts.lint: "eslint ." -> "true"'])
 })
 
-test('makefiles are pinned whole, and what stands in them is followed', () => {
+test('a changed makefile is reported as a whole, and files that it names are followed', () => {
   const make = 'test: unit\n\ninclude ci/all.mk\nunit:\n\tnpx vitest run\n\tpython tools/check.py\n'
   const rows: [string, string, boolean][] = [
     ['Makefile', 'make test', true],
@@ -179,7 +179,7 @@ test('makefiles are pinned whole, and what stands in them is followed', () => {
   }
 })
 
-test('configuration is pinned for the gates whose tools read it', () => {
+test('a changed settings file is reported for the gates whose tools read it', () => {
   const rows: [string, string, boolean][] = [
     ['vitest.config.ts', 'npx vitest run', true],
     ['packages/a/vitest.config.mts', 'node_modules/.bin/vitest', true],
@@ -271,7 +271,7 @@ test('configuration is pinned for the gates whose tools read it', () => {
   assert.deepEqual(pinned([changed('biome.json', '{"a":1}', '{\n  "a": 1\n}\n')], 'biome check'), [])
 })
 
-test('files that no parser of ours reads are pinned whole; blanks do not count', () => {
+test('a changed file that is not parsed is reported as a whole; a change of blanks is not', () => {
   for (const [path, gate] of [
     ['pyproject.toml', 'pytest'],
     ['pyproject.toml', 'ruff check'],
@@ -300,7 +300,7 @@ test('files that no parser of ours reads are pinned whole; blanks do not count',
     assert.equal(pinned([changed('package.json', null, text)], gate).length > 0, expected, `${text} ${gate}`)
 })
 
-test('what stood before comes first, for any number of new files', () => {
+test('files that existed before are reported first, however many are new', () => {
   const added = Array.from({ length: 150 }, (_, index) => changed(`a${index}/conftest.py`, null, ''))
   const settings = '[tool.pytest.ini_options]\naddopts = "-q"\n'
   const project = changed('pyproject.toml', settings, settings.replace('-q', '-k easy'))
@@ -310,7 +310,7 @@ test('what stood before comes first, for any number of new files', () => {
   assert.deepEqual(found[0]?.gates, ['tox -e py', 'pytest'])
 })
 
-test('files that flags of the command name are pinned', () => {
+test('changed files that flags of the command name are reported', () => {
   const rows: [string, string, boolean][] = [
     ['jest --config ./test/jest-e2e.json', 'test/jest-e2e.json', true],
     ['jest --config=test/jest-e2e.json', 'test/jest-e2e.json', true],
@@ -368,7 +368,7 @@ test('a tool is found behind flags, versions and quotes', () => {
     assert.equal(pinned(files, gate).length, 1, gate)
 })
 
-test('a package that is no longer among the workspaces is pinned', () => {
+test('a package that was removed from the workspaces is reported', () => {
   const spaces = (...workspaces: string[]): string => pkg(SCRIPTS, { workspaces })
   const less = [changed('package.json', spaces('a', 'b'), spaces('a'))]
   for (const gate of ['npm test --workspaces', 'npm test -ws', 'yarn workspaces run test', 'turbo run test'])
@@ -384,14 +384,14 @@ test('a gate whose script is not among the files may use any tool', () => {
   assert.deepEqual(pinned(known, 'npm test'), [])
 })
 
-test('a package.json that is nested too deeply has no scripts, and is remarked on', () => {
+test('a package.json that is nested too deeply is not parsed, and is reported', () => {
   const deep = `{"scripts":{"test":"vitest run"},"jest":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
   assert.deepEqual(pinned([changed('package.json', pkg(SCRIPTS), deep)], 'npm test'), [
     'package.json: scripts.test: "vitest run" -> nothing',
   ])
 })
 
-test('circles end, and the findings are bounded', () => {
+test('circles of scripts end, and at most 100 changes are reported', () => {
   const circle = { test: 'npm run a', a: 'npm run b', b: 'npm run test && npm run a' }
   assert.deepEqual(
     pinned([changed('package.json', pkg(circle), pkg({ ...circle, b: 'true' }))], 'npm test'),
@@ -412,7 +412,7 @@ test('circles end, and the findings are bounded', () => {
   assert.ok(long[0] !== undefined && long[0].text.length <= 300 && !/\p{Cc}/u.test(long[0].text))
 })
 
-test('no text makes it slow', () => {
+test('no content of a file makes the search for gate changes slow', () => {
   const lines = (count: number, line: (index: number) => string): string =>
     Array.from({ length: count }, (_, index) => line(index)).join('')
   const rows: [string, string][] = [
@@ -441,7 +441,7 @@ test('no text makes it slow', () => {
   }
 })
 
-test('no text makes it fail', () => {
+test('no content of a file makes the search for gate changes throw', () => {
   const piece = fc.constantFrom(
     'npm test',
     'yarn ',
