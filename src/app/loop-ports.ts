@@ -93,6 +93,7 @@ export async function createPorts(asked: PortOptions): Promise<Ports & AsyncDisp
   const agent = options.agent ?? (await withPipelineSteps(await agentWithFallback(options), gates, options))
   return {
     clock: systemClock,
+    random: Math.random,
     agent: options.observers === null ? agent : withUsageNotes(agent, git),
     gates,
     openCleanRoom: cleanRoomOpener(options),

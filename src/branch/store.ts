@@ -253,6 +253,7 @@ class GitStore implements Store {
       const result = await push(this.#git, remote, [{ ref, from: before, to: commit }])
       if (result.kind !== 'pushed') {
         await this.#revertRef(ref, before)
+        if (result.kind === 'stale') throw new LeaseLost(`${ref} moved`)
         throw await this.#whyRejected(state, before, result.answer)
       }
     }

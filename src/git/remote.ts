@@ -17,7 +17,11 @@ const LOCKED_ON_STDERR = /^remote: error: cannot lock ref /m
 /** A ref `a` blocks a new ref `a/b` for good: no further try. */
 const IN_THE_WAY = /exists; cannot create/
 
-export type PushResult = { kind: 'pushed' } | { kind: 'rejected' | 'unknown-token'; answer: string }
+/** git saw another value than the lease names before it sent anything. */
+const STALE = /^!.*\[rejected\] \(stale info\)/m
+
+/** `stale`: a ref is not as its lease names it. */
+export type PushResult = { kind: 'pushed' } | { kind: 'rejected' | 'stale' | 'unknown-token'; answer: string }
 
 export async function push(git: Git, remote: Remote, moves: readonly RefMove[]): Promise<PushResult> {
   let answer = ''
@@ -28,6 +32,8 @@ export async function push(git: Git, remote: Remote, moves: readonly RefMove[]):
     answer = `${result.stdout}\n${result.stderr}`.trim()
     if (UNKNOWN_TOKEN_MESSAGE.test(result.stderr)) return { kind: 'unknown-token', answer }
     if (REMOTE_REFUSAL.test(result.stderr)) return { kind: 'rejected', answer }
+    // A later try may find what an earlier one has pushed.
+    if (tries === 0 && STALE.test(result.stdout)) return { kind: 'stale', answer }
     // The push may have succeeded although its answer was lost, so the remote's refs are read.
     const refs = moves.map(({ ref }) => ref)
     const now = await remoteRefs(git, remote, refs).catch(() => null)

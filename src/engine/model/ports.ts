@@ -306,6 +306,8 @@ export type Lane = AsyncDisposable &
 
 export type Ports = {
   clock: Clock
+  /** At least 0, below 1. */
+  random(): number
   agent: AgentPort
   gates: GatesPort
   /** Null where gates only run in the work tree: `clean-room: off`, and jobs that only take over results. */

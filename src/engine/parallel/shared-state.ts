@@ -3,13 +3,18 @@
 
 import type { Event, EventOf } from '../model/event.ts'
 import type { Limits } from '../model/limit-types.ts'
-import { LeaseLost, type StorePort } from '../model/ports.ts'
+import { LeaseLost, type Ports, type StorePort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { reduce } from '../reduce.ts'
 import { nextRunStep } from './parallel-steps.ts'
 
 /** The most tries of one save: other workers may overtake it many times. */
 const MOST_TRIES = 300
+const LONGEST_PAUSE_MS = 8000
+
+export type SharedPorts = Pick<Ports, 'clock' | 'random' | 'signal'> & {
+  store: Pick<StorePort, 'save' | 'newest'>
+}
 
 type JobTime = Pick<State['job'], 'startedAt' | 'deadline'>
 
@@ -23,14 +28,14 @@ export class SharedState {
   #state: State
   readonly #pending: Event[] = []
   readonly #limits: Limits
-  readonly #store: Pick<StorePort, 'save' | 'newest'>
+  readonly #ports: SharedPorts
   /** The job's own time: each worker has another. */
   readonly #time: JobTime
 
-  constructor(start: State, limits: Limits, store: Pick<StorePort, 'save' | 'newest'>) {
+  constructor(start: State, limits: Limits, ports: SharedPorts) {
     this.#state = start
     this.#limits = limits
-    this.#store = store
+    this.#ports = ports
     this.#time = start.job
   }
 
@@ -45,13 +50,17 @@ export class SharedState {
 
   /** Throws LeaseLost when the wave is over. */
   async save(): Promise<void> {
-    const store = this.#store
+    const { clock, random, signal, store } = this.#ports
     for (let tries = 1; this.#pending.length > 0; tries += 1) {
+      const began = clock.now()
       try {
         await store.save(this.#state)
         this.#pending.length = 0
       } catch (error) {
         if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MOST_TRIES) throw error
+        // Random, and longer with each try: workers that collided once would collide again.
+        const mostMs = Math.min((clock.now() - began) * 2 ** tries, LONGEST_PAUSE_MS)
+        await clock.sleep(random() * mostMs, signal)
         this.#replay(await store.newest(this.#state))
       }
     }

@@ -36,7 +36,7 @@ class Turns {
   #isEnding = false
 
   constructor(start: State, limits: Limits, ports: Ports, who: Worker) {
-    this.#shared = new SharedState(start, limits, ports.store)
+    this.#shared = new SharedState(start, limits, ports)
     this.#limits = limits
     this.#ports = ports
     this.#who = who

@@ -60,6 +60,7 @@ function world(how: How = {}) {
       },
       sleep: async () => {},
     },
+    random: () => 0,
     signal: cancel.signal,
     agent: {
       work: async () => session({}),

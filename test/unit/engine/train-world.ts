@@ -167,6 +167,7 @@ export function laneOf(world: World): Lane {
 export function portsOf(world: World): Ports {
   return {
     clock: { now: () => world.now(), sleep: async () => {} },
+    random: () => 0,
     signal: new AbortController().signal,
     agent: {
       work: async () => assert.fail('the checkout is no lane'),

@@ -74,6 +74,6 @@ test('a ref that another push has moved is lost at once', async () => {
   remote.here.shell('git commit -q --allow-empty -m more')
   const to = remote.here.shell('git rev-parse HEAD').trim()
   const result = await remote.push({ ref: STATE, from: null, to })
-  assert.equal(result.kind, 'rejected')
+  assert.equal(result.kind, 'stale')
   assert.equal(remote.count(), 1, 'git itself sees that it has moved')
 })

@@ -51,6 +51,13 @@ class Remote {
   }
 }
 
+/** Without a pause between the tries of a save. */
+const atOnce = {
+  clock: { now: () => NOW, sleep: async () => {} },
+  random: () => 0,
+  signal: new AbortController().signal,
+}
+
 class Killed extends Error {}
 
 /** Ports of one process. It is killed at the `mortal`-th thing that it asks for: nothing of it is heard any more. */
@@ -282,7 +289,7 @@ class Process {
         return structuredClone(remote.state)
       },
     }
-    this.#shared = new SharedState(structuredClone(start), limits, store)
+    this.#shared = new SharedState(structuredClone(start), limits, { ...atOnce, store })
   }
 
   async turn(number: number, saves: boolean, at: number): Promise<void> {
@@ -444,7 +451,7 @@ test('a worker that was taken for lost and comes back while the wave is joined m
   const { scheduler, world, limits, state } = twoInTrain([])
   const leased = { ...state, lease: LEASE }
   const remote = new Remote(leased)
-  const late = new SharedState(structuredClone(leased), limits, {
+  const store: Pick<StorePort, 'save' | 'newest'> = {
     save: async (next) => {
       remote.move(-1, next)
     },
@@ -452,7 +459,8 @@ test('a worker that was taken for lost and comes back while the wave is joined m
       if (remote.state.lease?.nonce !== ours.lease?.nonce) throw new LeaseLost('another has it')
       return structuredClone(remote.state)
     },
-  })
+  }
+  const late = new SharedState(structuredClone(leased), limits, { ...atOnce, store })
   const ports = processPorts(world, remote, 10_000, [])
   const own = { ...ports, store: { ...ports.store, publish: async () => ({ kind: 'published' as const }) } }
   const joining = runWaveJob(leased, limits, own, { kind: 'join', isCancelled: false })
