@@ -7,6 +7,7 @@ import { ownFiles } from '../engine/model/paths.ts'
 import type { Inspection } from '../engine/model/ports.ts'
 import type { SavedWork, State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
+import { coveringPaths } from '../engine/prd/touches.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { newlyIgnored } from '../git/hidden-changes.ts'
 import { objectId } from '../git/objects.ts'
@@ -80,7 +81,9 @@ export async function inspect(
     builtAt,
     ...beside,
   }
-  return { inspection: { kind: 'candidate', candidate }, paths: agentChanges.map(({ path }) => path) }
+  const paths = agentChanges.map(({ path }) => path)
+  const touched = attempt.inLane === undefined ? {} : { touched: coveringPaths(paths.map(redact)) }
+  return { inspection: { kind: 'candidate', candidate, ...touched }, paths }
 }
 
 function refused(failure: Failure): InspectionResult {

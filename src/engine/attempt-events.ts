@@ -10,6 +10,7 @@ import type { Limits } from './model/limit-types.ts'
 import type { State } from './model/state.ts'
 import type { Usage } from './model/usage.ts'
 import { rungFor } from './model-ladder.ts'
+import { withTouched } from './parallel/shared-files.ts'
 import { pickStory } from './prd/select.ts'
 import { lostSessionUsage, recordLostSession, recordSession, reservedUsage } from './record-session.ts'
 import {
@@ -144,9 +145,10 @@ export function worked(state: State, { storyId, session, at }: EventOf<'worked'>
   }
 }
 
-export function guarded(state: State, { storyId, candidate }: EventOf<'guarded'>): State {
-  const attempt = attemptIn(state, storyId, 'worked')
-  if (attempt === null) return state
+export function guarded(before: State, { storyId, candidate, touched = [] }: EventOf<'guarded'>): State {
+  const attempt = attemptIn(before, storyId, 'worked')
+  if (attempt === null) return before
+  const state = withTouchedFiles(before, storyId, touched)
   const places = Object.values(state.attempts).map((one) => ('place' in one ? (one.place ?? 0) : 0))
   const place = { place: Math.max(...places) + 1 }
   return withAttempt(state, {
@@ -155,6 +157,13 @@ export function guarded(state: State, { storyId, candidate }: EventOf<'guarded'>
     candidate,
     ...(attempt.inLane === true ? place : {}),
   })
+}
+
+/** Keeps which files the attempt changed: stories that would change them, too, wait for it. */
+function withTouchedFiles(state: State, storyId: string, touched: readonly string[]): State {
+  const story = state.prd.userStories.find(({ id }) => id === storyId)
+  if (story === undefined || touched.length === 0) return state
+  return withRecord(state, storyId, (record) => withTouched(record, story, touched))
 }
 
 export function refused(state: State, { storyId, failure }: EventOf<'refused'>): State {
@@ -175,7 +184,11 @@ export function conflicted(state: State, { storyId, failure }: EventOf<'conflict
   const attempt = state.attempts[storyId]
   if (attempt === undefined || !hasCandidate(attempt)) return state
   const returned = refund(state, storyId, 'conflict', failure.summary)
-  const others = Object.keys(state.attempts).filter((id) => id !== storyId)
+  // It was built on those before it in the train; those behind it have no part in the conflict.
+  const { place = 0 } = attempt
+  const others = Object.values(state.attempts)
+    .filter((other) => hasCandidate(other) && (other.place ?? 0) < place)
+    .map((other) => other.storyId)
   return withRecord(returned, storyId, (record) => ({
     ...record,
     failure,

@@ -82,7 +82,8 @@ export async function guard(attempt: AttemptIn<'worked'>, context: StepContext):
   const unfixed = candidate.empty ? unfixedGate(storyId, context.state) : null
   if (unfixed !== null) return { kind: 'refused', storyId, failure: unfixed }
   const isAllowed = !candidate.empty || (context.limits.finalVerification && session.hints.done)
-  if (isAllowed) return { kind: 'guarded', storyId, candidate }
+  const { touched } = inspection
+  if (isAllowed) return { kind: 'guarded', storyId, candidate, ...(touched === undefined ? {} : { touched }) }
   const failure: Failure = { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' }
   return { kind: 'refused', storyId, failure }
 }

@@ -20,15 +20,15 @@ import { isDispatched, openAttempt } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, Ending, Job, State } from './model/state.ts'
 import type { Step } from './model/step.ts'
+import { canBeginBeside } from './parallel/shared-files.ts'
 import { openQuestions } from './planning/plan-questions.ts'
 import { isSplitting, nextPlanTarget, planDigest } from './planning/proposed-plan.ts'
 import { unmetOutOfScope } from './prd/scope.ts'
 import { inScope, pickStory, remaining } from './prd/select.ts'
-import { touchSame } from './prd/touches.ts'
 
 /**
  * The next step as data. Every reachable state leads to `stop` in a finite number of steps (test/unit/engine). `beside`: stories
- * that are in work already; stories that would touch the same files wait for them.
+ * that are in work already; stories that are known to change the same files wait for them.
  */
 export function nextStep(state: State, limits: Limits, now: number, beside: readonly Story[] = []): Step {
   const { job } = state
@@ -63,22 +63,13 @@ export function nextStep(state: State, limits: Limits, now: number, beside: read
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
   if (wanted !== null) return { kind: 'plan', split: wanted === '' ? null : wanted }
   const asked = workable(state)
-  const isFree = (one: Story) => beside.every((other) => canRunBeside(state, one, other))
+  const isFree = canBeginBeside(state, beside)
   const story = pickStory(
     state.prd,
     (one) => asked(one) && isFree(one) && openUntil(state.records[one.id], now) === null,
   )
   if (story === null) return { kind: 'verify' }
   return landing === null ? { kind: 'reserve', storyId: story.id } : concludeLanding(state)
-}
-
-/** Whether a story may be worked on while the other one is. */
-function canRunBeside({ records }: State, story: Story, other: Story): boolean {
-  const conflicts = [
-    records[story.id]?.conflicts?.includes(other.id),
-    records[other.id]?.conflicts?.includes(story.id),
-  ]
-  return story.id !== other.id && !conflicts.includes(true) && !touchSame(story, other)
 }
 
 /** A job that only lands what others did begins no work: the next job claims the next step. */

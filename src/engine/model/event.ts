@@ -87,7 +87,8 @@ export type Event = {
   /** A worker has to end in the middle of an attempt. */
   | { kind: 'abandoned'; storyId: string; why: string; spent: SpentUsage | null }
   | { kind: 'worked'; storyId: string; session: Session }
-  | { kind: 'guarded'; storyId: string; candidate: Candidate }
+  /** `touched`: the files that it changes, or their folders; of an attempt beside others alone. */
+  | { kind: 'guarded'; storyId: string; candidate: Candidate; touched?: readonly string[] }
   | { kind: 'refused'; storyId: string; failure: Failure }
   /** The candidate was rebased onto another commit; its gates have to run again. */
   | { kind: 'rebased'; storyId: string; base: string; candidate: Candidate }

@@ -228,7 +228,10 @@ export type RepositoryPort = {
   read(commit: string, path: string): Promise<string | null>
 }
 
-export type Inspection = { kind: 'candidate'; candidate: Candidate } | { kind: 'refused'; failure: Failure }
+/** `touched`: the files that a candidate beside others changes, or their folders. */
+export type Inspection =
+  | { kind: 'candidate'; candidate: Candidate; touched?: readonly string[] }
+  | { kind: 'refused'; failure: Failure }
 
 export type StorePort = {
   /**

@@ -67,6 +67,8 @@ export const StoryRecord = z.object({
   redTree: z.exactOptional(z.string()),
   /** Stories whose work changed the same lines: it no longer runs beside them. */
   conflicts: z.exactOptional(z.array(z.string())),
+  /** Files that its attempts beside others changed and the plan does not name, or folders for all below them; at most 50. */
+  touched: z.exactOptional(z.array(z.string())),
   /** How far up the model ladder it is; left out: at the first rung. */
   rung: z.exactOptional(z.number()),
   /** Why the last request to split it failed. */

@@ -1,19 +1,97 @@
-// Stories that the plan says touch the same files are not worked on side by side. Pure.
+// Sets of paths: those that a plan expects a story to change, and those that its attempts changed. Pure.
 import type { Story } from '../model/feature.ts'
 
-/** Paths that a story is expected to change, as the plan has them: files, or folders for all below them. */
-function touchesOf({ extra }: Story): string[] {
+/** The most paths kept for a story, and their longest, in UTF-16 units: a state holds thousands of stories. */
+const MOST_PATHS = 50
+const LONGEST_PATH = 300
+
+/** The whole tree. */
+const ROOT = ''
+
+/** The paths that a story is expected to change, as the plan has them: files, or folders for all below them. */
+export function plannedPaths({ extra }: Story): string[] {
   const touches = extra?.touches
-  const paths = Array.isArray(touches) ? touches.filter((path) => typeof path === 'string') : []
-  return paths.map((path) => path.replace(/^\.\/|\/(?:\*{1,2})?$/g, ''))
+  const paths = typeof touches === 'string' ? [touches] : Array.isArray(touches) ? touches : []
+  return paths.filter((path) => typeof path === 'string').map(withoutGlob)
 }
 
-/** Whether both are expected to change the same file, or one of them a folder that the other's file is in. */
-export function touchSame(one: Story, other: Story): boolean {
-  const others = touchesOf(other)
-  return touchesOf(one).some((path) => others.some((also) => isWithin(path, also) || isWithin(also, path)))
+/** The folder above the first segment with a `*`; a path without one as it is. */
+function withoutGlob(path: string): string {
+  const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
+  const star = segments.findIndex((segment) => segment.includes('*'))
+  return (star === -1 ? segments : segments.slice(0, star)).join('/')
 }
 
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`)
+/**
+ * At most 50 paths that all of these are, or are in. Where there are more files, their folders stand for them: none of the files
+ * is forgotten.
+ */
+export function coveringPaths(paths: Iterable<string>): string[] {
+  const whole = [...paths].map(shortened)
+  const deepest = whole.reduce((most, path) => Math.max(most, depthOf(path)), 0)
+  let covering = whole.length === 0 ? [] : [ROOT]
+  for (let depth = 1; depth <= deepest; depth += 1) {
+    const finer = outermost(whole.map((path) => path.split('/').slice(0, depth).join('/')))
+    if (finer.length > MOST_PATHS) break
+    covering = finer
+  }
+  return covering
+}
+
+/** The paths that are in no other one of them, sorted. */
+function outermost(paths: readonly string[]): string[] {
+  const all = new Set(paths)
+  return [...all].filter((path) => !foldersOf(path).some((folder) => all.has(folder))).sort()
+}
+
+function shortened(path: string): string {
+  let short = path
+  while (short.length > LONGEST_PATH) short = parentOf(short)
+  return short
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}
+
+function depthOf(path: string): number {
+  return path === ROOT ? 0 : path.split('/').length
+}
+
+/** Files and folders, each with values. */
+export class PathMap<T> {
+  readonly #values = new Map<string, T[]>()
+  /** Of all paths below a folder. */
+  readonly #below = new Map<string, T[]>()
+
+  add(path: string, value: T): void {
+    push(this.#values, path, value)
+    for (const folder of foldersOf(path)) push(this.#below, folder, value)
+  }
+
+  /** The values of the path, of folders above it and of what is below it. */
+  overlapping(path: string): T[] {
+    return [...this.covering(path), ...(this.#below.get(path) ?? [])]
+  }
+
+  /** The values of the path and of folders above it. */
+  covering(path: string): T[] {
+    return [path, ...foldersOf(path)].flatMap((above) => this.#values.get(above) ?? [])
+  }
+}
+
+function push<T>(all: Map<string, T[]>, key: string, value: T): void {
+  const known = all.get(key)
+  if (known === undefined) all.set(key, [value])
+  else known.push(value)
+}
+
+/** All folders above a path, the root at last. */
+function foldersOf(path: string): string[] {
+  const folders: string[] = []
+  for (let at = path; at !== ROOT; ) {
+    at = parentOf(at)
+    folders.push(at)
+  }
+  return folders
 }

@@ -95,7 +95,8 @@ export function repositoryOf(world: World): RepositoryPort {
         if (world.draw(10) === 9)
           return { kind: 'refused', failure: { kind: 'guard', summary: 'a secret', detail: '' } }
         const commit = world.commit(state.green, attempt.storyId)
-        return { kind: 'candidate', candidate: { ...built(commit), builtAt, entries: state.progress.length } }
+        const candidate = { ...built(commit), builtAt, entries: state.progress.length }
+        return { kind: 'candidate', candidate, touched: FILES.filter(() => world.draw(6) === 5) }
       }),
     rebase: (state, { storyId, candidate }) =>
       world.later('rebase', () => {
@@ -113,6 +114,9 @@ export function repositoryOf(world: World): RepositoryPort {
     asItWas: async () => null,
   }
 }
+
+/** What attempts change whatever the plan says: files of the plan, others, and one in a folder of the plan. */
+const FILES = ['src/1', 'src/2/a.ts', 'src/2/b.ts', 'routes.ts', 'db/schema.sql']
 
 export function gatesOf(world: World): GatesPort {
   return {
@@ -225,6 +229,31 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     finalVerification: fc.boolean(),
   })
   .map((changes) => limitsWith({ ...changes, waits: false }))
+
+/** Pairs of stories that were in work together although it was known, when the second began, that both change a file. */
+export function knownToShare(saved: readonly State[]): string[] {
+  return saved.flatMap((state, at) => {
+    const before = saved[at - 1]?.attempts ?? {}
+    const begun = Object.keys(state.attempts).filter((id) => before[id] === undefined)
+    return begun.flatMap((id) =>
+      Object.keys(state.attempts)
+        .filter((other) => other !== id && shareFile(state, id, other))
+        .map((other) => `${id} beside ${other}`),
+    )
+  })
+}
+
+function shareFile(state: State, id: string, other: string): boolean {
+  const theirs = knownFiles(state, other)
+  return knownFiles(state, id).some((one) =>
+    theirs.some((two) => `${one}/`.startsWith(`${two}/`) || `${two}/`.startsWith(`${one}/`)),
+  )
+}
+
+function knownFiles({ prd, records }: State, id: string): string[] {
+  const touches = prd.userStories.find((story) => story.id === id)?.extra?.touches
+  return [...(Array.isArray(touches) ? touches : []), ...(records[id]?.touched ?? [])]
+}
 
 /** The stories that were in work at the same time, whenever the state was saved. */
 export function besideEachOther(saved: readonly State[]) {

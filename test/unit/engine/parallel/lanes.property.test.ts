@@ -11,7 +11,15 @@ import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
 import { runs } from '../../runs.ts'
 import { gate, limitsWith, stateOf } from '../samples.ts'
-import { arbitraryLimits, arbitraryStories, besideEachOther, laneOf, portsOf, World } from '../train-world.ts'
+import {
+  arbitraryLimits,
+  arbitraryStories,
+  besideEachOther,
+  knownToShare,
+  laneOf,
+  portsOf,
+  World,
+} from '../train-world.ts'
 
 test('in any order of ends, what lands was gated as it lands, and no limit is passed', async () => {
   const property = fc.asyncProperty(
@@ -41,6 +49,7 @@ test('in any order of ends, what lands was gated as it lands, and no limit is pa
       if (conclusion.outcome === 'complete') assert.ok(all.every(({ passes }) => passes))
       for (const { touches, ids } of besideEachOther(world.saved))
         assert.equal(new Set(touches).size, touches.length, `${ids.join(', ')} were in work together`)
+      assert.deepEqual(knownToShare(world.saved), [])
     },
   )
   await fc.assert(property, { ...runs(150), interruptAfterTimeLimit: 15_000 })

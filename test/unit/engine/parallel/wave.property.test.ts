@@ -24,6 +24,7 @@ import {
   arbitraryLimits,
   arbitraryStories,
   besideEachOther,
+  knownToShare,
   portsOf,
   World,
 } from '../train-world.ts'
@@ -153,6 +154,7 @@ test('workers that are killed at random: what lands was gated as it lands, nothi
       assert.ok(world.mostAtWork <= limits.maxParallel)
       for (const { touches, ids } of besideEachOther(world.saved))
         assert.equal(new Set(touches).size, touches.length, `${ids.join(', ')} were in work together`)
+      assert.deepEqual(knownToShare(world.saved), [])
       const before = remote.state
       const { state, conclusion } = await scheduler.waitFor(joined(world, remote, limits, said))
       assert.ok(conclusion.outcome !== 'error', conclusion.reason)
