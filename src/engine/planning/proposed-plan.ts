@@ -8,6 +8,7 @@ import type { State } from '../model/state.ts'
 import { mapTexts, oneLine, sanitizeText } from '../model/text.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { newStory } from '../prd/schema.ts'
+import { coveringPaths, plannedPaths } from '../prd/touches.ts'
 import { peopleNotes } from '../story-notes.ts'
 import { lastJson } from './last-json.ts'
 import { readQuestions } from './plan-questions.ts'
@@ -38,13 +39,21 @@ export function readProposal(words: string, task: PlanTask): Proposal {
     project: oneLine(asString(project) ?? '', 200),
     description: sanitizeText(asString(description) ?? '').slice(0, LONGEST.description),
     context: sanitizeText(asString(context) ?? '').slice(0, LONGEST.context),
-    stories: mapTexts(parsed.prd.userStories, sanitizeText),
+    stories: mapTexts(parsed.prd.userStories.map(withBoundedTouches), sanitizeText),
     questions: readQuestionList(questions),
   }
   const whole = task.split === null ? null : task.stories.find(({ id }) => id === task.split)
   if (whole == null) return proposed
   const why = splitFault(whole, proposed.stories)
   return why === null ? { ...proposed, stories: partsOf(whole, proposed.stories, task.stories) } : none(why)
+}
+
+/** With at most 50 paths that it is expected to change. */
+function withBoundedTouches(story: Story): Story {
+  if (story.extra?.touches === undefined) return story
+  const touches = coveringPaths(plannedPaths(story))
+  const { touches: _all, ...others } = story.extra
+  return { ...story, extra: touches.length === 0 ? others : { ...others, touches } }
 }
 
 function none(message: string): Proposal {
@@ -94,8 +103,9 @@ function partsOf(whole: Story, parts: readonly Story[], all: readonly Story[]): 
     const id = `${whole.id.slice(0, 58)}-${number}`
     if (!taken.has(id)) ids.push(id)
   }
-  return parts.map(({ title, description, acceptanceCriteria }, index) =>
-    newStory({
+  return parts.map(({ title, description, acceptanceCriteria, extra }, index) => {
+    const touches = extra?.touches ?? whole.extra?.touches
+    return newStory({
       id: ids[index] ?? '',
       title,
       description,
@@ -104,8 +114,9 @@ function partsOf(whole: Story, parts: readonly Story[], all: readonly Story[]): 
       tags: whole.tags,
       priority: whole.priority,
       dependsOn: index === 0 ? whole.dependsOn : [ids[index - 1] ?? ''],
-    }),
-  )
+      ...(touches === undefined ? {} : { extra: { touches } }),
+    })
+  })
 }
 
 /** The feature with a story's parts behind it; the story is skipped, and stories that depended on it depend on the last part. */

@@ -194,9 +194,11 @@ export const PLAN_ANSWER = `End with one fenced block of JSON, and nothing behin
 {"project": "", "description": "what the feature is for, in two or three sentences",
  "context": "overview, architecture and conventions that every session needs; at most 4000 characters",
  "questions": ["what you could not know and had to assume"],
- "stories": [{"id": "US-001", "title": "", "description": "", "acceptanceCriteria": [""], "tags": [], "dependsOn": [], "priority": 1}]}
+ "stories": [{"id": "US-001", "title": "", "description": "", "acceptanceCriteria": [""], "tags": [], "dependsOn": [],
+  "priority": 1, "touches": ["src/cart/", "db/schema.sql"]}]}
 \`\`\`
-The tag "ui" is for stories that change what is seen in a browser. If there is nothing to plan from, answer with an empty list of
+The tag "ui" is for stories that change what is seen in a browser. "touches" are the files and folders that a story will probably
+change: stories without one in common may be built at the same time. If there is nothing to plan from, answer with an empty list of
 stories and ask what is missing in "questions".`
 
 export const NEW_PLAN = `Look at the code as far as you need it, then turn the material below into user stories. Keep what it asks for, add

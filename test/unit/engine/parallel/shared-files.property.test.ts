@@ -169,3 +169,17 @@ test('what was learned is read back from the saved state, and a state without it
   assert.deepEqual(read.records['US-0']?.touched, ['a.ts'])
   assert.equal(read.records['US-1']?.touched, undefined)
 })
+
+test('a conflict keeps a story apart from those before it in the train, and from no other', () => {
+  const stories = ['US-0', 'US-1', 'US-2', 'US-3'].map((id) => newStory({ id, title: id }))
+  const reserved = stories.map(({ id }): Event => ({ kind: 'reserved', storyId: id, at: NOW }))
+  const finished = ['US-0', 'US-1', 'US-2'].flatMap((storyId): Event[] => [
+    { kind: 'worked', storyId, session: session(), at: NOW },
+    { kind: 'guarded', storyId, candidate: built(storyId), at: NOW },
+  ])
+  const failure = { kind: 'conflict' as const, summary: 'the same lines', detail: '' }
+  const all: Event[] = [...reserved, ...finished, { kind: 'conflicted', storyId: 'US-1', failure, at: NOW }]
+  const state = all.reduce((before, event) => reduce(before, event, limits), stateOf(stories))
+  const isFree = canBeginBeside(state, [stories[1] ?? assert.fail()])
+  assert.deepEqual(stories.map(isFree), [false, false, true, true])
+})

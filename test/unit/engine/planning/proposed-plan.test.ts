@@ -170,3 +170,23 @@ test('long answers, and fences without an end, are read in linear time', () => {
     assert.ok(took(large ?? '') < 40 * Math.max(2000, took(small ?? '')), line)
   }
 })
+
+test('the files that a plan expects a story to change are kept, at most 50 of them, and parts have those of the whole', () => {
+  const many = Array.from({ length: 60 }, (_, at) => `src/cart/${at}.ts`)
+  const touches = (value: unknown) =>
+    proposed(block({ stories: [story('One', { touches: value })] })).stories[0]?.extra?.touches
+  assert.deepEqual(touches(['./src/cart/', 'db/schema.sql', 7]), ['db/schema.sql', 'src/cart'])
+  assert.deepEqual(touches(many), ['src/cart'])
+  assert.equal(touches({ a: 1 }), undefined)
+  const of = (more: object) => {
+    const named = { ...whole, extra: { touches: ['src/cart'] } }
+    const stories = [['a', 'b'], ['c']].map((criteria) =>
+      story('x', { acceptanceCriteria: criteria, ...more }),
+    )
+    return proposed(block({ stories }), { ...split, stories: [first, named] }).stories.map(
+      ({ extra }) => extra?.touches,
+    )
+  }
+  assert.deepEqual(of({}), [['src/cart'], ['src/cart']])
+  assert.deepEqual(of({ touches: ['db'] }), [['db'], ['db']])
+})
