@@ -4,29 +4,37 @@ import { chmod, stat } from 'node:fs/promises'
 import { SYSTEM_PATH, type UserProcesses } from '../system/program-user.ts'
 import {
   type Account,
-  accountOf,
+  accountName,
+  findAccount,
   grant,
   makeAccount,
   makeHome,
   makeRooms,
-  nameFor,
   removeAccount,
   restoreOwner,
   revoke,
 } from './other-user/account.ts'
-import { become, launched, openView, preamble, type View } from './other-user/machine-view.ts'
+import { asUserCommand, encodeEnv, launchCommand, openView, type View } from './other-user/machine-view.ts'
 import {
-  above,
   actionsFolder,
   closeActions,
   isWithin,
   type ProbeOptions,
+  parentFolders,
   probe,
-  readableOf,
+  readableTools,
 } from './other-user/probe.ts'
 import { processesOf, processesOfOthers } from './other-user/processes.ts'
-import { BASH, output, type Root, refused, rootCommand, run, STEP_DOWN } from './other-user/root.ts'
-import { placesOf, sweep } from './other-user/temporary-places.ts'
+import {
+  BASH,
+  isolationError,
+  type Root,
+  rootCommand,
+  run,
+  runForOutput,
+  STEP_DOWN,
+} from './other-user/root.ts'
+import { createPlaces, sweep } from './other-user/temporary-places.ts'
 
 export { canBeRoot } from './other-user/root.ts'
 
@@ -72,12 +80,12 @@ const WRITABLE_PLACES =
 export async function openOtherUser(options: OtherUserOptions): Promise<OtherUser> {
   if (process.platform !== 'linux') {
     const fix = `run on a Linux runner, use isolation: separate-job, or ${STEP_DOWN}`
-    throw refused({ found: process.platform, expected: 'Linux', fix })
+    throw isolationError({ found: process.platform, expected: 'Linux', fix })
   }
   const root = await rootCommand()
-  const left = accountOf(nameFor(options.key))
+  const left = findAccount(accountName(options.key))
   if (left !== null) await openNetwork(root, left)
-  const account = await makeAccount(root, nameFor(options.key))
+  const account = await makeAccount(root, accountName(options.key))
   const modes: SavedMode[] = []
   let view: View | null = null
   const close = async () => {
@@ -111,20 +119,25 @@ async function verifiedUser(
 ) {
   const { workTree } = options
   const { name, uid, gid, openGid, home } = account
-  const places = await placesOf(root, account, view, workTree)
+  const places = await createPlaces(root, account, view, workTree)
   const others = processesOfOthers(account)
   const asRoot = (...command: string[]) => view.shell.run(...command)
   const command = (file: string, args: readonly string[], cwd = workTree, how: StartOptions = {}) =>
-    view.inside(cwd, [...become(account, how.isOpen), ...launched(file, args)], how.enter, how.scratch)
-  const ask = (script: string) => {
+    view.inside(
+      cwd,
+      [...asUserCommand(account, how.isOpen), ...launchCommand(file, args)],
+      how.enter,
+      how.scratch,
+    )
+  const runAsUser = (script: string) => {
     const [bash = '', ...args] = [...BASH, script]
-    return output(command(bash, args), preamble({ PATH: SYSTEM_PATH }))
+    return runForOutput(command(bash, args), encodeEnv({ PATH: SYSTEM_PATH }))
   }
   await grant(workTree, asRoot, uid)
-  const faults = await probe(options, account, ask)
-  const installed = faults.length === 0 ? await readableOf(options, ask) : {}
+  const faults = await probe(options, account, runAsUser)
+  const installed = faults.length === 0 ? await readableTools(options, runAsUser) : {}
   await revoke(workTree, asRoot, uid)
-  if (faults.length > 0) throw refused(...faults)
+  if (faults.length > 0) throw isolationError(...faults)
   return {
     name,
     uid,
@@ -135,12 +148,12 @@ async function verifiedUser(
     isNarrow: view.isNarrow,
     /** How to start a program as that user, in the work tree by default; `preamble(env)` has to come first on its stdin. */
     command,
-    preamble,
+    preamble: encodeEnv,
     /** `root` builds a command that runs as root; `asRoot` runs one. */
     root,
     asRoot,
     /** The environment without variables that lead into our own home, and with the user's own ones. */
-    env: (env: Env): Record<string, string> => ({ ...installed, ...ownEnv(env, options, account) }),
+    env: (env: Env): Record<string, string> => ({ ...installed, ...userEnv(env, options, account) }),
     ...countedGrants(workTree, asRoot, uid),
     /** `grant` and `revoke` for a tree in `rooms` instead of the work tree. */
     granted(tree: string) {
@@ -191,7 +204,7 @@ export function sharedUser(user: OtherUser | null): OtherUser | null {
   return user === null ? null : { ...user, isShared: true }
 }
 
-function ownEnv(env: Env, options: OtherUserOptions, { name, home, top }: Account): Record<string, string> {
+function userEnv(env: Env, options: OtherUserOptions, { name, home, top }: Account): Record<string, string> {
   const ours = [options.env.HOME ?? '/nowhere', options.env.RUNNER_TEMP]
   const others = Object.entries(env).filter(
     ([variable, value]) => !(WRITABLE_PLACES.test(variable) && isWithin(value, ours)),
@@ -211,7 +224,7 @@ function ownEnv(env: Env, options: OtherUserOptions, { name, home, top }: Accoun
 /** For a job that was killed: ends the other user's processes and restores the machine. Returns how many were ended. */
 export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   if (process.platform !== 'linux') return 0
-  const account = accountOf(nameFor(options.key))
+  const account = findAccount(accountName(options.key))
   const modes = parseModes(options)
   if (account === null && modes.length === 0) return 0
   const root = await rootCommand()
@@ -255,7 +268,7 @@ async function restoreModes(root: Root, modes: readonly SavedMode[]): Promise<vo
 
 /** The saved modes, but only of folders that Ralph changes: the text may have been manipulated. */
 function parseModes({ env, workTree, before = '[]' }: OtherUserOptions): SavedMode[] {
-  const ours = [env.RUNNER_TEMP, actionsFolder(env), workTree, ...above(workTree)]
+  const ours = [env.RUNNER_TEMP, actionsFolder(env), workTree, ...parentFolders(workTree)]
   const isMode = (one: unknown): one is SavedMode =>
     Array.isArray(one) && ours.includes(one[0]) && Number.isInteger(one[1]) && one[1] >= 0 && one[1] <= 0o7777
   try {
@@ -296,12 +309,12 @@ async function openPathToTree(
   root: Root,
   modes: SavedMode[],
 ): Promise<void> {
-  for (const at of above(workTree)) {
+  for (const at of parentFolders(workTree)) {
     const mode = (await stat(at)).mode & 0o7777
     if ((mode & 0o001) !== 0) continue
     if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
       const fix = `run \`chmod o+x ${at}\` once, so that other users can pass through it`
-      throw refused({
+      throw isolationError({
         found: `${at}, which other users cannot enter`,
         expected: 'a way to the checkout',
         fix,

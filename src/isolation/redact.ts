@@ -16,8 +16,8 @@ export type Redactor = ReturnType<typeof createRedactor>
 const MAX_FINDINGS = 1_000
 const KNOWN = 'a known secret value'
 const PRIVATE_KEY = 'a private key'
-/** At the end of a line, this many UTF-16 units that may begin a known value are hidden. */
-const BEGINNING = 8
+/** At the end of a line, a possible beginning of a known value is hidden where it has at least this many UTF-16 units. */
+const HIDDEN_BEGINNING = 8
 
 type Secret = { what: string; from: number; to: number }
 
@@ -30,15 +30,15 @@ type Secret = { what: string; from: number; to: number }
 export function createRedactor(values: string[], shapes: readonly KeyShape[] = []) {
   const starts = keyStarts(shapes)
   const matcher = buildMatcher(
-    formsOf(values),
+    revealingForms(values),
     starts.map(({ text }) => text),
   )
-  const secretsIn = wholeFinder(matcher, starts)
+  const secretsIn = createTextFinder(matcher, starts)
   return {
     /** The text with every secret replaced by `***`. Linear in the text. */
     redact: (text: string): string => maskSecrets(text, secretsIn(text)),
-    /** For what comes line by line: lines never become fewer. */
-    lines: () => lineRedactor(matcher, starts),
+    /** A redactor for output that comes line by line; it keeps the number of lines. */
+    lines: () => createLineRedactor(matcher, starts),
     /** Whether there is a secret in it. Bytes are read as UTF-8, and as UTF-16 when they have zero bytes. */
     finds: (content: string | Uint8Array) => decodings(content).some((text) => secretsIn(text).length > 0),
     /** The secrets in it, at most 1,000. */
@@ -73,7 +73,7 @@ function createFinder(matcher: Matcher, starts: KeyStarts) {
 }
 
 /** Finds the secrets of a whole text. */
-function wholeFinder(matcher: Matcher, starts: KeyStarts): (text: string) => Secret[] {
+function createTextFinder(matcher: Matcher, starts: KeyStarts): (text: string) => Secret[] {
   const finder = createFinder(matcher, starts)
   return (text) => {
     finder.views.reset()
@@ -82,13 +82,13 @@ function wholeFinder(matcher: Matcher, starts: KeyStarts): (text: string) => Sec
 }
 
 /** Redacts whole lines at once. A possible beginning of a secret at the end of a line is hidden, as the next line may complete it. */
-function lineRedactor(matcher: Matcher, starts: KeyStarts): (text: string) => string {
+function createLineRedactor(matcher: Matcher, starts: KeyStarts): (text: string) => string {
   const finder = createFinder(matcher, starts)
   const privateKeys = privateKeyFinder()
   let base = 0
   return (text) => {
     const found = finder.find(`${text}\n`, base)
-    for (const from of finder.views.beginnings(BEGINNING))
+    for (const from of finder.views.beginnings(HIDDEN_BEGINNING))
       addSecret(found, { what: KNOWN, from: Math.max(0, from - base), to: text.length })
     base += text.length + 1
     return maskSecrets(text, mergeSecrets(found, privateKeys(text)), (secret) =>
@@ -118,15 +118,15 @@ function addSecret(secrets: Secret[], secret: Secret): void {
 }
 
 function maskSecrets(text: string, secrets: readonly Secret[], mask = (_secret: string) => REDACTED): string {
-  let shown = ''
+  let result = ''
   let done = 0
   for (const { from, to } of secrets) {
     const masked = mask(text.slice(from, to))
-    const touches = shown !== '' && from === done
-    shown += text.slice(done, from) + (touches ? masked.slice(REDACTED.length) : masked)
+    const touches = result !== '' && from === done
+    result += text.slice(done, from) + (touches ? masked.slice(REDACTED.length) : masked)
     done = to
   }
-  return shown + text.slice(done)
+  return result + text.slice(done)
 }
 
 /** The ways to read the content: as it is, and without zero bytes where there are some (UTF-16, padding). */
@@ -154,14 +154,14 @@ function withLines(text: string, secrets: readonly Secret[]): Finding[] {
 const MIN_VALUE = 6
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Every text that reveals one of the values, without line breaks, as the views of redact/views.ts are. */
-function formsOf(values: readonly string[]): string[] {
+/** Every text that reveals one of the values; without line breaks, because the views of redact/views.ts have none. */
+function revealingForms(values: readonly string[]): string[] {
   const forms = new Set<string>()
   for (const value of values) {
-    // The value without blanks around it is found in the value with them, in every encoding.
+    // Trimmed: in every encoding, a value with blanks around it contains the value without them.
     for (const part of [value, ...value.split(/[\r\n]+/)].map((it) => it.trim())) {
       if (withoutBreaks(part).length < MIN_VALUE || /^\**$/.test(part)) continue
-      for (const form of encodingsOf(part)) forms.add(withoutBreaks(form))
+      for (const form of encodeValue(part)) forms.add(withoutBreaks(form))
     }
   }
   return [...forms]
@@ -172,9 +172,9 @@ function withoutBreaks(text: string): string {
 }
 
 /** A view removes one level of escapes. With these forms, a second level is found, too (JSON in JSON). */
-function encodingsOf(value: string): string[] {
+function encodeValue(value: string): string[] {
   const bytes = new TextEncoder().encode(value)
-  const binary = Buffer.from(bytes).toString('latin1') // escapes and hex are undone byte by byte: a unit for each
+  const binary = Buffer.from(bytes).toString('latin1') // views decode escapes and hex byte by byte, a unit for each byte
   const url = encodeURIComponent(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
   const strict = url.replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
   const json = JSON.stringify(value).slice(1, -1)
@@ -183,7 +183,7 @@ function encodingsOf(value: string): string[] {
   return [
     value,
     binary,
-    binary.replaceAll(' ', '+'), // of a form
+    binary.replaceAll(' ', '+'), // as HTML forms encode blanks
     url,
     strict,
     strict.replaceAll('%20', '+'),
@@ -193,13 +193,13 @@ function encodingsOf(value: string): string[] {
     html.replaceAll("'", '&#39;'),
     hex,
     hex.toUpperCase(),
-    ...base64Of(bytes),
-    ...base64Of(Buffer.from(value, 'utf16le')), // as PowerShell takes and gives it (`-EncodedCommand`)
+    ...encodeBase64(bytes),
+    ...encodeBase64(Buffer.from(value, 'utf16le')), // as PowerShell encodes commands (`-EncodedCommand`)
   ]
 }
 
-/** In each alignment and both alphabets: the characters that depend on these bytes alone. */
-function base64Of(bytes: Uint8Array): string[] {
+/** The base64 characters that depend on these bytes alone, in each alignment and both alphabets. */
+function encodeBase64(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((shift) => {
     const text = Buffer.concat([new Uint8Array(shift), bytes]).toString('base64')
     const inside = text.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6))

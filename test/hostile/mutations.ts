@@ -20,8 +20,8 @@ const NO_SWEEP = [
 ] as const
 const NO_IPCRM = [
   'src/isolation/other-user/temporary-places.ts',
-  'await sharedBy(uid)',
-  '(await sharedBy(uid)).slice(99)',
+  'await listSharedMemory(uid)',
+  '(await listSharedMemory(uid)).slice(99)',
 ] as const
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -485,8 +485,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'temporary folders are those of the machine',
     file: 'src/isolation/other-user/temporary-places.ts',
-    from: '(await isPrivate(path)) ? path : null',
-    to: 'home === path && (await isPrivate(path)) ? path : null',
+    from: '(await mountPrivate(path)) ? path : null',
+    to: 'home === path && (await mountPrivate(path)) ? path : null',
     also: [NO_SWEEP],
     batch: 9,
     level: 'other-user',

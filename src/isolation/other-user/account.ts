@@ -1,38 +1,38 @@
-// The account that sessions run under, made for a job and removed with it; and what of the work tree is its.
+// The account that sessions run under, made for a job and removed after it; and the ownership of files in the work tree.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../../system/errors.ts'
-import { type Root, refused, run } from './root.ts'
+import { isolationError, type Root, run } from './root.ts'
 
 /**
- * `openGid`: programs of the user in this group, and they alone, keep the network where it is closed to the user. `top` is
- * root's, and holds all that is the user's: `home` is that of the gates.
+ * `openGid`: only programs in this group keep the network where it is closed to the user. `top`: a folder of root's that holds
+ * every folder of the user. `home`: the home folder of gates.
  */
 export type Account = { name: string; uid: number; gid: number; openGid: number; top: string; home: string }
 
-/** Tells this runner's user from others on the machine. */
-export function nameFor(key: string): string {
+/** The account's name for this runner, so that runners on one machine have different accounts. */
+export function accountName(key: string): string {
   return `ralph-${createHash('sha256').update(key).digest('hex').slice(0, 8)}`
 }
 
-export function accountOf(name: string): Account | null {
-  const [, , uid = '', gid = ''] = entryOf('/etc/passwd', name) ?? []
-  const openGid = Number(entryOf('/etc/group', openGroup(name))?.[2])
+export function findAccount(name: string): Account | null {
+  const [, , uid = '', gid = ''] = findEntry('/etc/passwd', name) ?? []
+  const openGid = Number(findEntry('/etc/group', openGroup(name))?.[2])
   if (!(Number(uid) > 0 && openGid > 0)) return null
-  return { name, uid: Number(uid), gid: Number(gid), openGid, top: topOf(name), home: homeOf(name) }
+  return { name, uid: Number(uid), gid: Number(gid), openGid, top: topFolder(name), home: homeFolder(name) }
 }
 
-function topOf(name: string): string {
+function topFolder(name: string): string {
   return `/home/${name}`
 }
 
-function homeOf(name: string): string {
-  return `${topOf(name)}/gates/home`
+function homeFolder(name: string): string {
+  return `${topFolder(name)}/gates/home`
 }
 
-function entryOf(file: string, name: string): string[] | undefined {
+function findEntry(file: string, name: string): string[] | undefined {
   const lines = readFileSync(file, 'utf8').split('\n')
   return lines.find((line) => line.startsWith(`${name}:`))?.split(':')
 }
@@ -43,27 +43,27 @@ function openGroup(name: string): string {
 }
 
 export async function makeAccount(root: Root, name: string): Promise<Account> {
-  const known = accountOf(name)
-  if (known !== null) return known
+  const existing = findAccount(name)
+  if (existing !== null) return existing
   try {
-    // We make the home: what hosted images would copy into it is gigabytes.
-    const home = ['--no-create-home', '--home-dir', homeOf(name)]
+    // useradd must not make the home: it would copy /etc/skel, which has gigabytes on hosted images.
+    const home = ['--no-create-home', '--home-dir', homeFolder(name)]
     await run(root('groupadd', '--system', '--force', openGroup(name)))
-    if (entryOf('/etc/passwd', name) === undefined)
+    if (findEntry('/etc/passwd', name) === undefined)
       await run(root('useradd', '--system', ...home, '--user-group', '--shell', '/bin/bash', name))
   } catch (error) {
     const fix = 'install the package passwd (or shadow), or use isolation: separate-job'
-    throw refused({ found: messageOf(error), expected: `a user ${name} that useradd makes`, fix })
+    throw isolationError({ found: messageOf(error), expected: `a user ${name} that useradd makes`, fix })
   }
-  const made = accountOf(name)
+  const made = findAccount(name)
   if (made === null) throw new Error(`useradd made no ${name} in /etc/passwd`)
   return made
 }
 
-/** A machine where it cannot be removed keeps it for the next job. */
+/** Where the account cannot be removed, it stays for the next job. */
 export async function removeAccount(root: Root, name: string): Promise<void> {
   await run(root('userdel', '--remove', name)).catch(() => {})
-  await run(root('rm', '-rf', '--one-file-system', '--', topOf(name))).catch(() => {})
+  await run(root('rm', '-rf', '--one-file-system', '--', topFolder(name))).catch(() => {})
   await run(root('groupdel', openGroup(name))).catch(() => {})
 }
 
@@ -73,7 +73,7 @@ export async function makeHome(root: Root, { uid, gid, top, home }: Account): Pr
   await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home))
 }
 
-/** A folder of ours in `top`, which the user may pass through: trees in it are granted as the work tree is. */
+/** Makes a folder of the runner's user in `top`, which the other user may pass through: trees in it are granted as the work tree is. */
 export async function makeRooms(root: Root, { top }: Account): Promise<string> {
   const rooms = join(top, 'rooms')
   const us = ['-o', String(process.getuid?.() ?? 0), '-g', String(ourGroup())]
@@ -81,44 +81,45 @@ export async function makeRooms(root: Root, { top }: Account): Promise<string> {
   return rooms
 }
 
-// ---------------------------------------------------------------- whose the files of the work tree are
+// ---------------------------------------------------------------- ownership of the work tree
 
-// They are granted to the other user for a session, and revoked after it. `.git` never is.
+// Files are granted to the other user for a session, and revoked after it. `.git` is never granted.
 
 /** Runs a command as root. */
 type RunAsRoot = (...command: string[]) => Promise<void>
 type Exec = '-exec' | '-execdir'
 
 /**
- * Everything but `.git` becomes the user's, so that it may change modes and times, too. A file with several names may be
- * somebody's cache: it stays as it is.
+ * Makes the user the owner of everything but `.git`, so that it may change modes and times, too. A file with several hard links
+ * may belong to a cache outside of the tree: its owner stays.
  */
 export async function grant(workTree: string, run: RunAsRoot, uid: number): Promise<void> {
-  await everywhere(run, (exec) => [
+  await runOnPaths(run, (exec) => [
     ...['find', workTree, '-xdev', '-mindepth', '1', ...withoutGit(workTree), '!', '-uid', String(uid)],
     ...['(', '!', '-type', 'f', '-o', '-links', '1', ')', exec, 'chown', '-h', String(uid), '{}', '+'],
   ])
 }
 
 /**
- * Folders, what stands at the top, and what we could not read become ours. Other files stay the user's: a new owner is a
- * new inode time, for which git reads a file again, and we replace files and never write into them.
+ * Takes back folders, entries at the top of the tree, and files that the runner's user could not read. Other files keep their
+ * owner: a change of it sets a new inode time, and git would read the file again. They need not be writable, because Ralph replaces
+ * files and never writes into them.
  */
 export async function revoke(workTree: string, run: RunAsRoot, uid: number): Promise<void> {
-  const forUs = ['-perm', '-044', '-o', '-gid', String(ourGroup()), '-perm', '-040']
-  const readable = ['(', '-type', 'l', '-o', ...forUs, ')', '!', '-perm', '/6000']
-  const inside = ['-path', join(pattern(workTree), '*', '*')]
+  const readableByRunner = ['-perm', '-044', '-o', '-gid', String(ourGroup()), '-perm', '-040']
+  const readable = ['(', '-type', 'l', '-o', ...readableByRunner, ')', '!', '-perm', '/6000']
+  const inside = ['-path', join(escapePattern(workTree), '*', '*')]
   const command = (exec: Exec) => [
     ...['find', workTree, '-xdev', ...withoutGit(workTree), '-uid', String(uid)],
     ...['!', '(', '!', '-type', 'd', ...inside, ...readable, ')'],
-    ...becomeOurs(exec),
+    ...takeOwnership(exec),
   ]
   await run(...command('-exec'))
-    .catch(() => deeplyOurs(workTree, run, [String(uid)]))
+    .catch(() => takeDeepFolders(workTree, run, [String(uid)]))
     .catch(() => run(...command('-execdir')))
 }
 
-/** Nothing is left with its numbers, which may be somebody else's one day. */
+/** Takes back every file that has the account's uid or a gid of it: another account may get these numbers later. */
 export async function restoreOwner(
   workTree: string,
   run: RunAsRoot,
@@ -127,15 +128,15 @@ export async function restoreOwner(
   const command = (exec: Exec) => [
     ...['find', workTree, '-xdev', ...withoutGit(workTree)],
     ...['(', '-uid', String(uid), '-o', '-gid', String(gid), '-o', '-gid', String(openGid), ')'],
-    ...becomeOurs(exec),
+    ...takeOwnership(exec),
   ]
   await run(...command('-exec'))
-    .catch(() => deeplyOurs(workTree, run, [String(uid), `:${gid}`, `:${openGid}`]))
+    .catch(() => takeDeepFolders(workTree, run, [String(uid), `:${gid}`, `:${openGid}`]))
     .catch(() => run(...command('-execdir')))
   await run('chmod', 'g-w,-t', workTree)
 }
 
-function becomeOurs(exec: Exec): string[] {
+function takeOwnership(exec: Exec): string[] {
   const us = `${process.getuid?.() ?? 0}:${ourGroup()}`
   const closed = ['-type', 'd', '!', '-perm', '-700', '-o', '!', '-type', 'd', '!', '-perm', '-600']
   return [
@@ -148,8 +149,8 @@ function ourGroup(): number {
   return process.getgid?.() ?? 0
 }
 
-/** Folders with paths that are too long for one call: walked by one program, for a call a folder takes hours. */
-async function deeplyOurs(workTree: string, run: RunAsRoot, from: readonly string[]): Promise<void> {
+/** For folders whose paths are too long for one call: `chown -R` walks them in one process; one process per folder takes hours. */
+async function takeDeepFolders(workTree: string, run: RunAsRoot, from: readonly string[]): Promise<void> {
   const entries = await readdir(workTree, { withFileTypes: true })
   const folders = entries.filter((one) => one.isDirectory() && one.name !== '.git')
   const places = folders.map(({ name }) => join(workTree, name))
@@ -158,16 +159,16 @@ async function deeplyOurs(workTree: string, run: RunAsRoot, from: readonly strin
   await run('chmod', '-R', 'u+rwX', ...places)
 }
 
-/** A path that is too long for one call is reached folder by folder. */
-async function everywhere(run: RunAsRoot, command: (exec: Exec) => string[]): Promise<void> {
+/** Runs with `-exec`, and where that fails with `-execdir`, which reaches paths that are too long for one call. */
+async function runOnPaths(run: RunAsRoot, command: (exec: Exec) => string[]): Promise<void> {
   await run(...command('-exec')).catch(() => run(...command('-execdir')))
 }
 
 function withoutGit(workTree: string): string[] {
-  return ['-path', join(pattern(workTree), '.git'), '-prune', '-o']
+  return ['-path', join(escapePattern(workTree), '.git'), '-prune', '-o']
 }
 
-/** find takes a path for a pattern. */
-function pattern(path: string): string {
+/** `find -path` takes a pattern: the path with its special characters escaped. */
+function escapePattern(path: string): string {
   return path.replace(/[*?[\]\\]/g, '\\$&')
 }

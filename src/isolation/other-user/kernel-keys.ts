@@ -1,5 +1,5 @@
-// Keeps programs from the kernel's key service. Its keyrings are in no namespace: that of a user outlives every program, and
-// that of a session is handed down from ours, with what a person keeps in it.
+// Keeps programs from the kernel's key service. Namespaces do not separate its keyrings: a user's keyring outlives every program,
+// and a session's keyring is inherited from the runner's session, with the keys that a person keeps in it.
 import { existsSync } from 'node:fs'
 
 /** By AUDIT_ARCH of linux/audit.h: the first of add_key, request_key and keyctl, which follow each other. */
@@ -9,12 +9,12 @@ const FIRST_CALL: readonly [arch: number, first: number][] = [
   [0xc00000b7, 217], // aarch64
   [0x40000028, 309], // arm
 ]
-/** Of seccomp_data. */
+/** Offsets in `struct seccomp_data`. */
 const [NUMBER, ARCH] = [0, 4]
 /** x32 calls have the same numbers with this bit. */
 const WITHOUT_X32 = 0xbfffffff
-/** As on a kernel without keys: programs go on without them. */
-const [ALLOW, NO_SUCH_CALL] = [0x7fff0000, 0x00050000 + 38]
+/** Return values of the filter. A refused call fails with ENOSYS, as on a kernel without keys, and programs go on. */
+const [ALLOWED, REFUSED] = [0x7fff0000, 0x00050000 + 38]
 
 type Instruction = [code: number, ifSo: number, ifNot: number, value: number]
 const [LOAD, AND, EQUAL, AT_LEAST, ABOVE, RETURN] = [0x20, 0x54, 0x15, 0x35, 0x25, 0x06]
@@ -29,10 +29,10 @@ function filter(): Buffer {
       [AND, 0, 0, WITHOUT_X32],
       [AT_LEAST, 0, 2, first],
       [ABOVE, 1, 0, first + 2],
-      [RETURN, 0, 0, NO_SUCH_CALL],
-      [RETURN, 0, 0, ALLOW],
+      [RETURN, 0, 0, REFUSED],
+      [RETURN, 0, 0, ALLOWED],
     ]),
-    [RETURN, 0, 0, ALLOW],
+    [RETURN, 0, 0, ALLOWED],
   ]
   const bytes = Buffer.alloc(8 * program.length)
   for (const [at, [code, ifSo, ifNot, value]] of program.entries()) {
@@ -44,10 +44,10 @@ function filter(): Buffer {
   return bytes
 }
 
-/** prctl, which takes a filter from a program that can get no new privileges. */
+/** Number of the prctl call, which accepts a filter from a program without new privileges. */
 const PRCTL: Readonly<Record<string, number>> = { x64: 157, arm64: 167 }
 const PERL = '/usr/bin/perl'
-/** `struct sock_fprog` in a register; what follows is the program. */
+/** Perl that sets the filter (`struct sock_fprog`) by prctl, then runs the program in its arguments. */
 const SCRIPT = [
   'my ($call, $filter) = (shift, pack "H*", shift)',
   'my $program = pack "S x6 P", length($filter) / 8, $filter',
@@ -55,7 +55,7 @@ const SCRIPT = [
   'exec { $ARGV[0] } @ARGV or exit 127',
 ].join('; ')
 
-/** What stands before a program that is to have no keys of the kernel's; nothing where no perl is that could ask for it. */
+/** The words to put before a command so that it cannot use kernel keys; empty where there is no perl or the architecture is unknown. */
 export function withoutKernelKeys(): string[] {
   const call = PRCTL[process.arch]
   if (call === undefined || !existsSync(PERL)) return []

@@ -1,20 +1,20 @@
-// The machine as the other user's programs see it, and how one of them is started.
+// The view of the machine that the other user's programs have (mounts, namespaces), and how one of them is started.
 
 import { SYSTEM_PATH } from '../../system/program-user.ts'
 import type { Account } from './account.ts'
 import { withoutKernelKeys } from './kernel-keys.ts'
-import { BASH, type Command, type Root, RootShell, works } from './root.ts'
+import { BASH, type Command, isSuccessful, type Root, RootShell } from './root.ts'
 
 /**
- * Reads variables off stdin up to an empty one, then starts the program: no value ever stands in an argument. It stays,
- * to be the first process of its namespace, which takes in those that are left without a parent.
+ * Reads variables from stdin up to an empty one, then starts the program, so that no value is ever in an argument. It waits for the
+ * program, because it is the first process of its namespace, which adopts orphans.
  */
 const LAUNCHER = `while IFS= read -r -d '' entry && [ -n "$entry" ]; do export "$entry"; done; umask 0022; "$@"; exit $?`
 /**
- * Services that ask others, over the network, for names or packages that any user names: what carries words out past a closed
- * network. Programs that find no such service ask by themselves.
+ * Services that make network requests for names or packages that any user passes to them: a way to send data past a closed
+ * network. Programs that find no such service make these requests themselves.
  */
-const MESSENGERS = [
+const NETWORK_SERVICES = [
   '/run/systemd/resolve/io.systemd.Resolve',
   '/run/nscd/socket',
   '/run/avahi-daemon/socket',
@@ -23,18 +23,18 @@ const MESSENGERS = [
   '/var/lib/sss/pipes/nss',
   '/run/snapd.socket',
 ]
-/** Folders that every program may write, and that are a run's own. */
+/** Folders that every program may write; each run has its own. */
 export const TEMPORARY = ['/tmp', '/var/tmp']
 /**
- * The machine as all of them see it, where root may make that: all is read-only but the tree, the home, temporary folders
- * and devices (hosted images have folders that everybody may write, some of them on root's PATH), and no way leads to the
- * system's bus and to messengers. It is made once, and lives as long as the shell of root's that stays in it.
+ * Makes the view that all programs share, where root may do that: everything is read-only but the tree, the home, temporary folders
+ * and devices (hosted images have world-writable folders, some of them on root's PATH); the system bus and network services cannot
+ * be reached. It is made once, and lives as long as the root shell that stays in it.
  */
-const NARROW = [
+const NARROW_SCRIPT = [
   'tree=$1 top=$2',
   'for at in "$tree" "$top" /tmp /var/tmp; do mount --bind "$at" "$at" || exit 125; done',
   'mount -o remount,bind,ro / || exit 125',
-  // What has a mount of its own; the kernel may keep one as it is (of a file system that is gone).
+  // Other mounts become read-only one by one; the kernel may refuse that for a file system that is gone.
   'mounts=$(</proc/self/mountinfo)',
   [
     'while read -r _ _ _ _ at how _',
@@ -45,15 +45,15 @@ const NARROW = [
     'done <<<"$mounts"',
   ].join('; '),
   '[ ! -d /run/dbus ] || mount -t tmpfs -o ro tmpfs /run/dbus || exit 125',
-  `for at in ${MESSENGERS.join(' ')}; do [ ! -S "$at" ] || mount --bind /dev/null "$at" || exit 125; done`,
+  `for at in ${NETWORK_SERVICES.join(' ')}; do [ ! -S "$at" ] || mount --bind /dev/null "$at" || exit 125; done`,
 ].join('; ')
-const VIEW = ['unshare', '--mount', '--propagation', 'private']
+const UNSHARE_MOUNTS = ['unshare', '--mount', '--propagation', 'private']
 /**
- * Shared memory and message queues are each program's own, and so are its processes, whom the kernel ends with the first of
- * them. Temporary folders are those of the place, with the tree in them where it lies there, and with sockets of services
- * that were there before: they are found by their own file alone.
+ * Enters the view for one program: it gets its own shared memory, message queues and processes, which the kernel ends together with
+ * the first of them. Its temporary folders are those of `place`. The work tree is mounted into them where it is in one, and so are
+ * sockets of services that were there before, because a program finds a service only by its socket.
  */
-const OWN = [
+const ENTER_SCRIPT = [
   'cwd=$1 tree=$2 place=$3; shift 3',
   '[ ! -d /dev/shm ] || mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm || exit 125',
   '[ ! -d /dev/mqueue ] || mount -t mqueue mqueue /dev/mqueue 2>/dev/null',
@@ -74,36 +74,36 @@ const NAMESPACES = [
 
 export type View = {
   shell: RootShell
-  /** Whether programs get a view of the machine, and processes, of their own. */
+  /** Whether programs get their own view of the machine and their own process namespace. */
   isNarrow: boolean
   /**
-   * Starts a command of root's where the other user's programs are; `before`: words that enter another namespace first;
-   * `place`: has the temporary folders that they see, in the place of those of the machine.
+   * A command that root starts in the view; `before`: a command that enters another namespace first; `place`: a folder whose
+   * temporary folders replace those of the machine.
    */
   inside(cwd: string, command: readonly string[], before?: readonly string[], place?: string | null): Command
 }
 
-/** Containers have no right to make namespaces: there the view is that of everybody. */
+/** Opens the narrow view where root may make namespaces; in most containers it may not, and programs see the machine as it is. */
 export async function openView(root: Root, workTree: string, top: string): Promise<View> {
   const narrow = await RootShell.open(
-    (script) => root(...VIEW, ...BASH, script, 'ralph', workTree, top),
-    NARROW,
+    (script) => root(...UNSHARE_MOUNTS, ...BASH, script, 'ralph', workTree, top),
+    NARROW_SCRIPT,
   ).catch(() => null)
   if (narrow !== null) {
     const inside: View['inside'] = (cwd, command, before = [], place = null) => {
       narrow.check()
       const enter = ['nsenter', `--mount=/proc/${narrow.pid}/ns/mnt`, 'unshare', ...NAMESPACES]
-      return root(...before, ...enter, ...BASH, OWN, 'ralph', cwd, workTree, place ?? '', ...command)
+      return root(...before, ...enter, ...BASH, ENTER_SCRIPT, 'ralph', cwd, workTree, place ?? '', ...command)
     }
-    if (await works(inside('/', ['true']))) return { shell: narrow, isNarrow: true, inside }
+    if (await isSuccessful(inside('/', ['true']))) return { shell: narrow, isNarrow: true, inside }
     narrow.close()
   }
   const shell = await RootShell.open((script) => root(...BASH, script))
   return { shell, isNarrow: false, inside: (_, command, before = []) => root(...before, ...command) }
 }
 
-/** What makes a command of root's one of the user's, without rights and without an environment. */
-export function become({ uid, gid, openGid }: Account, isOpen = false): string[] {
+/** The words to put before a command that root starts, so that it runs as the user, without rights and without an environment. */
+export function asUserCommand({ uid, gid, openGid }: Account, isOpen = false): string[] {
   return [
     'setpriv',
     `--reuid=${uid}`,
@@ -116,13 +116,13 @@ export function become({ uid, gid, openGid }: Account, isOpen = false): string[]
   ]
 }
 
-/** Waits for its environment, see `preamble`. */
-export function launched(file: string, args: readonly string[]): string[] {
+/** The command that starts a program; it reads its environment from stdin first, see `encodeEnv`. */
+export function launchCommand(file: string, args: readonly string[]): string[] {
   return [...withoutKernelKeys(), ...BASH, LAUNCHER, 'ralph', file, ...args]
 }
 
-/** The environment as the first that stands on a launched program's stdin. */
-export function preamble(env: Readonly<Record<string, string>>): Buffer {
+/** The environment as `launchCommand` expects it at the start of stdin. */
+export function encodeEnv(env: Readonly<Record<string, string>>): Buffer {
   const entries = Object.entries(env)
     .filter(([variable]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable))
     .map(([variable, value]) => `${variable}=${value}\0`)

@@ -1,4 +1,4 @@
-// What is promised of the other user, tried out as that user before any agent runs.
+// Tests every promise of `isolation: other-user`, as that user, before any agent runs.
 import { existsSync, realpathSync } from 'node:fs'
 import { chmod, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { messageOf } from '../../system/errors.ts'
 import { SYSTEM_PATH } from '../../system/program-user.ts'
 import { shellWord } from '../../system/shell-word.ts'
 import type { Account } from './account.ts'
-import { type Fault, output } from './root.ts'
+import { type Fault, runForOutput } from './root.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -16,9 +16,9 @@ export type ProbeOptions = {
   gitDir: string
 }
 /** Runs a script as the user and gives what it prints. */
-type Ask = (script: string) => Promise<string>
+type RunAsUser = (script: string) => Promise<string>
 
-/** What our user keeps keys in. */
+/** Files in the home folder of the runner's user that often hold keys. */
 const KEY_FILES = [
   '.netrc',
   '.git-credentials',
@@ -28,7 +28,7 @@ const KEY_FILES = [
   '.ssh/id_ed25519',
 ]
 
-/** As good as root. */
+/** Write access to one of these is as good as root. */
 const SOCKETS = [
   '/var/run/docker.sock',
   '/run/docker.sock',
@@ -36,14 +36,14 @@ const SOCKETS = [
   '/run/containerd/containerd.sock',
   '/run/crio/crio.sock',
 ]
-/** What tools find in the home folder of who runs them, and only read: installed in ours, it is for the other user, too. */
+/** Folders of installed tools in the home of the runner's user, by the variable that names them: the other user may read them, too. */
 const INSTALLED: Readonly<Record<string, string>> = {
   RUSTUP_HOME: '.rustup',
   PLAYWRIGHT_BROWSERS_PATH: '.cache/ms-playwright',
 }
 
-/** What is not as it should be: nothing, before an agent may run. */
-export async function probe(options: ProbeOptions, account: Account, ask: Ask): Promise<Fault[]> {
+/** The promises that do not hold. It must be empty before an agent may run. */
+export async function probe(options: ProbeOptions, account: Account, ask: RunAsUser): Promise<Fault[]> {
   let printed: string
   try {
     printed = await ask(probeScript(options, account))
@@ -51,12 +51,12 @@ export async function probe(options: ProbeOptions, account: Account, ask: Ask): 
     const fix = 'install util-linux (setpriv) and bash, or use isolation: separate-job'
     return [{ found: messageOf(error), expected: `a program that runs as ${account.name}`, fix }]
   }
-  const inTree = pathInTree(options).map((folder) => `path ${folder}`)
-  const lines = new Set([...inTree, ...printed.split('\n').filter(Boolean)])
-  return [...lines].map((line) => faultOf(line, options, account.name))
+  const foldersInTree = pathInTree(options).map((folder) => `path ${folder}`)
+  const lines = new Set([...foldersInTree, ...printed.split('\n').filter(Boolean)])
+  return [...lines].map((line) => describeFault(line, options, account.name))
 }
 
-/** Each line is a promise, tried as the user itself; what it prints is what is not so. */
+/** A script that tests one promise a line, and prints a word for each that does not hold (see FAULT_TEXTS). */
 function probeScript(options: ProbeOptions, { uid }: Account): string {
   const { env, workTree, gitDir } = options
   const temp = env.RUNNER_TEMP
@@ -69,7 +69,9 @@ function probeScript(options: ProbeOptions, { uid }: Account): string {
     'grep -q "^CapEff:[[:space:]]*0*$" /proc/self/status || echo privileges',
     'sudo -n true 2>/dev/null && echo sudo',
     ...laterScript(env),
-    ...foldersOf(options).map((folder) => `[ -w ${shellWord(folder)} ] && echo folder ${shellWord(folder)}`),
+    ...programFolders(options).map(
+      (folder) => `[ -w ${shellWord(folder)} ] && echo folder ${shellWord(folder)}`,
+    ),
     ...KEY_FILES.map((name) => shellWord(join(env.HOME ?? '/root', name))).map(
       (file) => `[ -r ${file} ] && echo key ${file}`,
     ),
@@ -85,87 +87,91 @@ function probeScript(options: ProbeOptions, { uid }: Account): string {
 
 type Detail = { detail: string; name: string; workTree: string; temp: string | undefined }
 
-/** By the word that the probe prints: what was found, what was expected, and how to mend it. */
-const FAULTS: Readonly<Record<string, (of: Detail) => [found: string, expected: string, fix: string]>> = {
-  sudo: ({ name }) => [`sudo works for ${name}`, 'none', 'take the user, or ALL users, out of sudoers'],
-  socket: ({ detail }) => [
-    `${detail} may be written by everybody`,
-    'a socket for its own group',
-    `chmod o-w ${detail}: it is as good as root`,
-  ],
-  folder: ({ detail }) => [
-    `${detail} may be written by everybody`,
-    'programs that only their owner can change',
-    `chmod o-w ${detail}, in a step before this one`,
-  ],
-  later: ({ detail, name }) => [
-    `${name} can change ${detail}, which is run after the agent with tokens`,
-    'actions and programs that only their owner can change',
-    `chmod -R o-w ${detail} in a step before this one; an action in the checkout (uses: ./) has to be used by its name`,
-  ],
-  path: ({ detail }) => [
-    `${detail} on the PATH`,
-    'programs that the agent cannot change',
-    'it lies in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
-  ],
-  key: ({ detail, name }) => [
-    `${name} can read ${detail}`,
-    'keys that only their owner can read',
-    `chmod o-r ${detail}, or remove it before this step`,
-  ],
-  tree: ({ name, workTree }) => [
-    `${name} cannot write ${workTree}`,
-    'a checkout on a file system with owners and modes',
-    'check out onto a local file system',
-  ],
-  git: ({ name }) => [
-    `${name} can change .git`,
-    'a .git that is the runner’s alone',
-    'check out anew: its files are too open',
-  ],
-  temp: ({ name, temp }) => [
-    `${name} can read ${temp}`,
-    'a folder of the runner’s alone',
-    "make it the runner user's own (chown)",
-  ],
-  memory: ({ name }) => [`${name} can read our /proc`, 'a /proc of the usual kind', ELSEWHERE],
-}
-const ELSEWHERE = 'use a GitHub-hosted runner, or isolation: separate-job'
+/** By the word that the probe prints: what was found, what was expected, and how to fix it. */
+const FAULT_TEXTS: Readonly<Record<string, (of: Detail) => [found: string, expected: string, fix: string]>> =
+  {
+    sudo: ({ name }) => [`sudo works for ${name}`, 'none', 'take the user, or ALL users, out of sudoers'],
+    socket: ({ detail }) => [
+      `${detail} may be written by everybody`,
+      'a socket for its own group',
+      `chmod o-w ${detail}: it is as good as root`,
+    ],
+    folder: ({ detail }) => [
+      `${detail} may be written by everybody`,
+      'programs that only their owner can change',
+      `chmod o-w ${detail}, in a step before this one`,
+    ],
+    later: ({ detail, name }) => [
+      `${name} can change ${detail}, which is run after the agent with tokens`,
+      'actions and programs that only their owner can change',
+      `chmod -R o-w ${detail} in a step before this one; an action in the checkout (uses: ./) has to be used by its name`,
+    ],
+    path: ({ detail }) => [
+      `${detail} on the PATH`,
+      'programs that the agent cannot change',
+      'it lies in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
+    ],
+    key: ({ detail, name }) => [
+      `${name} can read ${detail}`,
+      'keys that only their owner can read',
+      `chmod o-r ${detail}, or remove it before this step`,
+    ],
+    tree: ({ name, workTree }) => [
+      `${name} cannot write ${workTree}`,
+      'a checkout on a file system with owners and modes',
+      'check out onto a local file system',
+    ],
+    git: ({ name }) => [
+      `${name} can change .git`,
+      'a .git that is the runner’s alone',
+      'check out anew: its files are too open',
+    ],
+    temp: ({ name, temp }) => [
+      `${name} can read ${temp}`,
+      'a folder of the runner’s alone',
+      "make it the runner user's own (chown)",
+    ],
+    memory: ({ name }) => [`${name} can read our /proc`, 'a /proc of the usual kind', USE_OTHER_RUNNER],
+  }
+const USE_OTHER_RUNNER = 'use a GitHub-hosted runner, or isolation: separate-job'
 
-function faultOf(line: string, { workTree, env }: ProbeOptions, name: string): Fault {
+function describeFault(line: string, { workTree, env }: ProbeOptions, name: string): Fault {
   const [what = ''] = line.split(' ')
   const of = { detail: line.slice(what.length + 1), name, workTree, temp: env.RUNNER_TEMP }
-  const [found, expected, fix] = FAULTS[what]?.(of) ?? [
+  const [found, expected, fix] = FAULT_TEXTS[what]?.(of) ?? [
     `${name} has ${line} that it should not have`,
     'a user without rights',
-    ELSEWHERE,
+    USE_OTHER_RUNNER,
   ]
   return { found, expected, fix }
 }
 
-function pathOf(env: Env): string[] {
+function pathFolders(env: Env): string[] {
   return (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
 }
 
-/** What the agent puts there would run in the place of what the gates name, and no diff shows an ignored folder. */
+/**
+ * The folders of PATH that are in the checkout. A program that the agent puts there would run in the place of the one that a gate
+ * names, and an ignored folder is in no diff.
+ */
 function pathInTree({ env, workTree }: ProbeOptions): string[] {
   const real = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path))
-  return pathOf(env).filter((folder) => isWithin(real(folder), [real(workTree)]))
+  return pathFolders(env).filter((folder) => isWithin(real(folder), [real(workTree)]))
 }
 
-/** Where programs come from: what is written there is run by other users. */
-function foldersOf(options: ProbeOptions): string[] {
+/** Folders of programs that other users run, so that the agent must not write there. */
+function programFolders(options: ProbeOptions): string[] {
   const { env } = options
   const inTree = pathInTree(options)
-  const path = pathOf(env).filter((folder) => !inTree.includes(folder))
+  const path = pathFolders(env).filter((folder) => !inTree.includes(folder))
   const more = [env.RUNNER_TOOL_CACHE, '/usr/local/bin', '/usr/share', '/opt', '/etc'].filter(
     (one) => one !== undefined,
   )
   return [...new Set([...SYSTEM_PATH.split(':'), ...path, ...more])]
 }
 
-/** Of what is installed in our home: what the user can read. */
-export async function readableOf({ env }: ProbeOptions, ask: Ask): Promise<Record<string, string>> {
+/** The folders of INSTALLED that the user can read, by variable. */
+export async function readableTools({ env }: ProbeOptions, ask: RunAsUser): Promise<Record<string, string>> {
   const all = Object.entries(INSTALLED).map(([name, at]) => [name, join(env.HOME ?? '/nowhere', at)] as const)
   const there = all.filter(([, folder]) => existsSync(folder))
   if (there.length === 0) return {}
@@ -180,44 +186,44 @@ export function isWithin(path: string, folders: readonly (string | undefined)[])
   return folders.some((folder) => folder !== undefined && `${path}/`.startsWith(`${folder}/`))
 }
 
-// ---------------------------------------------------------------- what runs after us
+// ---------------------------------------------------------------- what runs after Ralph
 
-// What the runner starts later, with tokens in its environment: actions whose steps or post steps are still to come, and our
-// own. Who can write there has the tokens when the job is nearly over, and the job is green.
+// Programs that the runner starts later with tokens in the environment: actions whose steps or post steps are still to come, and
+// this action's post step. An agent that could write to one of them would get the tokens, in a job that stays green.
 
-/** Where the runner keeps the actions of a job; null outside of one. */
+/** The folder in which the runner keeps the actions of a job; null outside of a job. */
 export function actionsFolder({ RUNNER_WORKSPACE }: Env): string | null {
   const folder = RUNNER_WORKSPACE === undefined ? null : join(dirname(RUNNER_WORKSPACE), '_actions')
   return folder !== null && existsSync(folder) ? folder : null
 }
 
-/** Where every user may write something in it, the folder is closed to other users. Gives the mode that it had. */
+/** Closes the folder of actions to other users where something in it is world-writable. Gives its former mode, or null where it stays. */
 export async function closeActions(env: Env): Promise<[path: string, mode: number] | null> {
   const folder = actionsFolder(env)
   if (folder === null) return null
   const open = ['!', '-type', 'l', '-perm', '-0002', '-print', '-quit']
-  if ((await output({ file: 'find', args: [folder, ...open] }, '')) === '') return null
+  if ((await runForOutput({ file: 'find', args: [folder, ...open] }, '')) === '') return null
   const { mode } = await stat(folder)
-  // Where it is not ours to close, the probe says so.
+  // Where this fails because another user owns the folder, the probe reports it.
   await chmod(folder, mode & 0o770).catch(() => {})
   return [folder, mode & 0o7777]
 }
 
-/** Tried as the user: prints `later` and the path of each that it can change, or put another in the place of. */
+/** Lines of a script that runs as the user: it prints `later` and the path of each such program that the user can change or replace. */
 export function laterScript(env: Env): string[] {
   const [, program = process.execPath] = process.argv
   const folders = [actionsFolder(env), dirname(dirname(program))].filter((one) => one !== null)
-  const ways = ['/', ...[...folders, process.execPath].flatMap(above)]
+  const ways = ['/', ...[...folders, process.execPath].flatMap(parentFolders)]
   return [
     `find ${[...folders, process.execPath].map(shellWord).join(' ')} ! -type l -print0 2>/dev/null |`,
     `while IFS= read -r -d '' at; do [ -w "$at" ] && { printf 'later %s\\n' "$at"; break; }; done`,
-    // In a folder with the sticky bit others take nothing away.
+    // In a folder with the sticky bit, other users cannot replace an entry.
     ...[...new Set(ways)].map(shellWord).map((at) => `[ -w ${at} ] && [ ! -k ${at} ] && echo later ${at}`),
   ]
 }
 
-/** The folders on the way to it, without the root. */
-export function above(path: string): string[] {
+/** The parent folders of a path, the nearest first, without the root. */
+export function parentFolders(path: string): string[] {
   const at = dirname(path)
-  return at === dirname(at) ? [] : [at, ...above(at)]
+  return at === dirname(at) ? [] : [at, ...parentFolders(at)]
 }

@@ -1,4 +1,4 @@
-// What is done as root: single commands, and a shell of root's that is kept for those that every session needs.
+// Runs commands as root: single ones, or in a root shell that stays open for those that every session needs.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -11,40 +11,40 @@ export type Root = (...command: string[]) => Command
 
 export const BASH = ['bash', '--noprofile', '--norc', '-c']
 
-/** What cannot be had is an error with its mend; a step down is taken by name, and never by itself. */
+/** Ends the `fix` of errors: weaker isolation is only used where the user chooses it. */
 export const STEP_DOWN = 'write isolation: same-user, where the agent can take the tokens of the job'
 
 export type Fault = Omit<Mistake, 'path'>
 
-export function refused(...faults: readonly Fault[]): UserError {
+export function isolationError(...faults: readonly Fault[]): UserError {
   return new UserError(faults.map((fault) => ({ path: 'isolation: other-user', ...fault })))
 }
 
-/** As root, or by a sudo that asks for no password. */
+/** How to run a command as root: directly, or by a sudo without a password. Throws UserError where neither is possible. */
 export async function rootCommand(): Promise<Root> {
   if (process.getuid?.() === 0) return (file = '', ...args) => ({ file, args })
   const sudo: Root = (...args) => ({
     file: 'sudo',
     args: ['-n', '--', 'env', `PATH=${SYSTEM_PATH}`, ...args],
   })
-  if (await works(sudo('true'))) return sudo
-  throw refused({
+  if (await isSuccessful(sudo('true'))) return sudo
+  throw isolationError({
     found: 'neither root nor a sudo without a password',
     expected: 'the right to start programs as another user',
     fix: `use a GitHub-hosted runner or a container job, allow the runner sudo, use isolation: separate-job, or ${STEP_DOWN}`,
   })
 }
 
-/** Whether `rootCommand` would give one. */
+/** Whether `rootCommand` would succeed. */
 export function canBeRoot(): Promise<boolean> {
   return succeeds(rootCommand())
 }
 
 export async function run(command: Command): Promise<void> {
-  await output(command, '')
+  await runForOutput(command, '')
 }
 
-export function works(command: Command): Promise<boolean> {
+export function isSuccessful(command: Command): Promise<boolean> {
   return succeeds(run(command))
 }
 
@@ -55,7 +55,7 @@ function succeeds(act: Promise<unknown>): Promise<boolean> {
   )
 }
 
-export function output({ file, args }: Command, input: string | Buffer): Promise<string> {
+export function runForOutput({ file, args }: Command, input: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       file,
@@ -71,28 +71,28 @@ export function output({ file, args }: Command, input: string | Buffer): Promise
   })
 }
 
-/** Runs scripts, each ended by a NUL, and says of each its exit code and the last line of its errors. It ends with us. */
-const LOOP = [
+/** Runs scripts from stdin, each ended by a NUL, and prints one line for each: exit code and last line of output. Ends with stdin. */
+const RUN_SCRIPTS = [
   'echo $$',
   "while IFS= read -r -d '' script",
-  // The end alone: of paths that are too long, errors have megabytes, over which the shell would think for hours.
+  // Only the end is kept: errors on very long paths have megabytes, which would take the shell hours.
   `do said=$(eval "$script" 2>&1 >/dev/null </dev/null | tail -c 2000; exit "\${PIPESTATUS[0]}")`,
   `echo "$? \${said##*$'\\n'}"; done`,
 ].join('; ')
 
-/** A shell of root's: to start sudo and what it starts for everything takes longer than the thing itself. */
+/** A shell that runs as root and stays open: starting sudo for each command takes longer than the command. */
 export class RootShell {
   readonly #child: ChildProcess
   readonly #answers: { resolve(line: string): void; reject(error: Error): void }[] = []
   #ended: Error | null = null
-  /** Its number, by which its namespaces are found. */
+  /** Process id of the shell, by which its namespaces are entered. */
   pid = 0
 
   private constructor({ file, args }: Command) {
     this.#child = spawn(file, args, {
       env: STARTER_ENV,
       stdio: ['pipe', 'pipe', 'ignore'],
-      detached: true, // what interrupts us at a terminal does not end it first
+      detached: true, // else Ctrl-C at a terminal would end it before Ralph has cleaned up
     })
     const end = (why: string) => {
       this.#ended ??= new Error(`the shell of root's has ended: ${why}`)
@@ -107,9 +107,9 @@ export class RootShell {
       )
   }
 
-  /** `before` runs in it first; what `command` starts is followed by the script. */
+  /** Opens a shell: `command` gives the command that runs a script as root; `before` is a script that runs in it first. */
   static async open(command: (script: string) => Command, before = ''): Promise<RootShell> {
-    const shell = new RootShell(command(before === '' ? LOOP : `${before}; ${LOOP}`))
+    const shell = new RootShell(command(before === '' ? RUN_SCRIPTS : `${before}; ${RUN_SCRIPTS}`))
     shell.pid = Number(await shell.#answer())
     return shell
   }
@@ -117,11 +117,11 @@ export class RootShell {
   async run(...command: string[]): Promise<void> {
     const answer = this.#answer()
     this.#child.stdin?.write(`${command.map(shellWord).join(' ')}\0`)
-    const [, code, said] = /^(\d+) (.*)$/.exec(await answer) ?? []
-    if (code !== '0') throw new Error(said || `${command[0]} ended with exit code ${code}`)
+    const [, code, message] = /^(\d+) (.*)$/.exec(await answer) ?? []
+    if (code !== '0') throw new Error(message || `${command[0]} ended with exit code ${code}`)
   }
 
-  /** Nothing may be started in the namespaces of one that has ended: its number may be another's. */
+  /** Throws where the shell has ended: its pid may belong to another process, so its namespaces must not be entered by it. */
   check(): void {
     if (this.#ended !== null) throw this.#ended
   }
@@ -130,7 +130,7 @@ export class RootShell {
     this.#child.stdin?.end()
   }
 
-  /** Only while something is awaited of it are we held by it. */
+  /** The next line that it prints. The shell keeps Ralph's process alive only while an answer is awaited. */
   async #answer(): Promise<string> {
     this.check()
     const { stdin, stdout } = this.#child

@@ -1,30 +1,30 @@
-// Places of the other user's for one run, and what it left in folders that everybody may write.
+// Temporary and home folders of the other user for one run; removes what it left in world-writable folders.
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Account } from './account.ts'
-import { become, TEMPORARY, type View } from './machine-view.ts'
-import { BASH, output, type Root } from './root.ts'
+import { asUserCommand, TEMPORARY, type View } from './machine-view.ts'
+import { BASH, type Root, runForOutput } from './root.ts'
 
 type RunAsRoot = (...command: string[]) => Promise<void>
 
-/** The place of one run. */
-export type Place = AsyncDisposable & {
+/** The folders of one run. */
+export type ScratchPlace = AsyncDisposable & {
   home: string | null
   tmp: string
-  /** What its programs have to be started with; null where they see the temporary folders of the machine. */
+  /** Its programs must be started with this (see `StartOptions`); null where they see the machine's temporary folders. */
   scratch: string | null
 }
 
-export type Places = {
+export type TemporaryPlaces = {
   /** A folder of the user's, for a home or a profile. */
   openHome(): Promise<{ path: string } & AsyncDisposable>
-  openScratch(options: { home: boolean }): Promise<Place>
+  openScratch(options: { home: boolean }): Promise<ScratchPlace>
 }
 
 /**
- * What was in the machine's own folder is seen, and what is written goes to the place: steps before ours put there what
- * gates use. `$1` is the place.
+ * Makes temporary folders in `$1` that show the machine's files, because earlier steps of the job may have put there what gates
+ * use. Writes go to `$1` only.
  */
 const OVERLAY = [
   `for at in ${TEMPORARY.join(' ')}; do own=$1/own$at`,
@@ -35,28 +35,35 @@ const OVERLAY = [
 
 const UNMOUNT = `for at in ${TEMPORARY.join(' ')}; do ! mountpoint -q "$1$at" || umount "$1$at" || umount -l "$1$at"; done`
 
-/** Folders that everybody may write where nothing keeps a program from it. */
-const OPEN = [
+/** World-writable folders of usual machines. */
+const WORLD_WRITABLE = [
   ...TEMPORARY,
   ...['/dev/shm', '/dev/mqueue', '/run/shm', '/run/lock', '/var/lock', '/var/crash', '/var/spool/cron'],
 ]
 
-/** Folders deep: what stands further down is installed there, not left open for all. */
+/** How deep world-writable folders are looked for: deeper ones belong to installed programs. */
 const DEPTH = 3
 
-export async function placesOf(root: Root, account: Account, view: View, workTree: string): Promise<Places> {
+export async function createPlaces(
+  root: Root,
+  account: Account,
+  view: View,
+  workTree: string,
+): Promise<TemporaryPlaces> {
   const { uid, gid, top, home: ofGates } = account
   const asRoot: RunAsRoot = (...command) => view.shell.run(...command)
   const bash = (script: string, ...args: string[]) => asRoot(...BASH, script, 'ralph', ...args)
-  const open = view.isNarrow ? OPEN : [...OPEN, ...(await worldWritable(root, workTree))]
+  const open = view.isNarrow
+    ? WORLD_WRITABLE
+    : [...WORLD_WRITABLE, ...(await findWorldWritable(root, workTree))]
 
-  /** A name that cannot be guessed, so that no link is there for root to follow. */
-  const named = (kind: string) => join(top, `${kind}-${randomBytes(8).toString('hex')}`)
-  const owned = (path: string) =>
+  /** A path that cannot be guessed, so that the user cannot put a link there for root to follow. */
+  const randomPath = (kind: string) => join(top, `${kind}-${randomBytes(8).toString('hex')}`)
+  const makeOwned = (path: string) =>
     asRoot('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), path)
-  // What is next asked of root waits for it, and no program of the user starts before.
+  // Not awaited: the root shell runs one command after another, so no later program of the user starts before it is done.
   const remove = async (path: string) => void asRoot('find', path, '-xdev', '-delete').catch(() => {})
-  const isPrivate = async (path: string) =>
+  const mountPrivate = async (path: string) =>
     view.isNarrow &&
     (await bash(OVERLAY, path).then(
       () => true,
@@ -65,20 +72,20 @@ export async function placesOf(root: Root, account: Account, view: View, workTre
 
   return {
     async openHome() {
-      const path = named('session')
-      await owned(path)
+      const path = randomPath('session')
+      await makeOwned(path)
       return { path, [Symbol.asyncDispose]: () => remove(path) }
     },
     async openScratch({ home: hasHome }) {
-      const path = named('run')
+      const path = randomPath('run')
       await asRoot('install', '-d', '-m', '0711', path)
       const home = hasHome ? join(path, 'home') : null
-      if (home !== null) await owned(home)
-      // What has a home of its own does not see that of the gates.
+      if (home !== null) await makeOwned(home)
+      // A run with its own home must not see the home of gates.
       if (home !== null) await asRoot('chmod', '0700', dirname(ofGates))
-      const scratch = (await isPrivate(path)) ? path : null
+      const scratch = (await mountPrivate(path)) ? path : null
       const tmp = scratch === null ? join(path, 'tmp') : '/tmp'
-      if (scratch === null) await owned(tmp)
+      if (scratch === null) await makeOwned(tmp)
       return {
         home,
         tmp,
@@ -94,37 +101,37 @@ export async function placesOf(root: Root, account: Account, view: View, workTre
   }
 }
 
-/** Those that lie near the root of the machine: a look at all of it takes longer than the job. */
-async function worldWritable(root: Root, workTree: string): Promise<string[]> {
+/** World-writable folders near the root of the file system: a search of all of it takes longer than the job. */
+async function findWorldWritable(root: Root, workTree: string): Promise<string[]> {
   const passed = ['/proc', '/sys', workTree].flatMap((path) => ['-path', path, '-o']).slice(0, -1)
   const find = root(
     ...['find', '/', '-maxdepth', String(DEPTH), '(', ...passed, ')', '-prune', '-o'],
     ...['-type', 'd', '-perm', '-0002', '-print0'],
   )
-  const found = await output(find, '').catch(() => '')
+  const found = await runForOutput(find, '').catch(() => '')
   return found.split('\0').filter((path) => path !== '')
 }
 
 /**
- * Removes what the user left where everybody may write; none of its programs may be alive. Nothing else can be in a folder of
- * its own there but what it put into it.
+ * Removes what the user left in world-writable folders; none of its programs may be running. A folder that it owns there can only
+ * hold what it put into it, so it is removed as a whole.
  */
 export async function sweep(
   asRoot: RunAsRoot,
   account: Account,
   workTree: string,
-  open: readonly string[] = OPEN,
+  open: readonly string[] = WORLD_WRITABLE,
 ): Promise<void> {
   const { uid } = account
   const script = `for at; do [ -d "$at" ] && find "$at" -mindepth 1 -maxdepth 1 -uid ${uid} ! -path "$tree" -exec rm -rf --one-file-system -- {} +; done; true`
   await asRoot('env', `tree=${workTree}`, ...BASH, script, 'ralph', ...open)
-  // As the user: in a container root may not.
-  for (const { letter, id } of await sharedBy(uid))
-    await asRoot(...become(account), 'ipcrm', `-${letter}`, id).catch(() => {})
+  // As the user, because root may not do this in a container.
+  for (const { letter, id } of await listSharedMemory(uid))
+    await asRoot(...asUserCommand(account), 'ipcrm', `-${letter}`, id).catch(() => {})
 }
 
-/** What System V knows of the user: memory, semaphores and message queues outlive the programs that made them. */
-async function sharedBy(uid: number): Promise<{ letter: string; id: string }[]> {
+/** System V shared memory, semaphores and message queues of the user: they outlive the programs that made them. */
+async function listSharedMemory(uid: number): Promise<{ letter: string; id: string }[]> {
   const kinds = [['shm', 'm'] as const, ['sem', 's'] as const, ['msg', 'q'] as const]
   const found = kinds.map(async ([kind, letter]) => {
     const [head = '', ...lines] = (await readFile(`/proc/sysvipc/${kind}`, 'utf8').catch(() => '')).split(
@@ -134,7 +141,7 @@ async function sharedBy(uid: number): Promise<{ letter: string; id: string }[]> 
     const [owner, maker] = ['uid', 'cuid'].map((name) => names.indexOf(name))
     const rows = lines.map((line) => line.trim().split(/\s+/))
     const own = rows.filter((row) => [row[owner ?? -1], row[maker ?? -1]].includes(String(uid)))
-    // Behind the key, by a name that not all of them spell alike: shmid, semid, msqid.
+    // The id is the second column; its name differs: shmid, semid, msqid.
     return own.map((row) => ({ letter, id: row[1] ?? '' }))
   })
   return (await Promise.all(found)).flat()

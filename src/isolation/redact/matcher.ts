@@ -1,4 +1,4 @@
-// Finds many texts at once in what is read unit by unit (Aho and Corasick, https://doi.org/10.1145/360825.360855).
+// Finds many texts at once in a stream of UTF-16 units (Aho and Corasick, https://doi.org/10.1145/360825.360855).
 
 /** A trie with the state to fall back to; state 0 is its root. Every array but `root` is by state. */
 export type Matcher = {
@@ -12,7 +12,7 @@ export type Matcher = {
   depth: Int32Array
   /** Length of the longest value that ends here, 0 for none. */
   value: Int32Array
-  /** Which of the starts ends here, counted from 1; 0 for none. None may end with another. */
+  /** Which of the starts ends here, counted from 1; 0 for none. No start may end with another start. */
   start: Int32Array
 }
 
@@ -83,7 +83,7 @@ function advance(m: Matcher, from: number, unit: number): number {
   }
 }
 
-/** Reads one view of a text, and remembers where each unit of it stood. */
+/** Matches one view of a text, and remembers the position of each unit in the text. */
 export class Reader {
   state = 0
   readonly #matcher: Matcher
@@ -100,24 +100,24 @@ export class Reader {
     const state =
       this.state === 0 ? (this.#matcher.root[unit] as number) : advance(this.#matcher, this.state, unit)
     this.state = state
-    // Before a state that is not the root every unit of its depth was taken into one, too.
+    // In the root state nothing may have begun, so the position is not needed.
     if (state !== 0) this.#places[this.#count++ & (this.#places.length - 1)] = place
   }
 
-  /** So many of the last units may begin a text. */
+  /** How many of the last units may begin a text. */
   get depth(): number {
     return this.#matcher.depth[this.state] as number
   }
 
-  /** Where the last `length` units begin. */
-  placeOf(length: number): number {
+  /** The position at which the last `length` units begin. */
+  positionOf(length: number): number {
     return this.#places[(this.#count - length) & (this.#places.length - 1)] as number
   }
 
-  /** Goes on from where another one is. */
+  /** Takes over the state of another reader. */
   follow(other: Reader): void {
     this.#count = 0
-    for (let left = other.depth; left > 0; left -= 1) this.#places[this.#count++] = other.placeOf(left)
+    for (let left = other.depth; left > 0; left -= 1) this.#places[this.#count++] = other.positionOf(left)
     this.state = other.state
   }
 

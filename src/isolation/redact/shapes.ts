@@ -1,9 +1,10 @@
-// Keys that are known by their shape: how they begin, and what follows; private keys, from header to footer.
+// Finds keys by their shape: how they begin, and what follows; and private keys, from header to footer.
 import { KEY_RULES } from './key-rules.ts'
 
 /**
- * `key` is tried where one of the `starts` was seen. It is one start and greedy classes, so it cannot backtrack over more
- * than one run; what a group of it takes is the secret part. `also` has to hold of what was found, and it has as much `entropy`.
+ * `key` is tried where one of the `starts` was found. It consists of a start and greedy classes, so that it cannot backtrack over
+ * more than one run. If it has a group, the group is the secret part. A match counts only if `also` matches it, too (after its first
+ * three characters), and if it has at least `entropy` bits a character.
  */
 export type KeyShape = {
   what: string
@@ -13,12 +14,12 @@ export type KeyShape = {
   entropy?: number
 }
 
-/** Whose it is, which one, and a secret that is more than one character again and again. */
+/** A team, an app or workflow, and a secret that is not one character repeated (a placeholder). */
 const SLACK_HOOK =
   /\/(?:services|workflows|triggers)\\?\/([TE][A-Z0-9]{6,}\\?\/(?:(?:[AB][A-Z0-9]{6,}|\d{6,})\\?\/){1,2}(?!(.)\2*(?!\w))[A-Za-z0-9]{16,}(?!\w))/y
 const DISCORD_HOOK = /\/webhooks\\?\/(\d{15,21}\\?\/(?!(.)\2*(?![\w-]))[\w-]{50,})/y
 
-/** What gitleaks' rules do not find, or not so much of: a part of a key, one behind other letters, and how it is printed. */
+/** Shapes that gitleaks' rules miss or match too narrowly: a part of a key, or a key right after other letters. */
 const SHAPES: readonly KeyShape[] = [
   {
     what: 'a GitHub token',
@@ -84,14 +85,14 @@ const GENERATED: readonly KeyShape[] = KEY_RULES.map(([id, starts, entropy, key]
   entropy,
 }))
 
-/** How keys begin: those of well-known services, and `more`. */
+/** The texts with which keys begin: of well-known services, and of `more`. */
 export function keyStarts(more: readonly KeyShape[]) {
   const shapes = [...SHAPES, ...GENERATED, ...more]
   return shapes.flatMap((shape, index) => shape.starts.map((text) => ({ text, shape, index })))
 }
 export type KeyStarts = ReturnType<typeof keyStarts>
 
-/** The keys of one text, which is gone through from its begin: a run that was tried in vain is not tried again. */
+/** Finds the keys of one text, which must be asked for from front to back: a run that was tried is not tried again. */
 export class KeyFinder {
   readonly #starts: KeyStarts
   readonly #text: string
@@ -102,7 +103,7 @@ export class KeyFinder {
     this.#text = text
   }
 
-  /** The key that begins at `at` with the start of that number (from 1), or null. */
+  /** The key that begins at `at` with start number `start` (from 1), or null. */
   keyAt(start: number, at: number): { what: string; from: number; to: number } | null {
     const found = this.#starts[start - 1]
     if (found === undefined || at < (this.#tried?.[found.index] ?? 0)) return null
@@ -119,7 +120,7 @@ export class KeyFinder {
   }
 }
 
-/** Bits a character (Shannon): a word that is there for show has few. */
+/** Shannon entropy, bits a character: a placeholder in an example has little. */
 function entropyOf(text: string): number {
   const counts = new Map<string, number>()
   for (const unit of text) counts.set(unit, (counts.get(unit) ?? 0) + 1)
@@ -140,7 +141,7 @@ const KEY_LINE = /[A-Za-z0-9+/=]{24,}/g
 const WHOLE_LINE = /^[\s>|]*[A-Za-z0-9+/=]+\s*$/
 const BLANK_OR_NOTE = /^\s*$|^\s*[\w-]+: /
 
-/** Finds the private keys in texts of whole lines that follow each other: where they stand in each. */
+/** Gives a function that takes consecutive texts of whole lines, and gives the spans of private keys in each. */
 export function privateKeyFinder(): (text: string) => Span[] {
   let base = 0 // offsets count from the first text
   let header = Number.NEGATIVE_INFINITY
@@ -184,7 +185,7 @@ export function privateKeyFinder(): (text: string) => Span[] {
   }
 }
 
-/** A line break follows a key's header, a real or an escaped one; code that only looks for the header has none. */
+/** Whether a line break, real or escaped, follows the header: code that only searches for the header has none. */
 function beginsKey(text: string, at: number): boolean {
   return /^[ \t]*(?:$|[\r\n]|\\+[rn])/.test(text.slice(at, at + 16))
 }

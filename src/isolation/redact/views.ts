@@ -1,38 +1,41 @@
-// Reads a text in three views through one matcher: without its line breaks, with its escapes undone, and its hex as bytes.
+// Matches a text in three views: without line breaks, with escapes decoded, and with hex decoded to bytes.
 import { type Matcher, Reader } from './matcher.ts'
 
-/** URL and quoted-printable, program text and shells, HTML; what stands for a line break stands for nothing. */
+/** Escapes of URLs and quoted-printable, of program text and shells, and of HTML. An escaped line break is decoded to nothing. */
 const ESCAPE =
   /[%=]([0-9A-Fa-f]{2})|=\r?\n|\\(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|([0-3][0-7]{2})|[nr]|([^A-Za-z0-9\r\n]))|&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));/y
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-/** A word of whole bytes: `73`, `7333`, `0x73`. A word that is no hex ends a value. */
+/** A word of whole bytes: `73`, `7333`, `0x73`. Any other word ends a value. */
 const HEX_WORD = /\b(?:0?[xX])?((?:[0-9A-Fa-f]{2})+)\b/g
-/** So much may stand between two words of one value: a separator, a line break with its indentation. */
+/** The most characters between two hex words of one value: a separator, or a line break with indentation. */
 const HEX_GAP = 24
 
-/** What a view shows may be secret: `length` units of it are a known value, or `start` (from 1) is how a key begins. */
-export type Sight = { length: number; start: number; from: number; to: number }
+/**
+ * A match in a view, at `from` to `to` of the text: its last `length` units are a known value (0 for none), and start number `start`
+ * (from 1, 0 for none) of a key ends there.
+ */
+export type Match = { length: number; start: number; from: number; to: number }
 
-/** Goes over texts that follow each other: a value may begin in one and end in the next. */
+/** Matches consecutive texts: a value may begin in one and end in the next. */
 export class Views {
   readonly #matcher: Matcher
-  readonly #onSight: (sight: Sight) => void
+  readonly #onSight: (sight: Match) => void
   readonly #plain: Reader
   readonly #undone: Reader
   readonly #hex: Reader
-  /** Where the last escape stood; the view without escapes is followed for as long as a value may hold one. */
+  /** Position of the last escape, or -1. The decoded view is matched only while a possible value contains an escape. */
   #escape = -1
   #hexEnd = Number.NEGATIVE_INFINITY
 
-  constructor(matcher: Matcher, onSight: (sight: Sight) => void) {
+  constructor(matcher: Matcher, onMatch: (sight: Match) => void) {
     this.#matcher = matcher
-    this.#onSight = onSight
+    this.#onSight = onMatch
     this.#plain = new Reader(matcher)
     this.#undone = new Reader(matcher)
     this.#hex = new Reader(matcher)
   }
 
-  /** `base` is where the text begins: behind the one before it. */
+  /** `base` is the offset of the text in all texts. */
   read(text: string, base: number): void {
     this.#readUnits(text, base)
     this.#readHex(text, base)
@@ -44,10 +47,10 @@ export class Views {
     this.#hexEnd = Number.NEGATIVE_INFINITY
   }
 
-  /** Where at least `least` units at the end of what was read may begin a value. */
+  /** Positions at which a value may begin of which at least `least` units were read and the rest is still to come. */
   beginnings(least: number): number[] {
     const readers = [this.#plain, this.#undone, this.#hex]
-    return readers.filter(({ depth }) => depth >= least).map((it) => it.placeOf(it.depth))
+    return readers.filter(({ depth }) => depth >= least).map((it) => it.positionOf(it.depth))
   }
 
   #readUnits(text: string, base: number): void {
@@ -66,14 +69,14 @@ export class Views {
     }
   }
 
-  /** Behind the escape at this place, or the place. */
+  /** Decodes an escape at this position; gives the position behind it, or `at` where there is none. */
   #readEscape(text: string, at: number, base: number): number {
     ESCAPE.lastIndex = at
     const match = ESCAPE.exec(text)
     if (match === null) return at
     if (this.#escape === -1) this.#undone.follow(this.#plain)
     this.#escape = base + at
-    const units = unescaped(match)
+    const units = decodeEscape(match)
     for (let index = 0; index < units.length && this.#escape !== -1; index += 1)
       this.#takeUndone(units.charCodeAt(index), base + at, base + ESCAPE.lastIndex)
     return ESCAPE.lastIndex
@@ -83,8 +86,8 @@ export class Views {
     const undone = this.#undone
     undone.take(unit, from)
     if (undone.state !== 0) this.#look(undone, to)
-    // Without an escape in it, it is the plain text, which is followed anyway.
-    if (undone.state === 0 || undone.placeOf(undone.depth) > this.#escape) {
+    // Where the possible value contains no escape any more, the plain view matches the same.
+    if (undone.state === 0 || undone.positionOf(undone.depth) > this.#escape) {
       this.#escape = -1
       undone.reset()
     }
@@ -92,12 +95,12 @@ export class Views {
 
   #readHex(text: string, base: number): void {
     const hex = this.#hex
-    const bridges = (from: number, to: number): boolean =>
+    const isGap = (from: number, to: number): boolean =>
       base + to - this.#hexEnd <= HEX_GAP && !/\w/.test(text.slice(Math.max(0, from), to))
     HEX_WORD.lastIndex = 0
     for (let match = HEX_WORD.exec(text); match !== null; match = HEX_WORD.exec(text)) {
       const end = HEX_WORD.lastIndex
-      if (hex.state !== 0 && !bridges(this.#hexEnd - base, match.index)) hex.reset()
+      if (hex.state !== 0 && !isGap(this.#hexEnd - base, match.index)) hex.reset()
       const prefix = match[0].length - (match[1] as string).length
       const bytes = Buffer.from(match[1] as string, 'hex')
       for (let index = 0; index < bytes.length; index += 1) {
@@ -106,10 +109,10 @@ export class Views {
       }
       this.#hexEnd = base + end
     }
-    if (hex.state !== 0 && !bridges(this.#hexEnd - base, text.length)) hex.reset()
+    if (hex.state !== 0 && !isGap(this.#hexEnd - base, text.length)) hex.reset()
   }
 
-  /** Line breaks are left out everywhere, and zeros make UTF-16. */
+  /** Line breaks are left out in every view, and zeros so that UTF-16 is matched. */
   #takeByte(byte: number, from: number, to: number): void {
     if (byte === 0 || byte === 10 || byte === 13) return
     this.#hex.take(byte, from)
@@ -120,7 +123,7 @@ export class Views {
     const length = this.#matcher.value[reader.state] as number
     const start = this.#matcher.start[reader.state] as number
     if (length === 0 && start === 0) return
-    this.#onSight({ length, start, from: reader.placeOf(length), to })
+    this.#onSight({ length, start, from: reader.positionOf(length), to })
   }
 }
 
@@ -128,7 +131,7 @@ function isEscapeStart(unit: number): boolean {
   return unit === 92 || unit === 37 || unit === 38 || unit === 61 // \ % & =
 }
 
-function unescaped([
+function decodeEscape([
   ,
   byte,
   unit,

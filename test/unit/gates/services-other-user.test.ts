@@ -12,8 +12,8 @@ import { test } from 'node:test'
 import type { Service } from '../../../src/engine/model/service.ts'
 import { createGates } from '../../../src/gates/gates.ts'
 import { createServices } from '../../../src/gates/services.ts'
-import { accountOf } from '../../../src/isolation/other-user/account.ts'
-import { become, launched } from '../../../src/isolation/other-user/machine-view.ts'
+import { findAccount } from '../../../src/isolation/other-user/account.ts'
+import { asUserCommand, launchCommand } from '../../../src/isolation/other-user/machine-view.ts'
 import { type OtherUser, openOtherUser } from '../../../src/isolation/other-user.ts'
 import { createRedactor } from '../../../src/isolation/redact.ts'
 import { newMark } from '../../../src/system/process.ts'
@@ -91,9 +91,10 @@ async function openPlace(
 
 /** As in a container without namespaces: its programs see those of all, and nothing ends with the first of them. */
 function inTheOpen(user: OtherUser): OtherUser {
-  const account = accountOf(user.name)
+  const account = findAccount(user.name)
   if (account === null) throw new Error('no such user')
-  const command: OtherUser['command'] = (file, args) => user.root(...become(account), ...launched(file, args))
+  const command: OtherUser['command'] = (file, args) =>
+    user.root(...asUserCommand(account), ...launchCommand(file, args))
   return { ...user, isNarrow: false, command }
 }
 

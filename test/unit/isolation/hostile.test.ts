@@ -47,7 +47,7 @@ function send(port: number, text: string, isCut: boolean): Promise<string> {
   })
 }
 
-test('no request ends the run, to a vendor or host that answers, hangs up in the middle, or is not there', async () => {
+test('no request to the proxies ends the run, whether the server answers, hangs up or does not exist', async () => {
   const there = createServer((request, response) => {
     if (request.url?.includes('hang-up')) return void request.socket.destroy()
     response.writeHead(200, {
@@ -82,7 +82,7 @@ test('no request ends the run, to a vendor or host that answers, hangs up in the
   there.close()
 })
 
-test('a body stays a body: no request stands in it, to whatever host, and none comes back with the key', async () => {
+test('a request body is never read as a second request, and no answer brings the key back', async () => {
   const heard: string[] = []
   const raw = createRawServer((socket) => {
     socket.on('error', () => {})
@@ -122,7 +122,7 @@ test('a body stays a body: no request stands in it, to whatever host, and none c
   raw.close()
 })
 
-test('who opens thousands of connections leaves the run its files', async () => {
+test('thousands of open connections do not use up the file descriptors of the run', async () => {
   await using model = await openModelProxy({
     upstream: new URL('http://127.0.0.1:9'),
     key: 'k',

@@ -42,7 +42,7 @@ const json = (_request: IncomingMessage, response: ServerResponse) => {
   response.end('{"usage":{"input_tokens":10,"cache_read_input_tokens":3,"output_tokens":4}}')
 }
 
-test('the key stands in the place of ours, in whatever header the vendor wants it', async () => {
+test('the proxy replaces the session key by the model key, in the header that the vendor expects', async () => {
   await using at = await openVendor(json)
   const { key } = at.proxy
   const url = `http://127.0.0.1:${at.proxy.port}`
@@ -80,7 +80,7 @@ test('the key stands in the place of ours, in whatever header the vendor wants i
   assert.deepEqual(at.proxy.used(), { requests: 4, inputTokens: 52, outputTokens: 16, cachedTokens: 12 })
 })
 
-test('keys of others do not go along with ours', async () => {
+test('other keys in a request are not forwarded with the model key', async () => {
   await using at = await openVendor(json)
   const foreign = {
     authorization: 'Bearer sk-of-somebody-else',
@@ -107,7 +107,7 @@ async function wholeOf(at: { proxy: { port: number; key: string } }, path = '/v1
   return `${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}`
 }
 
-test('a vendor that repeats what it was sent gives the key to nobody: headers, pages, streams, compressed', async () => {
+test('a vendor that echoes the request does not reveal the key: headers, pages, streams, compressed', async () => {
   const page = (request: IncomingMessage) =>
     `<p>${request.url} ${JSON.stringify(request.headers)} ${encodeURIComponent(JSON.stringify(request.headers))}</p>`
   const packed = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }
@@ -132,7 +132,7 @@ test('a vendor that repeats what it was sent gives the key to nobody: headers, p
   }
 })
 
-test('an answer in an encoding that cannot be read is none', async () => {
+test('an answer in an unknown encoding is not passed on', async () => {
   await using at = await openVendor((_request, response) => {
     response.writeHead(200, { 'content-encoding': 'x-own' })
     response.end('packed')
@@ -151,7 +151,7 @@ function hidden(text: string): string {
   return lengths.reduce((rest, length) => rest.replaceAll(KEY.slice(0, length), '*'.repeat(length)), text)
 }
 
-test('pieces of a key are asked of no vendor, and none comes of a page that ends within one', async () => {
+test('range requests are not forwarded, and an answer that ends within the key does not reveal its beginning', async () => {
   await using at = await openVendor((request, response) => {
     const page = `a page with ${request.headers['x-api-key']}`
     response.end(page.slice(0, Number(request.headers['x-length'])))
@@ -173,7 +173,7 @@ test('pieces of a key are asked of no vendor, and none comes of a page that ends
   assert.ok(at.seen.every(({ headers }) => headers.range === undefined && headers['if-range'] === undefined))
 })
 
-test('behind a session its key is worth nothing', async () => {
+test('the key of a session is invalid after the session', async () => {
   let isOpen = false
   await using at = await openVendor(json)
   const upstream = new URL(`http://127.0.0.1:${at.proxy.port}`)
@@ -190,7 +190,7 @@ test('behind a session its key is worth nothing', async () => {
   assert.equal(at.seen.length, 1)
 })
 
-test('however a stream is cut, no key comes out of it, and nothing waits but what may be the beginning of one', async () => {
+test('however a stream is cut, the key is removed, and only a possible beginning of it is delayed', async () => {
   const parts = fc.oneof(
     fc.constantFrom(
       KEY,
@@ -229,7 +229,7 @@ test('however a stream is cut, no key comes out of it, and nothing waits but wha
   )
 })
 
-test('a word that is no secret is no key to be cut out', async () => {
+test('a key that is no secret, such as ollama, is not removed from answers', async () => {
   await using at = await openVendor(json)
   await using proxy = await openModelProxy({
     upstream: new URL(`http://127.0.0.1:${at.proxy.port}`),
@@ -242,7 +242,7 @@ test('a word that is no secret is no key to be cut out', async () => {
   assert.equal(String((await cutter.toArray()).join('')), 'a text on ollama')
 })
 
-test('nobody else gets through: another key, none, a path that leads elsewhere', async () => {
+test('the proxy refuses a wrong key, a missing key and a path that leads elsewhere', async () => {
   await using at = await openVendor(json)
   const { key } = at.proxy
   const { port } = at.proxy
@@ -264,7 +264,7 @@ test('nobody else gets through: another key, none, a path that leads elsewhere',
   assert.equal(at.proxy.used().requests, 0)
 })
 
-test('a stream goes on word by word, and what it used is counted although its reader dies', async () => {
+test('a stream is passed on word by word, and its usage is counted even where the reader dies', async () => {
   let goOn = () => {}
   await using at = await openVendor((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -304,7 +304,7 @@ test('a vendor that cannot be reached: 502, and a warning without the key, for t
   assert.ok(!warnings.join().includes(KEY))
 })
 
-test('usage of the four wire formats, however the stream is cut', () => {
+test('usage is counted in the four wire formats, however the stream is cut', () => {
   const samples: [string, string, object][] = [
     [
       'text/event-stream',

@@ -79,7 +79,7 @@ for (const how of ['owner rules', 'a network namespace']) {
   })
 }
 
-test('where neither can be had it is an error with its mend, never a step down', async () => {
+test('where neither nft nor namespaces can be used, it is an error with its fix, never weaker isolation', async () => {
   const no = { uid: UID, openGid: OPEN, root: () => root('false') }
   await assert.rejects(closeNetwork(no), (error: unknown) => {
     assert.ok(error instanceof UserError)
@@ -88,7 +88,7 @@ test('where neither can be had it is an error with its mend, never a step down',
   })
 })
 
-test('the way out: what is on the list, by CONNECT and without TLS; the rest is refused and counted', async () => {
+test('the proxy lets listed hosts through, by CONNECT and without TLS; others are refused and counted', async () => {
   using there = await listening('127.0.0.1')
   await using proxy = await openConnectProxy([`localhost:${there.port}`])
   const tunnel = (name: string) =>
@@ -122,7 +122,7 @@ test('the way out: what is on the list, by CONNECT and without TLS; the rest is 
   assert.equal(proxy.refused().get('evil.example:443'), 2)
 })
 
-test('names: exact, or below a star; ports 443 and 80 unless one is named', () => {
+test('a listed host matches exactly, or below a star; ports 443 and 80 unless one is named', () => {
   assert.ok(isAllowed(['npm'], 'Registry.NPMJS.org.', 443))
   assert.ok(isAllowed(['*.example.com'], 'a.b.example.com', 80))
   assert.ok(!isAllowed(['*.example.com'], 'example.com', 443))

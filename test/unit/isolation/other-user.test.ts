@@ -80,78 +80,92 @@ async function openPlace(): Promise<Place> {
   }
 }
 
-test('it is another user without rights, and keys come to it alone', options, async () => {
-  await using place = await openPlace()
-  const seen = await place.bash(
-    [
-      'id -un; [ "$(id -G)" = "$(id -g)" ] && id -u; echo "key $KEY"; echo "home $HOME"; cat',
-      'grep -E "NoNewPrivs|CapEff|CapBnd" /proc/self/status',
-      `cat /proc/${process.pid}/environ /proc/${process.pid}/mem ${join(place.temp, 'key')} 2>&1`,
-      'cat /proc/*/cmdline 2>/dev/null | tr "\\0" " " | grep -c "the-model-[k]ey"',
-      'git status --short',
-    ].join('\n'),
-    { stdin: 'the prompt\n' },
-  )
-  const lines = seen.output.split('\n')
-  assert.deepEqual(lines.slice(0, 5), [
-    place.user.name,
-    String(place.user.uid),
-    'key the-model-key',
-    `home ${place.user.home}`,
-    'the prompt',
-  ])
-  assert.match(seen.output, /NoNewPrivs:\s*1/)
-  assert.match(seen.output, /CapEff:\s*0+\n/)
-  assert.equal(seen.output.match(/Permission denied|No such file/g)?.length, 3, seen.output)
-  assert.match(seen.output, /^0$/m, 'a key stands in a command line')
-  assert.match(seen.output, /^\?\? top\.txt$/m, 'git works for it')
-})
-
-test("a session's home is its own and goes with it; that of the gates stays", options, async () => {
-  await using place = await openPlace()
-  await place.bash('echo kept >~/kept')
-  for (let sessions = 0; sessions < 2; sessions++) {
-    await using home = await place.user.openHome()
-    const script =
-      'pwd -P; ls -A; stat -c "%a %U" .; mkdir -p .claude shut/in; echo x >.claude/CLAUDE.md; chmod 0 shut'
-    const seen = await place.bash(`cd && ${script}`, {
-      env: { PATH: process.env.PATH ?? '', HOME: home.path },
-    })
-    assert.equal(seen.output, `${home.path}\n700 ${place.user.name}\n`)
-  }
-  const left = await place.bash('ls -A ~')
-  assert.equal(left.output, 'kept\n')
-})
-
-test('it writes the tree and not .git; afterwards everything is ours', options, async () => {
-  await using place = await openPlace()
-  const made = await place.bash(
-    [
-      'set -e',
-      'echo more >>src/a.txt; echo new >src/b.txt; mv top.txt moved.txt; mkdir -m 0700 deep; echo x >deep/x',
-      'chmod 0000 src/b.txt; ln -s /etc/hostname link; cp /bin/true setuid; chmod 6755 setuid',
-      'if mv .git .git2 || rm -rf .git || touch .git/x || git config a.b c || git init -q .; then exit 9; fi 2>/dev/null',
-    ].join('\n'),
-  )
-  assert.deepEqual(made.exit, { kind: 'exit', code: 0 }, made.output)
-  for (const path of ['src/a.txt', 'src/b.txt', 'moved.txt', 'deep', 'deep/x', 'link', 'setuid']) {
-    const found = await lstat(join(place.tree, path))
-    if (found.isDirectory()) assert.equal(found.uid, 0, path)
-    assert.equal(found.mode & 0o6000 & (found.isDirectory() ? 0 : 0o6000), 0, path)
-  }
-  assert.equal((await stat('/etc/hostname')).uid, 0)
-  assert.equal(await readFile(join(place.tree, 'src', 'b.txt'), 'utf8'), 'new\n')
-  // What it made once it may change again.
-  const again = await place.bash('echo y >deep/x && echo z >src/b.txt && rm moved.txt && echo w >>src/a.txt')
-  assert.deepEqual(again.exit, { kind: 'exit', code: 0 }, again.output)
-  assert.match(
-    execFileSync('git', ['-C', place.tree, 'rev-parse', '--git-dir'], { encoding: 'utf8' }),
-    /\.git/,
-  )
-})
+test(
+  'programs run as another user without rights, and a key is visible only to its own program',
+  options,
+  async () => {
+    await using place = await openPlace()
+    const seen = await place.bash(
+      [
+        'id -un; [ "$(id -G)" = "$(id -g)" ] && id -u; echo "key $KEY"; echo "home $HOME"; cat',
+        'grep -E "NoNewPrivs|CapEff|CapBnd" /proc/self/status',
+        `cat /proc/${process.pid}/environ /proc/${process.pid}/mem ${join(place.temp, 'key')} 2>&1`,
+        'cat /proc/*/cmdline 2>/dev/null | tr "\\0" " " | grep -c "the-model-[k]ey"',
+        'git status --short',
+      ].join('\n'),
+      { stdin: 'the prompt\n' },
+    )
+    const lines = seen.output.split('\n')
+    assert.deepEqual(lines.slice(0, 5), [
+      place.user.name,
+      String(place.user.uid),
+      'key the-model-key',
+      `home ${place.user.home}`,
+      'the prompt',
+    ])
+    assert.match(seen.output, /NoNewPrivs:\s*1/)
+    assert.match(seen.output, /CapEff:\s*0+\n/)
+    assert.equal(seen.output.match(/Permission denied|No such file/g)?.length, 3, seen.output)
+    assert.match(seen.output, /^0$/m, 'a key stands in a command line')
+    assert.match(seen.output, /^\?\? top\.txt$/m, 'git works for it')
+  },
+)
 
 test(
-  'what is in the tree is its own to change, whoever made it, and what stays untouched looks untouched to git',
+  'a session has its own home, which is removed after it; the home of the gates stays',
+  options,
+  async () => {
+    await using place = await openPlace()
+    await place.bash('echo kept >~/kept')
+    for (let sessions = 0; sessions < 2; sessions++) {
+      await using home = await place.user.openHome()
+      const script =
+        'pwd -P; ls -A; stat -c "%a %U" .; mkdir -p .claude shut/in; echo x >.claude/CLAUDE.md; chmod 0 shut'
+      const seen = await place.bash(`cd && ${script}`, {
+        env: { PATH: process.env.PATH ?? '', HOME: home.path },
+      })
+      assert.equal(seen.output, `${home.path}\n700 ${place.user.name}\n`)
+    }
+    const left = await place.bash('ls -A ~')
+    assert.equal(left.output, 'kept\n')
+  },
+)
+
+test(
+  'the other user can write to the work tree but not to .git; afterwards the runner owns everything',
+  options,
+  async () => {
+    await using place = await openPlace()
+    const made = await place.bash(
+      [
+        'set -e',
+        'echo more >>src/a.txt; echo new >src/b.txt; mv top.txt moved.txt; mkdir -m 0700 deep; echo x >deep/x',
+        'chmod 0000 src/b.txt; ln -s /etc/hostname link; cp /bin/true setuid; chmod 6755 setuid',
+        'if mv .git .git2 || rm -rf .git || touch .git/x || git config a.b c || git init -q .; then exit 9; fi 2>/dev/null',
+      ].join('\n'),
+    )
+    assert.deepEqual(made.exit, { kind: 'exit', code: 0 }, made.output)
+    for (const path of ['src/a.txt', 'src/b.txt', 'moved.txt', 'deep', 'deep/x', 'link', 'setuid']) {
+      const found = await lstat(join(place.tree, path))
+      if (found.isDirectory()) assert.equal(found.uid, 0, path)
+      assert.equal(found.mode & 0o6000 & (found.isDirectory() ? 0 : 0o6000), 0, path)
+    }
+    assert.equal((await stat('/etc/hostname')).uid, 0)
+    assert.equal(await readFile(join(place.tree, 'src', 'b.txt'), 'utf8'), 'new\n')
+    // What it made once it may change again.
+    const again = await place.bash(
+      'echo y >deep/x && echo z >src/b.txt && rm moved.txt && echo w >>src/a.txt',
+    )
+    assert.deepEqual(again.exit, { kind: 'exit', code: 0 }, again.output)
+    assert.match(
+      execFileSync('git', ['-C', place.tree, 'rev-parse', '--git-dir'], { encoding: 'utf8' }),
+      /\.git/,
+    )
+  },
+)
+
+test(
+  'the other user can change every file in the tree, and untouched files look unchanged to git',
   options,
   async () => {
     await using place = await openPlace()
@@ -177,7 +191,7 @@ test(
 )
 
 test(
-  'in the open group it is the same user, whose files are ours afterwards; nobody else comes into that group',
+  'programs in the open group run as the same user, the runner owns their files afterwards, and no other program can join that group',
   options,
   async () => {
     await using place = await openPlace()
@@ -211,7 +225,7 @@ test(
   },
 )
 
-test('what is granted twice is revoked with the second one', options, async () => {
+test('a tree that was granted twice is revoked by the second revoke', options, async () => {
   await using place = await openPlace()
   const owner = async () => (await stat(join(place.tree, 'src'))).uid
   await place.user.grant()
@@ -223,7 +237,7 @@ test('what is granted twice is revoked with the second one', options, async () =
 })
 
 test(
-  'what was granted can be read by us again, whatever its mode, and a cache with a second name is not granted',
+  'the runner can read granted files again, whatever their mode, and a hard-linked cache file is not granted',
   options,
   async () => {
     const layout = await layOut()
@@ -255,7 +269,7 @@ test(
 )
 
 test(
-  'nobody survives: a session of its own, a wiped environment, a fork bomb, a deaf one',
+  'every program is ended: one in its own session, one with an empty environment, a fork bomb, one that ignores signals',
   options,
   async () => {
     await using place = await openPlace()
@@ -279,40 +293,48 @@ test(
   },
 )
 
-test('who forks and goes at once, stops or kills whoever comes, is ended', options, async () => {
-  await using place = await openPlace()
-  const baton =
-    'baton() { ( sleep 0.002; baton ) & }; setsid bash -c "$(declare -f baton); baton" >/dev/null 2>&1 &'
-  const stopper =
-    'setsid bash -c "trap : TERM; while :; do kill -STOP -1; kill -KILL -1; done" >/dev/null 2>&1 &'
-  for (const script of [baton, stopper]) {
-    const { output } = await place.bash(`${script}\necho started`)
-    // The stopper may be quicker than the word, and its shell's shell says so.
-    assert.match(output, /started|Killed|^$/)
-    assert.equal(place.user.lives(), false, script)
-  }
-})
-
-test('who ends their first thread and kills whoever comes is ended', withPython, async () => {
-  await using place = await openPlace()
-  const uid = String(place.user.uid)
-  // Outside of any namespace, as in a container.
-  const child = spawn(
-    'setpriv',
-    ['--reuid', uid, '--regid', uid, '--clear-groups', PYTHON, '-c', HEADLESS, 'deaf'],
-    {
-      stdio: 'ignore',
-    },
-  )
-  while (!/\) Z /.test(readFileSync(`/proc/${child.pid}/stat`, 'latin1'))) await delay(5)
-  assert.equal(place.user.lives(), true)
-  assert.equal(await place.user.end(), 1)
-  await delay(20)
-  assert.notEqual(child.signalCode, null)
-})
+test(
+  'programs that fork and exit at once, or that stop or kill the programs that end them, are ended',
+  options,
+  async () => {
+    await using place = await openPlace()
+    const baton =
+      'baton() { ( sleep 0.002; baton ) & }; setsid bash -c "$(declare -f baton); baton" >/dev/null 2>&1 &'
+    const stopper =
+      'setsid bash -c "trap : TERM; while :; do kill -STOP -1; kill -KILL -1; done" >/dev/null 2>&1 &'
+    for (const script of [baton, stopper]) {
+      const { output } = await place.bash(`${script}\necho started`)
+      // The stopper may be quicker than the word, and its shell's shell says so.
+      assert.match(output, /started|Killed|^$/)
+      assert.equal(place.user.lives(), false, script)
+    }
+  },
+)
 
 test(
-  'all but the tree, the home and temporary folders is read-only, and its processes are the only ones',
+  'a program that ends its first thread and kills the programs that end it is ended',
+  withPython,
+  async () => {
+    await using place = await openPlace()
+    const uid = String(place.user.uid)
+    // Outside of any namespace, as in a container.
+    const child = spawn(
+      'setpriv',
+      ['--reuid', uid, '--regid', uid, '--clear-groups', PYTHON, '-c', HEADLESS, 'deaf'],
+      {
+        stdio: 'ignore',
+      },
+    )
+    while (!/\) Z /.test(readFileSync(`/proc/${child.pid}/stat`, 'latin1'))) await delay(5)
+    assert.equal(place.user.lives(), true)
+    assert.equal(await place.user.end(), 1)
+    await delay(20)
+    assert.notEqual(child.signalCode, null)
+  },
+)
+
+test(
+  'everything but the tree, the home and temporary folders is read-only, and a program sees only its own processes',
   narrow,
   async () => {
     await using place = await openPlace()
@@ -332,7 +354,7 @@ test(
   },
 )
 
-test('who asks others for names is not there for it to ask', narrow, async (t) => {
+test('services that look up names over the network cannot be reached', narrow, async (t) => {
   const socket = '/run/nslcd/socket'
   if (existsSync(socket)) return t.skip('this machine has such a service')
   await mkdir('/run/nslcd', { recursive: true })
@@ -353,7 +375,7 @@ test('who asks others for names is not there for it to ask', narrow, async (t) =
   }
 })
 
-test('what is mounted elsewhere is read-only, too, and nothing stays in shared memory', narrow, async () => {
+test('other mounts are read-only, too, and nothing stays in shared memory', narrow, async () => {
   const [mounted, later] = [await mkdtemp('/opt/ralph mount-'), await mkdtemp('/opt/ralph-later-')]
   const mount = (folder: string) => execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', folder])
   mount(mounted)
@@ -402,47 +424,57 @@ test(
   },
 )
 
-test('what is installed in our home for all is read there, unless its place is said', options, async () => {
-  const layout = await layOut()
-  const home = join(layout.folder, 'home')
-  await mkdir(join(home, '.rustup', 'toolchains'), { recursive: true })
-  await mkdir(join(home, '.cache', 'ms-playwright'), { recursive: true, mode: 0o755 })
-  await chmod(join(home, '.cache', 'ms-playwright'), 0o700)
-  const user = await openIn(layout, { HOME: home })
-  const { RUSTUP_HOME, PLAYWRIGHT_BROWSERS_PATH, CARGO_HOME } = user.env({ CARGO_HOME: join(home, '.cargo') })
-  assert.equal(RUSTUP_HOME, join(home, '.rustup'))
-  assert.equal(PLAYWRIGHT_BROWSERS_PATH, undefined, 'which it cannot read')
-  assert.equal(CARGO_HOME, undefined, 'where it writes')
-  assert.equal(user.env({ RUSTUP_HOME: '/opt/rustup' }).RUSTUP_HOME, '/opt/rustup')
-  await user.close()
-  await rm(layout.folder, { recursive: true })
-})
-
-test('a job that was killed: what still runs is ended, and the tree is taken back', options, async () => {
-  await using place = await openPlace()
-  await place.user.grant()
-  const { file, args } = place.user.command('bash', ['-c', 'echo x >left; sleep 600 & echo started; wait'])
-  const child = spawn(file, args, { cwd: place.tree, stdio: ['pipe', 'pipe', 'inherit'] })
-  child.stdin.end(place.user.preamble({ PATH: process.env.PATH ?? '' }))
-  await new Promise((resolve) => child.stdout.once('data', resolve))
-  const { temp, tree } = place
-  const folder = join(tree, '..')
-  const before = JSON.stringify([...JSON.parse(place.user.before), ['/etc', 0o777]])
-  const rest = { env: { RUNNER_TEMP: temp }, workTree: tree, gitDir: join(tree, '.git'), key: folder }
-  const ended = await endOtherUser({ ...rest, say: () => {}, before })
-  assert.ok(ended >= 2, String(ended))
-  assert.equal((await lstat(join(tree, 'left'))).uid, 0)
-  assert.equal((await stat(temp)).mode & 0o777, 0o755, 'as it was found')
-  assert.equal((await stat('/etc')).mode & 0o777, 0o755)
-  for (const odd of ['', 'true', '{}', '[1]', `[["${temp}", -1], ["${temp}", "7"]]`]) {
-    await chmod(temp, 0o700)
-    await endOtherUser({ ...rest, say: () => {}, before: odd })
-    assert.equal((await stat(temp)).mode & 0o777, 0o700, odd)
-  }
-})
+test(
+  'tools that are installed in the home of the runner are passed by variable where the user can read them',
+  options,
+  async () => {
+    const layout = await layOut()
+    const home = join(layout.folder, 'home')
+    await mkdir(join(home, '.rustup', 'toolchains'), { recursive: true })
+    await mkdir(join(home, '.cache', 'ms-playwright'), { recursive: true, mode: 0o755 })
+    await chmod(join(home, '.cache', 'ms-playwright'), 0o700)
+    const user = await openIn(layout, { HOME: home })
+    const { RUSTUP_HOME, PLAYWRIGHT_BROWSERS_PATH, CARGO_HOME } = user.env({
+      CARGO_HOME: join(home, '.cargo'),
+    })
+    assert.equal(RUSTUP_HOME, join(home, '.rustup'))
+    assert.equal(PLAYWRIGHT_BROWSERS_PATH, undefined, 'which it cannot read')
+    assert.equal(CARGO_HOME, undefined, 'where it writes')
+    assert.equal(user.env({ RUSTUP_HOME: '/opt/rustup' }).RUSTUP_HOME, '/opt/rustup')
+    await user.close()
+    await rm(layout.folder, { recursive: true })
+  },
+)
 
 test(
-  'actions that everybody may write are closed while it works, and then as they were',
+  'after a killed job, programs that still run are ended, and the runner owns the tree again',
+  options,
+  async () => {
+    await using place = await openPlace()
+    await place.user.grant()
+    const { file, args } = place.user.command('bash', ['-c', 'echo x >left; sleep 600 & echo started; wait'])
+    const child = spawn(file, args, { cwd: place.tree, stdio: ['pipe', 'pipe', 'inherit'] })
+    child.stdin.end(place.user.preamble({ PATH: process.env.PATH ?? '' }))
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    const { temp, tree } = place
+    const folder = join(tree, '..')
+    const before = JSON.stringify([...JSON.parse(place.user.before), ['/etc', 0o777]])
+    const rest = { env: { RUNNER_TEMP: temp }, workTree: tree, gitDir: join(tree, '.git'), key: folder }
+    const ended = await endOtherUser({ ...rest, say: () => {}, before })
+    assert.ok(ended >= 2, String(ended))
+    assert.equal((await lstat(join(tree, 'left'))).uid, 0)
+    assert.equal((await stat(temp)).mode & 0o777, 0o755, 'as it was found')
+    assert.equal((await stat('/etc')).mode & 0o777, 0o755)
+    for (const odd of ['', 'true', '{}', '[1]', `[["${temp}", -1], ["${temp}", "7"]]`]) {
+      await chmod(temp, 0o700)
+      await endOtherUser({ ...rest, say: () => {}, before: odd })
+      assert.equal((await stat(temp)).mode & 0o777, 0o700, odd)
+    }
+  },
+)
+
+test(
+  'world-writable actions are closed to other users during the job, and get their modes back',
   options,
   async () => {
     const layout = await layOut()
@@ -477,7 +509,7 @@ test(
   },
 )
 
-test('every folder above what runs after us is looked at, up to the root', () => {
+test('every parent folder of programs that run later with tokens is checked, up to the root', () => {
   const script = laterScript({})
   for (const folder of ['/', dirname(process.execPath)])
     assert.ok(
@@ -486,7 +518,7 @@ test('every folder above what runs after us is looked at, up to the root', () =>
     )
 })
 
-test('what cannot be had is a clear error, and nothing is left behind', options, async (t) => {
+test('a promise that cannot be kept is a clear error, and nothing is left behind', options, async (t) => {
   const refused = async (layout: Layout, expected: RegExp, more?: Record<string, string>) => {
     await assert.rejects(openIn(layout, more), (error) => {
       assert.ok(error instanceof UserError)

@@ -20,7 +20,7 @@ const pem = (name: string): string =>
 const one = createRedactor([SECRET], keyShapes)
 const none = createRedactor([], keyShapes)
 
-test('a known value is replaced wherever it stands', () => {
+test('a known value is replaced everywhere in a text', () => {
   assert.equal(one.redact(`a ${SECRET} b ${SECRET}`), 'a *** b ***')
   assert.equal(one.redact(`${SECRET}${SECRET}`), '***')
   assert.equal(one.redact('nothing here'), 'nothing here')
@@ -110,7 +110,7 @@ test('hex is found as tools print it', () => {
   }
 })
 
-test('base64 of UTF-16, as PowerShell has it, is found in each of its alignments', () => {
+test('base64 of UTF-16, as PowerShell encodes it, is found in each alignment', () => {
   for (const value of [SECRET, 'passwört-für-alle']) {
     const redactor = createRedactor([value])
     for (const before of ['', 'x', 'xy', '$env:KEY = "']) {
@@ -124,7 +124,7 @@ test('base64 of UTF-16, as PowerShell has it, is found in each of its alignments
   }
 })
 
-test('hex and colons of other things are no secrets', () => {
+test('other hex, with or without colons, is no secret', () => {
   const redactor = createRedactor([SECRET, 'abcdef-0123', 'deadbeefcafe'])
   const texts = [
     ...Object.values(hexForms(new TextEncoder().encode('The quick brown fox jumps over the lazy dog'))),
@@ -158,7 +158,7 @@ test('a value in another alphabet is found behind escapes of its bytes and of it
   }
 })
 
-test('a value behind escapes is found where another one had begun', () => {
+test('an escaped value is found where another value had begun', () => {
   const redactor = createRedactor(['aaab-1'])
   assert.equal(redactor.redact('%61aa%61b-1.'), '%61***.')
   assert.equal(redactor.redact('aa%61aab%2d1.'), 'aa***.')
@@ -257,7 +257,7 @@ test('keys of many services are found by the rules of gitleaks, whole', () => {
   }
 })
 
-test('what only stands there for a key is none, nor is a word that begins like one', () => {
+test('a placeholder for a key is not redacted, nor is a word that begins like a key', () => {
   const texts = [
     `glsa_${'x'.repeat(32)}_${'0'.repeat(8)} pplx-${'x'.repeat(48)} dop_v1_${'0'.repeat(64)}`,
     'npm_config_registry pul-request-templates ico-arrow-left-with-a-very-long-name-of-an-icon-in-css',
@@ -267,7 +267,7 @@ test('what only stands there for a key is none, nor is a word that begins like o
   for (const text of texts) assert.deepEqual(none.findings(text), [], text)
 })
 
-test('no beginning of a key ends with another, which would hide it', () => {
+test('no start of a key ends with another start, which would hide it', () => {
   const starts = keyStarts(keyShapes).map(({ text }) => text)
   const hidden = starts.filter((text) => starts.some((other) => other !== text && text.endsWith(other)))
   assert.deepEqual(hidden, [])
@@ -299,14 +299,14 @@ test('the secret part of a webhook is hidden', () => {
   }
 })
 
-test('a key within a run of characters that has no end is found', () => {
+test('a key inside of a very long run of characters is found', () => {
   const run = `${'x'.repeat(16_380)}${GITHUB}-${'y-'.repeat(9_000)}${WEB_TOKEN}`
   const shown = `${'x'.repeat(16_380)}***-${'y-'.repeat(9_000)}***`
   assert.equal(none.redact(run), shown)
   assert.equal(none.lines()(run), shown)
 })
 
-test('a private key without its end gives away no line of it', () => {
+test('no line of a private key without a footer is shown', () => {
   const cut = pem('RSA ').split('\n').slice(0, 3).join('\n')
   assert.equal(none.redact(`see ${cut}`), 'see ***\n***\n***')
   assert.equal(
@@ -437,7 +437,7 @@ const texts = values.chain((known) =>
   ),
 )
 
-test('no known value is left', () => {
+test('no known value is left in redacted text', () => {
   fc.assert(
     fc.property(texts, ([known, text]) => {
       const redactor = createRedactor(known)
@@ -450,7 +450,7 @@ test('no known value is left', () => {
   )
 })
 
-test('no mixture of escapes hides a value, and nothing else is lost', () => {
+test('no mixture of escapes hides a value, and other text is kept', () => {
   const value = fc
     .string({ unit: fc.constantFrom(...'abAB01+/ "\\%&=<>_-.é€'), minLength: 6, maxLength: 30 })
     .filter((it) => it.trim().length >= 6)
@@ -468,7 +468,7 @@ test('no mixture of escapes hides a value, and nothing else is lost', () => {
   )
 })
 
-test('what holds no secret stays what it is, also line by line', () => {
+test('text without a secret is unchanged, also line by line', () => {
   const ordinary = fc
     .array(
       fc.oneof(fc.constantFrom(...'ab01%=&\\;#x\n\r -', '%41', '&lt;', '=\n'), anyText({ maxLength: 4 })),
@@ -493,7 +493,7 @@ test('what holds no secret stays what it is, also line by line', () => {
 
 // ---------------------------------------------------------------- line by line
 
-test('a private key that comes line by line gives away no line of it', () => {
+test('no line of a private key that comes line by line is shown', () => {
   const line = none.lines()
   const shown = `it is:\n${pem('RSA ')}\nand then prose that goes on and on\n`.split('\n').map(line)
   assert.deepEqual(shown, [
@@ -508,13 +508,13 @@ test('a private key that comes line by line gives away no line of it', () => {
   ])
 })
 
-test('without its end it is hidden for as long as it looks like one', () => {
+test('a private key without a footer is hidden for as long as its lines look like a key', () => {
   const line = none.lines()
   const text = `${pem('').split('\n').slice(0, 4).join('\n')}\ndone with it\nmain\n${'QUJD'.repeat(16)}`
   assert.deepEqual(text.split('\n').map(line), ['***', '***', '***', '***', 'done with it', 'main', '***'])
 })
 
-test('code that only looks for a header opens no key', () => {
+test('code that only searches for the header of a private key is not redacted', () => {
   const line = none.lines()
   const text = ["x.startsWith('-----BEGIN PRIVATE KEY-----')", 'QUJD'.repeat(16)]
   assert.deepEqual(text.map(line), text)
@@ -536,7 +536,7 @@ test('a value that is cut by line ends is hidden from its eighth character on', 
   assert.equal(one.lines()(`say ${SECRET.slice(0, 8)}`), 'say ***')
 })
 
-test('line by line never shows what the whole text would hide of a value, and keeps the lines', () => {
+test('redaction line by line hides all that redaction of the whole text hides, and keeps the number of lines', () => {
   fc.assert(
     fc.property(texts, ([known, text]) => {
       const redactor = createRedactor(known)
@@ -582,7 +582,7 @@ function seconds(work: () => void): number {
   return (user + system) / 1e6
 }
 
-test('2.5 MB take about a quarter of a second, hostile ones too', () => {
+test('redaction of 2.5 MB takes about a quarter of a second, of hostile text, too', () => {
   const known = Array.from({ length: 10 }, (_, index) => `value-${index}-${'s3cr3t'.repeat(12)}`)
   const redactor = createRedactor([...known, 'a'.repeat(4_000), `${'ab'.repeat(500)}c`])
   const size = 2_500_000

@@ -79,7 +79,7 @@ test('gates get no key that pays for a model, even when it is asked for', () => 
   assert.deepEqual(refused, ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'])
 })
 
-test('what is forbidden is refused by name, in any case, and by value', () => {
+test('forbidden variables are refused by name, in any case, and by value', () => {
   const extra = [
     'GITHUB_TOKEN',
     'gh_token',
@@ -100,7 +100,7 @@ test('what is forbidden is refused by name, in any case, and by value', () => {
   assert.equal('MINE' in env || 'ALSO' in env || 'HOME' in env, false)
 })
 
-test('no environment and no wish brings a forbidden name or the value of a job token', () => {
+test('no environment and no configuration passes on a forbidden name or the value of a job token', () => {
   const name = fc.oneof(
     fc.constantFrom(...Object.keys(RUNNER)),
     fc.string().map((text) => `INPUT_${text}`),
@@ -132,7 +132,7 @@ test('no environment and no wish brings a forbidden name or the value of a job t
   )
 })
 
-test('what the environment calls a key is a secret, and what only sounds like one is not', () => {
+test('variables whose names say that they hold a key are secrets, and variables with similar names are not', () => {
   const secret = (name: string, value = 'value-of-it') => secretsIn({ [name]: value })
   for (const name of [
     ...[
