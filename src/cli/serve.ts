@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pictureUris } from '../app/report-pictures.ts'
-import { indexPage, indexPart, liveBody, liveHead, livePart } from '../report/html/live-page.ts'
+import { indexPage, liveBody, liveHead, renderIndex, renderLivePart } from '../report/html/live-page.ts'
 import {
   contentSecurityPolicy,
   type Live,
   MOST_PICTURES,
+  pictureBlobs,
   renderReport,
-  wantedPictures,
 } from '../report/html/report-page.ts'
 import { type LiveView, liveViewOf, type WatchedRun } from '../report/live-view.ts'
 import { outputsOf } from '../report/outputs.ts'
@@ -139,9 +139,9 @@ class Site {
   /** The live part with the report below it. */
   async #report(watched: WatchedRun, live: Omit<Live, 'body'>): Promise<string> {
     const view = liveViewOf(watched, Date.now())
-    const body = liveBody(livePart(view), this.#note())
+    const body = liveBody(renderLivePart(view), this.#note())
     const read = (blob: string) => this.#source.picture(blob)
-    const pictures = await pictureUris(wantedPictures(view), read, MOST_PICTURES)
+    const pictures = await pictureUris(pictureBlobs(view), read, MOST_PICTURES)
     return renderReport(view, pictures, { ...live, body })
   }
 
@@ -157,7 +157,8 @@ class Site {
   #tell(follower: Follower): void {
     const { feature, response } = follower
     const watched = this.#watched.find(({ state }) => state.feature === feature)
-    const part = watched === undefined ? indexPart(this.#views()) : livePart(liveViewOf(watched, Date.now()))
+    const part =
+      watched === undefined ? renderIndex(this.#views()) : renderLivePart(liveViewOf(watched, Date.now()))
     const live = JSON.stringify({ html: part.toString(), note: this.#note() })
     const { seen } = follower
     // By the object that the state is, which a change replaces.

@@ -9,7 +9,7 @@ import { page } from './report-page.ts'
 
 const MOST_RUNS = 2000
 
-/** `hrefs`: pages of single runs beside this one, by folder. `unread`: states that could not be read, and why. */
+/** `hrefs`: links to pages of single runs, by folder. `unread`: a message for each state that could not be read. */
 export function renderAll(
   all: Aggregate,
   {
@@ -38,7 +38,7 @@ ${totals('Agents and models', byModel)}${rungTable(all)}${totals('Versions of Ra
 
 function runColumns(hrefs: ReadonlyMap<string, string>): Columns<FeatureRun, Markup> {
   return [
-    ['Feature', 'text', (run) => nameOf(run, hrefs.get(run.folder))],
+    ['Feature', 'text', (run) => linkedName(run, hrefs.get(run.folder))],
     [
       'Outcome',
       'text',
@@ -57,8 +57,8 @@ function runColumns(hrefs: ReadonlyMap<string, string>): Columns<FeatureRun, Mar
   ]
 }
 
-/** A page beside this one has a plain name of ours. */
-function nameOf({ feature, folder, isArchived }: FeatureRun, href: string | undefined): Markup {
+/** The feature's name, linked to its page. Pages that Ralph writes have a simple file name; any other `href` is not linked. */
+function linkedName({ feature, folder, isArchived }: FeatureRun, href: string | undefined): Markup {
   const name = html`<b>${inlineText(feature, 80)}</b>`
   const linked =
     href !== undefined && /^[\w.-]+\.html$/.test(href) ? html`<a href="${href}">${name}</a>` : name

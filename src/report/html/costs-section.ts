@@ -1,4 +1,4 @@
-// What it cost: by story, by job, by attempt.
+// The cost of a run: by rung of the model ladder, by story, by job, by attempt.
 import type { Costs } from '../costs.ts'
 import {
   costLabel,
@@ -21,7 +21,7 @@ export function costTables({ timeline, usage, probably, atWorst, costs, rungs, u
   const likely = probably === null ? nothing : html`<p><b>Estimate:</b> ${probably}.</p>`
   const ahead = atWorst === null ? nothing : html`<p><b>At most:</b> ${atWorst}.</p>`
   const others = `${timeline.length < MOST_TIMELINE ? '' : 'attempts before them, '}verification and plans`
-  return html`${likely}${ahead}${rungTable({ rungs, unpaid })}<h3>By story</h3>${byStory(costs)}<h3>By job</h3>${table(JOBS, costs.byJob)}${beside(`these attempts, for ${others}`, costs.besideAttemptsUsd)}${collapsible(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
+  return html`${likely}${ahead}${rungTable({ rungs, unpaid })}<h3>By story</h3>${byStory(costs)}<h3>By job</h3>${table(JOBS, costs.byJob)}${besideNote(`these attempts, for ${others}`, costs.besideAttemptsUsd)}${collapsible(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
 }
 
 const RUNGS: Columns<Rung> = [
@@ -32,7 +32,7 @@ const RUNGS: Columns<Rung> = [
   ['Cost', 'figure', costOrEmpty],
 ]
 
-/** Of a model ladder; nothing without one. */
+/** The rungs of a model ladder; nothing without one. */
 export function rungTable({
   rungs,
   unpaid = [],
@@ -50,19 +50,19 @@ const STORIES: Columns<Costs['byStory'][number], Markup> = [
   ['Attempts', 'figure', ({ story: { attempts } }) => attempts],
 ]
 const MOST_ROWS = 25
-/** Less is what adding up leaves. */
+/** Smaller sums are rounding errors. */
 const LEAST_USD = 0.0001
 
-function byStory({ byStory: paid, besideStoriesUsd }: Costs): Markup {
-  const left = paid.length - MOST_ROWS
+function byStory({ byStory: rows, besideStoriesUsd }: Costs): Markup {
+  const left = rows.length - MOST_ROWS
   const more =
     left > 0
       ? html`<p class="aside">The ${MOST_ROWS} dearest; ${pluralize(left, 'more story', 'more stories')}.</p>`
       : nothing
-  return html`${table(STORIES, paid.slice(0, MOST_ROWS))}${more}${beside('the stories, for verification and plans', besideStoriesUsd)}`
+  return html`${table(STORIES, rows.slice(0, MOST_ROWS))}${more}${besideNote('the stories, for verification and plans', besideStoriesUsd)}`
 }
 
-function beside(what: string, costUsd: number): Markup {
+function besideNote(what: string, costUsd: number): Markup {
   return costUsd < LEAST_USD ? nothing : html`<p class="aside">Beside ${what}: ${formatUsd(costUsd)}.</p>`
 }
 

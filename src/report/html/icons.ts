@@ -1,7 +1,7 @@
-// The signs of a report as pictures in the page: a machine without a font of emoji shows empty boxes in their place.
+// The signs of a report as SVG icons: a machine without an emoji font would show empty boxes.
 const RING = 'M8 1.5a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13'
 
-/** By the sign that every surface has in common: what it says, its colour, and its lines on a field of 16 by 16. */
+/** By the sign that all surfaces use: the icon's label, colour, and path in a viewBox of 16 by 16. */
 const ICONS = new Map<string, readonly [label: string, colour: string, path: string]>([
   ['✅', ['passed', 'good', 'M3 8.5l3.5 3.5L13 4.5']],
   ['✔', ['met', 'good', 'M3 8.5l3.5 3.5L13 4.5']],
@@ -23,10 +23,10 @@ const ICONS = new Map<string, readonly [label: string, colour: string, path: str
   ['↩', ['given back', 'wait', 'M4 6h6a3 3 0 0 1 0 6H7M7 3L4 6l3 3']],
 ])
 
-/** Takes a text apart at its signs: every second part is one. */
+/** Splits a text at its signs: every second part is a sign. */
 export const SIGNS = new RegExp(`(${[...ICONS.keys()].join('|')})\\ufe0f?`, 'u')
 
-/** Null for what is no sign of ours. */
+/** The icon of a sign; null for any other text. */
 export function iconOf(sign: string): { label: string; colour: string; path: string } | null {
   const [label, colour, path] = ICONS.get(sign.replace('\ufe0f', '')) ?? []
   return label === undefined || colour === undefined || path === undefined ? null : { label, colour, path }

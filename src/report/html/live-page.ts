@@ -1,4 +1,4 @@
-// The parts of a page that follow a run: what happens now, above the report; and the list of all that are followed.
+// Pages that follow runs: what happens now, above the report; and the list of all features that are followed.
 
 import { capitalize, formatCountdown, formatDuration } from '../figures.ts'
 import type { LiveView } from '../live-view.ts'
@@ -8,15 +8,15 @@ import { formatStatusCounts } from '../stories.ts'
 import { html, inlineText, link, Markup, nothing, section } from './markup.ts'
 import { type Live, page } from './report-page.ts'
 
-/** What stands between the head of the report and its stories. */
-export function livePart(one: LiveView): Markup {
+/** The live part, between the head of the report and its stories. */
+export function renderLivePart(one: LiveView): Markup {
   const { calls, circuit, current, workers, now } = one
   const bar =
     calls.most === null
       ? nothing
       : html`<meter min="0" max="${calls.most}" high="${Math.ceil(calls.most * 0.9)}" value="${calls.used}"></meter> `
   const several = workers.length > 1 ? `: ${workers.length} stories` : ''
-  const what = several || (current === null ? '' : `: ${current.id}`)
+  const stories = several || (current === null ? '' : `: ${current.id}`)
   const left =
     calls.until === null
       ? nothing
@@ -26,7 +26,7 @@ export function livePart(one: LiveView): Markup {
       html`<li class="${level}"><b>${LEVELS[level]} ${name}</b> ${inlineText(how, 200)}</li>`,
   )
   return html`<div class="now">
-${section('now', `Now${what}`, nowPart(one))}
+${section('now', `Now${stories}`, renderNow(one))}
 <section><h2>Limits</h2><p><b>Calls in the last hour</b> ${bar}${calls.text}${left}</p>
 <p class="circuit ${circuit.position}"><b>Health</b> ${inlineText(circuit.text, 300)}</p>
 ${one.outlook === null ? nothing : html`<p><b>Remaining</b> ${inlineText(one.outlook, 500)}</p>`}</section>
@@ -34,12 +34,12 @@ ${one.outlook === null ? nothing : html`<p><b>Remaining</b> ${inlineText(one.out
 </div>`
 }
 
-function nowPart({ workers, lines, isAtWork, now, url }: LiveView): Markup {
+function renderNow({ workers, lines, isAtWork, now, url }: LiveView): Markup {
   const lastOutput =
     lines.length === 0 ? nothing : html`<pre class="said">${lines.slice(-30).join('\n')}</pre>`
-  const where = url === null ? nothing : html`<p>${link('Where it runs', url)}</p>`
+  const runLink = url === null ? nothing : html`<p>${link('Where it runs', url)}</p>`
   if (workers.length === 0)
-    return html`<p>${isAtWork ? 'Between two stories.' : 'Nobody works on it.'}</p>${where}${lastOutput}`
+    return html`<p>${isAtWork ? 'Between two stories.' : 'Nobody works on it.'}</p>${runLink}${lastOutput}`
   const isOne = workers.length === 1
   const rows = workers.map((one) => {
     const before =
@@ -49,11 +49,11 @@ function nowPart({ workers, lines, isAtWork, now, url }: LiveView): Markup {
 <p>${capitalize(one.which)}, ${one.doing}, for ${formatDuration(now - one.startedAt)}</p>
 ${before}`
   })
-  return html`${rows}${where}${lastOutput}`
+  return html`${rows}${runLink}${lastOutput}`
 }
 
-/** All that are followed, each with a link to its page. */
-export function indexPart(views: readonly LiveView[]): Markup {
+/** All features that are followed, each with a link to its page. */
+export function renderIndex(views: readonly LiveView[]): Markup {
   const cards = views.map((one) => {
     const { status, bar, counts } = one
     return html`<a class="card top ${status.tone}" href="f/${encodeURIComponent(one.feature)}/">
@@ -66,17 +66,17 @@ ${one.isCalling ? html`<em>${inlineText(toPlainText(one.next), 300)}</em>` : not
 }
 
 export function indexPage(views: readonly LiveView[], live: Omit<Live, 'body'>, note: string): string {
-  return page('Ralph', html`<h1>Ralph</h1>${liveBody(indexPart(views), note)}`, live)
+  return page('Ralph', html`<h1>Ralph</h1>${liveBody(renderIndex(views), note)}`, live)
 }
 
-/** What stands around the live part of a page. */
+/** The live part of a page, with the note below it. */
 export function liveBody(part: Markup, note: string): Markup {
   return html`<div id="live">${part}</div>
 <p class="aside"><span id="note">${inlineText(note, 400)}</span> <b id="lost" hidden>No answer from ralph serve: was it ended?</b></p>
 `
 }
 
-/** Style and script of a live page; without the script it asks again by itself. */
+/** Style and script of a live page; where scripts are off, the page reloads itself every 15 seconds. */
 export function liveHead(nonce: string): Markup {
   return html`<noscript><meta http-equiv="refresh" content="15"></noscript>
 <style nonce="${nonce}">${new Markup([CSS], [])}</style>
@@ -90,7 +90,7 @@ const CSS = `.now{display:grid;grid-template-columns:minmax(0,2fr) minmax(0,1fr)
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:14px}.card{color:inherit;display:block}.card small,.card em{display:block}.card em{color:var(--wait);font-style:normal;margin-top:6px}.card progress{width:100%}.card span{float:right}
 @media(max-width:800px){.now{grid-template-columns:minmax(0,1fr)}.now section:first-child{grid-row:auto}}`
 
-/** Shows what the server says, and asks for the page again where the report is another; what is folded open stays so. */
+/** Shows the live part that the server sends, and reloads the page where the report has changed; open details stay open. */
 const SCRIPT = `
 const part = (id) => document.getElementById(id)
 const two = (n) => String(Math.floor(n) % 60).padStart(2, '0')

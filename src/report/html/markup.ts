@@ -4,7 +4,7 @@ import { shortCommit } from '../figures.ts'
 import { type Columns, LONGEST_ID, type Sentence } from '../sentence.ts'
 import { iconOf, SIGNS } from './icons.ts'
 
-/** What templates make, and nothing else can: it is known by its class, which no parsed JSON has. */
+/** HTML that a template made. It is recognised by its class, so parsed JSON can never pass for it. */
 export class Markup {
   readonly #text: string
   constructor(parts: readonly string[], values: readonly Value[]) {
@@ -19,7 +19,7 @@ export class Markup {
 
 export type Value = Markup | string | number | null | readonly Value[]
 
-/** Elements with values in them; null is nothing, a list is its items. Attributes are quoted, and their names are ours. */
+/** A template with values in it: null gives nothing, a list gives its items. Attributes must be quoted, and their names fixed. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Markup {
   return new Markup(parts, values)
 }
@@ -48,29 +48,29 @@ function escapeHtml(text: string): string {
   return plain.replace(/[&<>"'`]/g, (mark) => ENTITIES[mark] ?? '')
 }
 
-/** One line of people's or agents' words, which cannot turn what stands beside it around. */
+/** One line of a text by people or agents; `bdi` keeps its writing direction from changing the text around it. */
 export function inlineText(text: string, max = 300): Markup {
-  // Cleaning costs by the character: of a long text only what could be shown is looked at.
+  // Cleaning takes time for each character, so only the part that may be shown is cleaned.
   return html`<bdi>${withIcons(oneLine(text.slice(0, 3 * max), max))}</bdi>`
 }
 
-/** A text with pictures in the place of our signs. */
+/** A text with icons in the place of signs. */
 function withIcons(text: string): Value {
   const parts = text.split(SIGNS)
   return parts.length === 1 ? text : parts.map((part, at) => (at % 2 === 0 ? part : icon(part)))
 }
 
-/** The picture of a sign; `place`: where it stands in another picture. */
-export function icon(sign: string, place: { x: number; y: number } | null = null): Value {
+/** The icon of a sign; `position`: inside another SVG. */
+export function icon(sign: string, position: { x: number; y: number } | null = null): Value {
   const found = iconOf(sign)
   if (found === null) return sign
-  const drawn = html`<path d="${found.path}"/>`
-  return place === null
-    ? html`<svg class="icon ${found.colour}" role="img" aria-label="${found.label}" viewBox="0 0 16 16">${drawn}</svg>`
-    : html`<svg class="icon" x="${place.x}" y="${place.y}" width="12" height="12" viewBox="0 0 16 16">${drawn}</svg>`
+  const path = html`<path d="${found.path}"/>`
+  return position === null
+    ? html`<svg class="icon ${found.colour}" role="img" aria-label="${found.label}" viewBox="0 0 16 16">${path}</svg>`
+    : html`<svg class="icon" x="${position.x}" y="${position.y}" width="12" height="12" viewBox="0 0 16 16">${path}</svg>`
 }
 
-/** A link for an address of http; anything else is only the words. */
+/** A link for an http or https address; for any other, only the label. */
 export function link(label: Value, url: string | null): Markup {
   return url !== null && /^https?:\/\/[^\s\p{C}<>"'`\\]+$/iu.test(url)
     ? html`<a href="${url}" rel="noreferrer">${label}</a>`
@@ -85,21 +85,21 @@ export function commitLink(id: string | null, repository: string): Markup {
     : link(html`<code>${short}</code>`, repository === '' ? null : `${repository}/commit/${id}`)
 }
 
-/** The part of a page under a heading; nothing without a body. */
+/** A section with a heading; nothing without a body. */
 export function section(id: string, title: string, body: Markup | null): Markup {
   return body === null || body === nothing
     ? nothing
     : html`<section id="${id}"><h2>${title}</h2>${body}</section>`
 }
 
-/** Stands in the tag of a `details`. */
+/** The attribute of a `details` element that is open. */
 export const OPEN = html` open`
 
 export function collapsible(summary: Value, body: Value, isOpen = false): Markup {
   return html`<details${isOpen ? OPEN : nothing}><summary>${summary}</summary>${body}</details>`
 }
 
-/** A sentence with its commands as they can be copied. */
+/** A sentence, with commands in elements that are selected whole by a click. */
 export function toHtml(sentence: Sentence): Markup {
   const parts = sentence.map((part): Value => {
     if (typeof part === 'string') return withIcons(part)
@@ -111,7 +111,7 @@ export function toHtml(sentence: Sentence): Markup {
   return html`${parts}`
 }
 
-/** Nothing without items. */
+/** A table of items; nothing without items. */
 export function table<T>(columns: Columns<T, Markup>, items: readonly T[]): Markup {
   if (items.length === 0) return nothing
   const classes = columns.map(([, kind]) => (kind === 'figure' ? kind : 'text'))
@@ -119,8 +119,8 @@ export function table<T>(columns: Columns<T, Markup>, items: readonly T[]): Mark
   const rows = items.map((item) => {
     const cells = columns.map(([, , cell], at) => {
       const shown = cell(item)
-      const isMade = shown instanceof Markup || typeof shown === 'number'
-      return html`<td class="${classes[at] ?? ''}">${isMade ? shown : toHtml([shown])}</td>`
+      const isCell = shown instanceof Markup || typeof shown === 'number'
+      return html`<td class="${classes[at] ?? ''}">${isCell ? shown : toHtml([shown])}</td>`
     })
     return html`<tr>${cells}</tr>`
   })

@@ -1,4 +1,4 @@
-// The two pictures of a report: the iterations in time, and what depends on what.
+// The two pictures of a report: the timeline of iterations, and the graph of dependencies.
 import { groupBy } from '../../engine/model/each-once.ts'
 import { oneLine } from '../../engine/model/text.ts'
 import type { Iteration } from '../../engine/model/usage-totals.ts'
@@ -18,7 +18,7 @@ const MOST_MARKS = 12
 type PlacedAttempt = { entry: Iteration; from: number; to: number }
 type Mark = { at: number; label: string }
 
-/** The iterations: a lane a story, from left to right the time that was worked; long waits are cut short. */
+/** The timeline: a lane for each story, time from left to right, long pauses shortened. */
 export function timelinePicture({ timeline, stories }: View): Markup {
   const worked = timeline.filter(({ ms }) => ms > 0)
   if (worked.length === 0) return nothing
@@ -47,7 +47,7 @@ ${attempts.map((one) => attemptShape(one, top + 15, percent))}${attempts.map((on
 <p class="legend"><i class="agent"></i> agent <i class="gates"></i> gates <i class="rest"></i> the rest <b class="good">✔</b> passed <b class="bad">✘</b> rejected <b>↺</b> reset <b>↩</b> given back, counts as no attempt</p>${more}`
 }
 
-/** Places on a line without the long pauses, and where jobs begin; `length` is its end, milliseconds. */
+/** Positions of attempts with long pauses shortened, and marks where jobs begin; all values in milliseconds, up to `length`. */
 function layOut(entries: readonly Iteration[]): { placed: PlacedAttempt[]; marks: Mark[]; length: number } {
   const placed: PlacedAttempt[] = []
   const marks: Mark[] = []
@@ -64,7 +64,7 @@ function layOut(entries: readonly Iteration[]): { placed: PlacedAttempt[]; marks
     before = entry.at
     job = entry.job
   }
-  // Labels that would stand over each other are left out.
+  // Labels that would overlap are left out.
   const isApart = (mark: Mark, last: Mark | undefined) =>
     last === undefined || mark.at - last.at > at * (0.05 + 0.008 * last.label.length)
   const shown: Mark[] = []
@@ -102,15 +102,15 @@ const MOST_STORIES = 200
 const MOST_EDGES = 600
 const [WIDE, HIGH, ACROSS, DOWN] = [116, 26, 56, 10]
 
-/** What depends on what: a column a layer, coloured by how the stories stand. */
+/** The graph of dependencies: a column for each level, stories coloured by status. */
 export function dependencyPicture(stories: readonly StoryView[]): Markup {
   const { edges, drawn } = dependenciesOf(stories)
   if (edges.length === 0) return nothing
   if (drawn.length > MOST_STORIES || edges.length > MOST_EDGES)
     return html`<p class="aside">${pluralize(drawn.length, 'story', 'stories')} with ${edges.length} dependencies: too many to draw. Each story names its own.</p>`
-  const columns = columnsOf(edges)
+  const columns = assignColumns(edges)
   const rows = new Map<number, number>()
-  const spots = new Map(
+  const positions = new Map(
     drawn.map(({ at }) => {
       const column = columns.get(at) ?? 0
       const row = rows.get(column) ?? 0
@@ -118,30 +118,30 @@ export function dependencyPicture(stories: readonly StoryView[]): Markup {
       return [at, { x: column * (WIDE + ACROSS) + 1, y: row * (HIGH + DOWN) + 1 }]
     }),
   )
-  const spotOf = (at: number) => spots.get(at) ?? { x: 0, y: 0 }
+  const positionOf = (at: number) => positions.get(at) ?? { x: 0, y: 0 }
   const width = (Math.max(...rows.keys()) + 1) * (WIDE + ACROSS) - ACROSS + 2
   const height = Math.max(...rows.values()) * (HIGH + DOWN) - DOWN + 2
   const lines = edges.map(({ from, to }) => {
-    const [one, other] = [spotOf(from), spotOf(to)]
+    const [one, other] = [positionOf(from), positionOf(to)]
     const [x1, y1, x2, y2] = [one.x + WIDE, one.y + HIGH / 2, other.x, other.y + HIGH / 2]
     return html`<path d="M${x1} ${y1}C${x1 + ACROSS / 2} ${y1} ${x2 - ACROSS / 2} ${y2} ${x2} ${y2}"/>`
   })
   const nodes = drawn.map(({ at, story }) => {
-    const { x, y } = spotOf(at)
+    const { x, y } = positionOf(at)
     const { sign, word } = STORY_STATUSES[story.status]
     return html`<a href="#s${at}"><g class="s-${story.status}"><title>${oneLine(story.id, 64)}: ${oneLine(story.title, 120)} (${word})</title><rect x="${x}" y="${y}" width="${WIDE}" height="${HIGH}" rx="4"/>${icon(sign, { x: x + 8, y: y + 7 })}<text x="${x + 25}" y="${y + 17}">${oneLine(story.id, 11)}</text></g></a>`
   })
   return html`<div class="wide"><svg class="graph" role="img" aria-label="what depends on what" width="${width}" height="${height}">${lines}${nodes}</svg></div>`
 }
 
-/** The longest way to a story from one that depends on none. */
-function columnsOf(edges: readonly Edge[]): Map<number, number> {
+/** The column of each story: the length of the longest path to it from a story without dependencies. */
+function assignColumns(edges: readonly Edge[]): Map<number, number> {
   const columns = new Map<number, number>()
-  // No way is longer than there are edges; a circle, which no state of ours has, ends there, too.
+  // No path has more edges than the graph. This also ends a cycle, although a valid state has none.
   for (let turn = 0; turn < edges.length; turn += 1) {
-    const late = edges.filter(({ from, to }) => (columns.get(to) ?? 0) <= (columns.get(from) ?? 0))
-    if (late.length === 0) break
-    for (const { from, to } of late)
+    const misplaced = edges.filter(({ from, to }) => (columns.get(to) ?? 0) <= (columns.get(from) ?? 0))
+    if (misplaced.length === 0) break
+    for (const { from, to } of misplaced)
       columns.set(to, Math.max(columns.get(to) ?? 0, (columns.get(from) ?? 0) + 1))
   }
   return columns

@@ -1,4 +1,4 @@
-// The report of a feature: one file that opens from disk, runs nothing, fetches nothing and needs nothing else.
+// The report of a feature: one HTML file without scripts, which fetches nothing and needs no other file.
 import { oneLine } from '../../engine/model/text.ts'
 import { VERSION } from '../../engine/model/version.ts'
 import { utf8Bytes } from '../../system/excerpt.ts'
@@ -22,20 +22,20 @@ import {
 import { dependencyPicture, timelinePicture } from './pictures-section.ts'
 import { type Pictures, storyList } from './stories-section.ts'
 
-export { MOST_PICTURES, wantedPictures } from './stories-section.ts'
+export { MOST_PICTURES, pictureBlobs } from './stories-section.ts'
 
 import { STYLE, STYLE_HASH } from './style.ts'
 
-/** Of the whole page, UTF-8. */
+/** The most that the whole page may have, UTF-8. */
 export const MOST_BYTES = 3_000_000
-/** Of the frame around the stories. */
-const HEADING = 200
-/** What a page that follows a run has beside the report: `nonce` lets its own script and style in. */
+/** Bytes of the elements around the stories. */
+const FRAME_BYTES = 200
+/** What a live page has beside the report; `nonce` allows its script and style. */
 export type Live = { nonce: string; head: Markup; body: Markup }
 
 /**
- * The page; `pictures` are data URIs by blob, those that are missing are left out. At most 3,000,000 bytes. `live`: of a
- * page that a server gives, not of a file.
+ * The page, at most 3,000,000 bytes. `pictures`: data URIs by blob; missing ones are left out. `live`: for a page of `ralph serve`,
+ * null for a file.
  */
 export function renderReport(view: View, pictures: Pictures = new Map(), live: Live | null = null): string {
   const rest = [
@@ -43,7 +43,7 @@ export function renderReport(view: View, pictures: Pictures = new Map(), live: L
     section('costs', 'Cost', costTables(view)),
     section('graph', 'What depends on what', dependencyPicture(view.stories)),
   ]
-  const left = MOST_BYTES - utf8Bytes(renderPage(view, nothing, rest, live)) - HEADING
+  const left = MOST_BYTES - utf8Bytes(renderPage(view, nothing, rest, live)) - FRAME_BYTES
   return renderPage(view, storyList(view, pictures, left), rest, live)
 }
 
@@ -59,14 +59,14 @@ ${live === null ? footer(view) : nothing}`
   return page(`${oneLine(view.feature, 80)}: ${oneLine(view.headline.text, 120)}`, body, live)
 }
 
-/** What a page of ours may do: nothing, but for what a live one brings itself, and asks its own server. */
+/** The policy of a page: it may run and fetch nothing; a live page may run its own script and ask its own server. */
 export function contentSecurityPolicy(live: Pick<Live, 'nonce'> | null): string {
   const own = live === null ? '' : ` 'nonce-${live.nonce}'`
   const asks = live === null ? '' : `; script-src${own}; connect-src 'self'`
   return `default-src 'none'; img-src data:; style-src '${STYLE_HASH}'${own}${asks}; base-uri 'none'; form-action 'none'`
 }
 
-/** Any page of ours: but for a live one's own, no script runs in it, and nothing is fetched. */
+/** A whole page. Only a live page has a script. */
 export function page(title: string, body: Markup, live: Pick<Live, 'nonce' | 'head'> | null = null): string {
   const policy = contentSecurityPolicy(live)
   return html`<!doctype html>
@@ -94,14 +94,14 @@ function pageHeader(view: View): Markup {
     ['Changes', links.compare],
   ]
   const nav = pages.map(([name, url]) => (url === null ? nothing : link(name, url)))
-  const seen =
+  const evidence =
     error === null ? nothing : collapsible('What was seen', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
   return html`<header class="top ${view.status.tone}">
 <p class="eyebrow"><b>${inlineText(feature, 80)}</b>${project === '' ? nothing : html` · ${inlineText(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
 <h1>${icon(headline.sign)} ${inlineText(headline.text, 400)}</h1>
 ${findings(view)}${progress(view)}
 <p class="next"><b>Next:</b> ${toHtml(view.next)}</p>
-${needs(view)}${seen}${figureList(view)}
+${needs(view)}${evidence}${figureList(view)}
 </header>
 <nav>${nav}<a href="#stories">Stories</a><a href="#timeline">Iterations</a><a href="#costs">Cost</a></nav>
 ${view.description.trim() === '' ? nothing : html`<p class="prose">${view.description.slice(0, 4000)}</p>`}
@@ -148,7 +148,7 @@ function figureList({ figures, costs: { rejected } }: View): Markup {
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }
 
-/** What the guard refused, by attempt: each was rejected for it. */
+/** Attempts that were rejected because the guard refused a change. */
 function refusals({ timeline }: View): Markup {
   const refused = timeline.filter(({ kind }) => kind === 'guard').slice(-50)
   if (refused.length === 0) return nothing

@@ -1,4 +1,4 @@
-// The stories: criteria with what shows them, the last failure, gates with their output, places in files, pictures of pages.
+// The stories: criteria with their evidence, the last failure, gates with their output, places in the code, screenshots.
 import { formatCommandLine } from '../../engine/commands/command-table.ts'
 import type { Screenshot } from '../../engine/model/gate.ts'
 import { oneLine, truncate } from '../../engine/model/text.ts'
@@ -21,39 +21,39 @@ import {
   toHtml,
 } from './markup.ts'
 
-/** UTF-16 units of a text and of an output: fewer, the more stories there are. */
-type Room = { text: number; output: number }
+/** The most UTF-16 units of a text and of an output: the more stories, the fewer. */
+type TextRoom = { text: number; output: number }
 
-/** Data URIs of pictures by their blob, in all at most as long as `MOST_PICTURES`. */
+/** Data URIs of pictures by blob; together at most `MOST_PICTURES` long. */
 export type Pictures = ReadonlyMap<string, string>
 
-/** Of all pictures together, as data URIs; more are not worth reading from the repository. */
+/** The length of all pictures together, as data URIs; further ones are not read from the repository. */
 export const MOST_PICTURES = 1_600_000
 const MOST_IN_FULL = 300
 const MOST_LINES = 500
-/** Bytes of a line at most. */
-const LINE = 2000
-/** What is shown of a story that has more than there is room for. */
-const LEAST = { room: { text: 200, output: 0 }, pictures: new Map<string, string>() }
+/** The most bytes of one line. */
+const LINE_BYTES = 2000
+/** How a story is shown that has more than there is room for. */
+const SHORTENED = { room: { text: 200, output: 0 }, pictures: new Map<string, string>() }
 
-/** In at most so many bytes: what needs a person in full first, as far as there is room, and the others by a line. */
+/** All stories in at most `bytes`: as many in full as there is room for, those that need attention first; the others as a line. */
 export function storyList(view: View, pictures: Pictures, bytes: number): Markup {
   const { stories, ranked } = view
   const places = new Map(stories.map(({ id }, at) => [id, at]))
   const opened = new Set(stories.filter(({ status }) => status === 'blocked').slice(0, 3))
-  const ofPictures = [...pictures.values()].reduce((sum, uri) => sum + uri.length, 0)
-  let left = bytes - Math.min(MOST_LINES, stories.length) * LINE
-  const share = Math.max(0, (left - ofPictures) / Math.min(stories.length, MOST_IN_FULL))
+  const pictureBytes = [...pictures.values()].reduce((sum, uri) => sum + uri.length, 0)
+  let left = bytes - Math.min(MOST_LINES, stories.length) * LINE_BYTES
+  const share = Math.max(0, (left - pictureBytes) / Math.min(stories.length, MOST_IN_FULL))
   const room = { text: Math.min(6000, share / 8), output: Math.min(40_000, share / 4) }
   const full = new Map<StoryView, Markup>()
   for (const story of ranked.slice(0, MOST_IN_FULL)) {
-    const around = { view, places, isOpen: opened.has(story) }
-    let made = fullStory(story, { ...around, room, pictures })
-    // Of many gates, or with one picture for many pages.
-    if (utf8Bytes(made.toString()) > left) made = fullStory(story, { ...around, ...LEAST })
-    left -= utf8Bytes(made.toString())
+    const context = { view, places, isOpen: opened.has(story) }
+    let rendered = fullStory(story, { ...context, room, pictures })
+    // Too long: it has many gates, or one picture that many pages show.
+    if (utf8Bytes(rendered.toString()) > left) rendered = fullStory(story, { ...context, ...SHORTENED })
+    left -= utf8Bytes(rendered.toString())
     if (left < 0) break
-    full.set(story, made)
+    full.set(story, rendered)
   }
   const inOrder = stories.flatMap((story) => full.get(story) ?? [])
   const lines = stories.flatMap((story, at) => (full.has(story) ? [] : [storyLine(story, at)]))
@@ -64,8 +64,8 @@ export function storyList(view: View, pictures: Pictures, bytes: number): Markup
   return html`<p class="aside">${full.size} of ${stories.length} stories in full: what needs attention, what is in work, what comes next.</p>${inOrder}${collapsible(`The other ${lines.length} stories`, rest)}`
 }
 
-/** Blobs of pictures, each once, those that a person looks for first at the front: how a page is now before how it was. */
-export function wantedPictures({ ranked }: View): string[] {
+/** Blobs of the pictures that the report can show, each once, the most important first: current screenshots before earlier ones. */
+export function pictureBlobs({ ranked }: View): string[] {
   const all = ranked.flatMap(({ gates }) => gates.flatMap(({ screenshots = [] }) => screenshots))
   const before = all.flatMap((one) => (one.before === null ? [] : [one.before]))
   return [...new Set([...all.map(({ blob }) => blob), ...before])]
@@ -77,7 +77,7 @@ function storyLine({ id, title, status, aside }: StoryView, at: number): Markup 
 
 type StoryContext = {
   view: View
-  room: Room
+  room: TextRoom
   places: ReadonlyMap<string, number>
   pictures: Pictures
   isOpen: boolean
@@ -92,16 +92,16 @@ function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: S
     ms > 0 ? formatDuration(ms) : '',
   ].filter(Boolean)
   const summary = html`<summary><span class="sign" title="${word}">${icon(sign)}</span><b class="id">${inlineText(id, 64)}</b> <span class="name">${inlineText(title)}</span> <span class="figures">${figures.join(' · ')} ${commitLink(story.commit, view.links.repository)}</span>${aside === '' ? nothing : html`<small>${inlineText(aside)}</small>`}</summary>`
-  const waits = dependsOn
+  const dependencies = dependsOn
     .slice(0, 50)
     .map((one) => html`<a href="#s${places.get(one) ?? ''}">${inlineText(one, 64)}</a> `)
   const body = [
     description.trim() === '' ? nothing : html`<p class="prose">${truncate(description, room.text)}</p>`,
     listed('Acceptance criteria', criteria(story, view, room), 50),
-    waits.length === 0 ? nothing : html`<p>Depends on ${waits}</p>`,
+    dependencies.length === 0 ? nothing : html`<p>Depends on ${dependencies}</p>`,
     failure(story, view, room),
     gateTable(story, room, isOpen),
-    listed('Places in the code', placesOf(story, view), 30),
+    listed('Places in the code', codePlaces(story, view), 30),
     listed(
       'What a reviewer should see',
       story.remarks.map((one) => inlineText(one, 400)),
@@ -119,16 +119,16 @@ function listed(title: string, items: readonly Markup[], most: number): Markup {
   return html`<h4>${title}</h4><ol>${items.slice(0, most).map((item) => html`<li>${item}</li>`)}${more}</ol>`
 }
 
-function criteria(story: StoryView, { links }: View, room: Room): Markup[] {
+function criteria(story: StoryView, { links }: View, room: TextRoom): Markup[] {
   return story.criteria.map((text, at) => {
     const shown = evidenceParts(story, at + 1, links.blob)
     return html`${inlineText(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">${icon('✔')} ${toHtml([one])}</span>`)}`
   })
 }
 
-function failure({ id, failure: found, status }: StoryView, { surface }: View, room: Room): Markup {
+function failure({ id, failure: found, status }: StoryView, { surface }: View, room: TextRoom): Markup {
   if (found === null) return nothing
-  // The output of gates stands with them.
+  // The output of gates is shown with the gates.
   const detail = excerpt(found.detail.trim(), room.output)
   const how = html`<p>Try again with a hint: <code class="type">${formatCommandLine(surface, `retry ${oneLine(id, 64)} -- <hint>`)}</code></p>`
   return html`<h4>Why its last attempt was rejected</h4><p class="why">${inlineText(found.summary, 600)}</p>${detail === '' ? nothing : html`<pre>${detail}</pre>`}${status === 'blocked' ? how : nothing}`
@@ -136,7 +136,7 @@ function failure({ id, failure: found, status }: StoryView, { surface }: View, r
 
 const MOST_GATES = 40
 
-function gateTable({ gates }: StoryView, room: Room, isOpen: boolean): Markup {
+function gateTable({ gates }: StoryView, room: TextRoom, isOpen: boolean): Markup {
   if (gates.length === 0) return nothing
   const shown = gates.slice(0, MOST_GATES)
   const outputs = shown.map(({ name, ok, output, advisory }) => {
@@ -151,7 +151,7 @@ function gateTable({ gates }: StoryView, room: Room, isOpen: boolean): Markup {
   return html`<h4>Gates of its last attempt</h4>${table(GATES, shown)}${outputs}`
 }
 
-function placesOf({ id, gates }: StoryView, { annotations }: View): Markup[] {
+function codePlaces({ id, gates }: StoryView, { annotations }: View): Markup[] {
   const all = [...(annotations[id] ?? []), ...gates.flatMap((gate) => gate.annotations ?? [])]
   const each = new Map(all.map((one) => [`${one.path}:${one.line}:${one.message}`, one]))
   return [...each.values()].map(

@@ -1,4 +1,4 @@
-// The one style sheet of our pages. No page may run or fetch anything, so its policy names this text by its hash.
+// The one style sheet of all pages. A page's policy forbids any other style, and names this one by its hash.
 import { Markup } from './markup.ts'
 
 const CSS = `:root{color-scheme:light dark;--page:#fff;--card:#f6f8fa;--ink:#1f2328;--soft:#59636e;--line:#d1d9e0;--link:#0969da;--good:#1a7f37;--bad:#cf222e;--wait:#9a6700;--run:#0969da;--agent:#218bff;--gates:#8250df;--rest:#d1d9e0}
@@ -48,6 +48,6 @@ footer{margin-top:40px;padding-top:10px;border-top:1px solid var(--line);color:v
 @media(max-width:640px){body{padding:10px 12px 32px}.top{padding:12px 14px}h1{font-size:20px}.story .figures{float:none;display:block;padding-left:42px}.next{font-size:15px}}
 @media print{:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--good:#1a7f37;--bad:#cf222e;--wait:#9a6700;--run:#0969da;--rest:#ddd}body{max-width:none;padding:0;font-size:11px}nav{display:none}.top,.story>summary,tr,figure,svg{break-inside:avoid}h2{break-after:avoid}pre{max-height:none;font-size:9px}svg,.legend i{print-color-adjust:exact;-webkit-print-color-adjust:exact}details::details-content{content-visibility:visible;display:block}}`
 
-/** The base64 of the style's SHA-256; a test holds both together. */
+/** The base64 of the style's SHA-256; a test compares them. */
 export const STYLE_HASH = 'sha256-bshvXoKtR27HREwGr4YcqiHS5ktIvew4N4C2dpNto/M='
 export const STYLE = new Markup([CSS], [])

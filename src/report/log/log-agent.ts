@@ -1,10 +1,10 @@
-// What a log says of an agent at work, a line for each step.
+// The lines of a log on an agent at work, one for each event.
 import type { AgentEvent } from '../../engine/model/agent-event.ts'
 import { oneLine } from '../../engine/model/text.ts'
 import { formatUtc } from '../figures.ts'
 import { type Line, type LineFacts, line } from './log-line.ts'
 
-/** What the agent says or does while it works: `[claude] Edit src/login.ts`. The transcript has all of it. */
+/** A line on what the agent writes or does: `[claude] Edit src/login.ts`; none for some events. The transcript has everything. */
 export function agentLines(event: AgentEvent, { agent }: LineFacts): Line[] {
   const text = describeAgentEvent(event)
   if (event.kind === 'step') return [line('step', text)]
@@ -14,7 +14,7 @@ export function agentLines(event: AgentEvent, { agent }: LineFacts): Line[] {
 export function describeAgentEvent(event: AgentEvent): string {
   switch (event.kind) {
     case 'text':
-      // The evidence is looked up later; the verdict's line has the count.
+      // Evidence is counted in the verdict's line.
       return event.text.startsWith('<ralph>EVIDENCE:') ? '' : shorten(event.text)
     case 'step':
       return shorten(event.text)
@@ -35,7 +35,7 @@ export function describeAgentEvent(event: AgentEvent): string {
   }
 }
 
-/** Characters of what an agent says that a line shows. */
+/** How many characters of an agent's text a line shows. */
 const LONGEST_TEXT = 300
 
 function shorten(text: string): string {

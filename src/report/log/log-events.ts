@@ -1,4 +1,4 @@
-// What a log says of each thing that happened in a run.
+// The lines of a log on each event of a run.
 
 import { passedUnchanged, UNCHANGED } from '../../engine/attempt-outcome.ts'
 import { formatCommandLine } from '../../engine/commands/command-table.ts'
@@ -32,7 +32,7 @@ export function eventLines(
   switch (event.kind) {
     case 'opened': {
       const { pullUrl } = state.github
-      // A later job of a run finds both.
+      // A later job of a run finds branch and pull request already there.
       const isThere = before !== null && before.published !== null && !before.control.anew
       const page = pullUrl === null ? '' : `, pull request ${pullUrl}`
       return [line('git', `${isThere ? 'goes on with' : 'opened'} ${state.branch}${page}`)]
@@ -63,7 +63,7 @@ export function eventLines(
       return [line('ralph', `attempt given back, counts as none: ${why}`, 'yellow')]
     }
     case 'verified':
-      return [...takenLines(event.gates), verdictLine('verify', event.verdict, event.usage)]
+      return [...reusedGateLines(event.gates), verdictLine('verify', event.verdict, event.usage)]
     case 'planned':
       return [planLine(event)]
     case 'published':
@@ -85,8 +85,8 @@ export function eventLines(
   }
 }
 
-/** Gates that did not run again. */
-function takenLines(gates: readonly GateResult[]): Line[] {
+/** Gates whose earlier result was used, so that they did not run again. */
+function reusedGateLines(gates: readonly GateResult[]): Line[] {
   return gates.flatMap(({ name, asAt }) =>
     asAt === undefined ? [] : [line('verify', `gate ${name}: green as at ${asAt}`, 'dim')],
   )
@@ -118,7 +118,7 @@ function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }
   )
 }
 
-/** With the iteration that has just ended, and its story. */
+/** Lines on the iteration that has just ended, and its story. */
 function withLastIteration(
   state: State,
   lines: (entry: TimelineEntry, story: Story, state: State) => Line[],

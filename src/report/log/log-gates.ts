@@ -1,12 +1,12 @@
-// What a log says of a gate that has ended.
+// The lines of a log on a gate that has ended.
 import { CANCELLED, type GateResult, isAdvice } from '../../engine/model/gate.ts'
 import { describeTests, formatDuration } from '../figures.ts'
 import { type Line, line } from './log-line.ts'
 
-/** `[test] PASSED (14s, 40 passed)`, with the output of one that failed, and what else is to be known of it. */
+/** `[test] PASSED (14s, 40 passed)`, with the output of a failed gate, and its findings and remarks. */
 export function gateLines(gate: GateResult): Line[] {
   const { name, ok, ended, ms, output, tests, flaky, findings = [], remarks = [] } = gate
-  // What it counted and printed until then would read like a verdict.
+  // Its counts and output are left out: they would look like a result.
   if (!ok && ended === CANCELLED) return [line(name, `${CANCELLED} (${formatDuration(ms)})`, 'yellow')]
   const figures = [ok ? '' : ended, formatDuration(ms), describeTests(tests)]
     .filter((part) => part !== '')

@@ -1,11 +1,11 @@
-// What a log says before a step is performed, of commands that begin, and of waits.
+// The lines of a log on steps that begin, on commands that begin, and on waits.
 import { isUngated, openAttempt } from '../../engine/model/job.ts'
 import type { State } from '../../engine/model/state.ts'
 import type { Step } from '../../engine/model/step.ts'
 import { attemptLabel, formatDuration, formatUtc } from '../figures.ts'
 import { type Line, type LineFacts, line } from './log-line.ts'
 
-/** Before a step is performed; nothing for most. */
+/** Lines before a step is performed; none for most steps. */
 export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
   switch (step.kind) {
     case 'baseline':
@@ -55,7 +55,7 @@ function iterationLines(state: State, facts: LineFacts): Line[] {
   ]
 }
 
-/** Of a command of the project that begins: `prepare` and services, for the gates were announced together. */
+/** A line on `prepare` or a service that begins; none on a gate, because a step's line announces all gates. */
 export function startLines(name: string): Line[] {
   if (name.startsWith('service ')) return [line(name, 'starting', 'dim')]
   return name === 'prepare' ? [line('prepare', 'running', 'dim')] : []

@@ -1,5 +1,5 @@
-// One frame of the live dashboard: lines that fit a terminal of this size, the selected feature below a list of all; and the
-// same as plain lines, where there is no terminal.
+// One frame of the live dashboard: a list of all features, and the selected one below it, in lines that fit the terminal. The same
+// as plain lines where there is no terminal.
 import { terminalText } from '../escape.ts'
 import { formatDuration, formatUsd, pluralize, textBar } from '../figures.ts'
 import type { LiveView } from '../live-view.ts'
@@ -16,17 +16,17 @@ export type Size = Look & { height: number }
 
 export type Frame = {
   views: readonly LiveView[]
-  /** Which of them is shown in full. */
+  /** Index of the view that is shown in full. */
   selected: number
-  /** Below all: how it is followed, and what went wrong with that. */
+  /** The last line: where the views come from, and errors in reading them. */
   note: string
 }
 
-/** At most; wider lines are hard to read. */
+/** The most columns: wider lines are hard to read. */
 const WIDEST = 120
 const NARROW = 60
 
-/** What a person may have to look at comes first, of stories and of iterations. */
+/** Further stories and iterations are not shown. */
 const MOST_STORIES = 200
 const MOST_ITERATIONS = 12
 
@@ -52,10 +52,10 @@ export function frameLines({ views, selected, note }: Frame, size: Size): string
   const keys = views.length > 1 ? 'q quits, j/k another feature' : 'q quits'
   const foot = paint(fit(terminalText(` ${keys} · ${note}`, 400), width), ['dim'], look)
   if (shown === undefined) return fillHeight([' nothing to show yet'], foot, size.height)
-  const list = views.length > 1 ? listOf(views, selected, look) : []
-  const head = headOf(shown, look)
+  const list = views.length > 1 ? featureRows(views, selected, look) : []
+  const head = headerRows(shown, look)
   const room = size.height - list.length - head.length - 1
-  return fillHeight([...list, ...head, ...bodyOf(shown, room, look)], foot, size.height)
+  return fillHeight([...list, ...head, ...bodyRows(shown, room, look)], foot, size.height)
 }
 
 function fillHeight(lines: readonly string[], foot: string, height: number): string[] {
@@ -64,8 +64,8 @@ function fillHeight(lines: readonly string[], foot: string, height: number): str
   return [...cut, ...Array<string>(room - cut.length).fill(''), foot]
 }
 
-/** One line a feature, those around the selected one where there are many. */
-function listOf(views: readonly LiveView[], selected: number, look: Size): string[] {
+/** One line for each feature; where there are many, those around the selected one. */
+function featureRows(views: readonly LiveView[], selected: number, look: Size): string[] {
   const most = Math.max(3, Math.floor(look.height / 4))
   const from = Math.max(0, Math.min(selected - Math.floor(most / 2), views.length - most))
   const rows = views.slice(from, from + most).map((one, at) => {
@@ -84,12 +84,12 @@ function listOf(views: readonly LiveView[], selected: number, look: Size): strin
   return [rule(title, look.width, look), ...rows]
 }
 
-/** Fewer rows are for the stories: no frame, and one row for each thing. */
-const LOW = 30
+/** A terminal with fewer rows shows the header without a frame, and each text in one row, to leave room for the stories. */
+const FEW_ROWS = 30
 
-/** Status, and what to do: in the colour of how it stands. */
-function headOf(one: LiveView, look: Size): string[] {
-  const isLow = look.height < LOW
+/** Status and next action, in the colour of the status. */
+function headerRows(one: LiveView, look: Size): string[] {
+  const isLow = look.height < FEW_ROWS
   const inner = look.width - (isLow ? 2 : 4)
   const { mark, title, colour } = one.status
   const state = `${mark} ${title}`
@@ -106,7 +106,7 @@ function headOf(one: LiveView, look: Size): string[] {
   return isLow ? shown.map((row) => ` ${row}`) : boxed(shown, inner, [colour], look).split('\n')
 }
 
-/** At most so many lines; what is cut off shows that it is. */
+/** The text in at most `most` lines; a text that is cut ends with `…`. */
 function paragraph(text: string, width: number, most: number): string[] {
   const lines = wrap(terminalText(text, 600), width)
   return lines.length <= most
@@ -114,18 +114,24 @@ function paragraph(text: string, width: number, most: number): string[] {
     : [...lines.slice(0, most - 1), fit(lines.slice(most - 1).join(' '), width)]
 }
 
-/** `all`: how many lines it would have, where those that are left out are counted. */
+/** `all`: how many lines there would be, to count those that are left out. */
 type Section = { title: string; lines: string[]; all?: number }
 
-/** How far the stories are, and below that the sections, what matters most first. */
-function bodyOf(one: LiveView, room: number, look: Size): string[] {
+/** The progress of the stories, and below it the sections, the most important first. */
+function bodyRows(one: LiveView, room: number, look: Size): string[] {
   const [done, ...figures] = figureLines(one, look)
   const run = { title: 'Run', lines: figures }
-  const others = [nowOf(one, look), run, lastLines(one, look), exits(one, look), iterations(one, look)]
-  return [done ?? '', ...stackSections(stories(one, look), others, room - 1, look)]
+  const others = [
+    nowSection(one, look),
+    run,
+    lastLinesSection(one, look),
+    stopSection(one, look),
+    iterationSection(one, look),
+  ]
+  return [done ?? '', ...stackSections(storySection(one, look), others, room - 1, look)]
 }
 
-/** Bars and figures, each behind its name; how far the stories are comes first. */
+/** Bars and figures, each after its name; the progress of the stories comes first. */
 function figureLines(one: LiveView, look: Size): string[] {
   const { width } = look
   const column = 10
@@ -149,7 +155,7 @@ function figureLines(one: LiveView, look: Size): string[] {
   ]
 }
 
-function nowOf({ workers, status, now }: LiveView, look: Size): Section {
+function nowSection({ workers, status, now }: LiveView, look: Size): Section {
   const [first, ...others] = workers
   if (first === undefined) return { title: 'Now', lines: [] }
   const line = (text: string, ...colours: readonly Colour[]) =>
@@ -157,7 +163,7 @@ function nowOf({ workers, status, now }: LiveView, look: Size): Section {
   const factsOf = (one: typeof first) =>
     `${one.which} · ${one.doing} · ${formatDuration(Math.max(0, now - one.startedAt))}`
   if (others.length > 0) {
-    // Their titles stand above.
+    // Titles are in the list of stories.
     const lines = workers.map((one) => line(`${one.id} · ${factsOf(one)}`, status.colour))
     return { title: `Now: ${workers.length} stories`, lines }
   }
@@ -169,7 +175,7 @@ function nowOf({ workers, status, now }: LiveView, look: Size): Section {
   return { title: `Now: ${first.id}`, lines }
 }
 
-function lastLines({ lines }: LiveView, { width }: Size): Section {
+function lastLinesSection({ lines }: LiveView, { width }: Size): Section {
   const room = width - 2
   const shown = lines.map((line) => ` ${fit(terminalText(line, room * 4), room)}`)
   return { title: LAST_LINES, lines: shown.filter((line) => line.trim() !== '') }
@@ -177,7 +183,7 @@ function lastLines({ lines }: LiveView, { width }: Size): Section {
 
 const LAST_LINES = 'Last lines'
 
-function exits({ exits: all }: LiveView, look: Size): Section {
+function stopSection({ exits: all }: LiveView, look: Size): Section {
   const lines = all.map(({ name, text, level }) => {
     const label = `${LEVELS[level]} ${name.padEnd(13)}`
     return ` ${paint(label, LEVEL_COLOURS[level], look)}${fit(terminalText(text, 200), look.width - textWidth(label) - 2)}`
@@ -185,7 +191,7 @@ function exits({ exits: all }: LiveView, look: Size): Section {
   return { title: 'Ends when', lines }
 }
 
-function iterations({ timeline }: LiveView, look: Size): Section {
+function iterationSection({ timeline }: LiveView, look: Size): Section {
   const newest = timeline.slice(-MOST_ITERATIONS).reverse()
   const lines = newest.map(({ iteration, storyId, result, ms, costUsd, summary }) => {
     const { mark, colour } = RESULTS[result]
@@ -196,7 +202,7 @@ function iterations({ timeline }: LiveView, look: Size): Section {
   return { title: 'Last iterations', lines }
 }
 
-function stories({ ranked, counts }: LiveView, look: Size): Section {
+function storySection({ ranked, counts }: LiveView, look: Size): Section {
   const lines = ranked.slice(0, MOST_STORIES).map(({ id, title, status, aside }) => {
     const { box } = STORY_STATUSES[status]
     const text = `${terminalText(id, 64)}  ${terminalText(title, 200)}${aside === '' ? '' : `  (${terminalText(aside, 200)})`}`
@@ -206,8 +212,8 @@ function stories({ ranked, counts }: LiveView, look: Size): Section {
 }
 
 /**
- * Sections below each other: the first gets half of the room, as far as it needs it; then each two rows, then five, and then
- * what is left goes to the first.
+ * Sections below each other. The first gets up to half of the room; then each gets up to two rows, then up to five; the remaining
+ * room goes to the sections in their order.
  */
 function stackSections(first: Section, others: readonly Section[], room: number, look: Size): string[] {
   const sized = [first, ...others].map((section) => ({ ...section, rows: 0 }))
@@ -238,12 +244,12 @@ function rule(title: string, width: number, look: Look): string {
   return paint(`── ${name} ${'─'.repeat(Math.max(0, width - textWidth(name) - 4))}`, ['dim'], look)
 }
 
-/** Where there is no terminal: one line for each thing there is to say. */
+/** The frame where there is no terminal: one line for each figure. */
 export function plainFrame({ views, note }: Pick<Frame, 'views' | 'note'>): string[] {
-  return [...views.flatMap((one) => [...plainOf(one), '']), terminalText(note, 400)]
+  return [...views.flatMap((one) => [...plainLines(one), '']), terminalText(note, 400)]
 }
 
-function plainOf(one: LiveView): string[] {
+function plainLines(one: LiveView): string[] {
   const { status, workers, counts } = one
   const rows: (readonly [name: string, value: string | null])[] = [
     ['Status', `${status.title}, ${one.headline.text}`],

@@ -1,4 +1,4 @@
-// The findings of `ralph doctor` on a terminal: what is well in a line each, what is not with its mend, the verdict last.
+// The findings of `ralph doctor` on a terminal: one line for what is in order, the fix for what is not, and the verdict last.
 import type { Finding, FindingState } from '../../engine/model/finding.ts'
 import { terminalText } from '../escape.ts'
 import type { Colour } from '../outcomes.ts'
@@ -6,11 +6,11 @@ import { doctorVerdict, FINDING_STATES, isHealthy } from '../summaries.ts'
 import { type Look, paint } from './terminal-line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
 
-/** What a person has to read stands next to the prompt. */
+/** What a person has to read comes last, next to the prompt. */
 const ORDER: readonly FindingState[] = ['ok', 'unknown', 'warning', 'fault']
 const LONGEST_NAME = 18
 
-/** What is looked at now, on a line that the next word takes away; null takes it away. Nothing in a pipe. */
+/** The current check, on a line that the next output overwrites; null erases it. Nothing in a pipe. */
 export function formatCurrentCheck(what: string | null, look: Look): string {
   if (look.plain) return ''
   return `\r\u001b[K${what === null ? '' : paint(fit(terminalText(` … ${what}`), look.width - 1), ['dim'], look)}`
@@ -25,16 +25,19 @@ function findingRows(findings: readonly Finding[], look: Look): string[] {
   if (look.plain) return sorted.map(plainLine)
   const names = sorted.map(({ name }) => textWidth(terminalText(name)))
   const column = Math.min(LONGEST_NAME, Math.floor(look.width / 4), Math.max(...names, 0))
-  return sorted.flatMap((finding) => rowsOf(finding, column, look))
+  return sorted.flatMap((finding) => findingLines(finding, column, look))
 }
 
 /** One finding, shown as soon as it is known. */
 export function doctorRow(finding: Finding, look: Look): string[] {
   if (look.plain) return [plainLine(finding)]
-  return rowsOf(finding, Math.min(LONGEST_NAME, Math.floor(look.width / 4)), look)
+  return findingLines(finding, Math.min(LONGEST_NAME, Math.floor(look.width / 4)), look)
 }
 
-/** The verdict on findings that were shown in this order; on a terminal below all that needs a person, which may have gone by. */
+/**
+ * The verdict on findings that were shown in this order. On a terminal, faults and warnings are shown again above it, unless they
+ * were the last ones: they may have scrolled away.
+ */
 export function verdictLines(shown: readonly Finding[], look: Look): string[] {
   const needs = ({ state }: Finding) => state === 'fault' || state === 'warning'
   const count = shown.filter(needs).length
@@ -48,33 +51,33 @@ function verdict(findings: readonly Finding[], look: Look): string[] {
   if (look.plain) return [`${title}: ${text}`]
   const { mark, colour } = FINDING_STATES[isHealthy(findings) ? 'ok' : 'fault']
   const head = paint(`${mark} ${title}`, ['bold', colour], look)
-  return ['', ...below(` ${head}  `, wrap(text, look.width - title.length - 6), title.length + 5)]
+  return ['', ...hangLines(` ${head}  `, wrap(text, look.width - title.length - 6), title.length + 5)]
 }
 
 function plainLine({ name, state, found, expected, fix }: Finding): string {
-  const wanted = expected === '' ? '' : `; expected ${expected}`
-  const mend = fix === '' ? '' : `; fix: ${fix}`
-  const text = terminalText(`${name}: ${found}${wanted}${mend}`, 2000)
+  const expectation = expected === '' ? '' : `; expected ${expected}`
+  const remedy = fix === '' ? '' : `; fix: ${fix}`
+  const text = terminalText(`${name}: ${found}${expectation}${remedy}`, 2000)
   return `${FINDING_STATES[state].word.padEnd(7)}  ${text}`
 }
 
-function rowsOf({ name, state, found, expected, fix }: Finding, column: number, look: Look): string[] {
+function findingLines({ name, state, found, expected, fix }: Finding, column: number, look: Look): string[] {
   const { mark, colour } = FINDING_STATES[state]
   const isCalm = state === 'ok' || state === 'unknown'
   const parts: [text: string, colours: readonly Colour[]][] = [[found, isCalm ? ['dim'] : []]]
   if (expected !== '') parts.push([`expected ${expected}`, ['dim']])
   if (fix !== '') parts.push([`-> ${fix}`, isCalm ? ['dim'] : ['bold']])
   const lines = parts.flatMap(([text, colours]) =>
-    // A row must not begin as a command either.
+    // Again for each row: a row must not begin with a workflow command either.
     wrap(terminalText(text, 1000), look.width - column - 6).map((line) =>
       paint(terminalText(line, 1000), colours, look),
     ),
   )
   const label = paint(pad(terminalText(name), column), isCalm ? [] : ['bold'], look)
-  return below(` ${paint(mark, ['bold', colour], look)} ${label}  `, lines, column + 5)
+  return hangLines(` ${paint(mark, ['bold', colour], look)} ${label}  `, lines, column + 5)
 }
 
-/** Lines behind a head of so many columns, the further ones below the first. */
-function below(head: string, lines: readonly string[], columns: number): string[] {
+/** Lines after a head of so many columns; further lines are indented below the first. */
+function hangLines(head: string, lines: readonly string[], columns: number): string[] {
   return lines.map((line, at) => (at === 0 ? head : ' '.repeat(columns)) + line)
 }

@@ -1,12 +1,12 @@
-// The whole of a terminal, drawn frame by frame: only lines that changed are written, and what was there before comes back.
+// Draws frames on the whole terminal: writes only lines that changed, and restores the former screen at the end.
 import { emitKeypressEvents, type Key as Typed } from 'node:readline'
 import type { ReadStream, WriteStream } from 'node:tty'
 
 const ESC = '\u001b['
-/** The other screen, without a cursor; and back. */
+/** Switch to the alternate screen without a cursor, and back. */
 const ENTER = `${ESC}?1049h${ESC}?25l${ESC}H${ESC}2J`
 const LEAVE = `${ESC}0m${ESC}?25h${ESC}?1049l`
-/** Terminals that know this show a frame at once; the others ignore it. */
+/** Synchronized output: terminals that support it show a frame at once, others ignore it. */
 const BEGIN = `${ESC}?2026h`
 const END = `${ESC}?2026l`
 

@@ -19,13 +19,13 @@ import { viewOf } from '../view.ts'
 import { banner, countdown, type Field, plainBanner, resultBox } from './panels.ts'
 import { formatLines, type Look, lookOf, type Screen } from './terminal-line.ts'
 
-/** Steps that take long enough for a clock below the header. */
+/** Steps that take long: a clock is shown below the header. */
 const LONG_STEPS: ReadonlySet<Step['kind']> = new Set(['agent', 'gates', 'verify', 'wait'])
 
-/** `redact` takes secrets out of a text: before it is cut or wrapped, behind which none is found. */
+/** `redact` masks secrets in a text, before it is cut or wrapped: afterwards they could not be found. */
 type LiveFacts = LineFacts & { redact?: (text: string) => string }
 
-/** Lines that name the story which they are of, where several are in work. */
+/** Adds the story to the tag of each line, where several stories are in work. */
 function withStoryTag(lines: readonly Line[], story: string | undefined): Line[] {
   return lines.map((line) =>
     story === undefined || 'heading' in line ? line : { ...line, tag: `${story} ${line.tag}` },
@@ -40,7 +40,7 @@ export class Live implements Observer {
   readonly #now: () => number
   /** What the live header shows; null where there is none. */
   #state: State | null = null
-  /** The agent of a step that has one of its own. */
+  /** The agent of the current step, where it has one of its own. */
   #stepAgent: string | null = null
   /** Lines that the header takes on the screen. */
   #rows = 0
@@ -81,12 +81,12 @@ export class Live implements Observer {
   /** `story`: where several are worked on side by side. */
   agent = (event: AgentEvent, story?: string): void => {
     if (event.kind === 'step') this.#stepAgent = event.agent
-    // What agents and gates say is redacted where it is read.
+    // Output of agents and gates is redacted where it is read, so it is not redacted again here.
     const lines = agentLines(event, { ...this.#facts, agent: this.#stepAgent ?? this.#facts.agent })
     this.#write(formatLines(withStoryTag(lines, story), this.#look))
   }
 
-  /** A gate, or `prepare`, begins: it need not, where dependencies are as they were. */
+  /** A command begins: `prepare` (not run where dependencies are unchanged), a service or a gate. */
   starts = (name: string, story?: string): void => this.#print(withStoryTag(startLines(name), story))
 
   /** A gate has ended: printed at once, not when all have. */
@@ -97,7 +97,7 @@ export class Live implements Observer {
     this.#write(text.split('\n'))
   }
 
-  /** The last word on a run. */
+  /** Prints the result of a run. */
   end(state: State, ended: EndedSituation, places: readonly Field[]): void {
     this.close()
     const [seen, situation, fields] = mapTexts([state, ended, places] as const, this.#redact)
@@ -133,7 +133,7 @@ export class Live implements Observer {
   }
 
   #eraseHeader(): string {
-    // What a person typed, such as ^C, stands on the cursor's line and has moved it to the right.
+    // F moves the cursor to the first column, too: what a person typed, such as ^C, is on its line and has moved it to the right.
     const text = this.#rows === 0 ? '' : `\u001b[${this.#rows}F\u001b[0J`
     this.#rows = 0
     return text
@@ -162,7 +162,7 @@ export class Live implements Observer {
     this.#timer.unref()
   }
 
-  /** A wait has one line when it begins and one when it is over, however often it is looked at in between. */
+  /** A wait gets one line when it begins and one when it is over, although it may take several steps. */
   #waitLines(step: Step): Line[] {
     const wait = this.#wait
     if (step.kind === 'wait') {

@@ -1,4 +1,4 @@
-// The boxes of a terminal: the live header over the lines, and the last word of a run. In a pipe the same in plain lines.
+// The boxes on a terminal: the live header above the lines, and the result of a run. In a pipe, the same as plain lines.
 import type { Surface } from '../../engine/commands/command-table.ts'
 import { terminalText } from '../escape.ts'
 import {
@@ -22,7 +22,7 @@ import { fit, pad, textWidth, wrap } from './width.ts'
 
 export type Field = readonly [label: string, value: string]
 
-/** Where the run stands, in lines of exactly the terminal's width (at least 24, at most 100). */
+/** The live header: progress of the run, in lines of exactly the terminal's width (at least 24, at most 100). */
 export function banner(header: Header, look: Look): string {
   const inner = innerWidth(look.width)
   const { passed, blocked, skipped, total } = header.counts
@@ -31,9 +31,9 @@ export function banner(header: Header, look: Look): string {
     ['Project', header.project || header.feature],
     ['Branch', header.branch],
     ['Stories', `${passed}/${total} complete${aside}`],
-    ['Iteration', iterationOf(header)],
-    ['Cost', costOf(header)],
-    ['Agent time', agentTime(header)],
+    ['Iteration', formatIteration(header)],
+    ['Cost', formatHeaderCost(header)],
+    ['Agent time', formatAgentTime(header)],
   ]
   const cells = inner >= 40 ? 10 : 5
   const rest = ` ${passed}/${total} ${terminalText(header.titleInWork || header.inWork?.storyId || '')}`
@@ -49,29 +49,29 @@ export function plainBanner(header: Header): string {
   const parts = [
     `${passed}/${total} stories`,
     blocked > 0 ? `${blocked} blocked` : '',
-    `iteration ${iterationOf(header)}`,
-    // Where no row names it.
-    `${hasCost(header.usage) ? '' : 'cost '}${costOf(header)}`,
+    `iteration ${formatIteration(header)}`,
+    // "cost" is added where the label has no amount: there is no column title here.
+    `${hasCost(header.usage) ? '' : 'cost '}${formatHeaderCost(header)}`,
     inWork === null ? '' : `working on ${inWork.storyId}`,
   ]
   return terminalText(`${header.branch}: ${parts.filter((part) => part !== '').join(', ')}`)
 }
 
-function iterationOf({ iteration, most }: Header): string {
+function formatIteration({ iteration, most }: Header): string {
   return most.iterations === null ? String(iteration) : `${iteration}/${most.iterations}`
 }
 
-function costOf({ usage, most }: Header): string {
+function formatHeaderCost({ usage, most }: Header): string {
   return costLabel(usage, most.costUsd)
 }
 
-function agentTime({ usage }: Header): string {
+function formatAgentTime({ usage }: Header): string {
   return formatDuration(usage.agentSeconds * 1000)
 }
 
 /**
- * The last thing that a run prints: outcome, stories, cost, time, where to look and what to do next. `places` are names and
- * addresses to look at (`Report`, `/path/report.html`), in order.
+ * The result that a run prints last: outcome, stories, cost, time, where to look and what to do next. `places`: names and addresses
+ * (`Report`, `/path/report.html`), in order.
  */
 export function resultBox(view: View, places: readonly Field[], look: Look): string {
   const { outcome, usage, pullUrl, documents } = view
@@ -79,8 +79,8 @@ export function resultBox(view: View, places: readonly Field[], look: Look): str
   const fields: Field[] = [
     ['Stories', view.tally],
     ['Iterations', `${view.iterations} in ${pluralize(Math.max(1, view.jobs), 'job')}`],
-    ['Cost', `${costOf(view)}, ${describeTokens(usage, ' tokens')}`],
-    ['Agent time', agentTime(view)],
+    ['Cost', `${formatHeaderCost(view)}, ${describeTokens(usage, ' tokens')}`],
+    ['Agent time', formatAgentTime(view)],
     ['Branch', view.branch],
     ...(pullUrl === null ? [] : [['Look at', pullUrl] as const]),
     ...(documents.length === 0 ? [] : [['Marked', listNames(documents)] as const]),
@@ -109,7 +109,7 @@ export function resultBox(view: View, places: readonly Field[], look: Look): str
 
 type Painted = readonly [text: string, colours: readonly Colour[]]
 
-/** A label, and the text in a column of its own behind it. */
+/** A label, and after it the text, wrapped in its own column. */
 function hangingRows([label, colours]: Painted, [text, own]: Painted, inner: number, look: Look): string[] {
   const column = textWidth(label)
   return wrap(text, inner - column).map((part, at) => {

@@ -1,4 +1,4 @@
-// How a line of a log is shown on a terminal or in a job's log. Its texts may be hostile.
+// Formats a line of a log for a terminal or a job's log. Its texts may be hostile.
 import { sanitizeText } from '../../engine/model/text.ts'
 import { selectLines } from '../../system/excerpt.ts'
 import { terminalText } from '../escape.ts'
@@ -7,7 +7,7 @@ import type { Line, Tagged } from '../log/log-line.ts'
 import type { Colour } from '../outcomes.ts'
 import { fit, textWidth, wrap } from './width.ts'
 
-/** What the output can show. `plain` (a pipe, a log): no boxes, ASCII signs; its width has no end. */
+/** What the output can show. `plain` (a pipe, a log): no boxes, ASCII signs, infinite width. */
 export type Look = { width: number; colour: boolean; plain: boolean }
 
 /** The part of a stream that is needed. */
@@ -32,17 +32,17 @@ const CODES: Readonly<Record<Colour, number>> = {
   cyan: 36,
 }
 
-/** Rows that a failing gate's output takes at once; the rest is in the log. */
+/** The most rows of a failed gate's output; the rest is in the log. */
 const OUTPUT_ROWS = 9
-/** A line of a log is not cut to a width, and ends somewhere all the same. */
-const LONGEST = 2000
+/** The most characters of a line that is not cut to a width. */
+const LONGEST_LINE = 2000
 
 export function paint(text: string, colours: readonly Colour[], { colour }: Look): string {
   if (!colour || text === '' || colours.length === 0) return text
   return `\u001b[${colours.map((name) => CODES[name]).join(';')}m${text}\u001b[0m`
 }
 
-/** Of a line of a diff. */
+/** The colours of a line of a diff. */
 export function diffColours(line: string): readonly Colour[] {
   if (/^(?:diff |---|\+\+\+|commit )/.test(line)) return ['bold']
   if (line.startsWith('@@')) return ['cyan']
@@ -61,7 +61,8 @@ function formatTagged({ tag, text, colours = [], mark, output = '' }: Tagged, lo
   const labelled = mark === undefined || look.plain ? text : `${mark} ${text}`
   const room = width - textWidth(name) - 1
   // A warning is shown in full. Its further lines begin with a bar, so that its text never begins a line.
-  const parts = tag === 'warning' ? wrap(terminalText(labelled, LONGEST), room) : [fitText(labelled, room)]
+  const parts =
+    tag === 'warning' ? wrap(terminalText(labelled, LONGEST_LINE), room) : [fitText(labelled, room)]
   const lines = parts.map((part, at) => {
     const head = at === 0 ? paint(name, ['cyan'], look) : `${' '.repeat(textWidth(name) - 1)}│`
     return `${head} ${paint(part, colours, look)}`
@@ -75,7 +76,7 @@ function formatHeading({ heading, end = '' }: { heading: string; end?: string },
 }
 
 function fitText(text: string, room: number): string {
-  return fit(terminalText(text, Math.min(LONGEST, room * 4)), room)
+  return fit(terminalText(text, Math.min(LONGEST_LINE, room * 4)), room)
 }
 
 /** The most important lines of a program's output. Each begins with a bar, so that the output never begins a line. */
@@ -93,7 +94,7 @@ function quoteOutput(output: string, look: Look): string[] {
       return paint(`${mark}... ${pluralize(row, 'line')}${where}`, ['dim'], look)
     }
     const indent = /^ */.exec(row)?.[0].slice(0, 16) ?? ''
-    const text = indent + terminalText(row, LONGEST)
+    const text = indent + terminalText(row, LONGEST_LINE)
     return paint(mark + (look.plain ? text.slice(0, room) : fit(text, room)), ['dim'], look)
   })
 }

@@ -1,7 +1,7 @@
-// How many columns text takes on a terminal, and fitting it into them. Text only: colours are put on afterwards.
+// Measures and fits text in terminal columns. The text must have no colours yet.
 import columnsOf from 'fast-string-width'
 
-/** Made at the first text that is not plain: it takes 10 ms, more than all else of a start. */
+/** Made for the first text that is not ASCII: it takes 10 ms, more than the rest of the start. */
 let segmenter: Intl.Segmenter | null = null
 
 function clusters(text: string): Intl.Segments {
@@ -17,7 +17,7 @@ export function textWidth(text: string): number {
   return columns
 }
 
-/** However many letters are joined, a terminal draws them in two cells at most. */
+/** A terminal draws a cluster in at most two cells, however many characters are joined. */
 function clusterWidth(cluster: string): number {
   return Math.min(2, columnsOf(cluster))
 }

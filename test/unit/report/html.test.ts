@@ -10,7 +10,7 @@ import { costsOf } from '../../../src/report/costs.ts'
 import { renderAll } from '../../../src/report/html/all.ts'
 import { html, link, type Value } from '../../../src/report/html/markup.ts'
 import { timelinePicture } from '../../../src/report/html/pictures-section.ts'
-import { MOST_BYTES, renderReport, wantedPictures } from '../../../src/report/html/report-page.ts'
+import { MOST_BYTES, pictureBlobs, renderReport } from '../../../src/report/html/report-page.ts'
 import { RESULTS } from '../../../src/report/outcomes.ts'
 import { type Facts, viewOf } from '../../../src/report/view.ts'
 import { entryWith } from '../engine/samples.ts'
@@ -107,7 +107,7 @@ test('nothing done yet: no empty tables, no picture of nothing', () => {
 
 test('pictures stand before and after; those that are not there are left out', () => {
   const view = viewOf(rich(), facts)
-  assert.deepEqual(wantedPictures(view), ['b'.repeat(40), 'c'.repeat(40)])
+  assert.deepEqual(pictureBlobs(view), ['b'.repeat(40), 'c'.repeat(40)])
   const both = renderReport(
     view,
     new Map([

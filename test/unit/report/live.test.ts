@@ -1,7 +1,13 @@
 // The live parts of a page: nothing of a state is markup, and the page runs only its own script.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { indexPage, indexPart, liveBody, liveHead, livePart } from '../../../src/report/html/live-page.ts'
+import {
+  indexPage,
+  liveBody,
+  liveHead,
+  renderIndex,
+  renderLivePart,
+} from '../../../src/report/html/live-page.ts'
 import { nothing } from '../../../src/report/html/markup.ts'
 import { contentSecurityPolicy, renderReport } from '../../../src/report/html/report-page.ts'
 import { liveViewOf } from '../../../src/report/live-view.ts'
@@ -18,7 +24,11 @@ test('whatever stands in a state, the page has the same elements', () => {
   const shown = (text: string) => {
     const state = text === '' ? midRun() : poisoned(midRun(), text)
     const one = liveViewOf(watched(state, { lines: [`x${text}`], place: `x${text}` }), NOW)
-    return [livePart(one).toString(), indexPart([one]).toString(), liveBody(nothing, `x${text}`).toString()]
+    return [
+      renderLivePart(one).toString(),
+      renderIndex([one]).toString(),
+      liveBody(nothing, `x${text}`).toString(),
+    ]
   }
   const plain = shown('words').map(tags)
   for (const { name, text } of hostileStrings) {
@@ -37,7 +47,7 @@ test('a page of a file lets nothing in; a live one its own script, by a nonce', 
   const live = {
     nonce: 'bm9uY2U=',
     head: liveHead('bm9uY2U='),
-    body: liveBody(livePart(liveViewOf(watched(state), NOW)), ''),
+    body: liveBody(renderLivePart(liveViewOf(watched(state), NOW)), ''),
   }
   const page = renderReport(view, new Map(), live)
   assert.ok(page.includes('script-src &#39;nonce-bm9uY2U=&#39;; connect-src &#39;self&#39;'))
