@@ -10,7 +10,8 @@ import type { RepositoryAddress } from './repository-address.ts'
 
 const OctokitWithPlugins = Octokit.plugin(retry, throttling)
 
-export type Api = InstanceType<typeof OctokitWithPlugins>
+/** Without `paginate`, which takes a refused listing for an empty one: see `pagesOf`. */
+export type Api = Omit<InstanceType<typeof OctokitWithPlugins>, 'paginate'>
 
 /** A repository on GitHub, as one token sees it. */
 export type GitHub = {
@@ -109,6 +110,20 @@ export function rateLimitedUntil(error: unknown, now: number): number | null {
     headers['x-ratelimit-remaining'] === '0' ||
     /rate limit|abuse detection/i.test(error.message)
   return isLimit ? now + waitSeconds(headers, now) * 1000 : null
+}
+
+/**
+ * The pages of a listing, until GitHub names no next one. Octokit's `paginate` ends without an error where GitHub answers 409, as
+ * for a repository without commits: what is there already would be created once more.
+ */
+export async function* pagesOf<T>(
+  ask: (page: number) => Promise<{ data: T; headers: { link?: string | undefined } }>,
+): AsyncGenerator<T> {
+  for (let page = 1; ; page++) {
+    const { data, headers } = await ask(page)
+    yield data
+    if (!/rel="next"/.test(headers.link ?? '')) return
+  }
 }
 
 /** For requests that create something: octokit does not repeat them. */

@@ -6,7 +6,7 @@ import type { QueuePort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { ineffectiveReason } from '../engine/planning/plan-events.ts'
 import { unchangedReply } from '../report/replies.ts'
-import { createOnce, type GitHub, githubMessage, httpStatusOf, NO_RETRIES } from './client.ts'
+import { createOnce, type GitHub, githubMessage, httpStatusOf, NO_RETRIES, pagesOf } from './client.ts'
 
 /** A comment as we need it. */
 export type Comment = {
@@ -231,13 +231,11 @@ export class Conversation implements QueuePort {
 
   /** The id of Ralph's own comment that begins with a marker. In a comment of another author a marker means nothing. */
   async #findOwnComment(pull: number, marker: string): Promise<number | null> {
-    const listing = this.#github.api.paginate.iterator(this.#github.api.rest.issues.listComments, {
-      ...this.#github.at,
-      issue_number: pull,
-      per_page: 100,
-    })
-    for await (const { data } of listing) {
-      const marked = data.filter(({ body }) => (body ?? '').startsWith(marker))
+    const { api, at } = this.#github
+    const wanted = { ...at, issue_number: pull, per_page: 100 }
+    const ask = (page: number) => api.rest.issues.listComments({ ...wanted, page })
+    for await (const comments of pagesOf(ask)) {
+      const marked = comments.filter(({ body }) => (body ?? '').startsWith(marker))
       const me = marked.length === 0 ? null : await this.#login()
       const mine = marked.find(({ user }) => user?.login === me)
       if (mine !== undefined) return Number(mine.id)

@@ -9,7 +9,15 @@ import {
   commitStatusOf,
   MOVED_ON,
 } from '../report/check-runs.ts'
-import { createOnce, type GitHub, githubMessage, httpStatusOf, isForbidden, NO_RETRIES } from './client.ts'
+import {
+  createOnce,
+  type GitHub,
+  githubMessage,
+  httpStatusOf,
+  isForbidden,
+  NO_RETRIES,
+  pagesOf,
+} from './client.ts'
 
 export type ReportAs = 'checks' | 'statuses' | 'none'
 
@@ -135,12 +143,11 @@ export class Checks {
   async #listChecks(sha: string): Promise<Map<string, Posted>> {
     const before = this.#known.get(sha)
     if (before !== undefined) return before
-    const runs = await this.#github.api.paginate(this.#github.api.rest.checks.listForRef, {
-      ...this.#github.at,
-      ref: sha,
-      filter: 'latest',
-      per_page: 100,
-    })
+    const { api, at } = this.#github
+    const wanted = { ...at, ref: sha, filter: 'latest' as const, per_page: 100 }
+    const ask = (page: number) => api.rest.checks.listForRef({ ...wanted, page })
+    const runs = []
+    for await (const { check_runs } of pagesOf(ask)) runs.push(...check_runs)
     const found = new Map<string, Posted>()
     for (const { name, id, external_id, status, output, app } of runs) {
       if (external_id?.startsWith(`ralph:${this.#key}:`) !== true) continue
@@ -242,11 +249,11 @@ export class Checks {
     word: (name: string) => ClosingReport,
     but: readonly string[],
   ): Promise<void> {
-    const listed = await this.#github.api.paginate(this.#github.api.rest.repos.listCommitStatusesForRef, {
-      ...this.#github.at,
-      ref: sha,
-      per_page: 100,
-    })
+    const { api, at } = this.#github
+    const wanted = { ...at, ref: sha, per_page: 100 }
+    const ask = (page: number) => api.rest.repos.listCommitStatusesForRef({ ...wanted, page })
+    const listed = []
+    for await (const statuses of pagesOf(ask)) listed.push(...statuses)
     const newest = new Map(listed.reverse().map(({ context, state }) => [context, state]))
     const open = [...newest].flatMap(([context, state]) => {
       const name = state === 'pending' ? checkOfStatus(context) : null

@@ -1,7 +1,7 @@
 // Whether the base branch requires a check of Ralph's, and whether every pull request can get it.
 import { parse } from 'yaml'
 import { pathsIn } from '../../git/tree-walk.ts'
-import { type GitHub, httpStatusOf, isForbidden } from '../../github/client.ts'
+import { type GitHub, httpStatusOf, isForbidden, pagesOf } from '../../github/client.ts'
 import { repositoryUrl } from '../../github/repository-address.ts'
 import { checkOfStatus } from '../../report/check-runs.ts'
 import { isMap } from '../../settings/values.ts'
@@ -49,7 +49,9 @@ type Rules = { checks: Required[]; hasQueue: boolean }
 async function rulesOf({ api, at }: GitHub, branch: string): Promise<Rules | null> {
   const { getBranchRules } = api.rest.repos
   try {
-    const rules = await api.paginate(getBranchRules, { ...at, branch, per_page: 100 })
+    const ask = (page: number) => getBranchRules({ ...at, branch, per_page: 100, page })
+    const rules = []
+    for await (const some of pagesOf(ask)) rules.push(...some)
     const { data } = await api.rest.repos.getBranch({ ...at, branch })
     const ofRules = rules.flatMap((rule) =>
       rule.type === 'required_status_checks' ? (rule.parameters?.required_status_checks ?? []) : [],

@@ -254,3 +254,32 @@ test('a wrong command is answered once, however many jobs read it', async () => 
   assert.equal(github.comments(pull).filter(({ body }) => body.endsWith('another')).length, 1)
   assert.deepEqual([github.violations, there.warnings], [[], []])
 })
+
+test('a listing that GitHub refuses is no empty one: nothing is answered twice, and there is one summary', async () => {
+  await using there = await place()
+  const { github, conversation, pull } = there
+  const { id } = github.comment('bob', pull, '/ralph retri US-003')
+  await conversation.reply(pull, id, 'an answer')
+  const sticky = await conversation.writeSticky(
+    pull,
+    null,
+    '<!-- ralph:sticky:auth -->',
+    '<!-- ralph:sticky:auth -->',
+  )
+  const before = github.comments(pull).length
+  github.fault({ method: 'GET', path: /\/comments$/ }, { status: 409 }, { times: 2 })
+  await assert.rejects(conversation.reply(pull, id, 'an answer'), { status: 409 })
+  const write = () =>
+    conversation.writeSticky(pull, null, '<!-- ralph:sticky:auth -->', '<!-- ralph:sticky:auth -->')
+  await assert.rejects(write(), { status: 409 })
+  assert.equal(await write(), sticky)
+  assert.equal(github.comments(pull).length, before)
+})
+
+test('our own comment is found behind more of them than a page shows', async () => {
+  await using there = await place()
+  const { github, conversation, pull } = there
+  for (let index = 0; index < 120; index++) github.comment('mallory', pull, `no ${index}`)
+  await conversation.reply(pull, 1, 'an answer')
+  assert.equal(await conversation.hasOwnComment(pull, '<!-- ralph:reply:1 -->'), true)
+})

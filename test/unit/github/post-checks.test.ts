@@ -59,6 +59,37 @@ test('the checks of a job that was killed say so, and not that the branch has mo
   }
 })
 
+test('a listing that GitHub refuses is no empty one: no check is posted twice, and none is taken to be closed', async () => {
+  await using there = await place('checks', { checks: 'write' })
+  const { github, checks, sha } = there
+  await checks.post(sha, [rollup])
+  // GitHub answers 409 where something else changes at the same time, or where there is no commit yet.
+  github.fault({ method: 'GET', path: /\/check-runs$/ }, { status: 409 }, { times: 2 })
+  const next = await there.nextJob()
+  await assert.rejects(next.post(sha, [rollup]), { status: 409 })
+  assert.deepEqual(await next.closeSuperseded([sha]), [sha])
+  assert.deepEqual(
+    github.checksOf(sha).map(({ name, status }) => [name, status]),
+    [['ralph', 'in_progress']],
+  )
+  assert.match(there.warnings.join(), /could not be closed, the next job tries again/)
+  assert.deepEqual(await next.closeSuperseded([sha]), [])
+})
+
+test('checks are found behind more of them than a page shows', async () => {
+  await using there = await place('checks', { checks: 'write' })
+  const { github, checks, sha } = there
+  await checks.post(sha, [rollup])
+  const [ours] = github.checksOf(sha)
+  assert.ok(ours !== undefined)
+  for (let index = 0; index < 120; index++) {
+    const id = github.world.nextId()
+    github.world.checks.set(id, { ...ours, id, name: `ci / ${index}`, externalId: null })
+  }
+  await (await there.nextJob()).post(sha, [rollup])
+  assert.equal(github.checksOf(sha).filter(({ name }) => name === 'ralph').length, 1)
+})
+
 test('statuses that are pending on a commit that is no head any more are ended, too', async () => {
   for (const [how, permissions] of [
     ['statuses', { statuses: 'write' }],
