@@ -88,7 +88,8 @@ async function requestFromQuery(
     for (const login of authors) if (!(await conversation.mayWrite(login))) strangers.push(login)
     if (strangers.length > 0) {
       const fix = 'set approve: person, or leave their issues out'
-      const expected = 'issues of people with write permission, since nobody reads the plan (approve: auto)'
+      const expected =
+        'issues of people with write permission, since no person reads the plan before it runs (approve: auto)'
       throw mistake(`some of ${strangers.slice(0, 5).join(', ')}`, expected, fix, path)
     }
   }
@@ -192,8 +193,9 @@ export async function readIssueText(
   const counts = async (login: string) => approve !== 'auto' || conversation.mayWrite(login)
   if (author === null || !(await counts(author))) {
     const fix = 'set approve: person, or open an issue with these words as somebody who has it'
-    const expected = 'one of a person with write permission, since nobody reads the plan (approve: auto)'
-    throw mistake(`an issue of ${author ?? 'nobody'}`, expected, fix, path)
+    const expected =
+      'one of a person with write permission, since no person reads the plan before it runs (approve: auto)'
+    throw mistake(`an issue of ${author ?? 'an unknown author'}`, expected, fix, path)
   }
   return { number, title, body, comments: await newestComments(github, issue, counts) }
 }

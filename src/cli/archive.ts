@@ -19,24 +19,24 @@ import { type LocalRun, openFeature } from './local-feature.ts'
 import { steer } from './steer.ts'
 import { linkMistakes, readText, writeFiles } from './write-files.ts'
 
-/** Moves the files without a commit: people look at the change and commit it themselves. Gives 0 when it was done. */
+/** Moves the files without a commit: people look at the change and commit it themselves. */
 export async function archive(context: Context): Promise<CommandResult> {
   using local = await openFeature(context)
   const state = await local.look()
   await refuseAtWork(state)
   await refuseOtherRun(local, state.branch)
-  const here = await prdHere(local, state)
+  const here = await readPrdInCheckout(local, state)
   const isFinished = here !== null && remaining(here).length === 0
   const isOver = remaining(state.prd).length === 0
   if (!isFinished && state.nonce !== '') {
     if (isOver) throw notMerged(state)
     return steer(context)
   }
-  if (here === null) throw notHere(state)
-  await refuseLoose(local, state)
+  if (here === null) throw notInFolder(state)
+  await refuseUncommitted(local, state)
   const paths = isFinished ? await moveFolder(local, state, here) : await moveDone(local, state, here)
-  context.say(`archived: ${paths.moved}`)
-  context.say(
+  context.print(`archived: ${paths.moved}`)
+  context.print(
     `${paths.what}; commit it: git add -A .ralph && git commit -m "chore: archive ${state.feature}"`,
   )
   return resultOfState(state, { archived: [paths.moved] })
@@ -44,7 +44,7 @@ export async function archive(context: Context): Promise<CommandResult> {
 
 type Moved = { moved: string; what: string }
 
-async function prdHere({ workspace }: LocalRun, state: State): Promise<Prd | null> {
+async function readPrdInCheckout({ workspace }: LocalRun, state: State): Promise<Prd | null> {
   const path = `${state.folder}/prd.json`
   const text = await readText(workspace.clone.workTree, path)
   const parsed = text === null ? null : parsePrd(text, path)
@@ -52,7 +52,7 @@ async function prdHere({ workspace }: LocalRun, state: State): Promise<Prd | nul
   return parsed?.prd ?? null
 }
 
-function notHere(state: State): UserError {
+function notInFolder(state: State): UserError {
   const found = prdPathOf(state)
   const fix = `run it (its first commit moves it to ${state.folder}), or move it there yourself`
   return new UserError({ path: 'feature', found, expected: 'stories in a folder of .ralph', fix })
@@ -65,23 +65,23 @@ function notMerged({ feature, branch }: State): UserError {
 }
 
 /** Throws UserError for uncommitted files, which would be in the archive alone, and on the run's own branch, where its files have to stay. */
-async function refuseLoose({ workspace, base }: LocalRun, state: State): Promise<void> {
+async function refuseUncommitted({ workspace, base }: LocalRun, state: State): Promise<void> {
   const { clone, repository } = workspace
   if (state.published !== null && clone.branch === state.branch) {
     const fix = `merge it, git switch ${base.defaultBranch ?? state.base.branch}, then ralph archive ${state.feature}`
     throw new UserError({ path: 'HEAD', found: state.branch, expected: 'the branch it was merged to', fix })
   }
   const dirt = await repository.dirt(clone.head ?? base.sha)
-  const loose = dirt.find(({ path }) => path.startsWith(`${state.folder}/`))
-  if (loose === undefined) return
-  const found = `${loose.path}, which is not committed`
+  const uncommitted = dirt.find(({ path }) => path.startsWith(`${state.folder}/`))
+  if (uncommitted === undefined) return
+  const found = `${uncommitted.path}, which is not committed`
   throw new UserError({ path: state.folder, found, expected: 'committed files', fix: 'commit it first' })
 }
 
 async function moveFolder({ workspace }: LocalRun, { folder }: State, prd: Prd): Promise<Moved> {
   const { workTree } = workspace.clone
-  const wrong = linkMistakes(workTree, [`${ARCHIVE}/${basename(folder)}`])
-  if (wrong.length > 0) throw new UserError(wrong)
+  const mistakes = linkMistakes(workTree, [`${ARCHIVE}/${basename(folder)}`])
+  if (mistakes.length > 0) throw new UserError(mistakes)
   const taken = await readdir(join(workTree, ARCHIVE)).catch(() => [])
   const to = `${ARCHIVE}/${freeName(basename(folder), new Set(taken))}`
   const page = learningsPage(basename(folder), prd.run.learnings)

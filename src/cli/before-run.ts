@@ -1,4 +1,4 @@
-// What a run would begin with, and all mistakes that keep it from beginning. `run`, `next` and `validate` use the same checks.
+// What a run would begin with, and all mistakes that keep it from beginning: the same checks for `run`, `next` and `validate`.
 
 import type { State } from '../engine/model/state.ts'
 import type { Settings, SettingsResult } from '../settings/read-settings.ts'
@@ -8,18 +8,18 @@ import { orUserError, UserError } from '../system/errors.ts'
 import type { Context } from './command-context.ts'
 import { type LocalRun, openLocal } from './local-feature.ts'
 
-type Voice = { warn(message: string): void }
+type Warner = { warn(message: string): void }
 
 /** Opens checkout and state as far as that works. Where `local` or `state` is null, the mistakes say why. */
 export async function checkBeforeRun(
   context: Context,
   read: SettingsResult,
-  voice: Voice,
-  hear?: (note: string) => void,
+  warner: Warner,
+  onNote?: (note: string) => void,
 ) {
-  const opened = await orUserError(() => openLocal(context, read.settings, voice))
+  const opened = await orUserError(() => openLocal(context, read.settings, warner))
   const local = opened instanceof UserError ? null : opened
-  const found = local === null ? null : await orUserError(() => local.look(hear))
+  const found = local === null ? null : await orUserError(() => local.look(onNote))
   const state = found instanceof UserError ? null : found
   const checkout = opened instanceof UserError ? opened.mistakes : checkoutOf(opened, state)
   const start: RunStart = {
@@ -34,15 +34,15 @@ export async function checkBeforeRun(
   return { local, state, start, mistakes, [Symbol.dispose]: () => local?.[Symbol.dispose]() }
 }
 
-/** The same, without mistakes. Throws UserError with every mistake. */
-export async function openForRun(...given: Parameters<typeof checkBeforeRun>) {
-  const { local, state, start, mistakes } = await checkBeforeRun(...given)
+/** The same, but throws UserError with every mistake. */
+export async function openForRun(...args: Parameters<typeof checkBeforeRun>) {
+  const { local, state, start, mistakes } = await checkBeforeRun(...args)
   if (mistakes.length === 0 && local !== null && state !== null) return { local, state, start }
   local?.[Symbol.dispose]()
   throw new UserError(mistakes)
 }
 
-/** What of it is no feature's. */
+/** The part of a run's start that does not depend on a feature. */
 export function startOf(
   { env, directory, flags }: Context,
   settings: Settings,

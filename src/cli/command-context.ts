@@ -25,17 +25,17 @@ export type Context = {
   command: CommandName
   flags: Flags
   /** The words after the name of a command that takes words, and the text after ` -- `; null for other commands. */
-  given: { words: readonly string[]; text: string } | null
+  args: { words: readonly string[]; text: string } | null
   feature: string | null
   json: boolean
   directory: string
   env: Record<string, string>
-  /** Where people look: with `--json` the one line on stdout is the answer. */
+  /** Where lines for people go: stdout, or stderr with `--json`, where stdout has the one line of JSON alone. */
   out: NodeJS.WriteStream
-  /** Takes the values of keys that the environment has out of a text. */
+  /** Removes the values of the environment's keys from a text. */
   redact(text: string): string
-  /** Tells people lines, without these values. */
-  say(text: string): void
+  /** Prints lines for people, redacted. */
+  print(text: string): void
   warn(text: string): void
 }
 
@@ -43,7 +43,7 @@ export function contextOf(
   command: CommandName,
   flags: Flags,
   feature: string | undefined,
-  given: Context['given'] = null,
+  args: Context['args'] = null,
 ): Context {
   const env = hostEnvironment()
   const directory = typeof flags.directory === 'string' ? resolve(flags.directory) : process.cwd()
@@ -51,12 +51,24 @@ export function contextOf(
   const json = flags.json === true
   const out = json ? process.stderr : process.stdout
   const { redact } = createRedactor(secretsIn(env))
-  const say = (text: string) => printLines(out, redact(text))
+  const print = (text: string) => printLines(out, redact(text))
   const warn = (text: string) => printLines(process.stderr, `warning: ${redact(text)}`)
-  return { command, flags, given, feature: named ?? null, json, directory, env, out, redact, say, warn }
+  return {
+    command,
+    flags,
+    args: args,
+    feature: named ?? null,
+    json,
+    directory,
+    env,
+    out,
+    redact,
+    print: print,
+    warn,
+  }
 }
 
-/** Flags over the configuration file over the defaults. Throws UserError with every mistake. */
+/** The settings: flags over the configuration file over the defaults. Throws UserError with every mistake. */
 export async function settingsOf(
   context: Context,
   extra: Flags = {},
@@ -66,9 +78,9 @@ export async function settingsOf(
   return result
 }
 
-/** The same, with the mistakes beside what could be read. */
+/** The same, but returns the mistakes together with what could be read. */
 export async function readSettings(context: Context, extra: Flags = {}): Promise<SettingsResult> {
-  // Loaded here: `ralph --version` and help have no use for it.
+  // Loaded late, because `ralph --version` and help do not need it.
   const { flagTable, resolveSettings } = await import(
     /* webpackChunkName: "work" */ '../settings/read-settings.ts'
   )
@@ -82,7 +94,7 @@ export async function readSettings(context: Context, extra: Flags = {}): Promise
   )
 }
 
-/** The top of the checkout that a folder is in, where the configuration is; outside of a repository the folder itself. */
+/** The top folder of the checkout, which has the configuration file; outside of a repository the folder itself. */
 export function findTop(directory: string): { top: string; isRepository: boolean } {
   for (let at = directory; ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return { top: at, isRepository: true }
@@ -90,7 +102,7 @@ export function findTop(directory: string): { top: string; isRepository: boolean
   }
 }
 
-/** Writes lines that a terminal and a job log only show: in another CI, or in a step of a workflow, this is its output. */
+/** Prints lines that neither a terminal nor a workflow's runner can take for a command of theirs. */
 export function printLines(stream: { write(text: string): unknown }, text: string): void {
   stream.write(`${text.split('\n').map(sanitizeLine).join('\n')}\n`)
 }
@@ -102,7 +114,7 @@ export function refuseFromInside({ env, command }: Context): void {
   throw new UserError({ path: `ralph ${command}`, found, expected: 'a person', fix: 'leave it to people' })
 }
 
-/** Throws UserError where the word behind the command and `--feature` name two of them. */
+/** Throws UserError where the word after the command and `--feature` name two features. */
 export function refuseTwoFeatures({ command, flags }: Context, word: string | undefined): void {
   const { feature: flag } = flags
   if (word === undefined || typeof flag !== 'string' || flag === word) return
@@ -111,12 +123,12 @@ export function refuseTwoFeatures({ command, flags }: Context, word: string | un
   throw new UserError({ path: `ralph ${command}`, found, expected: 'one feature', fix })
 }
 
-/** A command's result that gives the status of a feature. */
+/** The result of a command with the outputs of a feature's state. */
 export function resultOfState(state: State, more: Record<string, unknown> = {}, code = 0): CommandResult {
   return { code, outputs: outputsOf(state, state.prd.run.outcome, null), more }
 }
 
-/** The answer where the person has left; `state`: where it is known. */
+/** The result after a signal or a cancelled question; `state`: where it is known. */
 export function interruptedResult(state: State | null = null): CommandResult {
   return { code: EXIT_CODES.interrupted, outputs: outputsOf(state, 'interrupted', null) }
 }
@@ -132,7 +144,7 @@ export function onSignals(
   first: (signal: NodeJS.Signals) => void,
   leave: () => void = () => {},
 ): () => void {
-  const heard = (signal: NodeJS.Signals) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     if (stop.signal.aborted) {
       leave()
       process.exit(EXIT_CODES.interrupted)
@@ -140,9 +152,9 @@ export function onSignals(
     first(signal)
     stop.abort()
   }
-  for (const signal of SIGNALS) process.on(signal, heard)
+  for (const signal of SIGNALS) process.on(signal, onSignal)
   return () => {
-    for (const signal of SIGNALS) process.off(signal, heard)
+    for (const signal of SIGNALS) process.off(signal, onSignal)
   }
 }
 
@@ -158,14 +170,14 @@ export async function runCommand(context: Context, act: () => Promise<CommandRes
 export function errorResult(
   context: Context,
   error: unknown,
-  beside: Record<string, unknown> = {},
+  extra: Record<string, unknown> = {},
   state: State | null = null,
 ): CommandResult {
   const errors = error instanceof UserError ? error.mistakes : [unexpected(context, error)]
   for (const mistake of errors) printLines(process.stderr, `error: ${context.redact(formatMistake(mistake))}`)
   const outputs = outputsOf(state, 'error', null)
   outputs.feature ??= context.feature
-  return { code: EXIT_CODES.error, outputs, more: { errors, ...beside } }
+  return { code: EXIT_CODES.error, outputs, more: { errors, ...extra } }
 }
 
 function unexpected({ directory }: Context, error: unknown): Mistake {

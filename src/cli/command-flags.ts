@@ -14,7 +14,7 @@ export type CliCommand = {
   exits: readonly (readonly [code: number, meaning: string])[]
 }
 
-/** Read on the CLI as everywhere, so that one configuration serves both; here they change nothing. */
+/** Settings of the action alone. The CLI accepts and ignores them, so that one configuration file serves both. */
 const OF_THE_ACTION: ReadonlySet<string> = new Set(
   'command token publishToken pullRequest reportAs signCommits redispatch workflow'.split(' '),
 )
@@ -23,34 +23,35 @@ export const isListed = ({ key }: FlagRow): boolean => !OF_THE_ACTION.has(key)
 
 const none = () => false
 const all = () => true
-/** Where the feature is: all that a command needs which does no work. */
-const place = (flag: FlagRow) => flag.group === 'what' && isListed(flag) && !isPart(flag) && !isOfPlan(flag)
+/** Flags that say where the feature is: all that a command needs that does no work. */
+const isLocation = (flag: FlagRow) =>
+  flag.group === 'what' && isListed(flag) && !isPart(flag) && !isOfPlan(flag)
 /** Flags that choose a part of the feature. */
 const isPart = ({ key }: FlagRow) => key === 'stories' || key === 'epic'
-/** Of a plan alone. */
+/** Flags of `ralph plan` alone. */
 const isOfPlan = ({ key }: FlagRow) => key === 'ask'
-const decision = (flag: FlagRow) =>
-  place(flag) || flag.group === 'limits' || ['baseline', 'finalVerification'].includes(flag.key)
-/** What a workflow or a configuration holds; whom to tell is a secret, which init asks for. */
-const answers = (flag: FlagRow) =>
+const isForStatus = (flag: FlagRow) =>
+  isLocation(flag) || flag.group === 'limits' || ['baseline', 'finalVerification'].includes(flag.key)
+/** Settings that `init` writes into a workflow or a configuration. `notify` holds secrets: `init --notify` writes it elsewhere. */
+const isForInit = (flag: FlagRow) =>
   (flag.group !== 'what' && flag.key !== 'notify') ||
   ['baseBranch', 'branchPrefix', 'workingDirectory'].includes(flag.key)
-const judgement = (flag: FlagRow) =>
-  place(flag) ||
+const isForJudge = (flag: FlagRow) =>
+  isLocation(flag) ||
   isPart(flag) ||
   ['agent', 'gates'].includes(flag.group) ||
   ['iterationTimeout', 'idleTimeout', 'isolation'].includes(flag.key)
 
 const OUTCOMES = Object.entries(EXIT_CODES).map(([outcome, code]): [number, string] => [code, outcome])
-const BAD = [64, 'bad input'] as const
-const UNWRITTEN = [64, 'bad input, nothing was written'] as const
+const BAD_INPUT = [64, 'bad input'] as const
+const NOT_WRITTEN = [64, 'bad input, nothing was written'] as const
 const INTERRUPTED = [130, 'interrupted, nothing was written'] as const
-const LOOKS = [[0, 'fine'], [1, 'not fine'], BAD] as const
-const HEARD = [
+const LOOK_EXITS = [[0, 'fine'], [1, 'not fine'], BAD_INPUT] as const
+const STEERING_EXITS = [
   [0, 'taken'],
   [64, 'not understood, nothing was changed'],
 ] as const
-const WATCHED = [
+const WATCH_EXITS = [
   [0, 'shown'],
   [64, 'bad input, or nothing to show'],
 ] as const
@@ -63,14 +64,19 @@ const PORT: OwnOption = ['--port <number>', 'of the page (default: one that is f
 
 const steering = (...options: OwnOption[]): CliCommand => ({
   takes: 'words',
-  settings: place,
+  settings: isLocation,
   options,
-  exits: HEARD,
+  exits: STEERING_EXITS,
 })
 /** Flags of commands that only look at a feature. */
 const looks = (settings: CliCommand['settings']) =>
-  ({ takes: 'feature', settings, options: [], exits: LOOKS }) as const
-const aboutStory = { takes: 'words', settings: place, options: [], exits: [[0, 'told'], BAD] } as const
+  ({ takes: 'feature', settings, options: [], exits: LOOK_EXITS }) as const
+const aboutStory = {
+  takes: 'words',
+  settings: isLocation,
+  options: [],
+  exits: [[0, 'printed'], BAD_INPUT],
+} as const
 
 /** The list of `ralph help`, in its order: five commands to begin with, and the others by what they are for. */
 export const HELP_GROUPS: readonly (readonly [
@@ -96,16 +102,16 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   },
   init: {
     takes: 'nothing',
-    settings: answers,
+    settings: isForInit,
     options: [
       ['--yes', 'take what is found, and ask nothing'],
       ['--no-try', 'do not run the proposed commands once to see which are green'],
       ['--bmad', 'also install the /ralph workflow into a BMAD project'],
       ['--required', 'also write the workflow that answers where a rule requires the check `ralph`'],
-      ['--notify', 'only ask whom a run should tell, and keep it in ~/.ralph.env (mode 600)'],
+      ['--notify', 'only ask where notifications of a run go, and write that to ~/.ralph.env (mode 600)'],
       ['--pin <commit>', "the action's commit (default: that of v1, looked up)"],
     ],
-    exits: [[0, 'written, or nothing to do'], UNWRITTEN, INTERRUPTED],
+    exits: [[0, 'written, or nothing to do'], NOT_WRITTEN, INTERRUPTED],
   },
   run: {
     takes: 'feature',
@@ -118,12 +124,12 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     ],
     exits: OUTCOMES,
   },
-  status: looks(decision),
+  status: looks(isForStatus),
   why: aboutStory,
   diff: aboutStory,
   plan: {
     takes: 'words',
-    settings: (flag) => judgement(flag) || isOfPlan(flag),
+    settings: (flag) => isForJudge(flag) || isOfPlan(flag),
     options: [
       [
         '--from <path...>',
@@ -132,7 +138,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--as <kind-and-file...>', 'stories FILE or background FILE: what a file is, whatever it looks like'],
       ['--yes', 'take the plan as it is shown, without questions'],
     ],
-    exits: [[0, 'written, or there already'], [1, 'left, nothing was written'], UNWRITTEN, INTERRUPTED],
+    exits: [[0, 'written, or there already'], [1, 'left, nothing was written'], NOT_WRITTEN, INTERRUPTED],
   },
   next: looks(all),
   validate: looks(all),
@@ -143,57 +149,57 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--no-gates', 'run no gate'],
       ['--ask-agent', 'also ask the agent for one word, in a session that costs what it costs'],
     ],
-    exits: [[0, 'nothing keeps a run from working'], [1, 'something does'], BAD, [130, 'interrupted']],
+    exits: [[0, 'nothing keeps a run from working'], [1, 'something does'], BAD_INPUT, [130, 'interrupted']],
   },
   notify: {
     takes: 'nothing',
     settings: ({ key }) => key === 'notify' || key === 'configFile' || key === 'isolation',
     options: [['--test [kind]', 'send one message to each, or to one: slack, discord, ...']],
     exits: [
-      [0, 'everybody took it'],
-      [1, 'somebody did not'],
-      [64, 'bad input, or nobody to tell'],
+      [0, 'every service took it'],
+      [1, 'a service did not'],
+      [64, 'bad input, or no service is set up'],
     ],
   },
   prompt: {
     takes: 'words',
-    settings: judgement,
+    settings: isForJudge,
     options: [],
-    exits: [[0, 'printed'], BAD],
+    exits: [[0, 'printed'], BAD_INPUT],
   },
   log: {
     takes: 'words',
-    settings: place,
+    settings: isLocation,
     options: [
       ['--attempt <number>', 'an earlier attempt (default: the last)'],
       ['--follow', 'show the sessions of a run in work as they go on, until it has ended'],
       ['--raw', 'what the agent printed, line by line'],
     ],
-    exits: [[0, 'printed'], [1, 'nothing ran on this machine'], BAD],
+    exits: [[0, 'printed'], [1, 'nothing ran on this machine'], BAD_INPUT],
   },
   report: {
     takes: 'feature',
-    settings: decision,
+    settings: isForStatus,
     options: [
       ['--open', 'show it in the browser, where this is a terminal'],
       ['--markdown', 'print the summary of a job instead, in Markdown'],
       ['--output <file>', 'write it there (default: .git/ralph/report)'],
       ['--all', 'all features of the clone in one table, with totals'],
     ],
-    exits: [[0, 'written'], BAD],
+    exits: [[0, 'written'], BAD_INPUT],
   },
   monitor: {
     takes: 'words',
-    settings: place,
+    settings: isLocation,
     options: [REMOTE, ['--web', 'as `ralph serve`'], PORT],
-    exits: WATCHED,
+    exits: WATCH_EXITS,
   },
-  serve: { takes: 'words', settings: place, options: [REMOTE, PORT], exits: WATCHED },
+  serve: { takes: 'words', settings: isLocation, options: [REMOTE, PORT], exits: WATCH_EXITS },
   verify: {
     takes: 'feature',
-    settings: judgement,
+    settings: isForJudge,
     options: [],
-    exits: [[0, 'every gate is green and the judge agrees'], [1, 'not so'], BAD, [130, 'interrupted']],
+    exits: [[0, 'every gate is green and the judge agrees'], [1, 'not so'], BAD_INPUT, [130, 'interrupted']],
   },
   pause: { ...steering(), takes: 'feature' },
   stop: { ...steering(), takes: 'feature' },
@@ -209,9 +215,9 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   'approve-plan': steering(),
   archive: {
     takes: 'feature',
-    settings: place,
+    settings: isLocation,
     options: [],
-    exits: HEARD,
+    exits: STEERING_EXITS,
   },
   limit: steering(),
   upgrade: {
@@ -220,10 +226,10 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     options: [['--yes', 'write what is shown, without a question']],
     exits: [
       [0, 'written, or nothing to do'],
-      [1, 'the releases could not be asked for'],
-      UNWRITTEN,
+      [1, 'the releases could not be read'],
+      NOT_WRITTEN,
       INTERRUPTED,
     ],
   },
-  completion: { takes: 'words', settings: none, options: [], exits: [[0, 'printed'], BAD] },
+  completion: { takes: 'words', settings: none, options: [], exits: [[0, 'printed'], BAD_INPUT] },
 }

@@ -1,5 +1,5 @@
-// The commit that gates, a judge or a planner have in the checkout, noted beside the clone while they do: where a run is killed then,
-// changes to it are discarded. An agent may forge the note; the guard looks at the result like at any other change.
+// While gates, a judge or a planner look at a commit in the checkout, its id is noted in Ralph's git directory. If the run is killed
+// meanwhile, the next one discards what they changed. An agent may forge the note; the guard looks at the result as at any change.
 
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,15 +18,15 @@ const NOTE = /^(\S+) ([0-9a-f]+) ([0-9a-f]+)$/
 export function currentCommitNotes(git: Git): Observer {
   return {
     async step(step, { lease, published, base, green }) {
-      const commit = commitLookedAtBy(step, green)
+      const commit = commitCheckedBy(step, green)
       if (commit === null || lease === null) return
-      placeFile(git, `${lease.mark} ${published === null ? base.sha : green} ${commit}`, noteOf(git))
+      placeFile(git, `${lease.mark} ${published === null ? base.sha : green} ${commit}`, noteFile(git))
     },
-    event: async () => removeSync(noteOf(git)),
+    event: async () => removeSync(noteFile(git)),
   }
 }
 
-function commitLookedAtBy(step: Step, green: string): string | null {
+function commitCheckedBy(step: Step, green: string): string | null {
   // Steps of an attempt that has a work tree of its own look at that one.
   if ('attempt' in step && step.attempt.inLane === true)
     return step.kind === 'accept' ? step.attempt.candidate.commit : null
@@ -39,43 +39,43 @@ function candidateOf(attempt: AttemptStep['attempt']): string | null {
   return 'candidate' in attempt ? attempt.candidate.commit : null
 }
 
-/** The commit that a killed run was checking; null if there is none, or if people have committed since. */
-export async function commitLookedAt(
+/** The commit that a killed run was checking; null if it checked none, or if people have committed since. */
+export async function interruptedCheck(
   { git, clone, objects }: Workspace,
   { lease, branch, published }: State,
 ): Promise<string | null> {
-  const text = readRegularFileSync(noteOf(git), 1000)?.toString('utf8') ?? ''
+  const text = readRegularFileSync(noteFile(git), 1000)?.toString('utf8') ?? ''
   const [, mark, head, commit = ''] = NOTE.exec(text) ?? []
   const isThere = mark === lease?.mark && head === clone.head
   if (!isThere || (published !== null && clone.branch !== branch)) return null
   return (await objects.root(commit)) === null ? null : commit
 }
 
-/** Puts the tree back to the commit. Reports what is moved away, and to where: a person may have worked there. */
-export async function throwAway(
+/** Puts the tree back to the commit. Warns of what is moved away, and to where: a person may have worked there. */
+export async function discardChanges(
   workspace: Workspace,
   commit: string,
   warn: (message: string) => void,
 ): Promise<void> {
   const { git, repository } = workspace
   const paths = (await repository.dirt(commit)).map(({ path }) => path)
-  const mend = paths.length === 0 ? null : await putAside(workspace, commit, paths)
-  if (mend !== null) {
+  const howToRestore = paths.length === 0 ? null : await saveChanges(workspace, commit, paths)
+  if (howToRestore !== null) {
     const what = `${paths.length} changes were left by what looked at ${commit.slice(0, 7)} when the run was killed`
-    warn(`${what}, and are taken away. Were they yours? ${mend}`)
+    warn(`${what}, and are taken away. Were they yours? ${howToRestore}`)
     await repository.checkOut(commit, null)
   }
-  removeSync(noteOf(git))
+  removeSync(noteFile(git))
 }
 
-/** How they can be had again; null where they could be put nowhere, and stay. */
-async function putAside(
+/** Saves the changes, and returns how to restore them; null where they could not be saved, and stay where they are. */
+async function saveChanges(
   { clone, repository }: Workspace,
   commit: string,
   paths: readonly string[],
 ): Promise<string | null> {
-  const aside = await repository.adopt(commit, paths, 'left in the work tree').catch(() => null)
-  if (aside !== null) return `git restore --source=${aside} -- <path>`
+  const saved = await repository.adopt(commit, paths, 'left in the work tree').catch(() => null)
+  if (saved !== null) return `git restore --source=${saved} -- <path>`
   // What git cannot read, such as a repository, is moved as it is.
   const folder = join(clone.gitDir, 'ralph', `left-${Date.now()}`)
   let moved = 0
@@ -87,9 +87,9 @@ async function putAside(
       () => {},
     )
   }
-  return moved === 0 ? null : `They lie in ${folder}`
+  return moved === 0 ? null : `They are in ${folder}`
 }
 
-function noteOf({ own }: Git): string {
+function noteFile({ own }: Git): string {
   return join(own, 'looked-at')
 }

@@ -1,22 +1,22 @@
-// The scripts that shells read, for bash, zsh and fish. Names of features come from folders that anybody may have named: what is no
-// plain name is left out, for bash expands the words that it offers.
+// The completion scripts for bash, zsh and fish. Names of features come from folders, and bash expands the words that it offers: so
+// only names of letters, digits, dots, dashes and underscores are offered.
 
 export type CompletedOption = {
   flag: string
   meaning: string
-  /** Null where it takes none; a list of those that there are, empty where they are not known. */
+  /** Null where the option takes no value; a list has the possible values, and is empty where they are not known. */
   value: null | 'file' | 'folder' | readonly string[]
 }
 
-export type Completed = {
+export type CompletedCommand = {
   names: readonly string[]
   meaning: string
-  /** What stands behind the command: the features of the checkout, or one of these words. */
+  /** What follows the command: a feature of the checkout, or one of these words. */
   words: 'features' | readonly string[]
   options: readonly CompletedOption[]
 }
 
-export function bashScript(commands: readonly Completed[]): string {
+export function bashScript(commands: readonly CompletedCommand[]): string {
   const all = commands.flatMap(({ names }) => names)
   const cases = commands.map(({ names, words, options }) => {
     const offered = words === 'features' ? '$(_ralph_features)' : words.join(' ')
@@ -51,13 +51,13 @@ ${cases.join('\n')}
 complete -F _ralph ralph`
 }
 
-/** A case for each option with a value, by what is offered behind it. */
-function bashValues(commands: readonly Completed[]): string[] {
+/** A case for all options that take the same kind of value. */
+function bashValues(commands: readonly CompletedCommand[]): string[] {
   const cases = new Map<string, Set<string>>()
   const all = commands.flatMap(({ options }) => options)
   const bare = new Set(all.flatMap(({ flag, value }) => (value === null ? [flag] : [])))
   for (const { flag, value } of all) {
-    // What takes a value in one command alone, such as --notify, may be followed by anything.
+    // An option that takes a value in only some commands, such as --notify, may be followed by anything.
     if (value === null || bare.has(flag)) continue
     const flags = flag === '--directory' ? [flag, '-C'] : [flag]
     const known = cases.get(bashOffer(value)) ?? new Set()
@@ -73,13 +73,14 @@ function bashOffer(value: NonNullable<CompletedOption['value']>): string {
   return value.length === 0 ? 'return' : `_ralph_offer -W '${value.join(' ')}' -- "$cur"; return`
 }
 
-export function zshScript(commands: readonly Completed[]): string {
+export function zshScript(commands: readonly CompletedCommand[]): string {
   const list = commands.flatMap(({ names, meaning }) =>
-    names.map((name) => `    ${quoted(`${name}:${meaning.replaceAll(':', '\\:')}`)}`),
+    names.map((name) => `    ${singleQuoted(`${name}:${meaning.replaceAll(':', '\\:')}`)}`),
   )
   const cases = commands.map(({ names, words, options }) => {
-    const behind = words === 'features' ? '_ralph_features' : words.length > 0 ? `(${words.join(' ')})` : ' '
-    const specs = [...options.flatMap(zshSpecs), quoted(`*::word:${behind}`)]
+    const completed =
+      words === 'features' ? '_ralph_features' : words.length > 0 ? `(${words.join(' ')})` : ' '
+    const specs = [...options.flatMap(zshSpecs), singleQuoted(`*::word:${completed}`)]
     return `    ${names.join('|')})\n      _arguments ${specs.join(' \\\n        ')} ;;`
   })
   return `#compdef ralph
@@ -112,19 +113,19 @@ if [ "$funcstack[1]" = _ralph ]; then _ralph "$@"; else compdef _ralph ralph; fi
 function zshSpecs({ flag, meaning, value }: CompletedOption): string[] {
   const text = meaning.replaceAll(/[[\]:\\]/g, '\\$&')
   const flags = flag === '--directory' ? [flag, '-C'] : [flag]
-  const behind = { file: ':file:_files', folder: ':folder:_files -/' }
+  const completed = { file: ':file:_files', folder: ':folder:_files -/' }
   return flags.map((one) => {
-    if (value === null) return quoted(`${one}[${text}]`)
-    if (value === 'file' || value === 'folder') return quoted(`*${one}[${text}]${behind[value]}`)
-    return quoted(`*${one}[${text}]:value:${value.length === 0 ? ' ' : `(${value.join(' ')})`}`)
+    if (value === null) return singleQuoted(`${one}[${text}]`)
+    if (value === 'file' || value === 'folder') return singleQuoted(`*${one}[${text}]${completed[value]}`)
+    return singleQuoted(`*${one}[${text}]:value:${value.length === 0 ? ' ' : `(${value.join(' ')})`}`)
   })
 }
 
-export function fishScript(commands: readonly Completed[]): string {
+export function fishScript(commands: readonly CompletedCommand[]): string {
   const first = commands.flatMap(({ names, meaning }) =>
     names.map((name) => `complete -c ralph -n __fish_use_subcommand -a ${name} -d ${fishText(meaning)}`),
   )
-  const behind = commands.flatMap(({ names, words, options }) => {
+  const completed = commands.flatMap(({ names, words, options }) => {
     const when = `complete -c ralph -n ${fishText(`__fish_seen_subcommand_from ${names.join(' ')}`)}`
     const offered = words === 'features' ? '(__ralph_features)' : words.join(' ')
     return [
@@ -139,7 +140,7 @@ function __ralph_features
   end
 end
 complete -c ralph -f
-${[...first, ...behind].join('\n')}`
+${[...first, ...completed].join('\n')}`
 }
 
 function fishOption({ flag, meaning, value }: CompletedOption): string {
@@ -152,7 +153,7 @@ function fishOption({ flag, meaning, value }: CompletedOption): string {
 }
 
 /** For bash and zsh. */
-function quoted(text: string): string {
+function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 

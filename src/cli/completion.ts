@@ -1,4 +1,4 @@
-// `ralph completion`: prints what completes the commands and their options on a shell, made of the tables that help is made of.
+// `ralph completion`: prints a shell's completion script, made of the same tables as the help.
 import { type CommandName, commandsOn } from '../engine/commands/command-table.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { flagTable } from '../settings/read-settings.ts'
@@ -8,20 +8,20 @@ import type { CommandResult, Context } from './command-context.ts'
 import { CLI_COMMANDS, isListed } from './command-flags.ts'
 import {
   bashScript,
-  type Completed,
+  type CompletedCommand,
   type CompletedOption,
   fishScript,
   zshScript,
 } from './completion-scripts.ts'
 
-const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => string>> = {
+const SHELLS: Readonly<Record<string, (commands: readonly CompletedCommand[]) => string>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,
 }
 
-export async function completion({ given, say }: Context): Promise<CommandResult> {
-  const [shell = '', ...more] = given?.words ?? []
+export async function completion({ args, print }: Context): Promise<CommandResult> {
+  const [shell = '', ...more] = args?.words ?? []
   const script = Object.hasOwn(SHELLS, shell) && more.length === 0 ? SHELLS[shell] : undefined
   if (script === undefined) {
     const found = shell === '' ? 'no shell' : `"${[shell, ...more].join(' ')}"`
@@ -29,7 +29,7 @@ export async function completion({ given, say }: Context): Promise<CommandResult
     throw new UserError({ path: 'ralph completion', found, expected: Object.keys(SHELLS).join(', '), fix })
   }
   const text = script(completedCommands())
-  say(text)
+  print(text)
   return { code: 0, outputs: outputsOf(null, null, null), more: { shell, script: text } }
 }
 
@@ -37,7 +37,7 @@ export async function completion({ given, say }: Context): Promise<CommandResult
 const FILES = new Set(['--from', '--output', '--config-file'])
 const FOLDERS = new Set(['--directory', '--working-directory'])
 
-export function completedCommands(): Completed[] {
+export function completedCommands(): CompletedCommand[] {
   const commands = commandsOn('cli').map((listed) => ({
     names: listed.also === null ? [listed.name] : [listed.name, listed.also],
     meaning: listed.meaning.replaceAll('`', ''),
@@ -48,7 +48,7 @@ export function completedCommands(): Completed[] {
   return commands.map((command) => (command.names.includes('help') ? { ...command, words: names } : command))
 }
 
-function wordsOf(name: CommandName): Completed['words'] {
+function wordsOf(name: CommandName): CompletedCommand['words'] {
   if (name === 'help') return []
   if (name === 'completion') return Object.keys(SHELLS)
   const takesFeature = CLI_COMMANDS[name].takes === 'feature' || ['plan', 'monitor', 'serve'].includes(name)
@@ -74,7 +74,7 @@ function optionsOf(name: Exclude<CommandName, 'help'>): CompletedOption[] {
   ]
 }
 
-/** As commander writes it: `--port <number>`. */
+/** Of an option as commander writes it: `--port <number>`. */
 function ownOption(flags: string, meaning: string): CompletedOption {
   const [flag = '', value] = flags.split(' ')
   return { flag, meaning, value: value === undefined ? null : offeredFor(flag, []) }

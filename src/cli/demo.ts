@@ -14,13 +14,13 @@ export async function demo(context: Context): Promise<CommandResult> {
   const directory = await mkdtemp(join(tmpdir(), 'ralph-demo-'))
   await writeFiles(directory, PROJECT)
   const git = (...args: string[]) =>
-    promisify(execFile)('git', args, { cwd: directory, env: { ...context.env, ...WHO } })
+    promisify(execFile)('git', args, { cwd: directory, env: { ...context.env, ...IDENTITY } })
   await git('init', '-q', '-b', 'main')
   await git('add', '-A')
   await git('commit', '-q', '-m', 'feat: a converter that knows one unit')
   const folder = `.ralph/2026-01-31-${FEATURE}`
-  context.say(`A sample project was made in ${directory}`)
-  context.say(`Its stories: ${folder}/prd.json. Its gates: node --check, node --test.\n`)
+  context.print(`A sample project was made in ${directory}`)
+  context.print(`Its stories: ${folder}/prd.json. Its gates: node --check, node --test.\n`)
   // The agent is this program again, as a process of its own: only its files and its exit code count.
   const self = `"${process.execPath}" "${process.argv[1] ?? ''}" demo-agent`
   const flags = {
@@ -30,19 +30,19 @@ export async function demo(context: Context): Promise<CommandResult> {
     gate: ['syntax=node --check src/convert.mjs', 'test=node --test'],
     maxAttempts: '3',
   }
-  const env = { ...context.env, ...WHO }
+  const env = { ...context.env, ...IDENTITY }
   const answer = await run({ ...context, flags, feature: FEATURE, directory, env })
-  const places = [
+  const hints = [
     ['git log --stat', 'one commit a story, each with green gates'],
     [`cat ${folder}/progress.txt`, 'what happened, the rejected attempt too'],
     ['less .git/ralph/transcripts/*/*', 'what the agent said'],
   ]
-  context.say(`\nLook at it:\n  cd ${directory}`)
-  for (const [typed = '', meaning] of places) context.say(`  ${typed.padEnd(48)}${meaning}`)
+  context.print(`\nLook at it:\n  cd ${directory}`)
+  for (const [command = '', meaning] of hints) context.print(`  ${command.padEnd(48)}${meaning}`)
   return { ...answer, more: { ...answer.more, directory } }
 }
 
-const WHO = {
+const IDENTITY = {
   GIT_AUTHOR_NAME: 'Ralph demo',
   GIT_AUTHOR_EMAIL: 'demo@localhost',
   GIT_COMMITTER_NAME: 'Ralph demo',

@@ -1,4 +1,4 @@
-// `ralph doctor`: everything that a run needs, looked at without beginning one. Exit 0 when fine, 1 when something is not.
+// `ralph doctor`: checks everything that a run needs, without beginning one. Exit 0 when all is fine, 1 when something is not.
 
 import { isAlive } from '../app/at-work.ts'
 import { redactorFor } from '../app/redactor.ts'
@@ -25,30 +25,30 @@ import { type CommandResult, type Context, onSignals, printLines, readSettings }
 import { baseOf, defaultBranchOf, defaultOf, remoteOf } from './origin.ts'
 
 export async function doctor(context: Context): Promise<CommandResult> {
-  // Commander makes one option of `--gates` and `--no-gates`.
-  const { gates: given, ...others } = context.flags
-  const read = await readSettings({ ...context, flags: given === false ? others : context.flags })
+  // Commander makes one option of the setting `--gates <value>` and of `--no-gates`.
+  const { gates, ...others } = context.flags
+  const read = await readSettings({ ...context, flags: gates === false ? others : context.flags })
   const mistakes = read.ok ? [] : read.mistakes
   // A mistake on the command line ends the command; a mistake in a file is one of the findings.
   const typed = mistakes.filter(({ path }) => path.startsWith('--'))
   if (typed.length > 0) throw new UserError(typed)
   const { settings, notes } = read
   const stop = new AbortController()
-  const heard = (signal: string) =>
+  const onSignal = (signal: string) =>
     printLines(process.stderr, `${signal}: ending what runs; press Ctrl+C again to leave at once`)
-  const release = onSignals(stop, heard)
-  const checkout = await opened(context, settings)
+  const release = onSignals(stop, onSignal)
+  const checkout = await openCheckout(context, settings)
   try {
     const features = await loadFeatures(checkout, settings, settings.feature)
     if ('workspace' in checkout) await refuseUnknown(checkout, settings, features)
-    const findings = await examined(context, stop.signal, {
+    const findings = await examine(context, stop.signal, {
       features,
-      atWork: 'workspace' in checkout ? await workIn(checkout.workspace) : null,
+      atWork: 'workspace' in checkout ? await findRunAtWork(checkout.workspace) : null,
       settings,
       mistakes,
       notes,
       checkout,
-      withGates: given !== false,
+      withGates: gates !== false,
       asksAgent: context.flags.askAgent === true,
     })
     const outputs = { ...outputsOf(null, null, null), feature: settings.feature }
@@ -60,8 +60,8 @@ export async function doctor(context: Context): Promise<CommandResult> {
   }
 }
 
-/** The findings, after they were shown. */
-async function examined(
+/** Shows each finding as it is made, and returns all of them. */
+async function examine(
   context: Context,
   signal: AbortSignal,
   found: Pick<
@@ -79,27 +79,27 @@ async function examined(
   const show = (lines: readonly string[]) => {
     const text = lines.join('\n')
     // A terminal gets the text as it is: colours are for it alone. Elsewhere the lines are escaped, so that a runner reads no command.
-    if (look.plain) context.say(text)
+    if (look.plain) context.print(text)
     else out.write(`${formatCurrentCheck(null, look)}${text}\n`)
   }
-  const shown: Finding[] = []
+  const findings: Finding[] = []
   let current: string | null = null
   const begins = (what: string) => {
     current = what
     out.write(formatCurrentCheck(what, look))
   }
   const finds = (finding: Finding) => {
-    shown.push(finding)
+    findings.push(finding)
     show(doctorRow(finding, look))
     out.write(formatCurrentCheck(current, look))
   }
   const place = { env, directory, signal, feature, anew: false, github, action: ACTION, begins, finds }
-  const findings = await diagnoseIsolated({ ...found, ...place }, { say: () => {}, mark: newMark() }, redact)
-  show(verdictLines(shown, look))
-  return findings
+  const all = await diagnoseIsolated({ ...found, ...place }, { say: () => {}, mark: newMark() }, redact)
+  show(verdictLines(findings, look))
+  return all
 }
 
-async function opened(context: Context, settings: Settings): Promise<Checkout | readonly Mistake[]> {
+async function openCheckout(context: Context, settings: Settings): Promise<Checkout | readonly Mistake[]> {
   const { env, directory, warn } = context
   try {
     const workspace = await openWorkspace({ settings, env, directory, remote: null, identity: null, warn })
@@ -117,8 +117,8 @@ async function opened(context: Context, settings: Settings): Promise<Checkout | 
   }
 }
 
-/** Which run is at work in this checkout; null where none is. */
-async function workIn({ store }: Workspace): Promise<string | null> {
+/** A sentence about the run that is at work in this checkout; null where none is. */
+async function findRunAtWork({ store }: Workspace): Promise<string | null> {
   for (const folder of (await store.list()).keys()) {
     const { lease = null, feature } = (await store.load(folder).catch(() => null))?.state ?? {}
     if (lease !== null && (await isAlive(lease))) return `${formatHolder(lease)} works on ${feature}`
@@ -133,17 +133,17 @@ async function refuseUnknown(
   found: Subject['features'],
 ): Promise<void> {
   const { feature } = settings
-  // It is there, or what is wrong with it is a finding.
+  // Either it was read, or a finding says already what is wrong with it.
   const isThere = found.states.length > 0 || found.mistakes.some(({ path }) => path.includes(`-${feature}/`))
   if (feature === null || isThere) return
   const names = (await loadFeatures(checkout, settings, null)).states.map((state) => state.feature)
-  const begun = [...(await checkout.workspace.store.list()).keys()].map(
+  const folders = [...(await checkout.workspace.store.list()).keys()].map(
     (folder) => featureOfFolder(folder) ?? '',
   )
-  chooseFeature(feature, new Map([...names, ...begun].map((name) => [name, 'unfinished'])))
+  chooseFeature(feature, new Map([...names, ...folders].map((name) => [name, 'unfinished'])))
 }
 
-/** A token goes to the server that it is for, and to no other that a remote may name. */
+/** A token goes only to the server that the environment names, and to no other that a remote may name. */
 function githubFor({ env }: Context, checkout: Subject['checkout']): GitHub | null {
   const token = env.GH_TOKEN || env.GITHUB_TOKEN
   if (token === undefined || token === '' || !('workspace' in checkout)) return null

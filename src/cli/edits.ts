@@ -14,45 +14,45 @@ import { hasNote } from '../engine/story-notes.ts'
 import { recordMessage } from '../report/feature-files.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
-import { commitLookedAt, throwAway } from './commit-note.ts'
+import { discardChanges, interruptedCheck } from './commit-note.ts'
 
-/** With what people have changed in prd.json, where they had it from the commit `head`. */
+/** The state with what people changed in prd.json since the commit `head`. */
 export async function withEdits(
   workspace: Workspace,
   state: State,
   prd: Prd,
   head: string | null,
 ): Promise<State> {
-  const seen = await idsSeen(workspace, state, head)
+  const known = await knownIds(workspace, state, head)
   const people = withoutArchived(prd, state)
-  return { ...state, prd: mergePeople(state.prd, people, seen, (id) => hasNote(state, id)) }
+  return { ...state, prd: mergePeople(state.prd, people, known, (id) => hasNote(state, id)) }
 }
 
-/** Refuses a dirty tree, takes up what people changed in the feature's own folder; keeps the dirt of an open attempt. */
+/** Takes up what people changed in the feature's own folder, and keeps the changes of an open attempt. Refuses any other. */
 export async function takeUpEdits(
   workspace: Workspace,
   state: State,
   warn: (message: string) => void,
 ): Promise<State> {
   const { repository, clone } = workspace
-  const looked = await commitLookedAt(workspace, state)
-  if (looked !== null) await throwAway(workspace, looked, warn)
+  const checkedCommit = await interruptedCheck(workspace, state)
+  if (checkedCommit !== null) await discardChanges(workspace, checkedCommit, warn)
   const edits = await editsOf(workspace, state)
   if (edits === null) {
     const lost = attemptInCheckout(state)
-    if (lost !== null && looked === null) await warnOfTaken(workspace, state, lost, warn)
+    if (lost !== null && checkedCommit === null) await warnAboutLostWork(workspace, state, lost, warn)
     return state
   }
-  const fresh = state.published === null
+  const isNew = state.published === null
   const head = clone.head ?? state.green
   const adopted =
-    edits.length === 0 ? state : await adopt(workspace, state, fresh ? state.green : head, edits)
+    edits.length === 0 ? state : await adopt(workspace, state, isNew ? state.green : head, edits)
   if (adopted.published !== null) await repository.checkOut(adopted.green, null)
   return adopted
 }
 
 /** Changes of a lost session count as its work: later changes of people cannot be told apart from them. */
-async function warnOfTaken(
+async function warnAboutLostWork(
   { repository, clone }: Workspace,
   state: State,
   { storyId }: Attempt,
@@ -73,18 +73,18 @@ async function warnOfTaken(
 export async function editsOf(workspace: Workspace, state: State): Promise<string[] | null> {
   const { repository, clone } = workspace
   const onBranch = clone.branch === state.branch
-  if ((attemptInCheckout(state) !== null && onBranch) || (await commitLookedAt(workspace, state)) !== null)
+  if ((attemptInCheckout(state) !== null && onBranch) || (await interruptedCheck(workspace, state)) !== null)
     return null
-  // Killed between the state and the clone's branch, or its HEAD: the tree is ours already.
+  // The run was killed after it had written the state, and before the clone's branch or HEAD: Ralph made the tree already.
   if (state.published !== null && (await repository.dirt(state.green)).length === 0) return null
   const mayHoldEdits = state.published === null || onBranch
-  const ours = onBranch ? await ownDocuments(workspace, state) : []
-  const isAllowed = (path: string) => mayHoldEdits && (isOwnFile(state, path) || ours.includes(path))
+  const ownPaths = onBranch ? await ownDocuments(workspace, state) : []
+  const isAllowed = (path: string) => mayHoldEdits && (isOwnFile(state, path) || ownPaths.includes(path))
   const edits = await checkDirt(repository, clone.head ?? state.green, isAllowed)
-  return edits.filter((path) => !ours.includes(path))
+  return edits.filter((path) => !ownPaths.includes(path))
 }
 
-/** Whether a killed run wrote this into people's documents, for the commit that ends it. Then it is no edit of people. */
+/** Documents that hold what a killed run wrote for the commit that ends it: that is no edit of people. */
 async function ownDocuments({ clone, repository }: Workspace, state: State): Promise<string[]> {
   const prd = { ...state.prd, run: { ...state.prd.run, outcome: 'complete' as const } }
   const own: string[] = []
@@ -114,8 +114,8 @@ async function adopt(
   return { ...(await withEdits(workspace, state, parsed.prd, onto)), green }
 }
 
-/** The stories in the file that people had before them: a story of ours that is not there was added since, not removed. */
-async function idsSeen(
+/** The stories of the prd.json that people edited. A story of the state that is not among them was added since, not removed. */
+async function knownIds(
   { repository, clone }: Workspace,
   state: State,
   head: string | null,

@@ -18,14 +18,14 @@ export async function readStatus(
   limits: Limits,
   situate: typeof situationOf = situationOf,
 ) {
-  const lives = await isAlive(saved.lease)
+  const isAtWork = await isAlive(saved.lease)
   // The next run first charges what a killed run used, and closes its attempt. The status shows that already.
-  const state = lives ? saved : { ...takeOver(withLostUsage(workspace.git, saved)), attempts: {} }
-  const situation = await withMerge(workspace, state, situate(state, limits, Date.now(), lives))
-  return { state, situation, lives }
+  const state = isAtWork ? saved : { ...takeOver(withLostUsage(workspace.git, saved)), attempts: {} }
+  const situation = await withMerge(workspace, state, situate(state, limits, Date.now(), isAtWork))
+  return { state, situation, lives: isAtWork }
 }
 
-/** With what people have made of a run that is complete, as this clone shows it: a squash carries its prd.json, too. */
+/** Adds whether people have merged or archived a complete run, as this clone shows. A squash merge has its prd.json, too. */
 export async function withMerge<S extends Situation>(
   workspace: Workspace,
   state: State,
@@ -38,17 +38,17 @@ export async function withMerge<S extends Situation>(
   const isArchived = await findArchived(objects, { commit, workTree: clone.workTree })
   if (isArchived(state.folder.replace(/^\.ralph\//, ''))) return { ...situation, since: 'archived' }
   const { prd } = ownFiles(state)
-  const [there, ours] = [
+  const [current, published] = [
     await objects.info(`${commit}:${prd}`),
     await objects.info(`${state.published}:${prd}`),
   ]
-  return there !== null && there.oid === ours?.oid ? { ...situation, since: 'merged' } : situation
+  return current !== null && current.oid === published?.oid ? { ...situation, since: 'merged' } : situation
 }
 
-/** The situation of a complete feature that people have merged or archived, where a run has nothing to do; else null. */
+/** The situation of a complete feature that people have merged or archived, so that a run has nothing to do; else null. */
 export async function findMerged({ workspace, settings }: LocalRun, state: State, limits: Limits) {
-  const asked = withRequestedScope(state, settings)
-  if (nextStepOfRun(asked, limits, Date.now()).kind !== 'conclude') return null
-  const seen = await withMerge(workspace, asked, situationOf(asked, limits, Date.now(), false))
-  return seen.kind === 'ended' && seen.since !== undefined ? seen : null
+  const scoped = withRequestedScope(state, settings)
+  if (nextStepOfRun(scoped, limits, Date.now()).kind !== 'conclude') return null
+  const situation = await withMerge(workspace, scoped, situationOf(scoped, limits, Date.now(), false))
+  return situation.kind === 'ended' && situation.since !== undefined ? situation : null
 }

@@ -4,9 +4,9 @@ import { promisify } from 'node:util'
 
 /** The token of the environment, else that of the GitHub CLI where a person has logged in; null where there is none. */
 export async function tokenFor(server: string, env: Record<string, string>): Promise<string | null> {
-  const given = env.GH_TOKEN || env.GITHUB_TOKEN
-  if (given) return given
+  const token = env.GH_TOKEN || env.GITHUB_TOKEN
+  if (token) return token
   const host = new URL(server).host
-  const asked = promisify(execFile)('gh', ['auth', 'token', '--hostname', host], { env, timeout: 5000 })
-  return asked.then(({ stdout }) => stdout.trim() || null).catch(() => null)
+  const output = promisify(execFile)('gh', ['auth', 'token', '--hostname', host], { env, timeout: 5000 })
+  return output.then(({ stdout }) => stdout.trim() || null).catch(() => null)
 }

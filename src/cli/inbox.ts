@@ -17,13 +17,13 @@ export async function queueCommand(clone: Clone, feature: string, text: string):
   await mkdir(dirname(file), { recursive: true })
   const last = (await entriesOf(file)).at(-1)?.id ?? 0
   const entry: Entry = { id: Math.max(last + 1, Date.now()), feature, text }
-  // A line that was torn by a crash does not take this one along.
+  // It begins with a line break: where a crash tore the last line, this one is still whole.
   await appendFile(file, `\n${JSON.stringify(entry)}\n`)
 }
 
 export function inboxQueue(clone: Clone): QueuePort {
-  /** The commands that came after the last one that was handled. The state keeps that position, together with the command's effect. */
-  async function fresh(state: State): Promise<Entry[]> {
+  /** The commands after the last one that was handled. The state keeps that position, together with the command's effect. */
+  async function unread(state: State): Promise<Entry[]> {
     const entries = await entriesOf(inboxFile(clone))
     return entries.filter((entry) => entry.feature === state.feature && entry.id > state.control.lastComment)
   }
@@ -31,14 +31,14 @@ export function inboxQueue(clone: Clone): QueuePort {
     isLocal: true,
     async read(state) {
       const ids = state.prd.userStories.map((story) => story.id)
-      return (await fresh(state)).map((entry): Command => {
+      return (await unread(state)).map((entry): Command => {
         const parsed = parseSlash(entry.text, ids)
-        const said = parsed.kind === 'command' ? parsed.command : { kind: 'refused' as const }
-        return { ...said, id: entry.id, by: 'you' }
+        const command = parsed.kind === 'command' ? parsed.command : { kind: 'refused' as const }
+        return { ...command, id: entry.id, by: 'you' }
       })
     },
     waiting: async () => false,
-    arrived: async (state) => (await fresh(state)).length > 0,
+    arrived: async (state) => (await unread(state)).length > 0,
   }
 }
 

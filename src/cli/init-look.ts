@@ -1,5 +1,5 @@
 // What `ralph init` looks at before it proposes anything: the files, git, the agents on this machine, the action's release, and
-// what is settled already: by flags, and by the configuration that stands there.
+// what flags and an existing configuration answer already.
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
@@ -23,16 +23,16 @@ import type { Context } from './command-context.ts'
 type Environment = Readonly<Record<string, string>>
 
 /** Folders that tools make or download: no project of the repository is in them. */
-const NOT_OURS = new Set(
+const GENERATED = new Set(
   'node_modules vendor third_party target dist build out venv __pycache__ bower_components'.split(' '),
 )
 const DEEPEST = 5
 const MOST_FILES = 10_000
-/** Characters; longer documents are none. */
+/** Of a file, in characters: what is read of it. */
 const LONGEST_TEXT = 5 * 1024 * 1024
 const MOST_DOCUMENTS = 50
 
-/** The files of a repository in which projects are looked for. */
+/** The files of a repository, as far as projects are looked for. */
 export function openTree(top: string): FileTree {
   const paths: string[] = []
   const left = ['']
@@ -53,19 +53,19 @@ export function openTree(top: string): FileTree {
   return { paths, text }
 }
 
-/** Where workflows, stories and older configurations stand. */
+/** Hidden folders of workflows, stories and configurations of other tools. */
 const HIDDEN = new Set(['.github', '.ralph', '.ralphy', '.ralph-tui'])
 
 function isLookedInto(path: string, name: string): boolean {
   if (name.startsWith('.') && !HIDDEN.has(name)) return false
-  return !NOT_OURS.has(name) && path.split('/').length < DEEPEST
+  return !GENERATED.has(name) && path.split('/').length < DEEPEST
 }
 
 function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch {
-    return [] // closed to us: then it is not proposed
+    return [] // not readable: nothing in it is proposed
   }
 }
 
@@ -81,7 +81,7 @@ export type Place = {
   workingDirectory: string
 }
 
-export async function look(
+export async function findFacts(
   { top, isRepository, tree, workingDirectory }: Place,
   env: Environment,
 ): Promise<FoundFacts> {
@@ -95,7 +95,7 @@ export async function look(
   return { project, isEmpty, ...agents, baseBranch, ...older, budgetUsd: budgetIn(tree) }
 }
 
-/** By prd.json of the runs that are there: those that cost something, and the stories that are still to be worked on. */
+/** A limit in USD to propose, from what earlier runs cost and how many stories remain; null where no run tells. */
 function budgetIn(tree: FileTree): number | null {
   const paths = tree.paths.filter((path) => /^\.ralph\/(?:archive\/)?\d[^/]*\/prd\.json$/.test(path))
   const prds = newestRuns(paths).flatMap((path) => {
@@ -123,22 +123,22 @@ async function olderAnswers(
     const proposed = proposedSettings(file)
     for (const [key, value] of Object.entries(proposed.settings)) {
       if (isSetting(key, value, env)) settings[key] ??= { value, path }
-      else notes.push(`${path}: ${key} holds what is no value here`)
+      else notes.push(`${path}: the value of ${key} is not valid here`)
     }
     if (proposed.unread.length > 0)
-      notes.push(`${path}: not read, with what stands in its place: ${proposed.unread.join('; ')}`)
+      notes.push(`${path}: not read, with what replaces it: ${proposed.unread.join('; ')}`)
   }
   return { olderGates: gates, olderSettings: settings, olderNotes: notes }
 }
 
-/** Alone in a configuration it would be read; an expression or a variable would mean something else there. */
+/** Whether a configuration with this setting alone is valid. An expression or a variable would mean something else in it. */
 function isSetting(key: string, value: unknown, env: Environment): boolean {
   const text = JSON.stringify({ [key]: value })
   if (/\$\{/.test(text)) return false
   return readSettings({ file: { path: 'ralph.config.json', text }, env, surface: 'cli' }).ok
 }
 
-/** An expression would be read by the workflow, a variable by the configuration: neither was meant. */
+/** Whether it can be written as a gate. The workflow would read an expression in it, and the configuration a variable. */
 function isGate(name: string, run: string): boolean {
   return /^(?!\d+$)[A-Za-z0-9][\w.-]{0,63}$/.test(name) && run.trim() !== '' && !/[\n\r]|\$\{/.test(run)
 }
@@ -155,7 +155,7 @@ async function agentsHere(env: Environment): Promise<Pick<FoundFacts, 'agent' | 
   return { agent: { name: first.name, version }, here: [first, ...others].map(({ name }) => name) }
 }
 
-/** Null where `origin/HEAD`, `main` or `master` says it already, which a run finds by itself. */
+/** The current branch; null where a run finds the base by itself: from `origin/HEAD`, `main` or `master`. */
 async function baseOf(top: string, env: Environment): Promise<string | null> {
   const ask = async (...args: string[]) => {
     const answer = await execute(args, { directory: top, env: gitEnv(env), accept: [1, 128] })
@@ -173,7 +173,7 @@ export function readTextAt(top: string, path: string): string | null {
   try {
     if (lstatSync(join(top, path), { throwIfNoEntry: false }) === undefined) return null
   } catch {
-    return null // a file stands in the place of a folder above it
+    return null // a folder above it is a file
   }
   return readRegularFileSync(join(top, path))?.toString('utf8') ?? ''
 }
@@ -223,20 +223,20 @@ export function settingsFromFlags({ flags, env }: Context): WrittenSettings {
 /** Mistakes that would keep a run from beginning, found before any file is written. */
 export function mistakesIn(
   { config, inputs, jobs }: ResolvedAnswers,
-  standing: ConfigStatus,
+  existing: ConfigStatus,
   red: readonly Trial[],
   env: Environment,
 ): Mistake[] {
   if (inputs.gates === undefined) return [red.length === 0 ? NO_GATES : allRed(red)]
-  // What stands in the configuration already, and may name variables of CI, is for `ralph validate`.
-  const unused = Object.keys(standing.config)
+  // `ralph validate` checks what the configuration has already: that may name variables of CI, which are not set here.
+  const unused = Object.keys(existing.config)
   const file = { path: CONFIG, text: toYaml(config) }
   const results = [
     readSettings({ file, unused, env, surface: 'cli' }),
     readSettings({ inputs: jobs !== 'one' ? {} : inputTexts(inputs), env, surface: 'action' }),
   ]
   const mistakes = results.flatMap((result) => (result.ok ? [] : result.mistakes))
-  return mistakes.filter(({ found }, at) => mistakes.findIndex((one) => one.found === found) === at)
+  return mistakes.filter(({ found }, at) => mistakes.findIndex((other) => other.found === found) === at)
 }
 
 function allRed(red: readonly Trial[]): Mistake {

@@ -58,7 +58,7 @@ async function askAgent({ ask, proposed, answered, here }: Questions): Promise<W
   return { agent, agentCommand }
 }
 
-/** The gates that are chosen among the proposed, and others, one by one. */
+/** Which of the proposed gates are wanted, and then other gates, one by one. */
 async function askGates({
   ask,
   proposed,
@@ -73,7 +73,7 @@ async function askGates({
   for (;;) {
     const isFirst = Object.keys(gates).length === 0
     const more = await ask.text(isFirst ? FIRST_GATE : 'Another gate as NAME=COMMAND (empty: no more)', {
-      fault: (text) => (text === '' ? undefined : trouble({ gate: [text] }, env)),
+      fault: (text) => (text === '' ? undefined : settingFault({ gate: [text] }, env)),
     })
     if (more === '') return { gates: isFirst ? 'none' : gates }
     const cut = more.indexOf('=')
@@ -102,7 +102,7 @@ async function askLimits(
   for (const [key, message, unset, isAsked] of rows) {
     if (key in answered || !isAsked) continue
     const fault = (text: string) =>
-      text === 'none' && unset === 'none' ? undefined : trouble({ [key]: text }, env)
+      text === 'none' && unset === 'none' ? undefined : settingFault({ [key]: text }, env)
     const answer = await ask.text(message, { standard: String(proposed[key] ?? unset), fault })
     // The default of a setting needs no line in a file.
     if (answer === MAX_ATTEMPTS && unset === MAX_ATTEMPTS && proposed[key] === undefined) continue
@@ -124,16 +124,16 @@ async function askIsolation({ ask, proposed, answered }: Questions): Promise<Wri
   return { isolation: await ask.choose(question, choices, String(proposed.isolation ?? 'other-user')) }
 }
 
-/** What the settings say against an answer. */
-function trouble(flags: Record<string, string | string[]>, env: Questions['env']): string | undefined {
+/** Why the settings refuse an answer; undefined where they take it. */
+function settingFault(flags: Record<string, string | string[]>, env: Questions['env']): string | undefined {
   const result = readSettings({ flags, env, surface: 'cli' })
   return result.ok ? undefined : result.mistakes.map(({ expected, fix }) => `${expected}; ${fix}`)[0]
 }
 
 // ---- of `ralph plan`
 
-/** What was answered about the run: as flags for this command, and as the configuration file that is to be written. */
-export type Chosen = { flags: Flags; config: string | null }
+/** The answers about the run: as flags for this command, and as the configuration file to write, null for none. */
+export type PlanSettings = { flags: Flags; config: string | null }
 
 /** Gates, limits and instructions, where no configuration file says them. */
 export async function askSettings(
@@ -142,7 +142,7 @@ export async function askSettings(
   { flags: answered, env }: Pick<Context, 'flags' | 'env'>,
   { documents }: Pick<Material, 'documents'>,
   { agent, agentCommand }: Pick<Settings, 'agent' | 'agentCommand'>,
-): Promise<Chosen> {
+): Promise<PlanSettings> {
   if (configFileNames.some((name) => existsSync(join(workTree, name)))) return { flags: {}, config: null }
   const gates = { ...detect(openTree(workTree)).gates, ...documents?.gates }
   const questions = { ask, proposed: { agent, gates, maxIterations: 50 }, answered, env }
@@ -156,11 +156,11 @@ export async function askSettings(
   }
   const entries = Object.entries(config).filter(([, value]) => value !== null)
   if (entries.length === 0) return { flags: {}, config: null }
-  // A later command, such as `ralph init`, does not change the file.
-  const who = agentCommand === null ? { agent } : { agent, agentCommand: withEscapes(agentCommand) }
+  // The agent is written, too: a later command, such as `ralph init`, does not change the file.
+  const agentSettings = agentCommand === null ? { agent } : { agent, agentCommand: withEscapes(agentCommand) }
   const flagOf = (value: unknown) => (typeof value === 'object' ? toYaml(value) : String(value))
   const flags = Object.fromEntries(entries.map(([key, value]) => [key, flagOf(value)]))
-  return { flags, config: toYaml({ ...who, ...Object.fromEntries(entries) }) }
+  return { flags, config: toYaml({ ...agentSettings, ...Object.fromEntries(entries) }) }
 }
 
 export function askName(ask: TerminalPrompts, standard: string): Promise<string> {
@@ -177,13 +177,13 @@ export function askSentence(ask: TerminalPrompts): Promise<string> {
   return ask.text('What is the feature for?', { hint, fault })
 }
 
-/** All, an epic, or named stories: as flags say, else as the person does where there is a choice; null for all. */
+/** An epic or named stories, as flags say, else as the person answers; null for all stories. */
 export async function chosenScope(
   ask: TerminalPrompts | null,
   { stories, epic }: Pick<Settings, 'stories' | 'epic'>,
   prd: Prd,
 ): Promise<Scope | null> {
-  // What they wait for comes along: here only the names can be wrong.
+  // Dependencies come along by themselves, so they are left out here: only the names can be wrong.
   const alone = prd.userStories.map((story) => ({ ...story, dependsOn: [] }))
   const { scope, mistakes } = resolveScope({ ...prd, userStories: alone }, { stories, epic }, 0)
   if (mistakes.length > 0) throw new UserError(mistakes)

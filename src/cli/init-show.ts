@@ -42,7 +42,7 @@ export async function diffLines(
 const DIFF = ['diff', '--no-index', '--no-ext-diff', '--no-textconv', '--no-prefix', '--no-color']
 const NOISE = /^(?:index |new file mode |--- |\+\+\+ |@@ -0,0)/
 
-/** What was found, a line each; `chosen` is the agent that a flag or a file names already. */
+/** What was found, a line each; `chosen`: the agent that a flag or a file names already. */
 export function foundLines(
   { project, isEmpty, agent, here, olderGates, olderSettings, olderNotes, baseBranch }: FoundFacts,
   chosen: string | null,
@@ -54,7 +54,10 @@ export function foundLines(
   const version = name === agent.name && agent.version !== null ? ` ${agent.version}` : ''
   const elsewhere = isOfUser ? '' : ', not on this machine'
   const rows = [
-    ['project', isEmpty ? 'no code yet' : project.languages.join(', ') || 'of a kind that is not known here'],
+    [
+      'project',
+      isEmpty ? 'no code yet' : project.languages.join(', ') || 'of a kind that Ralph does not know',
+    ],
     ['tools', project.managers.join(', ')],
     ['prepare', project.prepare ?? ''],
     ...Object.entries(project.gates).flatMap(([name, run]) =>
@@ -68,26 +71,26 @@ export function foundLines(
     ['agent', `${name}${here.includes(name) ? version : elsewhere}`],
     ['base branch', baseBranch ?? ''],
   ]
-  const told = rows.filter(([, text]) => text !== '')
-  const labels = Math.max(...told.map(([name = '']) => name.length))
-  const lines = told.flatMap(([name = '', text = '']) => {
-    const parts = fitted(terminalText(text), look, labels + 4)
-    return parts.map((part, at) => `  ${(at === 0 ? name : '').padEnd(labels)}  ${part}`)
+  const filled = rows.filter(([, text]) => text !== '')
+  const labelWidth = Math.max(...filled.map(([name = '']) => name.length))
+  const lines = filled.flatMap(([name = '', text = '']) => {
+    const parts = wrapToWidth(terminalText(text), look, labelWidth + 4)
+    return parts.map((part, at) => `  ${(at === 0 ? name : '').padEnd(labelWidth)}  ${part}`)
   })
   return [
     paint('Found:', ['bold'], look),
     ...lines,
-    ...[...project.notes, ...olderNotes].flatMap((note) => fitted(`note: ${terminalText(note)}`, look)),
+    ...[...project.notes, ...olderNotes].flatMap((note) => wrapToWidth(`note: ${terminalText(note)}`, look)),
   ]
 }
 
-/** As a line of YAML would have it, near enough for people. */
+/** A value in one line, much as YAML writes it. */
 function valueText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** In lines as wide as the terminal; one line where it is none. */
-function fitted(text: string, { width }: Look, indent = 0): string[] {
+/** In lines as wide as the terminal; one line where there is no terminal. */
+function wrapToWidth(text: string, { width }: Look, indent = 0): string[] {
   return wrap(text, Math.max(20, width - indent))
 }
 
@@ -97,12 +100,12 @@ export function isWritten({ kind }: Change): boolean {
 
 type Done = {
   changes: readonly Change[]
-  settled: ResolvedAnswers
+  answers: ResolvedAnswers
   isRepository: boolean
   /** What a person has to do by hand, beside all that follows from the files. */
   note: string | null
   tried: TrialResults
-  /** Of the files that were written: those that git ignores. */
+  /** Those of the written files that git ignores. */
   ignored: readonly string[]
   /** How the commands of Ralph are started here: npx leaves no `ralph` on the PATH. */
   program: string
@@ -110,11 +113,11 @@ type Done = {
 
 /** What was done, what a person has to know, and the next commands. */
 export function closingLines(done: Done, look: Look): string[] {
-  const { changes, settled, tried, program } = done
+  const { changes, answers, tried, program } = done
   const written = changes.filter(isWritten)
-  const key = secretsOfAgent(String(settled.inputs.agent), () => false)[0]
+  const key = secretsOfAgent(String(answers.inputs.agent), () => false)[0]
   const left = changes.filter(({ kind }) => kind === 'there').map(({ path }) => path)
-  const missing = lacksOf(done).flatMap(([isSo, short]) => (isSo ? [short] : []))
+  const missing = findMissing(done).flatMap(([isSo, short]) => (isSo ? [short] : []))
   const next = [
     ...(written.length === 0 ? [] : [`${addCommand(done)} && git commit -m "ci: Ralph"`]),
     `${program} doctor`,
@@ -124,14 +127,17 @@ export function closingLines(done: Done, look: Look): string[] {
     '',
     ...(written.length > 0 ? [paint('Written:', ['bold'], look)] : [paint(NOTHING_WRITTEN, ['bold'], look)]),
     ...written.map(({ path }) => `  ${path}`),
-    ...(left.length > 0 ? fitted(`There already, and left as they are: ${left.join(', ')}`, look) : []),
+    ...(left.length > 0 ? wrapToWidth(`There already, and left as they are: ${left.join(', ')}`, look) : []),
     ...warningsOn(done).flatMap((text) =>
-      fitted(`warning: ${text}`, look).map((line) => paint(line, ['yellow'], look)),
+      wrapToWidth(`warning: ${text}`, look).map((line) => paint(line, ['yellow'], look)),
     ),
     ...leftOutLines(tried.leftOut, look),
     ...(key === undefined ? [] : keyLines(key, look)),
     '',
-    ...summaryLines({ written: written.map(({ path }) => path), settled, tried, missing, next }, look),
+    ...summaryLines(
+      { written: written.map(({ path }) => path), answers: answers, tried, missing, next },
+      look,
+    ),
   ]
 }
 
@@ -143,20 +149,20 @@ function isUnpinned({ text, before, kind }: Change): boolean {
 
 function addCommand({ changes, isRepository, ignored }: Done): string {
   const written = changes.filter(isWritten).map(({ path }) => path)
-  // A folder with a dot whole, anything else by its path.
+  // A file in a hidden folder, such as .github, is added with that whole folder.
   const rootsOf = (paths: readonly string[]) =>
     [...new Set(paths.map((path) => /^\.[^/]+(?=\/)/.exec(path)?.[0] ?? path))].join(' ')
   const forced = ignored.length === 0 ? '' : `git add --force ${ignored.join(' ')}`
-  const plain = written.filter((path) => !ignored.includes(path))
-  const usual = isRepository ? `git add ${rootsOf(plain)}` : 'git add --all'
-  return [...(plain.length === 0 ? [] : [usual]), ...(forced === '' ? [] : [forced])].join(' && ')
+  const tracked = written.filter((path) => !ignored.includes(path))
+  const usual = isRepository ? `git add ${rootsOf(tracked)}` : 'git add --all'
+  return [...(tracked.length === 0 ? [] : [usual]), ...(forced === '' ? [] : [forced])].join(' && ')
 }
 
 /** Gates that are left out, and how each comes back. */
 function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
   if (leftOut.length === 0) return []
   const lines = leftOut.flatMap(({ name, run, ended, line }) => [
-    ...fitted(terminalText(`${name}: ${ended}${line && `: ${line}`}`, 400), look, 2),
+    ...wrapToWidth(terminalText(`${name}: ${ended}${line && `: ${line}`}`, 400), look, 2),
     `    ${terminalText(toYaml({ [name]: run }), 400)}`,
   ])
   const head =
@@ -164,13 +170,13 @@ function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
   return [paint(head, ['yellow'], look), ...lines.map((line) => `  ${line}`)]
 }
 
-/** The environment is there only when a job has run, or when it is made. */
+/** GitHub makes an environment when a job first uses it. Before that, the first of these commands makes it. */
 function keyLines(key: string, look: Look): string[] {
   return [
-    ...fitted('In CI the agent needs its key, in the environment ralph:', look),
+    ...wrapToWidth('In CI the agent needs its key, in the environment ralph:', look),
     '  gh api -X PUT repos/{owner}/{repo}/environments/ralph',
     `  gh secret set ${key} --env ralph`,
-    ...fitted(
+    ...wrapToWidth(
       'A private repository on GitHub Free has no environments: leave "--env ralph" out there.',
       look,
     ),
@@ -184,29 +190,29 @@ const UNTESTED =
 /** Names of gates that show nothing of what the code does. */
 const STATIC = /(?:^|-)(?:typecheck|lint|format|vet|build)$/
 const UNKNOWN_COMMIT =
-  'the commit of the action is not known here, and <sha> stands in its place: no run starts in CI. With a network `ralph init` fills it in when it is run again; or give the commit that `git ls-remote https://github.com/ralph/action v1` prints: ralph init --pin COMMIT'
+  'the commit of the action is not known here, so the workflow has <sha> instead, and no run starts in CI. With a network `ralph init` fills it in when it is run again; or give the commit that `git ls-remote https://github.com/ralph/action v1` prints: ralph init --pin COMMIT'
 
 function isUntested(gates: unknown): boolean {
   return typeof gates === 'object' && gates !== null && Object.keys(gates).every((name) => STATIC.test(name))
 }
 
-type Lack = [isSo: boolean, short: string, ...long: string[]]
+type Missing = [isSo: boolean, short: string, ...long: string[]]
 
 /** What keeps a run from working, or from proving anything, the most important one first: in a few words, and in a warning. */
-function lacksOf({ changes, settled, tried, ignored, note }: Done): Lack[] {
-  const { agent, gates } = settled.inputs
+function findMissing({ changes, answers, tried, ignored, note }: Done): Missing[] {
+  const { agent, gates } = answers.inputs
   const vendor = findAgent(String(agent))
   const key = secretsOfAgent(String(agent), () => false)[0]
   const red = tried.leftOut.map(({ name }) => name).join(', ')
   const paths = ignored.join(', ')
-  // Ralph cannot install it, and it is no command of the user's own.
+  // Ralph cannot install it, and it is not the user's own command (`custom`).
   const isByHand = vendor !== null && vendor.npm === null && vendor.login !== null
   return [
     [gates === 'none', 'a gate: no command checks what the agent does', UNGATED],
     [isUntested(gates), 'a gate that runs tests', UNTESTED],
     [
       changes.some(isUnpinned),
-      'the commit of the action in the place of <sha>: no run starts in CI',
+      'the commit of the action instead of <sha>: no run starts in CI',
       UNKNOWN_COMMIT,
     ],
     [key !== undefined, `the secret ${key}, for runs in CI, unless it is set already (commands above)`],
@@ -227,5 +233,5 @@ function lacksOf({ changes, settled, tried, ignored, note }: Done): Lack[] {
 }
 
 export function warningsOn(done: Done): string[] {
-  return lacksOf(done).flatMap(([isSo, _short, ...long]) => (isSo ? long : []))
+  return findMissing(done).flatMap(([isSo, _short, ...long]) => (isSo ? long : []))
 }

@@ -10,34 +10,34 @@ import type { TrialResults } from './init-try.ts'
 export type Summary = {
   /** The paths that were written. */
   written: readonly string[]
-  settled: ResolvedAnswers
+  answers: ResolvedAnswers
   tried: TrialResults
   /** The most important one first. */
   missing: readonly string[]
   next: readonly string[]
 }
 
-/** So many gates are named. */
+/** So many things that are missing are listed. */
 const MOST_MISSING = 4
 const LABEL = 9
 
-export function summaryLines({ written, settled, tried, missing, next }: Summary, look: Look): string[] {
-  const { inputs } = settled
+export function summaryLines({ written, answers, tried, missing, next }: Summary, look: Look): string[] {
+  const { inputs } = answers
   const { project, isEmpty } = tried.found
   const kind = isEmpty
     ? 'no code yet'
-    : project.languages.join(', ') || 'a project of a kind that is not known'
+    : project.languages.join(', ') || 'a project of a kind that Ralph does not know'
   const more = missing.length - MOST_MISSING
-  const named = missing.slice(0, more > 0 ? MOST_MISSING - 1 : MOST_MISSING)
-  const rest = more > 0 ? [`and ${missing.length - named.length} more: see the warnings above`] : []
+  const listed = missing.slice(0, more > 0 ? MOST_MISSING - 1 : MOST_MISSING)
+  const rest = more > 0 ? [`and ${missing.length - listed.length} more: see the warnings above`] : []
   const rows: [label: string, lines: readonly string[]][] = [
     ['Found', [`${kind}; agent ${inputs.agent}`]],
-    ['Gates', [gateWords(inputs.gates, tried)]],
+    ['Gates', [describeGates(inputs.gates, tried)]],
     [
       'Files',
       [written.length === 0 ? 'all there, none written' : `${pluralize(written.length, 'file')} written`],
     ],
-    ['Missing', missing.length === 0 ? ['nothing'] : [...named, ...rest]],
+    ['Missing', missing.length === 0 ? ['nothing'] : [...listed, ...rest]],
     ['Next', next],
   ]
   const head = missing.length === 0 ? 'Ralph is set up.' : 'Ralph is set up, but for what is missing.'
@@ -51,8 +51,8 @@ export function summaryLines({ written, settled, tried, missing, next }: Summary
   return [paint(head, ['bold', missing.length === 0 ? 'green' : 'yellow'], look), ...lines]
 }
 
-/** `test, lint (green here); e2e (not tried)`: by how each stands. */
-function gateWords(gates: unknown, { trials }: TrialResults): string {
+/** `test, lint (green here); e2e (not tried)`. */
+function describeGates(gates: unknown, { trials }: TrialResults): string {
   if (typeof gates !== 'object' || gates === null) return 'none'
   const states = new Map(trials.map(({ name, state }) => [name, state]))
   const names = Object.keys(gates)

@@ -1,4 +1,4 @@
-// Tries what `ralph init` proposes, once, in a copy of the project: what is red there is left out, and named.
+// Runs every command that `ralph init` proposes once, in a copy of the project. Those that are red there are left out, and named.
 import { openTrial, type Trial } from '../app/trial.ts'
 import { terminalText } from '../report/escape.ts'
 import { formatDuration } from '../report/figures.ts'
@@ -12,7 +12,7 @@ import { Cancelled } from './terminal-questions.ts'
 export type TrialResults = {
   found: FoundFacts
   trials: readonly Trial[]
-  /** Red or without their program, and without a command that could stand in for them. */
+  /** Red, or their program is missing, and no other command could replace them. */
   leftOut: readonly Trial[]
   /** Why nothing, or not everything, could be tried. */
   warnings: readonly string[]
@@ -27,13 +27,13 @@ export type Place = {
 
 export const untried = (found: FoundFacts): TrialResults => ({ found, trials: [], leftOut: [], warnings: [] })
 
-/** The gates that are proposed, those of older configurations in the place of others of their name. */
+/** The proposed gates. One of another tool's configuration replaces the one of the same name. */
 export function proposedGates({ project, olderGates }: FoundFacts): [name: string, run: string][] {
   const older = Object.entries(olderGates).map(([name, { run }]) => [name, run])
   return Object.entries({ ...project.gates, ...Object.fromEntries(older) })
 }
 
-/** Throws Cancelled where the person does not want to wait. `prepare` is what the run will have. */
+/** Throws Cancelled where the person does not want to wait. `prepare`: the command that a run will use. */
 export async function tryProposals(
   context: Context,
   place: Place,
@@ -42,15 +42,15 @@ export async function tryProposals(
 ): Promise<TrialResults> {
   const stop = new AbortController()
   const release = onSignals(stop, (signal) => printLines(process.stderr, `${signal}: ending what is tried`))
-  const shown = screenOf(context)
+  const screen = screenOf(context)
   try {
     await using trial = await openTrial({ ...place, env: context.env, signal: stop.signal })
     const attempt = async (name: string, run: string): Promise<Trial> => {
-      shown.begins(name)
-      const one = await trial.run(name, run)
+      screen.begins(name)
+      const result = await trial.run(name, run)
       if (stop.signal.aborted) throw new Cancelled()
-      shown.ends(one)
-      return one
+      screen.ends(result)
+      return result
     }
     const prepared = prepare === null ? [] : [await attempt('prepare', prepare)]
     if (prepared.some(({ state }) => state !== 'green'))
@@ -62,7 +62,7 @@ export async function tryProposals(
       for (const other of others) if (isBad(tried.at(-1))) tried.push(await attempt(name, other))
       results.push(tried)
     }
-    return { ...sorted(found, results), trials: [...prepared, ...results.flat()] }
+    return { ...sortTrials(found, results), trials: [...prepared, ...results.flat()] }
   } catch (error) {
     if (error instanceof Cancelled) throw error
     return { ...untried(found), warnings: [`nothing was tried: ${messageOf(error)}`] }
@@ -74,23 +74,23 @@ export async function tryProposals(
 const isBad = (trial: Trial | undefined) => trial?.state === 'red' || trial?.state === 'missing'
 
 /**
- * What is written and what is left out, of the trials of each gate. Without its program a gate is left out, too; where no gate is
- * green, as on a machine without the project's language, that says nothing of the project, and it is written as it is.
+ * Decides by its trials whether a gate is written or left out. One whose program is missing is left out, too; but where no gate at
+ * all is green, as on a machine without the project's language, a missing program says nothing of the project, and it is written.
  */
-function sorted(found: FoundFacts, results: readonly (readonly Trial[])[]): Omit<TrialResults, 'trials'> {
-  const isJudged = results.flat().some(({ state }) => state === 'green')
-  const isLost = ({ state }: Trial) => state === 'red' || (state === 'missing' && isJudged)
+function sortTrials(found: FoundFacts, results: readonly (readonly Trial[])[]): Omit<TrialResults, 'trials'> {
+  const canJudge = results.flat().some(({ state }) => state === 'green')
+  const isLeftOut = ({ state }: Trial) => state === 'red' || (state === 'missing' && canJudge)
   const gates = new Map<string, string>()
   const leftOut: Trial[] = []
   const warnings: string[] = []
   for (const tried of results) {
     const [first, last] = [tried[0], tried.at(-1)]
     if (first === undefined || last === undefined) continue
-    // Of commands that could not be judged the first is the project's own.
+    // Where no command could be judged, the first is taken: the project's own.
     const chosen = last.state === 'green' || last.state === 'unknown' ? last : first
-    if (isLost(chosen)) leftOut.push(first)
+    if (isLeftOut(chosen)) leftOut.push(first)
     else gates.set(chosen.name, chosen.run)
-    if (!isLost(chosen) && chosen.state !== 'green') warnings.push(undecided(chosen))
+    if (!isLeftOut(chosen) && chosen.state !== 'green') warnings.push(undecided(chosen))
   }
   return { found: withGates(found, gates), leftOut, warnings }
 }
@@ -122,7 +122,7 @@ function screenOf(context: Context) {
       context.out.write(formatCurrentCheck(null, look))
       const why = state === 'green' ? '' : ` ${ended}${line === '' ? '' : `: ${line}`}`
       const words = terminalText(`${name}: ${run} (${formatDuration(ms)})${why}`, 400)
-      context.say(`  ${paint(state.padEnd(7), [COLOURS[state]], look)}  ${words}`)
+      context.print(`  ${paint(state.padEnd(7), [COLOURS[state]], look)}  ${words}`)
     },
   }
 }

@@ -1,4 +1,4 @@
-// `ralph init`: looks at a folder, asks what it cannot know, and writes workflow, configuration and issue form beside what is there.
+// `ralph init`: looks at a folder, asks what it cannot know, and writes the workflow, configuration and issue form that are missing.
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { defaultAgent, findAgent } from '../agents/registry.ts'
@@ -34,7 +34,7 @@ import {
 } from './command-context.ts'
 import {
   type ConfigStatus,
-  look,
+  findFacts,
   mistakesIn,
   openTree,
   type Place,
@@ -49,10 +49,10 @@ import { proposedGates, type TrialResults, tryProposals, untried } from './init-
 import { Cancelled, type TerminalPrompts, terminalPrompts } from './terminal-questions.ts'
 import { linkMistakes, writeFiles } from './write-files.ts'
 
-/** Gives 0 where it is written or there was nothing to do, 130 where the person has left. */
+/** Exit 0 where the files were written or nothing was to be done, 130 where the person cancelled. */
 export async function init(context: Context): Promise<CommandResult> {
   try {
-    if (context.flags.notify !== true) return await written(context)
+    if (context.flags.notify !== true) return await initProject(context)
     const { initNotify } = await import(/* webpackChunkName: "cli" */ './notify-own.ts')
     return await initNotify(context)
   } catch (error) {
@@ -62,58 +62,75 @@ export async function init(context: Context): Promise<CommandResult> {
   }
 }
 
-async function written(context: Context): Promise<CommandResult> {
+async function initProject(context: Context): Promise<CommandResult> {
   const { env, flags } = context
   const { top, isRepository } = placeOf(context)
   const ask = flags.yes === true || context.json ? null : terminalPrompts(context)
-  const shown = lookOf(context.out, env.NO_COLOR !== undefined)
-  const say = (lines: readonly string[]) => context.say(lines.join('\n'))
+  const look = lookOf(context.out, env.NO_COLOR !== undefined)
+  const print = (lines: readonly string[]) => context.print(lines.join('\n'))
   const { workingDirectory, gateEnv } = (await settingsOf(context)).settings
   const tree = openTree(top)
-  const seen = await look({ top, isRepository, tree, workingDirectory }, env)
-  const standing = readConfigStatus(top, env)
-  const flagged = settingsFromFlags(context)
-  const older = seen.olderSettings.agent === undefined ? {} : { agent: seen.olderSettings.agent.value }
-  const { agent: known }: WrittenSettings = { ...older, ...standing.config, ...flagged }
-  say(foundLines(seen, known === undefined ? null : String(known), shown))
+  const found = await findFacts({ top, isRepository, tree, workingDirectory }, env)
+  const existing = readConfigStatus(top, env)
+  const fromFlags = settingsFromFlags(context)
+  const olderAgent = found.olderSettings.agent === undefined ? {} : { agent: found.olderSettings.agent.value }
+  const { agent: knownAgent }: WrittenSettings = { ...olderAgent, ...existing.config, ...fromFlags }
+  print(foundLines(found, knownAgent === undefined ? null : String(knownAgent), look))
   const pin = pinOf(flags) ?? (await releasedCommit(top, env))
   const required = flags.required === true
-  const first = { context, top, tree, found: seen, standing, pin, required, texts: await templates() }
-  const tried = await triedBy(ask, first, flagged, { top, isRepository, workingDirectory, gateEnv })
+  const first = {
+    context,
+    top,
+    tree,
+    found,
+    existing,
+    pin,
+    required,
+    texts: await templates(),
+  }
+  const tried = await tryGates(ask, first, fromFlags, { top, isRepository, workingDirectory, gateEnv })
   const project = { ...first, found: tried.found }
-  // Where workflow and configuration are there, no answer has a place.
-  const { settled: proposed, changes: before } = drafted(project, flagged)
+  // Where workflow and configuration exist, no answer would be written.
+  const { resolved: proposed, changes: before } = draftFiles(project, fromFlags)
   const answers =
-    ask === null || !isWanted(before)
+    ask === null || !needsAnswers(before)
       ? { person: {}, required }
-      : await askAll({ ask, proposed: proposed.inputs, answered: flagged, required, here: seen.here, env })
-  const { settled, changes } = drafted(
+      : await askAll({ ask, proposed: proposed.inputs, answered: fromFlags, required, here: found.here, env })
+  const { resolved, changes } = draftFiles(
     { ...project, required: answers.required },
-    { ...flagged, ...answers.person },
+    { ...fromFlags, ...answers.person },
   )
-  const mistakes = mistakesIn(settled, standing, tried.leftOut, env)
+  const mistakes = mistakesIn(resolved, existing, tried.leftOut, env)
   if (mistakes.length > 0) return errorResult(context, new UserError(mistakes), { tried: tried.trials })
-  const fresh = changes.filter(isWritten)
-  if (fresh.length > 0) say(['', ...(await diffLines(fresh, env, shown))])
-  const question = fresh.length === 1 ? 'Write this file?' : `Write these ${fresh.length} files?`
-  if (ask !== null && fresh.length > 0 && !(await ask.yes(question, true))) throw new Cancelled()
+  const toWrite = changes.filter(isWritten)
+  if (toWrite.length > 0) print(['', ...(await diffLines(toWrite, env, look))])
+  const question = toWrite.length === 1 ? 'Write this file?' : `Write these ${toWrite.length} files?`
+  if (ask !== null && toWrite.length > 0 && !(await ask.yes(question, true))) throw new Cancelled()
   if (!isRepository) await makeRepository(top, env)
-  const files = Object.fromEntries(fresh.map(({ path, text }) => [path, text]))
+  const files = Object.fromEntries(toWrite.map(({ path, text }) => [path, text]))
   await writeFiles(top, files)
   const ignored = await ignoredAmong(top, Object.keys(files), env)
   const program = env.npm_command === 'exec' ? `npx ${PACKAGE}` : 'ralph'
-  const done = { changes, settled, isRepository, tried, ignored, note: actionlintNote(tree), program }
-  say(closingLines(done, shown))
+  const done = {
+    changes,
+    answers: resolved,
+    isRepository,
+    tried,
+    ignored,
+    note: actionlintNote(tree),
+    program,
+  }
+  print(closingLines(done, look))
   const kinds = changes.map(({ path, kind }) => ({ path, kind }))
   const warnings = warningsOn(done)
-  const more = { files: kinds, settings: settled.inputs, tried: tried.trials, warnings }
+  const more = { files: kinds, settings: resolved.inputs, tried: tried.trials, warnings }
   return { code: 0, outputs: outputsOf(null, null, null), more }
 }
 
 type Project = Pick<Place, 'top' | 'tree'> & {
   context: Context
   found: FoundFacts
-  standing: ConfigStatus
+  existing: ConfigStatus
   /** The commit of the action. */
   pin: string | null
   /** Whether the workflow is written that answers for a required check. */
@@ -121,56 +138,57 @@ type Project = Pick<Place, 'top' | 'tree'> & {
   texts: Templates
 }
 
-/** What would be written with these answers, beside what is there. */
-function drafted(
-  { context, top, tree, found, standing, pin, required, texts }: Project,
+/** The files that these answers lead to, each compared with the one that exists. */
+function draftFiles(
+  { context, top, tree, found, existing, pin, required, texts }: Project,
   person: WrittenSettings,
 ) {
   const { env, flags } = context
-  const settled = resolveAnswers({ ...standing, person }, found)
-  const agent = String(settled.inputs.agent)
+  const resolved = resolveAnswers({ ...existing, person }, found)
+  const agent = String(resolved.inputs.agent)
   const keys = secretsOfAgent(agent, (name) => (env[name] ?? '') !== '')
-  const isOther = standing.configAt !== null && standing.configAt !== CONFIG
+  const isOther = existing.configAt !== null && existing.configAt !== CONFIG
   const indent = parseIndent(tree.text('.editorconfig'))
   const setups = found.project.setups
-  const planned = planFiles({ ...settled, keys, pin, required, setups, indent }, texts)
+  const planned = planFiles({ ...resolved, keys, pin, required, setups, indent }, texts)
   const lint = actionlintFile(tree)
   if (lint !== null) planned.push(lint)
   const files = planned.filter(({ path }) => !(isOther && path === CONFIG))
-  // BMAD is made for the first of them.
+  // The BMAD file goes to the first of these folders.
   const places = [...new Set([defaultAgent, agent])].flatMap((name) => findAgent(name)?.slashCommands ?? [])
   if (flags.bmad === true) files.push(...bmadFiles(tree, places, texts.bmad))
   const paths = files.map(({ path }) => path)
-  const wrong = linkMistakes(top, paths)
-  if (wrong.length > 0) throw new UserError(wrong)
-  return { settled, changes: files.map((file) => compareFile(file, readTextAt(top, file.path), pin)) }
+  const mistakes = linkMistakes(top, paths)
+  if (mistakes.length > 0) throw new UserError(mistakes)
+  return { resolved, changes: files.map((file) => compareFile(file, readTextAt(top, file.path), pin)) }
 }
 
-/** What is proposed, tried once; a second time, and where a person has named the gates, there is nothing to try. */
-async function triedBy(
+/** Tries the proposed gates. Nothing is tried where the files exist already, or where a person has named the gates. */
+async function tryGates(
   ask: TerminalPrompts | null,
   project: Project,
-  flagged: WrittenSettings,
+  fromFlags: WrittenSettings,
   place: Parameters<typeof tryProposals>[1],
 ): Promise<TrialResults> {
-  const { context, found, standing } = project
-  const given = { ...standing.config, ...flagged }
+  const { context, found, existing } = project
+  const answered = { ...existing.config, ...fromFlags }
   const gates = proposedGates(found)
-  const isDone = !isWanted(drafted(project, flagged).changes)
-  if (context.flags.try === false || isDone || 'gates' in given || gates.length === 0) return untried(found)
+  const isDone = !needsAnswers(draftFiles(project, fromFlags).changes)
+  if (context.flags.try === false || isDone || 'gates' in answered || gates.length === 0)
+    return untried(found)
   const own = "this runs the project's own code on this machine"
-  if (ask === null) context.say(`\nTrying each command once, in a copy; ${own} (--no-try leaves it out):`)
+  if (ask === null) context.print(`\nTrying each command once, in a copy; ${own} (--no-try leaves it out):`)
   else if (!(await ask.yes(`Try these commands once, in a copy? ${own}`, true))) return untried(found)
-  const prepare = 'prepare' in given ? String(given.prepare ?? '') || null : found.project.prepare
+  const prepare = 'prepare' in answered ? String(answered.prepare ?? '') || null : found.project.prepare
   return tryProposals(context, place, found, prepare)
 }
 
-/** Whether a file is new that answers have a place in. */
-function isWanted(changes: readonly Change[]): boolean {
+/** Whether a file will be written that holds answers. */
+function needsAnswers(changes: readonly Change[]): boolean {
   return changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))
 }
 
-/** The files of examples/ that it starts from; the bundle has them beside its code. */
+/** The templates in examples/; the bundle has them beside its code. */
 async function templates(): Promise<Templates> {
   const [main, separate, parallel, resume, required, issueForm, bmad] = await Promise.all([
     readFile(new URL('../../examples/ralph.yml', import.meta.url), 'utf8'),
@@ -204,14 +222,14 @@ function pinOf({ pin }: Context['flags']): string | null {
   throw new UserError({ path: '--pin', found, expected: 'a commit of 40 digits', fix })
 }
 
-/** The paths that a .gitignore hides: `git add` takes them only by force. */
+/** Those of the paths that a .gitignore excludes: `git add` takes them only with --force. */
 async function ignoredAmong(top: string, paths: readonly string[], env: Context['env']): Promise<string[]> {
   const options = { directory: top, env: gitEnv(env), accept: [1, 128], input: paths.join('\0') }
   const { stdout } = await execute(['check-ignore', '-z', '--stdin'], options)
   return stdout.split('\0').filter(Boolean)
 }
 
-/** On the branch that the person's own git begins with, else `main`. */
+/** Makes a repository with the first branch that the person's git is configured for, else `main`. */
 async function makeRepository(top: string, env: Readonly<Record<string, string>>): Promise<void> {
   const options = { directory: top, env: gitEnv(env) }
   const { stdout } = await execute(['config', '--get', 'init.defaultBranch'], { ...options, accept: [1] })

@@ -21,7 +21,7 @@ import { baseOf, defaultBranchOf } from './origin.ts'
 
 export type LocalRun = Awaited<ReturnType<typeof openLocal>>
 
-/** Opens the feature that the settings name. With `onlyLooks`, the branch that is checked out decides between several. */
+/** Opens the feature that the settings name. With `onlyLooks`, the current branch decides between several. */
 export async function openFeature(context: Context, onlyLooks = false): Promise<LocalRun> {
   return openLocal(context, (await settingsOf(context)).settings, context, onlyLooks)
 }
@@ -29,8 +29,8 @@ export async function openFeature(context: Context, onlyLooks = false): Promise<
 export async function openLocal(
   context: Context,
   settings: Settings,
-  voice: { warn(message: string): void } = context,
-  meansBranch = false,
+  warner: { warn(message: string): void } = context,
+  prefersCurrentBranch = false,
 ) {
   const workspace = await openWorkspace({
     settings,
@@ -38,7 +38,7 @@ export async function openLocal(
     directory: context.directory,
     remote: null,
     identity: null,
-    warn: voice.warn,
+    warn: warner.warn,
   })
   const { clone } = workspace
   if (clone.branch === null) {
@@ -48,53 +48,53 @@ export async function openLocal(
   const start = await baseOf(workspace, settings, clone.branch, clone.head ?? '')
   const base = { ...start, ...(await defaultBranchOf(workspace)) }
   const formatName = (name: string) => namedIn(context, name)
-  const named = { formatName, branch: meansBranch ? clone.branch : null }
+  const named = { formatName, branch: prefersCurrentBranch ? clone.branch : null }
   return {
     settings,
     workspace,
     base,
     /** The command line that names a feature. */
     formatName,
-    /** Ends what a dead holder on this machine has left running. */
+    /** Ends the processes that a dead run on this machine left behind. */
     async endOrphansOf(lease: Lease): Promise<void> {
       if (lease.host !== hostname()) return
       const ended = await endOrphansOfRun(lease.mark)
       if (ended === 0) return
-      const were =
+      const count =
         ended === 1 ? '1 process of the run before was' : `${ended} processes of the run before were`
-      voice.warn(`${were} still there: ended`)
+      warner.warn(`${count} still there: ended`)
     },
     /**
-     * The state as the next job will find it, without taking anything: with the commands that wait for it, and made from
-     * prd.json where no run has begun. Hears what reading that changed.
+     * The state as the next run will find it, without claiming the feature: with the commands that wait for it, and made from
+     * prd.json where no run has begun. Calls `onNote` with what was changed in reading that.
      */
-    async look(hear: (note: string) => void = () => {}): Promise<State> {
+    async look(onNote: (note: string) => void = () => {}): Promise<State> {
       const { state, notes } = await look(workspace, settings, base, named)
-      for (const note of notes) hear(note)
+      for (const note of notes) onNote(note)
       const known = isWaitingPlan(state.plan)
         ? readPlan(state, (await this.read(state, ownFiles(state).context)) ?? '')
         : state
       return (await inboxQueue(clone).read(known)).reduce(applyCommand, known)
     },
-    /** A file of people as the next session finds it: what they have not committed is taken up when a run begins. */
+    /** A file as the next session finds it: a run takes up people's uncommitted edits when it begins. */
     async read(state: State, path: string): Promise<string | null> {
       const { repository } = workspace
       const mayHoldEdits = state.published === null || clone.branch === state.branch
-      const now = mayHoldEdits
+      const current = mayHoldEdits
         ? ((await readRegularFile(join(clone.workTree, path)))?.toString('utf8') ?? null)
         : null
       const isEdited =
-        mayHoldEdits && clone.head !== null && now !== (await repository.read(clone.head, path))
-      return isEdited ? now : repository.read(state.green, path)
+        mayHoldEdits && clone.head !== null && current !== (await repository.read(clone.head, path))
+      return isEdited ? current : repository.read(state.green, path)
     },
     [Symbol.dispose]: () => workspace[Symbol.dispose](),
   }
 }
 
-/** The same command for one feature by its name. */
-function namedIn({ command, given }: Context, feature: string): string {
-  if (given === null) return `ralph ${command} ${feature}`
-  const more = given.words.length > 0 || given.text !== '' ? ' ...' : ''
+/** The command line that was typed, with the feature named. */
+function namedIn({ command, args }: Context, feature: string): string {
+  if (args === null) return `ralph ${command} ${feature}`
+  const more = args.words.length > 0 || args.text !== '' ? ' ...' : ''
   return `ralph ${command} --feature ${feature}${more}`
 }
 
@@ -106,9 +106,9 @@ async function look(
 ): Promise<{ state: State; notes: readonly string[] }> {
   const { clone } = workspace
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }
-  const { feature: wanted, branchPrefix } = settings
+  const { feature: requested, branchPrefix } = settings
   const { name, file, found } = await resolveFeature(workspace, place, {
-    feature: wanted,
+    feature: requested,
     branchPrefix,
     ...named,
   })

@@ -10,18 +10,18 @@ import { type CommandResult, type Context, resultOfState } from './command-conte
 import { type LocalRun, openFeature } from './local-feature.ts'
 import { ALIVE_MS, GrowingFile, type Log, logsIn, newestRun, newestSession, watchRuns } from './logs.ts'
 
-/** Of a text in `--json`, in UTF-16 units: its end. */
-const IN_JSON = 256 * 1024
+/** In `--json`, so much of the end of a text is given. UTF-16 units. */
+const JSON_TEXT = 256 * 1024
 
-type Shown = Pick<Log, 'path' | 'kind' | 'bytes'> & { text?: string }
+type ShownLog = Pick<Log, 'path' | 'kind' | 'bytes'> & { text?: string }
 
-const inJson = ({ path, kind, bytes }: Log): Shown => ({ path, kind, bytes })
+const inJson = ({ path, kind, bytes }: Log): ShownLog => ({ path, kind, bytes })
 
 export async function log(context: Context): Promise<CommandResult> {
   using local = await openFeature(context, true)
-  const { say, flags } = context
+  const { print, flags } = context
   const state = await local.look()
-  const [word, ...others] = context.given?.words ?? []
+  const [word, ...others] = context.args?.words ?? []
   if (word !== undefined && others.length > 0) {
     const found = [word, ...others].join(' ')
     throw new UserError({ path: 'ralph log', found, expected: 'one story', fix: `ralph log ${word}` })
@@ -30,41 +30,41 @@ export async function log(context: Context): Promise<CommandResult> {
   if (flags.follow === true) {
     const logs = await follow(context, local, state, word ?? null)
     if (logs !== null) return resultOfState(state, { logs })
-    say(`nobody works on ${word ?? state.feature} on this machine now`)
+    print(`no run works on ${word ?? state.feature} on this machine now`)
   }
   const all = await logsIn(topOf(local), state.feature)
   const isList = word === undefined && flags.follow !== true
   const last = newestSession(all)
-  // `--follow` shows a session, not the list of all.
+  // `--follow` shows one session where no run is at work, not the list of all.
   const newest = last === null ? [] : [last]
-  const unnamed = isList ? all : newest
-  const wanted = word === undefined ? unnamed : chosen(all, state, word, number)
-  if (wanted.length === 0) {
+  const byDefault = isList ? all : newest
+  const selected = word === undefined ? byDefault : selectLogs(all, state, word, number)
+  if (selected.length === 0) {
     const story = state.prd.userStories.find(({ id }) => id.toLowerCase() === word?.toLowerCase())
     const isNew = story !== undefined && (state.records[story.id]?.attempts ?? 0) === 0
     const why = isNew ? 'it was not worked on yet' : 'in CI a run keeps its transcripts as an artifact'
-    say(`nothing of ${word ?? state.feature} lies on this machine: ${why}`)
+    print(`there is no log of ${word ?? state.feature} on this machine: ${why}`)
     return resultOfState(state, { logs: [] }, 1)
   }
   if (isList) {
-    for (const { at, bytes, path } of wanted)
-      say(`${new Date(at).toISOString()}  ${String(bytes).padStart(9)}  ${path}`)
-    return resultOfState(state, { logs: wanted.map(inJson) })
+    for (const { at, bytes, path } of selected)
+      print(`${new Date(at).toISOString()}  ${String(bytes).padStart(9)}  ${path}`)
+    return resultOfState(state, { logs: selected.map(inJson) })
   }
-  const logs: Shown[] = []
-  for (const one of wanted) {
-    await using reading = new Reading(one, context, local)
+  const logs: ShownLog[] = []
+  for (const one of selected) {
+    await using reading = new LogReading(one, context, local)
     const lines = await reading.end()
-    logs.push(context.json ? { ...inJson(one), text: lines.join('\n').slice(-IN_JSON) } : inJson(one))
-    if (!context.json) say([`== ${one.path}`, ...lines, ''].join('\n'))
+    logs.push(context.json ? { ...inJson(one), text: lines.join('\n').slice(-JSON_TEXT) } : inJson(one))
+    if (!context.json) print([`== ${one.path}`, ...lines, ''].join('\n'))
   }
   return resultOfState(state, { logs })
 }
 
 const topOf = ({ workspace }: LocalRun): string => join(workspace.clone.gitDir, 'ralph')
 
-/** A log as it is shown. It is redacted once more, because an agent could have written the file. */
-class Reading {
+/** Reads a log to show it. It is redacted again, because an agent could have written the file. */
+class LogReading {
   readonly path: string
   readonly #file: GrowingFile
   readonly #reader: TranscriptReader | null
@@ -89,7 +89,7 @@ class Reading {
   async end(): Promise<string[]> {
     const rest = await this.more(true)
     const { lines, usage } = this.#reader?.end() ?? { lines: [], usage: null }
-    return [...rest, ...lines, ...(usage === null ? [] : [`-- ${usedWords(usage)}`])]
+    return [...rest, ...lines, ...(usage === null ? [] : [`-- ${formatUsage(usage)}`])]
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -97,13 +97,13 @@ class Reading {
   }
 }
 
-/** `12 turns, 310k tokens (290k of them cached), $0.42`: by the agent's own word. */
-function usedWords({ turns, inputTokens, outputTokens, cachedTokens, costUsd }: Usage): string {
+/** `12 turns, 310k tokens (290k of them cached), $0.42`, as the agent reported. */
+function formatUsage({ turns, inputTokens, outputTokens, cachedTokens, costUsd }: Usage): string {
   const cached = cachedTokens > 0 ? ` (${formatTokens(cachedTokens)} of them cached)` : ''
   return [
     turns === null ? '' : pluralize(turns, 'turn'),
     `${formatTokens(inputTokens + outputTokens)} tokens${cached}`,
-    costUsd === null ? 'what it cost was not told' : formatUsd(costUsd),
+    costUsd === null ? 'no cost reported' : formatUsd(costUsd),
   ]
     .filter((part) => part !== '')
     .join(', ')
@@ -115,8 +115,8 @@ async function follow(
   local: LocalRun,
   { feature, prd, lease, job }: State,
   word: string | null,
-): Promise<Shown[] | null> {
-  const { say } = context
+): Promise<ShownLog[] | null> {
+  const { print } = context
   const ids = prd.userStories.map(({ id }) => id)
   const story = ids.find((id) => id.toLowerCase() === word?.toLowerCase()) ?? null
   if (word !== null && story === null) return null
@@ -125,32 +125,32 @@ async function follow(
     const logs = await logsIn(topOf(local), feature, 'newest')
     return newestSession(story === null ? logs : logs.filter((one) => attemptOf(one, story, ids) !== null))
   }
-  using hearing = watchRuns(local.workspace, local.settings)
-  const shown: Shown[] = []
-  let reading: Reading | null = null
+  using watcher = watchRuns(local.workspace, local.settings)
+  const shown: ShownLog[] = []
+  let reading: LogReading | null = null
   try {
     for (;;) {
       const isOver = !(await isAlive(lease))
       const session = await newestNow()
       if (session !== null && session.at >= job.startedAt && session.path !== reading?.path) {
-        for (const line of (await reading?.end()) ?? []) say(line)
+        for (const line of (await reading?.end()) ?? []) print(line)
         await reading?.[Symbol.asyncDispose]()
-        reading = new Reading(session, context, local)
+        reading = new LogReading(session, context, local)
         shown.push(inJson(session))
-        say(`== ${session.path}`)
+        print(`== ${session.path}`)
       }
-      // What was written before the end is read behind it.
-      for (const line of (await (isOver ? reading?.end() : reading?.more())) ?? []) say(line)
+      // Whether it is over was asked first, so that output from just before the end is not missed.
+      for (const line of (await (isOver ? reading?.end() : reading?.more())) ?? []) print(line)
       if (isOver) return shown
-      await hearing.next(ALIVE_MS)
+      await watcher.next(ALIVE_MS)
     }
   } finally {
     await reading?.[Symbol.asyncDispose]()
   }
 }
 
-/** Those of a story's attempt, or of what the word names beside stories, such as `verify`: the newest session and its gates. */
-function chosen(logs: readonly Log[], { prd }: State, word: string, number: number | null): Log[] {
+/** The logs of a story's attempt; or, for another word such as `verify`, the newest session of that kind and its gates. */
+function selectLogs(logs: readonly Log[], { prd }: State, word: string, parsed: number | null): Log[] {
   const ids = prd.userStories.map(({ id }) => id)
   const id = ids.find((one) => one.toLowerCase() === word.toLowerCase())
   if (id !== undefined) {
@@ -158,10 +158,10 @@ function chosen(logs: readonly Log[], { prd }: State, word: string, number: numb
       const attempt = attemptOf(one, id, ids)
       return attempt === null ? [] : [{ one, attempt }]
     })
-    const attempts = all.filter(({ attempt }) => number === null || attempt === number)
+    const attempts = all.filter(({ attempt }) => parsed === null || attempt === parsed)
     if (all.length > 0 && attempts.length === 0)
-      throw noAttempt(id, number, new Set(all.map(({ attempt }) => attempt)))
-    // A run that began anew counts from the start again.
+      throw noAttempt(id, parsed, new Set(all.map(({ attempt }) => attempt)))
+    // A run that began anew counts attempts from 1 again.
     const run = newestRun(attempts.map(({ one }) => one))
     const newest = attempts.filter(({ one }) => (one.run?.number ?? null) === run)
     const last = Math.max(0, ...newest.map(({ attempt }) => attempt))
@@ -181,10 +181,10 @@ function chosen(logs: readonly Log[], { prd }: State, word: string, number: numb
 }
 
 const KINDS = ['verify', 'plan', 'baseline']
-/** Gates of the newest verification, as far as their names tell. */
+/** Gates of the newest verification: names of logs do not say of which one. */
 const MOST_GATES = 10
 
-/** `US-001-2` and `US-001-2-test` are of the second attempt on US-001, where no story is called US-001-2. */
+/** `US-001-2` and `US-001-2-test` are logs of the second attempt on US-001, unless a story is called US-001-2. */
 function attemptOf({ name }: Log, id: string, ids: readonly string[]): number | null {
   if (ids.some((other) => other.length > id.length && other.startsWith(id) && isOf(name, other))) return null
   return isOf(name, id) ? Number.parseInt(name.slice(id.length + 1), 10) : null
@@ -194,19 +194,19 @@ function isOf(name: string, id: string): boolean {
   return name.startsWith(`${id}-`) && /^\d+(?:-|$)/.test(name.slice(id.length + 1))
 }
 
-function numberIn(given: Context['flags'][string], story: string | undefined): number {
-  const found = Number(given)
+function numberIn(value: Context['flags'][string], story: string | undefined): number {
+  const found = Number(value)
   if (Number.isInteger(found) && found > 0 && story !== undefined) return found
   throw new UserError({
     path: '--attempt',
-    found: `${given}${story === undefined ? ' without a story' : ''}`,
+    found: `${value}${story === undefined ? ' without a story' : ''}`,
     expected: 'the number of an attempt, 1 for the first',
     fix: `ralph log ${story ?? 'US-001'} --attempt 1`,
   })
 }
 
 function noAttempt(id: string, number: number | null, there: ReadonlySet<number>): UserError {
-  const expected = `one that lies on this machine: ${[...there].sort((one, other) => one - other).join(', ')}`
+  const expected = `an attempt with logs on this machine: ${[...there].sort((one, other) => one - other).join(', ')}`
   const fix = `ralph log ${id}, for the last`
   return new UserError({ path: '--attempt', found: String(number), expected, fix })
 }

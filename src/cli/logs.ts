@@ -7,7 +7,7 @@ import type { Workspace } from '../app/workspace.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { watchFolders } from '../system/watch.ts'
 
-/** `kind`: of a session, or of what ran before and after it. `run`: null for what is of no run, such as a plan. */
+/** `kind`: of a session, or of a gate before or after one. `run`: null for a log that belongs to no run, such as a plan's. */
 export type Log = {
   path: string
   kind: 'session' | 'gate'
@@ -17,7 +17,7 @@ export type Log = {
   bytes: number
 }
 
-/** A holder that dies without a word changes no file: while one works, it is looked for so often. Milliseconds. */
+/** How often a run at work is looked for, because one that is killed changes no file. Milliseconds. */
 export const ALIVE_MS = 5000
 
 const FOLDERS = [
@@ -26,8 +26,8 @@ const FOLDERS = [
 ] as const
 
 /**
- * Everything that sessions and gates of a feature left in `top` (`.git/ralph`), in order of time; what is of no run, too. Of
- * `newest`, what its newest run left.
+ * The logs of a feature's sessions and gates in `top` (`.git/ralph`), in order of time; also those that belong to no run. With
+ * `newest`, only those of its newest run.
  */
 export async function logsIn(top: string, feature: string, which: 'all' | 'newest' = 'all'): Promise<Log[]> {
   const logs: Log[] = []
@@ -49,7 +49,7 @@ export async function logsIn(top: string, feature: string, which: 'all' | 'newes
   return logs.sort((one, other) => one.at - other.at)
 }
 
-/** Of a real folder: a link there leads elsewhere. */
+/** The names in a real folder: a link is not followed. */
 async function namesIn(folder: string): Promise<string[]> {
   return (await lstat(folder).catch(() => null))?.isDirectory() === true ? readdir(folder) : []
 }
@@ -58,7 +58,7 @@ async function namesIn(folder: string): Promise<string[]> {
 export const watchRuns = ({ clone, git }: Workspace, { stateNamespace }: Settings) =>
   watchFolders([join(git.shared, stateNamespace), join(clone.gitDir, 'ralph', 'transcripts')])
 
-/** The number of the newest run that left something; null where what is there is of no run. */
+/** The number of the newest run with logs; null where no log belongs to a run. */
 export function newestRun(logs: readonly Log[]): number | null {
   const numbers = logs.flatMap(({ run }) => run?.number ?? [])
   return numbers.length === 0 ? null : Math.max(...numbers)
@@ -70,7 +70,7 @@ export function newestSession(logs: readonly Log[]): Log | null {
   return logs.findLast((log) => log.kind === 'session' && (log.run?.number ?? null) === run) ?? null
 }
 
-/** A file that may still grow, in whole lines as far as they have come. */
+/** Reads a file that may still grow, in whole lines. */
 export class GrowingFile {
   readonly #path: string
   #handle: FileHandle | null = null
@@ -78,7 +78,7 @@ export class GrowingFile {
   #isCut: boolean
   #rest = Buffer.alloc(0)
 
-  /** `from`: bytes that are left out, and the line that they end in. */
+  /** `from`: so many bytes are skipped, and the rest of the line that they end in. */
   constructor(path: string, from = 0) {
     this.#path = path
     this.#at = from
@@ -91,7 +91,7 @@ export class GrowingFile {
     return buffer.toString('utf8', 0, bytesRead).split('\n', 1)[0] ?? ''
   }
 
-  /** The lines that came since the last call. `isOver`: no more will come, so that the rest without a line end is a line, too. */
+  /** The lines since the last call. `isOver`: no more will come, so that the rest without a line break is a line, too. */
   async lines(isOver = false): Promise<string[]> {
     const file = await this.#open()
     const parts = [this.#rest]

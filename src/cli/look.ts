@@ -42,7 +42,7 @@ import { editsOf } from './edits.ts'
 import { readStatus } from './feature-status.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
 import { defaultOf } from './origin.ts'
-import { waitingLines } from './plan-view.ts'
+import { proposedPlanLines } from './plan-view.ts'
 
 export async function status(context: Context): Promise<CommandResult> {
   using local = await openFeature(context)
@@ -51,26 +51,26 @@ export async function status(context: Context): Promise<CommandResult> {
   const other = await configDifference(local.workspace, local.settings, state)
   if (other !== null) context.warn(other)
   const outcome = situationOutcome(situation)
-  const { say } = context
+  const { print } = context
   const view = viewOf(state, { limits, now: Date.now(), surface: 'cli' }, situation)
-  say(plainBanner(view))
+  print(plainBanner(view))
   for (const [at, { id, title, status: storyStatus }] of view.stories.entries()) {
     // Notes in prd.json name no surface's command.
     const notes = state.prd.userStories[at]?.notes.replaceAll(TRY_AGAIN, 'ralph retry') ?? ''
     const note = notes === '' ? '' : `  (${terminalText(notes, 120)})`
-    say(`  ${STORY_STATUSES[storyStatus].box} ${id}  ${terminalText(title)}${note}`)
+    print(`  ${STORY_STATUSES[storyStatus].box} ${id}  ${terminalText(title)}${note}`)
   }
   for (const [id, { phase }] of Object.entries(state.splits ?? {}))
-    if (phase === 'wanted') say(`${id} is to be split: the next run lets a session propose its parts`)
+    if (phase === 'wanted') print(`${id} is to be split: the next run lets a session propose its parts`)
   for (const { id, unsplit } of view.stories)
-    if (unsplit !== '') say(describeUnsplit(id, terminalText(unsplit), 'cli'))
-  for (const finding of findingLines(view.findings)) say(`! ${terminalText(finding)}`)
-  // People may have edited a plan since it was proposed: what they read here is what they approve.
+    if (unsplit !== '') print(describeUnsplit(id, terminalText(unsplit), 'cli'))
+  for (const finding of findingLines(view.findings)) print(`! ${terminalText(finding)}`)
+  // A plan is shown as it is now: people may have edited it, and what they read here is what they approve.
   const plans = plansOf(shownPlan(state, Date.now()))
   const { width } = lookOf(context.out, true)
   for (const plan of plans)
-    if (plan.phase === 'proposed') say(['', ...waitingLines(plan, width), ''].join('\n'))
-  for (const line of [...rungLines(view), ...outlookLines(view), ...statusLines(view)]) say(line)
+    if (plan.phase === 'proposed') print(['', ...proposedPlanLines(plan, width), ''].join('\n'))
+  for (const line of [...rungLines(view), ...outlookLines(view), ...statusLines(view)]) print(line)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => {
     return { id, title, passes, blocked, skipped, retries, notes }
   })
@@ -109,7 +109,7 @@ function statusLines({ headline, next }: View): string[] {
   return [terminalText(headline.text), `Next: ${toPlainText(next)}`]
 }
 
-/** The feature as a run finds it that would do this next. */
+/** The view of a feature whose next step is this one. */
 function viewAt(step: Step, state: State, limits: Limits, earlier?: readonly EarlierRun[]): View {
   const situation: Situation =
     step.kind === 'conclude' ? { kind: 'ended', conclusion: step.conclusion } : { kind: 'ready', step }
@@ -142,18 +142,18 @@ export async function next(context: Context): Promise<CommandResult> {
   const opened = await openForRun(context, await readSettings(context), context)
   using local = opened.local
   const { state } = opened
-  const asked = withRequestedScope(state, local.settings)
+  const scoped = withRequestedScope(state, local.settings)
   const limits = limitsOf(local.settings)
-  const step = nextStepOfRun(asked, limits, Date.now())
+  const step = nextStepOfRun(scoped, limits, Date.now())
   const id = step.kind === 'reserve' ? step.storyId : null
-  const story = state.prd.userStories.find((one) => one.id === id)
-  if (story !== undefined) context.say(`${story.id}  ${terminalText(story.title)}`)
-  else for (const line of nextLines(step, asked, viewAt(step, asked, limits))) context.say(line)
+  const story = state.prd.userStories.find((each) => each.id === id)
+  if (story !== undefined) context.print(`${story.id}  ${terminalText(story.title)}`)
+  else for (const line of nextLines(step, scoped, viewAt(step, scoped, limits))) context.print(line)
   const conclusion = step.kind === 'conclude' ? step.conclusion : null
   const more = {
     next: story === undefined ? null : { id: story.id, title: story.title, attempt: story.retries + 1 },
     reason: conclusion?.reason ?? null,
-    ...scopeInJson(asked),
+    ...scopeInJson(scoped),
   }
   const isFine = conclusion === null || conclusion.outcome === 'complete'
   return { code: isFine ? 0 : 1, outputs: outputsOf(state, conclusion?.outcome ?? null, null), more }
@@ -161,12 +161,12 @@ export async function next(context: Context): Promise<CommandResult> {
 
 /** All mistakes in the files, and everything else that would keep a run from beginning. */
 export async function validate(context: Context): Promise<CommandResult> {
-  const { say } = context
+  const { print } = context
   const read = await readSettings(context)
   const warnings = [...read.notes]
-  const hear = (note: string) => warnings.push(note)
-  using looked = await checkBeforeRun(context, read, { warn: hear }, hear)
-  const { local, state, start, mistakes } = looked
+  const onNote = (note: string) => warnings.push(note)
+  using opened = await checkBeforeRun(context, read, { warn: onNote }, onNote)
+  const { local, state, start, mistakes } = opened
   if (local !== null && state !== null) {
     const { notes, warnings: others } = await templatesOf(start)
     warnings.push(...notes, ...others)
@@ -178,17 +178,17 @@ export async function validate(context: Context): Promise<CommandResult> {
     const { faultsInCi } = await import(/* webpackChunkName: "cli" */ '../setup/checks/diagnose.ts')
     warnings.push(...(await faultsInCi(start, await defaultOf(local.workspace, local.base))))
   }
-  for (const text of warnings) say(`warning: ${text}`)
+  for (const text of warnings) print(`warning: ${text}`)
   if (state === null || mistakes.length > 0)
     return errorResult(context, new UserError(mistakes), { warnings })
-  if (read.settings.steps !== null) say(`steps: ${terminalText(describeSteps(read.settings), 1000)}`)
-  if (read.settings.services.length > 0) say(`services: ${describeServices(read.settings)}`)
-  say(`gates: ${describeGates(read.settings)}`)
-  say(`${prdPathOf(state)}: ${pluralize(state.prd.userStories.length, 'story', 'stories')}, fine`)
+  if (read.settings.steps !== null) print(`steps: ${terminalText(describeSteps(read.settings), 1000)}`)
+  if (read.settings.services.length > 0) print(`services: ${describeServices(read.settings)}`)
+  print(`gates: ${describeGates(read.settings)}`)
+  print(`${prdPathOf(state)}: ${pluralize(state.prd.userStories.length, 'story', 'stories')}, fine`)
   return resultOfState(state, { warnings })
 }
 
-/** Warnings of things that are allowed, but often a mistake. */
+/** Warnings about things that are allowed, but often a mistake. */
 function warningsOf(state: State, settings: Settings): string[] {
   const warnings: string[] = []
   if (settings.ungated) warnings.push(UNGATED_WARNING)
@@ -201,28 +201,28 @@ function warningsOf(state: State, settings: Settings): string[] {
   return warnings
 }
 
-/** Prints the decision and touches nothing. */
+/** Prints what a run would do next, and changes nothing. */
 export async function dryRun(
-  { say, flags }: Context,
+  { print, flags }: Context,
   local: LocalRun,
   state: State,
   limits: Limits,
 ): Promise<CommandResult> {
   await refuseAtWork(state)
   await editsOf(local.workspace, state)
-  const asked = withRequestedScope(
+  const scoped = withRequestedScope(
     flags.force === true ? restartRun(state, state.nonce) : state,
     local.settings,
   )
-  const step = nextStepOfRun(asked, limits, Date.now())
+  const step = nextStepOfRun(scoped, limits, Date.now())
   const { objects, clone } = local.workspace
   const earlier = await readEarlierRuns(objects, clone.head ?? state.base.sha, state.folder)
-  const view = viewAt(step, asked, limits, earlier)
+  const view = viewAt(step, scoped, limits, earlier)
   const cost = view.expectedCost === null ? [] : [`Estimate: ${view.expectedCost}`]
-  for (const line of [...cost, ...outlookLines(view), ...nextLines(step, asked, view)]) say(line)
-  if (local.settings.steps !== null) say(`Steps: ${describeSteps(local.settings)}`)
+  for (const line of [...cost, ...outlookLines(view), ...nextLines(step, scoped, view)]) print(line)
+  if (local.settings.steps !== null) print(`Steps: ${describeSteps(local.settings)}`)
   const { forecast, expected } = view
-  const more = { next: stepInJson(step), forecast, expectedCost: expected, ...scopeInJson(asked) }
+  const more = { next: stepInJson(step), forecast, expectedCost: expected, ...scopeInJson(scoped) }
   return { code: 0, outputs: outputsOf(state, null, null), more }
 }
 

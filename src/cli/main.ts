@@ -13,10 +13,10 @@ import { CLI_COMMANDS, type CliCommand, HELP_GROUPS, isListed } from './command-
 import { olderLine } from './older-lines.ts'
 import type { PROGRAMS } from './programs.ts'
 
-// A reader that has seen enough (`| head`) is no error of ours.
+// A reader that stops reading (`| head`) is no error.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
-/** What all commands have in common, loaded once one of them is called: it takes longest to load. */
+/** What all commands share, loaded only when one of them runs: it takes longest to load. */
 type LoadShared = () => Promise<{
   PROGRAMS: typeof PROGRAMS
   flagTable(): readonly FlagRow[]
@@ -27,7 +27,7 @@ const COMMANDS = commandsOn('cli')
 const typed = process.argv.slice(2)
 const older = olderLine(typed, (path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 const argv = older !== null && 'argv' in older ? older.argv : typed
-/** `run`, or `help run`: no other command needs its flags. */
+/** The command that is called, such as `run` or `help run`: only its flags have to be known. */
 const called = argv.filter((word) => !word.startsWith('-')).slice(0, 2)
 
 /** Runs the command line of this process, and sets its exit code. */
@@ -47,13 +47,13 @@ export async function main(loadShared: LoadShared): Promise<void> {
   try {
     await parse(program)
   } catch (error) {
-    process.exitCode = await failed(program, error)
+    process.exitCode = await exitCodeAfter(program, error)
   }
-  // Whatever a command left open must not hold the terminal: everything is on disk by now.
+  // A handle that a command left open must not keep the process: everything is on disk by now.
   await exitAfterFlush()
 }
 
-/** `ralph` itself: its help, and what of commander's own behaviour is turned off. */
+/** `ralph` itself: its help, without some of commander's own behaviour. */
 function rootCommand(): Command {
   const whole = new Help()
   const [lastGroup = ''] = HELP_GROUPS.at(-1) ?? []
@@ -67,7 +67,7 @@ function rootCommand(): Command {
       throw error
     })
     .configureHelp({
-      // What a command takes is in its own help: here the five to begin with come first.
+      // The options of a command are in its own help; this list shows the commands alone, the five to begin with first.
       subcommandTerm: (command) => [command.name(), ...command.aliases()].join('|'),
       visibleOptions: (command) => (command.parent === null ? [] : whole.visibleOptions(command)),
       minWidthToWrap: 20,
@@ -90,8 +90,8 @@ async function parse(program: Command): Promise<void> {
   if (first === 'help' && second !== undefined && program.commands.every((one) => !isNamed(one, second))) {
     const names = COMMANDS.map(({ name }) => name)
     const near = nearest(second, names)
-    const meant = near === null ? '' : `\n(Did you mean ${near}?)`
-    program.error(`error: unknown command '${second}'${meant}`, { code: 'commander.unknownCommand' })
+    const suggestion = near === null ? '' : `\n(Did you mean ${near}?)`
+    program.error(`error: unknown command '${second}'${suggestion}`, { code: 'commander.unknownCommand' })
   }
   await program.parseAsync(argv.length === 0 ? ['--help'] : argv, { from: 'user' })
 }
@@ -119,14 +119,19 @@ async function add(
   }
   const codes = exits.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`)
   command.addHelpText('after', `\nExample:\n  ${listed.example}\n\nExit codes:\n${codes.join('\n')}`)
-  command.action(async (...given: unknown[]) => {
-    const words = given
+  command.action(async (...typed: unknown[]) => {
+    const words = typed
       .slice(0, -2)
       .flat()
       .filter((word) => typeof word === 'string')
     const flags = flagsOf(command)
     const feature = takes === 'feature' ? words[0] : undefined
-    const context = contextOf(listed.name, flags, feature, takes === 'words' ? apart(words) : undefined)
+    const context = contextOf(
+      listed.name,
+      flags,
+      feature,
+      takes === 'words' ? splitAtDashes(words) : undefined,
+    )
     const { PROGRAMS } = await loadShared()
     process.exitCode = await runCommand(context, async () => {
       refuseTwoFeatures(context, feature)
@@ -135,8 +140,8 @@ async function add(
   })
 }
 
-/** What stands behind `--` is a text; commander hands it on as further words. */
-function apart(words: readonly string[]): { words: string[]; text: string } {
+/** Words and the text after `--`, which commander gives as further words. */
+function splitAtDashes(words: readonly string[]): { words: string[]; text: string } {
   const at = argv.indexOf('--')
   const before = at < 0 ? words.length : words.length - (argv.length - at - 1)
   const split = words.slice(0, before).flatMap((word) => word.split(/[\s,]+/))
@@ -145,8 +150,8 @@ function apart(words: readonly string[]): { words: string[]; text: string } {
 
 function addSetting(command: Command, flag: FlagRow): void {
   const { flag: name, takesValue, repeatable, description, standard, group } = flag
-  const told = standard === '' ? description : `${description} (default: ${standard})`
-  const option = repeated(new Option(takesValue ? `${name} <value>` : `${name} [value]`, told), repeatable)
+  const text = standard === '' ? description : `${description} (default: ${standard})`
+  const option = repeated(new Option(takesValue ? `${name} <value>` : `${name} [value]`, text), repeatable)
   option.helpGroup(`Settings (${group}):`)
   if (!isListed(flag)) option.hideHelp()
   command.addOption(option)
@@ -163,19 +168,19 @@ function isNamed(command: Command, name: string): boolean {
   return command.name() === name || command.aliases().includes(name) || name === 'help'
 }
 
-/** Commander's camelCase names are the settings' keys; only what was given counts. */
+/** The flags that were typed. Commander's camelCase names are the settings' keys. */
 function flagsOf(command: Command): Flags {
-  const given = Object.entries(command.opts()).filter(
+  const typedOptions = Object.entries(command.opts()).filter(
     ([name]) => command.getOptionValueSource(name) !== 'default',
   )
   const textOf = (value: unknown) => (typeof value === 'boolean' ? value : String(value))
   return Object.fromEntries(
-    given.map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : textOf(value)]),
+    typedOptions.map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : textOf(value)]),
   )
 }
 
-/** Wrong usage is bad input: exit 64, with the JSON line where it was asked for. */
-async function failed(program: Command, error: unknown): Promise<number> {
+/** The exit code after an error: 64 for wrong usage, with the JSON line where `--json` was typed. */
+async function exitCodeAfter(program: Command, error: unknown): Promise<number> {
   if (error instanceof UserError)
     return runCommand(contextOf('help', { json: argv.includes('--json') }, undefined), () =>
       Promise.reject(error),
@@ -185,7 +190,7 @@ async function failed(program: Command, error: unknown): Promise<number> {
     return 0
   const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error)
   const [found = '', near = ''] = message.split('\n')
-  const meant = near.replace(/^\(D(.*)\)$/, 'd$1 ')
+  const suggestion = near.replace(/^\(D(.*)\)$/, 'd$1 ')
   const command = program.commands.find((one) => called.includes(one.name()))
   const isUnknown = code === 'commander.unknownCommand'
   const usage = command === undefined ? '<command> [options]' : `${command.name()} ${command.usage()}`
@@ -194,8 +199,8 @@ async function failed(program: Command, error: unknown): Promise<number> {
     found,
     expected: isUnknown ? `one of: ${COMMANDS.map(({ name }) => name).join(', ')}` : `ralph ${usage}`,
     fix: isUnknown
-      ? `${meant}a feature is named behind its command: ralph run <feature>`
-      : `${meant}see ralph help ${command?.name() ?? ''}`.trim(),
+      ? `${suggestion}a feature is named after the command: ralph run <feature>`
+      : `${suggestion}see ralph help ${command?.name() ?? ''}`.trim(),
   }
   const context = contextOf('help', { json: argv.includes('--json') }, undefined)
   return runCommand(context, () => Promise.reject(new UserError(mistake)))

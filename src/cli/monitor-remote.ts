@@ -22,10 +22,10 @@ import { tokenFor } from './github-token.ts'
 import { chooseFolders, refuseUnknown, type Source } from './monitor-source.ts'
 import { defaultBranchOf, remoteOf } from './origin.ts'
 
-/** The newest features that are shown where none is named: each costs a request when it changes. */
+/** Where no feature is named, so many of the newest are shown: each costs a request when it changes. */
 const MOST_FEATURES = 20
 
-/** Null where this clone is not of GitHub, or there is no token, and `--remote` was not given. */
+/** Null where `--remote` was not given and this clone is not of GitHub, or there is no token. */
 export async function openRemote(
   context: Context,
   settings: Settings,
@@ -34,9 +34,9 @@ export async function openRemote(
 ): Promise<Source | null> {
   const { env, flags } = context
   const { server, remote, place: found } = remoteOf(workspace.clone, env)
-  const isAsked = flags.remote === true
+  const isRequired = flags.remote === true
   if (found === null) {
-    if (!isAsked) return null
+    if (!isRequired) return null
     const expected = `a remote at ${server}`
     const fix =
       'run it in a clone of the repository (GITHUB_SERVER_URL and GITHUB_API_URL name another server)'
@@ -44,7 +44,7 @@ export async function openRemote(
   }
   const token = await tokenFor(server, env)
   if (token === null) {
-    if (!isAsked) return null
+    if (!isRequired) return null
     const fix = 'run `gh auth login`, or set GH_TOKEN to a token that may read contents'
     throw new UserError({ path: 'GH_TOKEN', found: 'no token', expected: `a token for ${server}`, fix })
   }
@@ -54,19 +54,19 @@ export async function openRemote(
   return remoteSource({ workspace, settings, wanted, place, token, limits })
 }
 
-/** As the workflow at the default branch says, as far as this clone knows it; else null. */
+/** The limits in the default branch's workflow, as this clone has it; null where it has none. */
 async function limitsInCi(
   workspace: Workspace,
   { defaultBranch }: RepositoryAddress,
   env: Record<string, string>,
 ): Promise<Limits | null> {
-  const there = readRef(workspace.clone.commonDir, `refs/remotes/origin/${defaultBranch}`)
-  const sha = there ?? (await workspace.store.head(defaultBranch))
+  const remote = readRef(workspace.clone.commonDir, `refs/remotes/origin/${defaultBranch}`)
+  const sha = remote ?? (await workspace.store.head(defaultBranch))
   const ci = sha === null ? null : await findCi(workspace, sha, env, ACTION).catch(() => null)
   return ci === null ? null : limitsOf(ci.settings)
 }
 
-type Where = {
+type RemoteOptions = {
   workspace: Workspace
   settings: Settings
   wanted: readonly string[]
@@ -76,29 +76,29 @@ type Where = {
   limits: Limits | null
 }
 
-function remoteSource({ workspace, settings, wanted, place, token, limits }: Where): Source {
+function remoteSource({ workspace, settings, wanted, place, token, limits }: RemoteOptions): Source {
   const states = new Map<string, { commit: string; state: State }>()
   let failed: unknown = null
   let seenAt = 0
-  let wrong = ''
-  /** Features that are not shown. */
-  let more = 0
+  let lastError = ''
+  /** The number of features that are not shown. */
+  let hidden = 0
   const warn = (text: string) => {
-    wrong = text
+    lastError = text
   }
   const refs = new StateRefs(connect(place, token, warn), settings.stateNamespace)
 
-  async function ask(): Promise<void> {
+  async function poll(): Promise<void> {
     const commits = await refs.poll()
     if (commits === null) return
     const all = [...chooseFolders(commits.keys(), wanted).values()].sort().reverse()
-    const meant = all.slice(0, MOST_FEATURES)
-    more = all.length - meant.length
+    const selected = all.slice(0, MOST_FEATURES)
+    hidden = all.length - selected.length
     refuseUnknown(wanted, [...chooseFolders(commits.keys(), []).keys()], 'in CI')
-    if (meant.length === 0) throw noRun(place)
-    for (const folder of states.keys()) if (!meant.includes(folder)) states.delete(folder)
+    if (selected.length === 0) throw noRun(place)
+    for (const folder of states.keys()) if (!selected.includes(folder)) states.delete(folder)
     const errors: unknown[] = []
-    for (const folder of meant) {
+    for (const folder of selected) {
       const commit = commits.get(folder) ?? ''
       if (states.get(folder)?.commit === commit) continue
       try {
@@ -126,17 +126,17 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
     changed: (signal) => delay(waitMs(), undefined, { signal }).catch(() => {}),
     async look() {
       try {
-        await ask()
+        await poll()
         failed = null
         seenAt = Date.now()
-        wrong = ''
+        lastError = ''
       } catch (error) {
-        // What could not be read is asked for again.
+        // Forgets which states are known, so that the next look reads again what could not be read.
         refs.forget()
         failed = error
-        const told = toldOf(error, place)
-        if (states.size === 0) throw told
-        wrong = messageOf(told).split('\n')[0] ?? ''
+        const mistake = mistakeOf(error, place)
+        if (states.size === 0) throw mistake
+        lastError = messageOf(mistake).split('\n')[0] ?? ''
       }
       return [...states.values()].map(({ state }) => ({
         state,
@@ -150,11 +150,11 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
     },
     note() {
       const seen = seenAt === 0 ? '' : `, seen ${new Date(seenAt).toISOString().slice(11, 19)} UTC`
-      const older = more === 0 ? '' : `; ${pluralize(more, 'older feature')} not shown`
+      const older = hidden === 0 ? '' : `; ${pluralize(hidden, 'older feature')} not shown`
       const every = `asked every ${Math.round(waitMs() / 1000)} s`
-      return `${repositoryUrl(place)}, ${every}${seen}${older}${wrong === '' ? '' : `: ${wrong}`}`
+      return `${repositoryUrl(place)}, ${every}${seen}${older}${lastError === '' ? '' : `: ${lastError}`}`
     },
-    // Each would be a request of its own.
+    // Each picture would cost a request.
     picture: async () => null,
     [Symbol.dispose]: () => workspace[Symbol.dispose](),
   }
@@ -163,10 +163,10 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Whe
 function noRun(place: RepositoryAddress): UserError {
   const found = `no run in ${repositoryUrl(place)}`
   const fix = 'press Run workflow there, or start one here with `ralph run`'
-  return new UserError({ path: 'feature', found, expected: 'a feature that a job has begun on', fix })
+  return new UserError({ path: 'feature', found, expected: 'a feature that a job has worked on', fix })
 }
 
-function toldOf(error: unknown, place: RepositoryAddress): unknown {
+function mistakeOf(error: unknown, place: RepositoryAddress): unknown {
   const status = httpStatusOf(error)
   if (status === null) return error
   const found = `GitHub answers ${status}: ${githubMessage(error)}`

@@ -1,4 +1,4 @@
-// What `ralph monitor` and `ralph serve` look at on this machine: the runs of this clone, as its files tell.
+// What `ralph monitor` and `ralph serve` watch: a source of runs, and the one of this clone's runs, read from its files.
 import { join } from 'node:path'
 import { agentOfHead, TranscriptReader } from '../agents/readable.ts'
 import { freshState } from '../app/claim-feature.ts'
@@ -20,22 +20,22 @@ import { ALIVE_MS, GrowingFile, type Log, logsIn, newestSession, watchRuns } fro
 export type Source = Disposable & {
   /** The status of every feature now, always in the same order. Throws UserError where nothing can be shown. */
   look(): Promise<readonly WatchedRun[]>
-  /** Resolves when it is worth to look again, or when it is aborted. */
+  /** Resolves when something may have changed, or when it is aborted. */
   changed(signal: AbortSignal): Promise<void>
-  /** How it is followed, and what went wrong with that. */
+  /** One line: how the runs are followed, and the last error. */
   note(): string
-  /** A picture of a page that the state keeps; null where it cannot be had. */
+  /** A screenshot that the state keeps, by its git blob; null where it cannot be read. */
   picture(blob: string): Promise<Buffer | null>
 }
 
-/** Of a transcript: what is read of it, bytes; and what is kept of that, lines. */
+/** Of a transcript, so much of its end is read (bytes), and so much of that is shown (lines). */
 const TAIL = 256 * 1024
 const LINES = 60
 const DAY_MS = 24 * 3_600_000
-/** Of more features only those at work show what is said. */
-const FEW = 5
+/** With more features than this, only those at work show their session's output. */
+const FEW_FEATURES = 5
 
-/** The newest folder of every feature, by name; those that are wanted, where some are. */
+/** The newest folder of every feature, by the feature's name; only those of `wanted` where that is not empty. */
 export function chooseFolders(folders: Iterable<string>, wanted: readonly string[]): Map<string, string> {
   const newest = new Map<string, string>()
   for (const folder of [...folders].sort()) {
@@ -65,19 +65,19 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   const limits = limitsOf(settings)
   const top = join(clone.gitDir, 'ralph')
   const place = { commit: clone.head ?? '', workTree: clone.workTree }
-  const hearing = watchRuns(workspace, settings)
-  /** After how long a look is worth it without a word. */
+  const watcher = watchRuns(workspace, settings)
+  /** After so long it looks again, even if no file changed. */
   let waitMs = ALIVE_MS
-  /** By folder: the state as it was read last. */
+  /** By folder: the state that was read last. */
   const read = new Map<string, { commit: string; state: State }>()
-  /** By path: the last lines of a transcript of so many bytes. */
+  /** By path: the last lines of a transcript, and its size in bytes when they were read. */
   const tails = new Map<string, { bytes: number; lines: string[] }>()
-  /** Features that had no run when they were looked for. */
-  let fresh: State[] | null = null
-  let wrong = ''
+  /** Features that had no run at the first look; null before it. */
+  let notBegun: State[] | null = null
+  let lastError = ''
 
-  /** Features with stories that no run has begun on; none is looked for where all that are wanted have a run. */
-  async function notBegun(begun: readonly string[]): Promise<State[]> {
+  /** Features with stories that no run has begun. Does not look for any where every wanted one has a run. */
+  async function findNotBegun(begun: readonly string[]): Promise<State[]> {
     if (begun.length > 0 && begun.length >= wanted.length) return []
     const { features } = await findFeatures(objects, place, settings.branchPrefix)
     const base = { branch: clone.branch ?? '', sha: place.commit }
@@ -86,23 +86,23 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
       .map((file) => mapTexts(freshState(file, settings, base), redactor.redact))
   }
 
-  /** Redacted once more: what lies there could have been written by an agent. */
+  /** The last lines of a transcript, redacted again, because an agent could have written the file. */
   async function tail({ path, bytes }: Log): Promise<string[]> {
     const known = tails.get(path)
     if (known?.bytes === bytes) return known.lines
     await using file = new GrowingFile(path, Math.max(0, bytes - TAIL))
     const text = (await file.lines().catch(() => [])).join('\n')
-    // A run may have been given another agent than the settings here, and has one for every step.
+    // A run may have used another agent than the settings here, and another one for each step.
     const agent = agentOfHead(await file.head().catch(() => ''))
     const reader = new TranscriptReader(agent ?? settings.agent)
-    const said = [...reader.read(redactor.redact(text).split('\n')), ...reader.end().lines]
-    const lines = said.filter((line) => line.trim() !== '').slice(-LINES)
+    const output = [...reader.read(redactor.redact(text).split('\n')), ...reader.end().lines]
+    const lines = output.filter((line) => line.trim() !== '').slice(-LINES)
     tails.set(path, { bytes, lines })
     return lines
   }
 
   async function watchedOf(saved: State, isOneOfFew: boolean): Promise<WatchedRun> {
-    const { state, situation } = await readStatus(workspace, saved, limits, standing)
+    const { state, situation } = await readStatus(workspace, saved, limits, situationOfRun)
     const isAtWork = situation.kind === 'working'
     const session = isAtWork || isOneOfFew ? newestSession(await logsIn(top, state.feature, 'newest')) : null
     const isCurrent = session !== null && (!isAtWork || session.at >= state.job.startedAt)
@@ -115,8 +115,8 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
       waitMs = ALIVE_MS
       const commits = await store.list()
       const isArchived = await findArchived(objects, place)
-      const shows = (folder: string) => wanted.length > 0 || !isArchived(folder)
-      const folders = chooseFolders([...commits.keys()].filter(shows), wanted)
+      const isShown = (folder: string) => wanted.length > 0 || !isArchived(folder)
+      const folders = chooseFolders([...commits.keys()].filter(isShown), wanted)
       const errors: unknown[] = []
       for (const folder of folders.values()) {
         const commit = commits.get(folder) ?? ''
@@ -124,48 +124,48 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
         const found = await store.load(folder).catch((error: unknown) => void errors.push(error))
         if (found) read.set(folder, { commit, state: mapTexts(found.state, redactor.redact) })
       }
-      fresh ??= await notBegun([...folders.keys()])
-      // A feature that was shown stays, until a run of it begins.
-      const others = fresh.filter(({ feature }) => !folders.has(feature))
+      notBegun ??= await findNotBegun([...folders.keys()])
+      // A feature without a run stays in the list until its run begins.
+      const others = notBegun.filter(({ feature }) => !folders.has(feature))
       const states = [
         ...[...folders.values()].flatMap((folder) => read.get(folder)?.state ?? []),
         ...others.filter(({ feature }) => wanted.length === 0 || wanted.includes(feature)),
       ]
       if (states.length === 0 && errors.length > 0) throw errors[0]
-      wrong = errors.map((error) => messageOf(error).split('\n')[0]).join('; ')
+      lastError = errors.map((error) => messageOf(error).split('\n')[0]).join('; ')
       const known = [...chooseFolders(commits.keys(), []).keys(), ...others.map(({ feature }) => feature)]
       refuseUnknown(wanted, known, 'here')
-      if (states.length === 0) throw nothingHere()
-      const shown = await Promise.all(states.map((state) => watchedOf(state, states.length <= FEW)))
-      waitMs = Math.min(DAY_MS, ...shown.map(newsMs))
+      if (states.length === 0) throw noFeature()
+      const shown = await Promise.all(states.map((state) => watchedOf(state, states.length <= FEW_FEATURES)))
+      waitMs = Math.min(DAY_MS, ...shown.map(nextChangeMs))
       return shown
     },
-    changed: (signal) => hearing.next(waitMs, signal),
-    note: () => wrong || 'this machine, followed as it is written',
+    changed: (signal) => watcher.next(waitMs, signal),
+    note: () => lastError || 'this machine, followed as it is written',
     picture: (blob) => store.readScreenshot(blob),
     [Symbol.dispose]() {
-      hearing[Symbol.dispose]()
+      watcher[Symbol.dispose]()
       workspace[Symbol.dispose]()
     },
   }
 }
 
-/** After how long it can stand otherwise without a word, milliseconds: a holder dies, a wait is over. */
-function newsMs({ situation }: WatchedRun): number {
+/** After how many milliseconds a status may change without a file being written: a run is killed, a wait is over. */
+function nextChangeMs({ situation }: WatchedRun): number {
   if (situation.kind === 'working') return ALIVE_MS
   const until = situation.kind === 'ended' ? situation.conclusion.until : null
   return until === null || until <= Date.now() ? DAY_MS : until - Date.now()
 }
 
-/** A run that ended well was verified as it was told to be, whatever the settings here say. */
-function standing(state: State, limits: Limits, now: number, lives: boolean): Situation {
-  const situation = situationOf(state, limits, now, lives)
+/** A complete run counts as verified by its own settings, even if those here would verify it again. */
+function situationOfRun(state: State, limits: Limits, now: number, isAtWork: boolean): Situation {
+  const situation = situationOf(state, limits, now, isAtWork)
   const last = state.job.ending?.conclusion
   const isVerified = situation.kind === 'ready' && situation.step?.kind === 'verify'
   return isVerified && last?.outcome === 'complete' ? { kind: 'ended', conclusion: last } : situation
 }
 
-function nothingHere(): UserError {
+function noFeature(): UserError {
   return new UserError({
     path: 'feature',
     found: 'no prd.json and no run in this clone',

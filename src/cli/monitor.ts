@@ -9,7 +9,7 @@ import { messageOf } from '../system/errors.ts'
 import { type CommandResult, type Context, onSignals, settingsOf } from './command-context.ts'
 import { chooseFolders, localSource, type Source } from './monitor-source.ts'
 
-/** Of the clock and what counts down. Milliseconds. */
+/** How often the clock and countdowns are drawn. Milliseconds. */
 const TICK_MS = 1000
 
 export async function monitor(context: Context): Promise<CommandResult> {
@@ -20,13 +20,13 @@ export async function monitor(context: Context): Promise<CommandResult> {
   const [state] = first.map((one) => one.state)
   const answer = { code: 0, outputs: outputsOf(state ?? null, state?.prd.run.outcome ?? null, null) }
   const isScreen = process.stdout.isTTY && !context.json && context.env.TERM !== 'dumb'
-  if (isScreen) await live(source, views, context.env.NO_COLOR !== undefined)
-  else context.say(plainFrame({ views, note: source.note() }).join('\n'))
+  if (isScreen) await drawLive(source, views, context.env.NO_COLOR !== undefined)
+  else context.print(plainFrame({ views, note: source.note() }).join('\n'))
   return context.json ? { ...answer, more: { features: views.map(liveJson) } } : answer
 }
 
-/** Draws until a person has seen enough. */
-async function live(source: Source, first: readonly LiveView[], noColour: boolean): Promise<void> {
+/** Draws until the person quits. */
+async function drawLive(source: Source, first: readonly LiveView[], noColour: boolean): Promise<void> {
   let views = first
   const atWork = first.findIndex(({ isAtWork }) => isAtWork)
   let selected = Math.max(0, atWork)
@@ -63,9 +63,9 @@ async function live(source: Source, first: readonly LiveView[], noColour: boolea
 
 const MOVES: Readonly<Record<Key, number>> = { quit: 0, up: -1, down: 1 }
 
-/** Throws UserError where there is nothing that could be shown. */
+/** The runs of this clone, or those in CI. Throws UserError where there is nothing to show. */
 export async function openSource(context: Context, settings: Settings): Promise<Source> {
-  const wanted = [...(context.given?.words ?? []), ...(context.feature === null ? [] : [context.feature])]
+  const wanted = [...(context.args?.words ?? []), ...(context.feature === null ? [] : [context.feature])]
   const { env, directory, warn } = context
   const where = { settings, env, directory, remote: null, identity: null, submodules: false, warn } as const
   const workspace = await openWorkspace(where)
@@ -77,19 +77,19 @@ export async function openSource(context: Context, settings: Settings): Promise<
   return remote ?? localSource(workspace, settings, wanted)
 }
 
-/** Looks whenever something has changed, until the person has left, and tells what went wrong with it: '' for nothing. */
+/** Looks whenever something has changed, until aborted. Calls `onLook` with the runs, or with null and the error's first line. */
 export async function follow(
   source: Source,
   signal: AbortSignal,
-  seen: (watched: readonly WatchedRun[] | null, wrong: string) => void,
+  onLook: (watched: readonly WatchedRun[] | null, error: string) => void,
 ): Promise<void> {
   for (;;) {
     await source.changed(signal)
     if (signal.aborted) return
     try {
-      seen(await source.look(), '')
+      onLook(await source.look(), '')
     } catch (error) {
-      seen(null, messageOf(error).split('\n')[0] ?? '')
+      onLook(null, messageOf(error).split('\n')[0] ?? '')
     }
   }
 }

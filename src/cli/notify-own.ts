@@ -1,5 +1,5 @@
-// A person's own receivers on every machine: variables, and ~/.ralph.env, which no other user may read. Their names are
-// those of the Ralph with plan and build, so that what was set up for it is heard here.
+// A person's own notifications: environment variables, and ~/.ralph.env, which no other user may read. Their names are those of
+// another Ralph (the one with `plan` and `build`), so that what was set up for it works here.
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -21,8 +21,8 @@ const OWN_FILE = '~/.ralph.env'
 
 type Row = { names: readonly [string, ...string[]]; read(...values: string[]): unknown }
 
-/** Of each kind the variables that make it, the first of which is needed. */
-const OWN = {
+/** The variables of each kind of service. The first one is required. */
+const OWN_VARIABLES = {
   slack: { names: ['RALPH_SLACK_WEBHOOK_URL'], read: (url) => url },
   discord: { names: ['RALPH_DISCORD_WEBHOOK_URL'], read: (url) => url },
   teams: { names: ['RALPH_TEAMS_WEBHOOK_URL'], read: (url) => url },
@@ -31,11 +31,11 @@ const OWN = {
     read: (botToken, chatId) => ({ botToken, chatId }),
   },
   webhook: { names: ['RALPH_WEBHOOK_URL', 'RALPH_WEBHOOK_SECRET'], read: (url, secret) => ({ url, secret }) },
-  // A script takes the message as its argument there.
+  // The other Ralph passes the message as the script's argument.
   custom: { names: ['RALPH_CUSTOM_NOTIFY_SCRIPT'], read: (path = '') => `${shellWord(path)} "$1"` },
 } satisfies Record<Exclude<keyof Settings['notify'], 'every'>, Row>
 
-/** The settings with whom the person wants told beside. Throws UserError for what cannot be read, or what others can read. */
+/** The settings with the person's own services added. Throws UserError for a file that others can read, and for bad values. */
 export async function withOwnNotify(settings: Settings, env: Variables): Promise<Settings> {
   const file = await ownFile(env)
   const notify = { ...ownNotify(file, OWN_FILE), ...ownNotify(env, 'the environment') }
@@ -43,7 +43,7 @@ export async function withOwnNotify(settings: Settings, env: Variables): Promise
   return { ...settings, notify: { ...settings.notify, ...notify, ...Object.fromEntries(named) } }
 }
 
-/** What the file says; nothing where there is none. */
+/** The variables in the file; none where there is no file. */
 async function ownFile({ HOME }: Variables): Promise<Variables> {
   const path = join(HOME ?? '', '.ralph.env')
   const found = (HOME ?? '') === '' ? null : await stat(path).catch(() => null)
@@ -59,10 +59,10 @@ async function ownFile({ HOME }: Variables): Promise<Variables> {
   return parseEnv(await readFile(path, 'utf8'))
 }
 
-/** Whom variables name. Throws UserError with every mistake. */
+/** The services that the variables describe. Throws UserError with every mistake. */
 function ownNotify(variables: Variables, where: string): Partial<Settings['notify']> {
   const mistakes: Mistake[] = []
-  const found = Object.entries(OWN).map(([kind, { names, read }]: [string, Row]) => {
+  const found = Object.entries(OWN_VARIABLES).map(([kind, { names, read }]: [string, Row]) => {
     const values = names.map((name) => variables[name]?.trim() ?? '')
     if (values.every((value) => value === '')) return {}
     const result = z.safeParse(schema, { [kind]: read(...values) })
@@ -92,19 +92,19 @@ export async function initNotify(context: Context): Promise<CommandResult> {
     throw new UserError({
       path: '--notify',
       found: ask === null ? 'no terminal' : 'no home folder',
-      expected: 'somebody who answers',
+      expected: 'a person who answers questions',
       fix: `write the lines yourself, such as RALPH_SLACK_WEBHOOK_URL=https://..., into ${OWN_FILE}, and chmod 600 ${OWN_FILE}; in CI, notify: with secrets in the workflow`,
     })
   const before = await ownFile(env)
   const kinds = await ask.several(
-    'Whom should a run tell?',
+    'Which services should a run send notifications to?',
     RECEIVER_KINDS.map((kind) => ({ value: kind, label: LABELS[kind] })),
-    RECEIVER_KINDS.filter((kind) => before[OWN[kind].names[0]] !== undefined),
+    RECEIVER_KINDS.filter((kind) => before[OWN_VARIABLES[kind].names[0]] !== undefined),
   )
   const values: Record<string, string | null> = {}
   for (const kind of RECEIVER_KINDS)
-    for (const name of OWN[kind].names) {
-      // A receiver that is not chosen any more gets no more messages.
+    for (const name of OWN_VARIABLES[kind].names) {
+      // The variables of a service that is no longer chosen are removed from the file.
       if (!kinds.includes(kind)) {
         values[name] = null
         continue
@@ -115,7 +115,7 @@ export async function initNotify(context: Context): Promise<CommandResult> {
   ownNotify({ ...before, ...values }, OWN_FILE)
   const path = join(env.HOME ?? '', '.ralph.env')
   await replaceFile(path, withVariables(await readFile(path, 'utf8').catch(() => ''), values), 0o600)
-  context.say(`Written to ${OWN_FILE} (mode 600). Try it: ralph notify --test`)
+  context.print(`Written to ${OWN_FILE} (mode 600). Try it: ralph notify --test`)
   return { code: 0, outputs: outputsOf(null, null, null) }
 }
 
@@ -128,7 +128,7 @@ const LABELS: Readonly<Record<ReceiverKind, string>> = {
   custom: 'a script of your own',
 }
 
-/** The text of the file with these values, and without those that are null; what else stands in it stays. */
+/** The text of the file with these values set, and those that are null removed. All other lines stay. */
 export function withVariables(text: string, values: Readonly<Record<string, string | null>>): string {
   const isReplaced = (line: string) => {
     const name = /^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1]

@@ -15,34 +15,41 @@ import { type CommandResult, type Context, settingsOf } from './command-context.
 import { withOwnNotify } from './notify-own.ts'
 
 export async function notify(context: Context): Promise<CommandResult> {
-  const { env, directory, flags, say } = context
+  const { env, directory, flags, print } = context
   const settings = await withOwnNotify((await settingsOf(context)).settings, env)
   const cwd = settings.isolation === 'same-user' ? directory : tmpdir()
-  const wanted = wantedOf(receiversOf(settings.notify, { env, cwd, isModelKey }), flags.test)
+  const receivers = selectReceivers(receiversOf(settings.notify, { env, cwd, isModelKey }), flags.test)
   const { redact } = redactorFor([...secretsIn(env), ...notifySecrets(settings.notify)])
   if (flags.test === undefined) {
-    const kinds = wanted.map(({ kind }) => kind)
+    const kinds = receivers.map(({ kind }) => kind)
     const { every } = settings.notify
     const often = every === 1 ? 'iteration' : `${every} iterations`
-    say(`A run tells ${kinds.join(', ')}: when it starts, every ${often}, when a story`)
-    say('is blocked, when it waits, at 50, 80 and 100 % of a limit, and how it ends.')
+    print(`A run notifies ${kinds.join(', ')}: when it starts, every ${often}, when a story`)
+    print('is blocked, when it waits, at 50, 80 and 100 % of a limit, and how it ends.')
     return { code: 0, outputs: outputsOf(null, null, null), more: { kinds } }
   }
   const now = Date.now()
   const message = testNotice(settings.feature ?? 'test', now, deliveryId)
-  const told = await Promise.all(
-    wanted.map(async (receiver) => {
-      const { ok, detail: said } = await receiver.deliver(message, new AbortController().signal)
-      const answer = terminalText(redact(said), 300)
-      say(`${ok ? '✔' : '✘'} ${receiver.kind}: ${answer}`)
+  const deliveries = await Promise.all(
+    receivers.map(async (receiver) => {
+      const { ok, detail } = await receiver.deliver(message, new AbortController().signal)
+      const answer = terminalText(redact(detail), 300)
+      print(`${ok ? '✔' : '✘'} ${receiver.kind}: ${answer}`)
       return { kind: receiver.kind, ok, answer }
     }),
   )
-  return { code: told.every(({ ok }) => ok) ? 0 : 1, outputs: outputsOf(null, null, null), more: { told } }
+  return {
+    code: deliveries.every(({ ok }) => ok) ? 0 : 1,
+    outputs: outputsOf(null, null, null),
+    more: { told: deliveries },
+  }
 }
 
-/** All, or the one that was named. */
-function wantedOf(receivers: readonly Receiver[], named: Context['flags'][string]): readonly Receiver[] {
+/** All services, or the one that was named. Throws UserError where there is none. */
+function selectReceivers(
+  receivers: readonly Receiver[],
+  named: Context['flags'][string],
+): readonly Receiver[] {
   const path = '--test'
   const isNamed = typeof named === 'string'
   if (isNamed && !RECEIVER_KINDS.some((kind) => kind === named)) {
@@ -54,8 +61,8 @@ function wantedOf(receivers: readonly Receiver[], named: Context['flags'][string
   if (wanted.length > 0) return wanted
   throw new UserError({
     path: isNamed ? `notify: ${named}` : 'notify',
-    found: 'nobody to tell',
-    expected: 'a service that is set up',
-    fix: 'ralph init --notify asks for it; or write notify: into ralph.config.yml',
+    found: 'no service is set up',
+    expected: 'a service that takes notifications',
+    fix: 'ralph init --notify asks for one; or write notify: into ralph.config.yml',
   })
 }

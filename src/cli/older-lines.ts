@@ -1,4 +1,4 @@
-// Command lines of other Ralphs: what means one thing here is done, and a note says so; for the rest the new line is printed.
+// Command lines of other Ralphs. Where one has a clear meaning here, it runs and a note says so; else the new line is printed.
 import { basename } from 'node:path'
 import type { Mistake } from '../system/errors.ts'
 import { shellWord } from '../system/shell-word.ts'
@@ -7,14 +7,14 @@ export type OlderLine = { argv: string[]; notes: string[] } | { mistake: Mistake
 
 type Option = {
   takesValue: boolean
-  /** What `run` is given in its place; null where the value does not fit. */
+  /** The words that `run` gets instead; null where the value does not fit. */
   inRun?: (value: string) => string[] | null
   /** The line to type. */
   line: (value: string) => string
 }
 
 const isNumber = (value: string) => /^\d{1,9}$/.test(value)
-const limit =
+const limitFlag =
   (flag: string) =>
   (value: string): string[] | null =>
     isNumber(value) ? [flag, value] : null
@@ -31,17 +31,17 @@ const OPTIONS: Readonly<Record<string, Option>> = {
   },
   '--calls': {
     takesValue: true,
-    inRun: limit('--calls-per-hour'),
+    inRun: limitFlag('--calls-per-hour'),
     line: (value) => `ralph run --calls-per-hour ${isNumber(value) ? value : 100}`,
   },
   '--max': {
     takesValue: true,
-    inRun: limit('--max-iterations'),
+    inRun: limitFlag('--max-iterations'),
     line: (value) => `ralph run --max-iterations ${isNumber(value) ? value : 50}`,
   },
   '--iterations': {
     takesValue: true,
-    inRun: limit('--max-iterations'),
+    inRun: limitFlag('--max-iterations'),
     line: (value) => `ralph run --max-iterations ${isNumber(value) ? value : 50}`,
   },
   '--timeout': {
@@ -66,8 +66,8 @@ const OPTIONS: Readonly<Record<string, Option>> = {
 const DOCUMENT = /\.(?:md|markdown|txt|json|ya?ml)$/i
 
 /**
- * The command line as it is meant here, or what is wrong with it; null for one of Ralph's own. `isFile` says whether a path is
- * one, seen from where the person stands.
+ * The command line in the words of this Ralph, or a mistake with the line to type; null for a line of this Ralph. `isFile`: whether
+ * a path, relative to the current folder, is a file.
  */
 export function olderLine(argv: readonly string[], isFile: (path: string) => boolean): OlderLine | null {
   const end = argv.indexOf('--')
@@ -87,18 +87,18 @@ export function olderLine(argv: readonly string[], isFile: (path: string) => boo
       continue
     }
     const next = option.takesValue ? (inline ?? words[at + 1] ?? '') : ''
-    const meant = command === 'run' ? (option.inRun?.(next) ?? null) : null
+    const replacement = command === 'run' ? (option.inRun?.(next) ?? null) : null
     const found = option.takesValue && inline === undefined ? `${name} ${next}`.trim() : word
-    if (meant === null) return { mistake: mistakeOf(found, option.line(next)) }
-    notes.push(`${found} is read as ${meant.map(shellWord).join(' ')}`)
-    result.push(...meant)
+    if (replacement === null) return { mistake: mistakeOf(found, option.line(next)) }
+    notes.push(`${found} is read as ${replacement.map(shellWord).join(' ')}`)
+    result.push(...replacement)
     if (option.takesValue && inline === undefined) at += 1
   }
   if (notes.length === 0) return null
   return { argv: [...result, ...argv.slice(words.length)], notes }
 }
 
-/** `ralph init requirements.md`, `ralph add work.md`: documents are planned from. */
+/** `ralph init requirements.md`, `ralph add work.md`: here `ralph plan --from` reads documents. */
 function documentIn(words: readonly string[], isFile: (path: string) => boolean): Mistake | null {
   const [command = '', ...rest] = words.filter((word) => !word.startsWith('-'))
   const [path] = rest

@@ -1,4 +1,4 @@
-// Where a clone comes from, and where a run starts: its base, the default branch, and its place at GitHub.
+// Where a clone comes from, and where a run starts: its base, the default branch, and its repository at GitHub.
 import type { Workspace } from '../app/workspace.ts'
 import { readRef } from '../git/refs.ts'
 import { parseRemoteAddress } from '../github/repository-address.ts'
@@ -19,7 +19,7 @@ export async function baseOf(workspace: Workspace, settings: Settings, branch: s
   })
 }
 
-/** As far as a clone tells: by its remote, else by the usual names. */
+/** The default branch as far as the clone says: by its remote, else by the usual names. */
 export async function defaultBranchOf({ git, store }: Workspace): Promise<{ defaultBranch?: string }> {
   const head = await git.symbolicRef('refs/remotes/origin/HEAD')
   if (head !== null) return { defaultBranch: head.replace(/^refs\/remotes\/origin\//, '') }
@@ -27,7 +27,7 @@ export async function defaultBranchOf({ git, store }: Workspace): Promise<{ defa
   return {}
 }
 
-/** The clone's remote, and its place where that is at the GitHub that the environment names: a token goes to no other. */
+/** The clone's remote. `place` is null unless it is at the GitHub that the environment names: a token goes to no other. */
 export function remoteOf({ config }: Workspace['clone'], env: Context['env']) {
   const server = env.GITHUB_SERVER_URL?.replace(/\/+$/, '') || 'https://github.com'
   const api = env.GITHUB_API_URL?.replace(/\/+$/, '') || 'https://api.github.com'

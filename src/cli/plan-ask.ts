@@ -1,16 +1,22 @@
-// `ralph plan --ask`: questions of a session before its plan, answered on the terminal by their letters.
+// `ralph plan --ask`: before it plans, a session asks questions, which the person answers on the terminal by their letters.
 import { answeredQuestions, questionLines, sampleAnswer } from '../engine/planning/plan-questions.ts'
 import { terminalText } from '../report/escape.ts'
 import type { PlanContext } from './plan.ts'
 import type { Subject } from './plan-session.ts'
 import { hanging } from './plan-view.ts'
 
-/** The brief of the plan, with the answers at its end. Throws Cancelled, or UserError where no session can begin. */
-export async function withAnswers(desk: PlanContext, subject: Subject, brief: string): Promise<string> {
-  const { ask, context, planner, say, settings, width } = desk
+/** The brief with the answers at its end. Throws Cancelled, or UserError where no session can begin. */
+export async function withAnswers(
+  planContext: PlanContext,
+  subject: Subject,
+  brief: string,
+): Promise<string> {
+  const { ask, context, planner, say, settings, width } = planContext
   if (!settings.ask) return brief
   if (ask === null) {
-    context.warn('ask: nobody can be asked here (no terminal, or --yes): it is planned without questions')
+    context.warn(
+      'ask: there is no terminal to ask on, or --yes was given: the plan is made without questions',
+    )
     return brief
   }
   const questions = await planner.questions(subject, brief)
@@ -24,10 +30,10 @@ export async function withAnswers(desk: PlanContext, subject: Subject, brief: st
     const read = answeredQuestions(questions, text)
     return 'fault' in read ? read.fault : undefined
   }
-  const said = await ask.text('Your answers (Enter: none, the session decides)', {
+  const answer = await ask.text('Your answers (Enter: none, the session decides)', {
     hint: `such as ${sampleAnswer(questions)}, or 2: words of your own`,
     fault,
   })
-  const read = answeredQuestions(questions, said)
+  const read = answeredQuestions(questions, answer)
   return 'fault' in read ? brief : `${brief}\n\n${read.text}`.trim()
 }

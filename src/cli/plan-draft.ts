@@ -21,16 +21,16 @@ export function draftMistakes(prd: Prd, source: string): Mistake[] {
   return parsed.ok ? [] : parsed.mistakes
 }
 
-/** A list of stories in the place of the one before; a story of the same id keeps what Ralph knows of it. */
+/** Replaces the list of stories. A story with a known id keeps Ralph's fields, such as its attempts. */
 export function withStories(before: Prd, stories: readonly Story[]): Prd {
-  const old = new Map(before.userStories.map((story) => [story.id, story]))
-  return { ...before, userStories: stories.map((story) => standing(old.get(story.id), story)) }
+  const byId = new Map(before.userStories.map((story) => [story.id, story]))
+  return { ...before, userStories: stories.map((story) => withKnownFields(byId.get(story.id), story)) }
 }
 
 const UNTRIED = { passes: false, retries: 0, blocked: false, lastResult: null }
 
-/** A plan passes nothing; a story whose criteria it changes has to be worked on again. */
-function standing(before: Story | undefined, story: Story): Story {
+/** A story of a plan with Ralph's fields from before. A plan cannot pass a story; one whose criteria change is worked on again. */
+function withKnownFields(before: Story | undefined, story: Story): Story {
   if (before === undefined) return { ...story, ...UNTRIED, skipped: false }
   const { passes, retries, blocked, skipped, lastResult } = before
   const wordsOf = (one: Story) => one.acceptanceCriteria.join('\n').replace(/\s+/g, ' ')
@@ -51,13 +51,13 @@ type Proposal = Pick<Proposed, 'project' | 'description' | 'stories'>
 export function withStoriesReplaced(before: Prd, proposed: Proposal): Prd {
   const done = before.userStories.filter(({ passes }) => passes)
   const description = proposed.description || before.description
-  const fresh = beside(done, proposed.stories)
+  const added = onlyNew(done, proposed.stories)
   // A done story must not depend on an open one: with the new list the two could depend on each other.
-  const list = [...waitingWithin(done, done), ...waitingWithin(fresh, [...done, ...fresh])]
+  const list = [...keepDependencies(done, done), ...keepDependencies(added, [...done, ...added])]
   return { ...withStories(before, list), project: before.project || proposed.project, description }
 }
 
-function waitingWithin(stories: readonly Story[], all: readonly Story[]): Story[] {
+function keepDependencies(stories: readonly Story[], all: readonly Story[]): Story[] {
   const ids = new Set(all.map(({ id }) => id))
   return stories.map((story) => ({ ...story, dependsOn: story.dependsOn.filter((id) => ids.has(id)) }))
 }
@@ -65,20 +65,23 @@ function waitingWithin(stories: readonly Story[], all: readonly Story[]): Story[
 /** Adds the proposed stories after the existing ones, which do not change. */
 export function withStoriesAdded(before: Prd, proposed: Proposal): Prd {
   const last = Math.max(0, ...before.userStories.map(({ priority }) => priority))
-  const fresh = beside(before.userStories, proposed.stories)
-  const behind = fresh.map((story) => ({ ...standing(undefined, story), priority: last + story.priority }))
+  const added = onlyNew(before.userStories, proposed.stories)
+  const appended = added.map((story) => ({
+    ...withKnownFields(undefined, story),
+    priority: last + story.priority,
+  }))
   return {
     ...before,
     project: before.project || proposed.project,
     description: before.description || proposed.description,
-    userStories: [...before.userStories, ...behind],
+    userStories: [...before.userStories, ...appended],
   }
 }
 
 /** The proposed stories that are new. One with the title of an existing story is that story; an id that is taken is replaced by a free one. */
-function beside(there: readonly Story[], proposed: readonly Story[]): Story[] {
-  const titles = new Map(there.map(({ id, title }) => [normalizeWords(title), id]))
-  const ids = new Set(there.map(({ id }) => id))
+function onlyNew(existing: readonly Story[], proposed: readonly Story[]): Story[] {
+  const titles = new Map(existing.map(({ id, title }) => [normalizeWords(title), id]))
+  const ids = new Set(existing.map(({ id }) => id))
   const taken = new Set([...ids, ...proposed.map(({ id }) => id)])
   const renamed = new Map<string, string>()
   for (const { id, title } of proposed) {
@@ -104,12 +107,12 @@ function freeId(taken: Set<string>): string {
   }
 }
 
-/** The stories that were asked for, and those that they depend on (`along`). */
+/** The stories in scope, and `along`: the ids of those outside that they depend on. */
 export function withinScope(prd: Prd, scope: Scope | null): { prd: Prd; along: string[] } {
   if (scope === null) return { prd, along: [] }
-  const asked = inScope(scope)
+  const isRequested = inScope(scope)
   const along = new Set(unmetOutOfScope(prd, scope).map(({ id }) => id))
-  const userStories = prd.userStories.filter((story) => asked(story) || along.has(story.id))
+  const userStories = prd.userStories.filter((story) => isRequested(story) || along.has(story.id))
   const there = new Set(userStories.map(({ id }) => id))
   // A dependency that is left out has passed already.
   const part = userStories.map((story) => ({
@@ -119,12 +122,12 @@ export function withinScope(prd: Prd, scope: Scope | null): { prd: Prd; along: s
   return { prd: { ...prd, userStories: part }, along: [...along] }
 }
 
-/** The rule for names of features that this name breaks; null for a valid name. */
+/** The rule for feature names that this name breaks, such as 'no slash'; null for a valid name. */
 export function nameFault(name: string): string | null {
   return /[/\\]/.test(name) ? 'no slash' : branchNameFault(name)
 }
 
-/** A feature's name of a sentence's first words. */
+/** A feature's name, made of the sentence's first words. */
 export function nameOfSentence(sentence: string): string {
   const words = sentence.toLowerCase().match(/[a-z0-9]+/g) ?? []
   return words.slice(0, 4).join('-').slice(0, 40) || 'feature'
@@ -139,10 +142,10 @@ export function parsePage(text: string, before: Prd, path = 'prd.md'): Prd {
     const fix = 'write a heading such as "### US-001: Sign in", and a list of criteria below it'
     throw new UserError({ path, found: 'no story', expected: 'at least one', fix })
   }
-  const old = new Map(before.userStories.map((story) => [story.id, story]))
+  const byId = new Map(before.userStories.map((story) => [story.id, story]))
   let priority = 1
   const stories = userStories.map((story): Story => {
-    const known = old.get(story.id)
+    const known = byId.get(story.id)
     priority = known?.priority ?? priority
     const { title, description, acceptanceCriteria, dependsOn } = story
     return { ...(known ?? story), title, description, acceptanceCriteria, dependsOn, priority }
@@ -150,7 +153,7 @@ export function parsePage(text: string, before: Prd, path = 'prd.md'): Prd {
   return { ...withStories(before, stories), project: project || before.project, description }
 }
 
-/** Whether the page of these stories reads back to them: not with ids that no heading is known by. */
+/** Whether prd.md of these stories can be read back. It cannot where an id is not one that a heading may have. */
 export function isReadBack(prd: Prd): boolean {
   const result = readDocuments([{ path: 'prd.md', text: renderPrdMarkdown(prd) }])
   const idsOf = ({ userStories }: Prd) => userStories.map(({ id }) => id).join()
@@ -167,11 +170,11 @@ function unsplit(prd: Prd): Prd {
   const wholes = prd.userStories.map((story) => ({ id: story.id, parts: splitInto(story) }))
   const parts = new Set(wholes.flatMap((whole) => whole.parts))
   const wholeOf = new Map(wholes.map(({ id, parts: each }) => [each.at(-1), id]))
-  // A part may have been split in its turn.
-  const back = (id: string) => wholes.reduce((one) => wholeOf.get(one) ?? one, id)
+  // A part may have been split again.
+  const unsplitId = (id: string) => wholes.reduce((one) => wholeOf.get(one) ?? one, id)
   const userStories = prd.userStories
     .filter(({ id }) => !parts.has(id))
-    .map((story) => ({ ...story, dependsOn: story.dependsOn.map(back) }))
+    .map((story) => ({ ...story, dependsOn: story.dependsOn.map(unsplitId) }))
   return { ...prd, userStories }
 }
 

@@ -24,38 +24,38 @@ export type Material = { files: readonly DocumentFile[]; documents: Documents | 
 
 /** The named material; else that of an existing feature; else, for a new feature, the documents that are found. */
 export async function readMaterial(
-  desk: PlanContext,
-  wanted: PlanArguments,
-  standing: ExistingPlan | null,
+  planContext: PlanContext,
+  typed: PlanArguments,
+  existing: ExistingPlan | null,
 ): Promise<Material> {
-  const { from, as, sentence } = wanted
-  const isNew = standing === null || standing.isNew
-  const named = from.length > 0 ? await filesAt(desk, from, as) : []
+  const { from, as, sentence } = typed
+  const isNew = existing === null || existing.isNew
+  const named = from.length > 0 ? await filesAt(planContext, from, as) : []
   const isNothing = named.length === 0 && sentence === ''
-  const files = isNothing ? await foundFiles(desk, as, isNew ? null : standing.base) : named
-  const documents = files.length === 0 ? null : read(files, desk.clone.branch)
+  const files = isNothing ? await foundFiles(planContext, as, isNew ? null : existing.base) : named
+  const documents = files.length === 0 ? null : read(files, planContext.clone.branch)
   const isAsked = sentence === '' && isNew && documents === null
   const isPlannedBySession =
     documents === null ? isAsked || sentence !== '' : documents.prd.userStories.length === 0
   // A missing key or program is reported before the person is asked anything.
-  if (desk.ask !== null && isPlannedBySession) await desk.planner.ready()
-  return { files, documents, sentence: isAsked ? await sentenceOf(desk) : sentence }
+  if (planContext.ask !== null && isPlannedBySession) await planContext.planner.ready()
+  return { files, documents, sentence: isAsked ? await sentenceOf(planContext) : sentence }
 }
 
-/** `base`: the existing plan, which is made anew from its own material; null for a new one. */
+/** `base`: the existing plan, which is made anew from its own documents; null for a new plan. */
 async function foundFiles(
-  desk: PlanContext,
+  planContext: PlanContext,
   as: PlanArguments['as'],
   base: Prd | null,
 ): Promise<DocumentFile[]> {
-  const { clone } = desk
-  const kinds = new Map([...as].map(([typed, kind]) => [insidePath(desk, typed) ?? typed, kind]))
+  const { clone } = planContext
+  const kinds = new Map([...as].map(([typed, kind]) => [insidePath(planContext, typed) ?? typed, kind]))
   const found = await readDocumentFiles(clone, null, kinds)
   const known = base === null ? null : plannedFiles(base)
-  const again = await answersTo(desk, [...(known?.keys() ?? [])].filter(isAnswer))
+  const again = await answersTo(planContext, [...(known?.keys() ?? [])].filter(isAnswer))
   const isKnown = (path: string) => known === null || known.has(path) || kinds.has(path)
-  const wanted = found.filter(({ path }) => !isOurs(path) && isKnown(path))
-  return [...wanted.map((file) => ({ ...file, ...known?.get(file.path) })), ...again]
+  const toRead = found.filter(({ path }) => !isOwnFile(path) && isKnown(path))
+  return [...toRead.map((file) => ({ ...file, ...known?.get(file.path) })), ...again]
 }
 
 async function answersTo({ clone, context }: PlanContext, words: readonly string[]): Promise<DocumentFile[]> {
@@ -64,8 +64,8 @@ async function answersTo({ clone, context }: PlanContext, words: readonly string
   return (await Promise.all(answers)).flatMap((one) => one ?? [])
 }
 
-/** Files in a feature's own folder, and plans that were put aside, are no documents to plan from. */
-function isOurs(path: string): boolean {
+/** Files in a feature's own folder, and plans saved in .git, are no documents to plan from. */
+function isOwnFile(path: string): boolean {
   return path.startsWith('.git/') || featureOfFolder(path.split('/').slice(0, 2).join('/')) !== null
 }
 
@@ -96,7 +96,9 @@ export function showMaterial({ say, width, settings }: PlanContext, { files, doc
   const all = [...notes]
   const proposals = Object.entries(gates).map(([name, run]) => `${name}: ${run}`)
   if (proposals.length > 0 && settings.gates.length === 0)
-    all.push(`gates that the documents name; nothing runs from there: ${proposals.join('; ')}`)
+    all.push(
+      `gates that the documents name, and that no run uses unless you set them: ${proposals.join('; ')}`,
+    )
   if (all.length > 0)
     say(['', 'To know:', ...all.flatMap((one) => hanging(`- ${terminalText(one)}`, '  ', width))])
 }
@@ -112,49 +114,49 @@ const NO_SESSION = [
 
 /** The first draft: stories of documents are merged into the existing plan, prose and a sentence are planned by a session. Without any, the existing plan. */
 export async function firstDraft(
-  desk: PlanContext,
-  wanted: PlanArguments,
+  planContext: PlanContext,
+  typed: PlanArguments,
   { files, documents, sentence }: Material,
-  { feature, scope, standing }: { feature: string; scope: Scope | null; standing: ExistingPlan },
+  { feature, scope, existing }: { feature: string; scope: Scope | null; existing: ExistingPlan },
 ): Promise<Draft> {
-  const { base } = standing
+  const { base } = existing
   let prd = base
-  let context = standing.context
+  let context = existing.context
   if (documents !== null && documents.prd.userStories.length > 0) {
     const part = withinScope(documents.prd, scope)
     if (part.along.length > 0)
-      desk.say([`Others wait for them, so they come along: ${part.along.join(', ')}`])
-    prd = overBase(base, part.prd)
+      planContext.say([`They depend on others, which are planned, too: ${part.along.join(', ')}`])
+    prd = mergeIntoBase(base, part.prd)
   }
-  const told = documents?.context ?? ''
-  if (context === null) context = told || null
-  else if (told !== '' && told !== context)
-    desk.say([`${standing.folder}/context.md stays as it stands: remove it to have it written anew.`])
-  const prose = await proseOf(desk, documents, base)
+  const background = documents?.context ?? ''
+  if (context === null) context = background || null
+  else if (background !== '' && background !== context)
+    planContext.say([`${existing.folder}/context.md stays as it is: remove it to have it written anew.`])
+  const prose = await proseOf(planContext, documents, base)
   const brief = [...prose.map(({ path, text }) => `# ${path}\n\n${text}`), sentence]
     .filter(Boolean)
     .join('\n\n')
   const digests = Object.fromEntries(
     files
-      .filter(({ path }) => !isOurs(path))
+      .filter(({ path }) => !isOwnFile(path))
       .map(({ path, part, text }) => [part === undefined ? path : `${path}#${part}`, digestOf(text)]),
   )
   if (brief === '' && documents !== null && prd.userStories.length === 0) throw nothingToPlan(documents)
   if (brief === '') return { prd: withPlannedFrom(prd, digests), context, questions: [], brief }
-  if (desk.ask === null && !wanted.yes) throw unpaid()
-  const subject = { feature, folder: standing.folder, prd }
-  const asked = await withAnswers(desk, subject, brief)
-  const proposed = await proposedBy(desk, subject, asked)
+  if (planContext.ask === null && !typed.yes) throw needsYes()
+  const subject = { feature, folder: existing.folder, prd }
+  const fullBrief = await withAnswers(planContext, subject, brief)
+  const proposed = await proposeUntilDone(planContext, subject, fullBrief)
   return {
     prd: withPlannedFrom(withStoriesAdded(prd, proposed), digests),
     context: context ?? (proposed.context || null),
     questions: proposed.questions,
-    brief: asked,
+    brief: fullBrief,
   }
 }
 
-/** Where the sessions make no plan, the person can add to the sentence, as often as they like. */
-async function proposedBy(
+/** Starts a session that plans. Where it makes no plan, the person can say more, as often as they like. */
+async function proposeUntilDone(
   { ask, planner, say }: PlanContext,
   subject: Subject,
   brief: string,
@@ -172,8 +174,8 @@ async function proposedBy(
   }
 }
 
-/** Stories with the fields of the documents noted, so that the next read can tell an edit of the documents from one of the plan. */
-function overBase(base: Prd, planned: Prd): Prd {
+/** Merges planned stories into the existing ones. Each notes what its document said, so that a later edit of either is known. */
+function mergeIntoBase(base: Prd, planned: Prd): Prd {
   if (base.userStories.length > 0) return mergePlanned(base, planned)
   return { ...planned, userStories: planned.userStories.map(markPlanned) }
 }
@@ -185,17 +187,17 @@ async function proseOf(
   base: Prd,
 ): Promise<readonly DocumentFile[]> {
   const known = plannedFrom(base)
-  const fresh = documents?.prose.filter(({ path, text }) => known[path] !== digestOf(text)) ?? []
-  const old = (documents?.prose.length ?? 0) - fresh.length
+  const unplanned = documents?.prose.filter(({ path, text }) => known[path] !== digestOf(text)) ?? []
+  const old = (documents?.prose.length ?? 0) - unplanned.length
   if (old > 0)
     say([
       `${pluralize(old, 'document')} of prose planned from before and unchanged: no session reads it again.`,
     ])
-  if (fresh.length === 0 || documents?.prd.userStories.length === 0) return fresh
-  const question = `Shall a session plan from the prose, too (${pluralize(fresh.length, 'document')})?`
-  // Without a terminal only prose files that are named themselves start a session beside the stories, not notes in a named folder.
-  if (ask === null) return fresh.filter(({ isNamed }) => isNamed === true)
-  return (await ask.yes(question, false)) ? fresh : []
+  if (unplanned.length === 0 || documents?.prd.userStories.length === 0) return unplanned
+  const question = `Shall a session plan from the prose, too (${pluralize(unplanned.length, 'document')})?`
+  // Without a terminal only prose that was named by its own path starts a session beside the stories, not notes in a named folder.
+  if (ask === null) return unplanned.filter(({ isNamed }) => isNamed === true)
+  return (await ask.yes(question, false)) ? unplanned : []
 }
 
 async function sentenceOf({ ask }: PlanContext): Promise<string> {
@@ -206,20 +208,20 @@ async function sentenceOf({ ask }: PlanContext): Promise<string> {
   throw new UserError({ path: 'ralph plan', found, expected: 'something to plan from', fix })
 }
 
-/** Documents of which none holds a story, nor words that a session may plan from. */
+/** The error where no document holds a story, or prose that a session could plan from. */
 function nothingToPlan({ taken }: Documents): UserError {
-  const shown = taken.slice(0, 5).map(({ path, what }) => `${path} (${what})`)
-  const more = taken.length > shown.length ? ` and ${taken.length - shown.length} more` : ''
+  const listed = taken.slice(0, 5).map(({ path, what }) => `${path} (${what})`)
+  const more = taken.length > listed.length ? ` and ${taken.length - listed.length} more` : ''
   return new UserError({
     path: 'ralph plan',
-    found: `no story in ${shown.join(', ')}${more}`,
+    found: `no story in ${listed.join(', ')}${more}`,
     expected: 'something to plan from',
     fix: 'name other documents (--from FILE), say what one of these is (--as stories FILE), or what is wanted: ralph plan auth -- people can sign in',
   })
 }
 
 /** The error for a session that would cost money, where no person can agree to it and take its plan. */
-function unpaid(): UserError {
+function needsYes(): UserError {
   const found = 'a session to be started, and no terminal to ask on'
   const fix = 'add --yes to start it, and to take what it plans'
   return new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
@@ -229,24 +231,24 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-/** The path relative to the repository, of a path relative to the working directory; null for one outside of the repository. */
+/** Makes a path that was typed in the current folder relative to the repository; null for one outside of the repository. */
 function insidePath({ clone, context: { directory } }: PlanContext, typed: string): string | null {
   const path = relative(clone.workTree, resolve(directory, typed))
   return path.split(sep)[0] === '..' || isAbsolute(path) ? null : path.split(sep).join('/') || '.'
 }
 
-/** Reads the wanted files, also those outside of the repository, and asks GitHub or beads for words that name no file. */
+/** Reads the files that were typed, also those outside of the repository; `issues:` and `beads` are read from GitHub or beads. */
 async function filesAt(
-  desk: PlanContext,
+  planContext: PlanContext,
   paths: readonly string[],
   as: PlanArguments['as'],
 ): Promise<DocumentFile[]> {
-  const { clone, context } = desk
+  const { clone, context } = planContext
   const inside: string[] = []
   const others: DocumentFile[] = []
   for (const typed of paths) {
-    const path = insidePath(desk, typed)
-    const [answer] = isAnswer(typed) ? await answersTo(desk, [typed]) : []
+    const path = insidePath(planContext, typed)
+    const [answer] = isAnswer(typed) ? await answersTo(planContext, [typed]) : []
     if (answer !== undefined) others.push(answer)
     else if (path !== null) inside.push(path)
     else {
@@ -262,7 +264,7 @@ async function filesAt(
   }
   const kinds = new Map(
     [...as].flatMap(([typed, kind]) => {
-      const path = insidePath(desk, typed)
+      const path = insidePath(planContext, typed)
       return path === null ? [] : [[path, kind] as const]
     }),
   )

@@ -23,41 +23,41 @@ import { CONTEXT_TITLE, differenceLines, hanging, storyLines, textLines } from '
 import { Cancelled, type Choice, type TerminalPrompts } from './terminal-questions.ts'
 import { writeFiles } from './write-files.ts'
 
-/** `start`: taken, and the run is to begin with it. */
+/** `start`: the plan is taken, and its run begins. `sketch`: only prd.md is kept. */
 export type Reviewed = { kind: 'taken' | 'start' | 'sketch' | 'left'; draft: Draft }
 
 const REFINE = 'Refine it in words'
 
 type Move = 'take' | 'start' | 'look' | 'refine' | 'markdown' | 'json' | 'sketch' | 'leave'
 
-/** Shows the plan until the person has decided. The plan is not lost when something fails. `start`: what beginning the run would do; null where it cannot. */
+/** Shows the plan until the person decides, and saves it where something fails. `start`: the hint of *Start the run*; null for none. */
 export async function reviewPlan(
-  desk: PlanContext,
+  planContext: PlanContext,
   ask: TerminalPrompts,
   feature: string,
-  standing: ExistingPlan,
+  existing: ExistingPlan,
   { first, start }: { first: Draft; start: string | null },
 ): Promise<Reviewed> {
   let draft = first
   try {
     for (;;) {
-      const mistakes = showDraft(desk, feature, standing, draft)
-      const choices = moves(desk, standing, draft, { mistakes, start })
-      const move = await decision(desk, ask, choices, draft)
+      const mistakes = showDraft(planContext, feature, existing, draft)
+      const choices = moves(planContext, existing, draft, { mistakes, start })
+      const move = await askForMove(planContext, ask, choices, draft)
       if (move === 'take') return { kind: 'taken', draft }
       if (move === 'start') return { kind: 'start', draft }
       if (move === 'sketch') return { kind: 'sketch', draft }
-      if (move === 'leave') return { kind: 'left', draft: await saveDraft(desk, feature, draft) }
-      draft = await changed(move, { desk, ask, feature, standing, draft })
+      if (move === 'leave') return { kind: 'left', draft: await saveDraft(planContext, feature, draft) }
+      draft = await applyChange(move, { planContext, ask, feature, existing, draft })
     }
   } catch (error) {
-    if (error instanceof Cancelled) await saveDraft(desk, feature, draft)
+    if (error instanceof Cancelled) await saveDraft(planContext, feature, draft)
     throw error
   }
 }
 
 /** Asks what to do with the plan. The person can read it again first. */
-async function decision(
+async function askForMove(
   { say, width }: PlanContext,
   ask: TerminalPrompts,
   choices: readonly Choice<Move>[],
@@ -70,17 +70,17 @@ async function decision(
   }
 }
 
-/** The plan as it would be written; gives how many mistakes it has. */
+/** Prints the plan as it would be written, and returns the number of its mistakes. */
 export function showDraft(
   { ask, say, width }: PlanContext,
   feature: string,
-  standing: ExistingPlan,
+  existing: ExistingPlan,
   { prd, questions, context }: Draft,
 ): number {
   const stories = storyLines(prd, sizeRemarks(prd.userStories), width)
   say(['', `${pluralize(prd.userStories.length, 'story', 'stories')}:`, ...stories])
   if (questions.length > 0) {
-    const asked = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
+    const questionLines = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
     const refine = `"${REFINE}"`
     const how =
       ask === null
@@ -89,14 +89,14 @@ export function showDraft(
     say([
       '',
       'What the session could not know, and assumed:',
-      ...asked,
+      ...questionLines,
       ...hanging(terminalText(how), '  ', width),
     ])
   }
-  if (context !== null && context !== standing.context)
+  if (context !== null && context !== existing.context)
     say(['', `${CONTEXT_TITLE}:`, ...textLines(context, width)])
-  const difference = standing.prd === null ? [] : differenceLines(standing.prd, prd, width)
-  if (difference.length > 0) say(['', `What changes in ${standing.folder}:`, ...difference])
+  const difference = existing.prd === null ? [] : differenceLines(existing.prd, prd, width)
+  if (difference.length > 0) say(['', `What changes in ${existing.folder}:`, ...difference])
   const mistakes = draftMistakes(prd, 'plan')
   if (mistakes.length > 0) say(['', new UserError(mistakes).message])
   say([''])
@@ -105,11 +105,11 @@ export function showDraft(
 
 function moves(
   { context, settings }: PlanContext,
-  standing: ExistingPlan,
+  existing: ExistingPlan,
   { prd }: Draft,
   { mistakes, start }: { mistakes: number; start: string | null },
 ): Choice<Move>[] {
-  const isNew = standing.prd === null || serializePrd(standing.prd) !== serializePrd(prd)
+  const isNew = existing.prd === null || serializePrd(existing.prd) !== serializePrd(prd)
   const editor = terminalText(editorOf(context.env), 40)
   const all: [isPossible: boolean, Choice<Move>][] = [
     [mistakes === 0 && isNew, { value: 'take', label: 'Take it', hint: 'writes the files' }],
@@ -118,61 +118,64 @@ function moves(
     [true, { value: 'refine', label: REFINE, hint: `a session of ${settings.agent}` }],
     [isReadBack(prd), { value: 'markdown', label: 'Edit prd.md', hint: editor }],
     [true, { value: 'json', label: 'Edit prd.json', hint: editor }],
-    [standing.prd === null, { value: 'sketch', label: 'Keep prd.md alone', hint: 'go on another day' }],
+    [existing.prd === null, { value: 'sketch', label: 'Keep prd.md alone', hint: 'go on another day' }],
     [true, { value: 'leave', label: isNew ? 'Leave it' : 'Leave it as it is', hint: 'writes nothing' }],
   ]
   return all.flatMap(([isPossible, choice]) => (isPossible ? [choice] : []))
 }
 
 type Change = {
-  desk: PlanContext
+  planContext: PlanContext
   ask: TerminalPrompts
   feature: string
-  standing: ExistingPlan
+  existing: ExistingPlan
   draft: Draft
 }
 
-async function changed(move: 'refine' | 'markdown' | 'json', change: Change): Promise<Draft> {
-  const { desk, ask, draft } = change
+async function applyChange(move: 'refine' | 'markdown' | 'json', change: Change): Promise<Draft> {
+  const { planContext, ask, draft } = change
   try {
     switch (move) {
       case 'refine':
-        return await refined(change, await ask.text('What should be different?'))
+        return await refine(change, await ask.text('What should be different?'))
       case 'markdown':
-        return await edited(change, 'prd.md', renderPrdMarkdown(draft.prd), parsePage)
+        return await editByHand(change, 'prd.md', renderPrdMarkdown(draft.prd), parsePage)
       case 'json':
-        return await edited(change, 'prd.json', serializePrd(draft.prd), fromJson)
+        return await editByHand(change, 'prd.json', serializePrd(draft.prd), fromJson)
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    desk.say([error.message])
+    planContext.say([error.message])
     return draft
   }
 }
 
 /** Starts another session, with the person's words at the end of the brief. */
-async function refined({ desk, feature, standing, draft }: Change, words: string): Promise<Draft> {
+async function refine({ planContext, feature, existing, draft }: Change, words: string): Promise<Draft> {
   if (words === '') return draft
   const brief = `${draft.brief}\n\n# What the maintainer says of the plan so far\n\n${words}`.trim()
-  const proposed = await desk.planner.propose({ feature, folder: standing.folder, prd: draft.prd }, brief)
+  const proposed = await planContext.planner.propose(
+    { feature, folder: existing.folder, prd: draft.prd },
+    brief,
+  )
   const context = proposed.context || draft.context
   return { prd: withStoriesReplaced(draft.prd, proposed), context, questions: proposed.questions, brief }
 }
 
-/** Opens a copy in the person's editor until it can be parsed. Where the person gives up, the copy is kept, and its path is printed. */
-async function edited(
-  { desk: { clone, context, say }, ask, draft }: Change,
+/** Opens a copy in the person's editor until it can be parsed. Where the person gives up, the copy stays, and its path is printed. */
+async function editByHand(
+  { planContext: { clone, context, say }, ask, draft }: Change,
   name: 'prd.md' | 'prd.json',
   text: string,
   read: (text: string, before: Prd) => Prd,
 ): Promise<Draft> {
-  const file = await putAside(clone, name, text)
+  const file = await writeAside(clone, name, text)
   for (;;) {
     await openEditor(file, context.env)
-    const now = await readFile(file, 'utf8')
-    if (now === text) return draft
+    const current = await readFile(file, 'utf8')
+    if (current === text) return draft
     try {
-      const prd = read(now, draft.prd)
+      const prd = read(current, draft.prd)
       await rm(file, { force: true })
       return { ...draft, prd }
     } catch (error) {
@@ -193,12 +196,12 @@ function editorOf({ VISUAL, EDITOR }: Readonly<Record<string, string>>): string 
 /** Starts the editor by the shell, as git does, because it may have arguments. Throws UserError where it cannot be started. */
 async function openEditor(file: string, env: Readonly<Record<string, string>>): Promise<void> {
   const editor = editorOf(env)
-  // Ctrl+C is for the editor: it must not end this process, which has the plan.
-  const stay = () => {}
-  process.on('SIGINT', stay)
+  // Ctrl+C is for the editor, and must not end this process, which holds the plan.
+  const ignore = () => {}
+  process.on('SIGINT', ignore)
   const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], { stdio: 'inherit', env: { ...env } })
   const [code] = await once(child, 'close').catch((error: unknown) => [messageOf(error)])
-  process.off('SIGINT', stay)
+  process.off('SIGINT', ignore)
   if (code === 0) return
   const found = `${editor}, which ended with ${code}`
   const fix = 'set VISUAL or EDITOR to an editor that waits, such as `code --wait`'
@@ -219,13 +222,13 @@ export async function saveDraft(
   draft: Draft,
 ): Promise<Draft> {
   if (planner.used().calls === 0) return draft
-  const file = await putAside(clone, `${feature}.json`, serializePrd(draft.prd))
+  const file = await writeAside(clone, `${feature}.json`, serializePrd(draft.prd))
   say([`The plan so far stays outside the tree: ralph plan ${feature} --from ${file}`])
   return draft
 }
 
 /** Writes a file outside of the work tree. Gives its path. */
-async function putAside({ gitDir }: PlanContext['clone'], name: string, text: string): Promise<string> {
+async function writeAside({ gitDir }: PlanContext['clone'], name: string, text: string): Promise<string> {
   await writeFiles(gitDir, { [`ralph/plan/${name}`]: text })
   return join(gitDir, 'ralph', 'plan', name)
 }

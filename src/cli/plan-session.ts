@@ -1,4 +1,4 @@
-// Plan sessions on this machine. Each is a new session on the work tree as it is, and its changes are thrown away.
+// Plan sessions on this machine. Each looks at the work tree as it is, and what it changes there is undone.
 
 import { freshState } from '../app/claim-feature.ts'
 import { limitsOf } from '../app/loop-limits.ts'
@@ -23,11 +23,11 @@ import { Cancelled } from './terminal-questions.ts'
 
 export type Proposed = Extract<Proposal, { kind: 'proposed' }>
 
-/** The feature that a session plans for, with the stories that stand already. */
+/** The feature that a session plans for, with its existing stories. */
 export type Subject = { feature: string; folder: string; prd: Prd }
 
 export function createPlanner(context: Context, opened: LocalRun | null) {
-  let chosen: Flags = {}
+  let answeredFlags: Flags = {}
   let sessions: SessionEntry[] = []
 
   async function session(local: LocalRun, subject: Subject, task: PlanTask): Promise<Proposal> {
@@ -35,18 +35,18 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     const limits = limitsOf(settings)
     const live = liveOf(context, settings, limits, [])
     const { feature: name, folder, prd } = subject
-    // The state of a feature without a run: the prompt of a plan session needs no more.
+    // A state as before the first run: the prompt of a plan session needs no more.
     const file = { name, folder, path: `${folder}/prd.json`, prd, digest: '', notes: [] }
     const state = freshState(file, settings, local.base)
     await refuseBlocked(startOf(context, settings, checkoutOf(local, state)), ['prompts'])
     const began = Date.now()
     const answer = await withPorts(context, local, live, { mark: newMark() }, (ports) => {
-      live.say(`\nA session of ${settings.agent} looks; what it writes is undone.`)
+      live.say(`\nA session of ${settings.agent} reads the project; files that it writes are undone.`)
       const timeoutMs = sessionMs(state, limits, began)
       const budget = budgetLeft({ ...state, sessions }, limits)
-      const bounds = { timeoutMs, budget, reserved: estimateSession(state, limits) }
-      return onTreeAsItIs(local, ports, live.warn, (green) =>
-        ports.agent.plan({ ...state, green }, task, bounds, ports.signal),
+      const sessionLimits = { timeoutMs, budget, reserved: estimateSession(state, limits) }
+      return onCurrentTree(local, ports, live.warn, (green) =>
+        ports.agent.plan({ ...state, green }, task, sessionLimits, ports.signal),
       )
     })
     if (answer === null) throw new Cancelled()
@@ -63,48 +63,49 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
   }
 
   /** Throws UserError where no session can begin. */
-  async function chosenLocal(): Promise<LocalRun> {
+  async function localWithAnswers(): Promise<LocalRun> {
     if (opened === null) throw noCommit(context.directory)
-    return { ...opened, settings: (await settingsOf(context, chosen)).settings }
+    return { ...opened, settings: (await settingsOf(context, answeredFlags)).settings }
   }
 
   return {
-    /** Settings that a person has answered, as flags; they count for the sessions after it. */
+    /** Sets what the person answered, as flags, for the sessions that follow. */
     choose(flags: Flags): void {
-      chosen = flags
+      answeredFlags = flags
     },
     /** What the sessions have used. */
     used: () => runUsage({ sessions }),
-    /** Throws UserError where no session could begin: before a person answers questions for it. */
+    /** Throws UserError where no session could begin, so that a person does not answer questions in vain. */
     async ready(): Promise<void> {
       if (opened === null) throw noCommit(context.directory)
       const { settings } = opened
       const facts = { limits: limitsOf(settings), agent: settings.agent, surface: 'cli' as const }
       const silent = new Live({ write: () => {} }, facts, true)
-      const given = { mark: newMark() }
-      if ((await withPorts(context, opened, silent, given, async () => true)) === null) throw new Cancelled()
+      const options = { mark: newMark() }
+      if ((await withPorts(context, opened, silent, options, async () => true)) === null)
+        throw new Cancelled()
     },
-    /** What a session would have people answer before it plans; none where it asks nothing that can be read. */
+    /** A session's questions before it plans; none where its answer holds none. */
     async questions(subject: Subject, brief: string): Promise<readonly Question[]> {
-      const local = await chosenLocal()
+      const local = await localWithAnswers()
       const task = { brief, stories: subject.prd.userStories, split: null, message: '', asks: true as const }
       const proposal = await session(local, subject, task)
       if (proposal.kind === 'asked') return proposal.questions
       if (proposal.kind !== 'none' && proposal.kind !== 'proposed')
         throw noPlan(local.settings.agent, proposal)
-      context.say('The session asked nothing that can be answered: it is planned without.')
+      context.print('The session asked no question that can be answered: the plan is made without.')
       return []
     },
-    /** Throws Cancelled, or UserError where there is no plan to be had. */
+    /** Throws Cancelled, or UserError where the sessions make no plan. */
     async propose(subject: Subject, brief: string): Promise<Proposed> {
-      const local = await chosenLocal()
+      const local = await localWithAnswers()
       const task = { brief, stories: subject.prd.userStories, split: null }
       // The second session gets the mistakes in the answer of the first.
       const first = await session(local, subject, { ...task, message: '' })
       if (first.kind === 'proposed') return first
       if (first.kind === 'none')
-        context.say(
-          `No plan in its answer (${terminalText(first.message)}): a second session is asked, and hears why.`,
+        context.print(
+          `No plan in its answer (${terminalText(first.message)}): a second session is asked, and gets this message.`,
         )
       const second =
         first.kind === 'none' ? await session(local, subject, { ...task, message: first.message }) : first
@@ -115,7 +116,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
 }
 
 /** After the session the work tree is as before, with people's uncommitted changes. */
-async function onTreeAsItIs<T>(
+async function onCurrentTree<T>(
   { workspace, base }: LocalRun,
   { signal }: Ports,
   warn: (message: string) => void,

@@ -20,7 +20,7 @@ type Place = {
   warn(message: string): void
 }
 
-/** The answer to `issues:milestone=3`, `beads` and the like, as a document; null for what names a file. */
+/** The issues that `issues:milestone=3`, `beads` and the like name, as a document; null for the name of a file. */
 export async function answerTo(words: string, place: Place): Promise<DocumentFile | null> {
   if (words === 'beads') return { path: words, text: await beads(place), isNamed: true }
   const query = issueQuery(words)
@@ -46,7 +46,7 @@ export async function answerTo(words: string, place: Place): Promise<DocumentFil
   return { path: words, text, isNamed: true }
 }
 
-/** Whether the path is none of a file, but of an answer that can be asked for again. */
+/** Whether a path names no file, but an answer of GitHub or beads, which can be read again. */
 export function isAnswer(path: string): boolean {
   return path === 'beads' || /^issues(?::|$)/.test(path)
 }

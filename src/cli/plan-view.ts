@@ -1,4 +1,4 @@
-// What a plan looks like on a terminal: where it was read, its stories, and how it differs from the one before. Pure.
+// A plan as lines of a terminal: its sources, its stories, and how it differs from the existing one. Pure.
 
 import { formatCommandLine } from '../engine/commands/command-table.ts'
 import type { Prd, Story } from '../engine/model/feature.ts'
@@ -8,7 +8,7 @@ import { pluralize } from '../report/figures.ts'
 import { fit, wrap } from '../report/terminal/width.ts'
 import { describePlacement, LONGEST_PLANNED, type PlanView, storyTexts } from '../report/view.ts'
 
-/** So many rows are shown; the files hold the rest. */
+/** So many rows are shown of a list. */
 const MOST_ROWS = 60
 
 /** One row a file: where its first story stands, its format, its stories. `width`: columns. */
@@ -22,25 +22,28 @@ export function sourceLines(sources: readonly Source[], width: number): string[]
     const { path, format } = found[0] ?? { path: '', format: '' }
     const line = Math.min(...found.map((one) => one.line))
     const ids = found.map(({ storyId }) => storyId)
-    const stories = `${pluralize(ids.length, 'story', 'stories')}: ${span(ids)}`
+    const stories = `${pluralize(ids.length, 'story', 'stories')}: ${listIds(ids)}`
     return hanging(`${terminalText(path)}:${line}  ${terminalText(format)}  ${stories}`, '  ', width)
   })
 }
 
-/** What is shown of one kind before it is counted. */
+/** So many documents are listed; the others are counted. */
 const MOST_TAKEN = 12
 
-/** A row for each document: what it was taken as, and boxes in it that are no work. */
+/** A row for each document: what it was read as, and how many check boxes in it are no stories. */
 export function takenLines(taken: readonly DocumentUse[], width: number): string[] {
   const rows = taken.slice(0, MOST_TAKEN).flatMap(({ path, what, boxes }) => {
-    const words = boxes === 0 ? what : `${what}, ${pluralize(boxes, 'box', 'boxes')} in it taken for no work`
+    const words =
+      boxes === 0
+        ? what
+        : `${what}; ${pluralize(boxes, 'check box', 'check boxes')} in it not read as stories`
     return hanging(`${terminalText(path)}  ${terminalText(words)}`, '  ', width)
   })
   const more = taken.length - MOST_TAKEN
   return more > 0 ? [...rows, `  and ${more} more: --json has all of them`] : rows
 }
 
-/** The stories, with what each should be looked at for. */
+/** The stories, each with its remarks. */
 export function storyLines(prd: Prd, remarks: PlanView['remarks'], width: number): string[] {
   const idColumns = Math.max(0, ...prd.userStories.map(({ id }) => id.length))
   const rows = firstRows(prd.userStories)
@@ -50,7 +53,7 @@ export function storyLines(prd: Prd, remarks: PlanView['remarks'], width: number
       story.lastResult?.imported === true ? 'done before: imported, seen by no gate' : 'passed its gates'
     const facts = [
       pluralize(story.acceptanceCriteria.length, 'criterion', 'criteria'),
-      ...(story.dependsOn.length > 0 ? [`after ${span(story.dependsOn)}`] : []),
+      ...(story.dependsOn.length > 0 ? [`after ${listIds(story.dependsOn)}`] : []),
       ...(story.passes ? [done] : []),
     ]
     const own = remarks.filter(({ storyId }) => storyId === story.id).map(({ remark }) => remark)
@@ -64,14 +67,14 @@ export function storyLines(prd: Prd, remarks: PlanView['remarks'], width: number
   return more > 0 ? [...lines, `  and ${more} more, all of them in prd.md`] : lines
 }
 
-/** A plan, or a split, that waits to be approved: what a person has to read before, and the command that approves just this. */
-export function waitingLines(plan: PlanView, width: number): string[] {
+/** A plan or a split that waits for approval: all that a person should read, and the command that approves exactly this text. */
+export function proposedPlanLines(plan: PlanView, width: number): string[] {
   const { storyId, digest, stories, questions, remarks, context } = plan
   const title =
     storyId === null
       ? `The plan waits to be approved: ${pluralize(stories.length, 'story', 'stories')}`
       : `${terminalText(storyId, 64)} is proposed in ${pluralize(stories.length, 'part')}`
-  const shown = firstRows(stories).flatMap((story) => {
+  const storyRows = firstRows(stories).flatMap((story) => {
     const { id, title: of, acceptanceCriteria } = story
     return [
       ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 1000)}`, '  ', width),
@@ -85,7 +88,7 @@ export function waitingLines(plan: PlanView, width: number): string[] {
   })
   const more = stories.length - firstRows(stories).length
   const section = (head: string, rows: readonly string[]) => (rows.length === 0 ? [] : ['', head, ...rows])
-  const asked = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
+  const questionRows = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
   const sizes = firstRows(remarks).flatMap((one) =>
     hanging(`! ${terminalText(`${one.storyId}: ${one.remark}`)}`, '  ', width),
   )
@@ -96,10 +99,10 @@ export function waitingLines(plan: PlanView, width: number): string[] {
   const approval = ['approve-plan', storyId, digest].filter((word) => word !== null).join(' ')
   return [
     ...hanging(title, '', width),
-    ...shown,
+    ...storyRows,
     ...(more > 0 ? hanging(`and ${more} more: ralph status --json has all of them`, '  ', width) : []),
-    ...section('What it could not know, and assumed:', asked),
-    ...(asked.length === 0 ? [] : hanging(terminalText(answered), '  ', width)),
+    ...section('What it could not know, and assumed:', questionRows),
+    ...(questionRows.length === 0 ? [] : hanging(terminalText(answered), '  ', width)),
     ...section('May be too large for one session:', sizes),
     ...section(`${CONTEXT_TITLE}:`, textLines(context, width)),
     ...section(
@@ -109,17 +112,17 @@ export function waitingLines(plan: PlanView, width: number): string[] {
   ]
 }
 
-/** Of a plan, on every surface of a terminal. */
+/** The heading above context.md, wherever a terminal shows a plan. */
 export const CONTEXT_TITLE = 'context.md, which every session gets'
 
-/** A text of several lines, all of it. */
+/** All lines of a text, wrapped and indented. */
 export function textLines(text: string, width: number): string[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   return lines.flatMap((line) => hanging(terminalText(line, LONGEST_PLANNED), '  ', width))
 }
 
-/** Ids as a person would say them: `US-001, US-002 and 40 more`. */
-function span(ids: readonly string[]): string {
+/** `US-001, US-002, US-003`, or `US-001, US-002 ... US-042` where there are more. */
+function listIds(ids: readonly string[]): string {
   if (ids.length <= 3) return ids.join(', ')
   return `${ids.slice(0, 2).join(', ')} ... ${ids.at(-1)}`
 }
@@ -130,12 +133,12 @@ export function differenceLines(before: Prd, after: Prd, width: number): string[
   const kept = new Set(after.userStories.map(({ id }) => id))
   const lineOf = (sign: string, { id, title }: Story) => `${sign} ${id}  ${terminalText(title)}`
   const lines = after.userStories.flatMap((story) => {
-    const one = old.get(story.id)
-    if (one === undefined) return [lineOf('+', story)]
-    return JSON.stringify(one) === JSON.stringify(story) ? [] : [lineOf('~', story)]
+    const previous = old.get(story.id)
+    if (previous === undefined) return [lineOf('+', story)]
+    return JSON.stringify(previous) === JSON.stringify(story) ? [] : [lineOf('~', story)]
   })
-  const gone = before.userStories.filter(({ id }) => !kept.has(id)).map((story) => lineOf('-', story))
-  return firstRows([...lines, ...gone]).map((line) => fit(`  ${line}`, width))
+  const removed = before.userStories.filter(({ id }) => !kept.has(id)).map((story) => lineOf('-', story))
+  return firstRows([...lines, ...removed]).map((line) => fit(`  ${line}`, width))
 }
 
 function firstRows<T>(rows: readonly T[]): T[] {

@@ -35,12 +35,12 @@ import { run } from './run.ts'
 import { Cancelled, terminalPrompts } from './terminal-questions.ts'
 import { type Files, plannedChanges, readText, writeFiles } from './write-files.ts'
 
-/** What was typed. */
+/** The command line of `ralph plan`. */
 export type PlanArguments = {
   feature: string | null
   sentence: string
   from: readonly string[]
-  /** Files as they were typed, and what the person says that they are. */
+  /** Files, as they were typed, to what the person uses them for. */
   as: ReadonlyMap<string, RequestedUse>
   yes: boolean
 }
@@ -48,7 +48,7 @@ export type PlanArguments = {
 /** What the parts of `ralph plan` share. */
 export type PlanContext = Awaited<ReturnType<typeof openPlanContext>>
 
-/** Gives 0 where the plan is written or stands already, 1 where the person left it, 130 where it was interrupted; else how its run ended. */
+/** Exit 0 where the plan is written or exists already, 1 where the person left it, 130 where it was interrupted; or its run's code. */
 export async function plan(context: Context): Promise<CommandResult> {
   refuseFromInside(context)
   const { start, ...answer } = await planOnly(context)
@@ -56,26 +56,26 @@ export async function plan(context: Context): Promise<CommandResult> {
 }
 
 /** `start`: the feature whose run the person wants to begin now. */
-type Planned = CommandResult & { start?: string }
+type PlanResult = CommandResult & { start?: string }
 
-async function planOnly(context: Context): Promise<Planned> {
-  const wanted = wantedOf(context)
-  using desk = await openPlanContext({ ...context, feature: wanted.feature }, !wanted.yes)
+async function planOnly(context: Context): Promise<PlanResult> {
+  const typed = argumentsOf(context)
+  using planContext = await openPlanContext({ ...context, feature: typed.feature }, !typed.yes)
   try {
-    return await planned(desk, { ...wanted, feature: desk.settings.feature })
+    return await planFeature(planContext, { ...typed, feature: planContext.settings.feature })
   } catch (error) {
-    // What sessions have used is told, whatever came of them.
-    const usage = desk.planner.used()
+    // What sessions used is reported, even if they made no plan.
+    const usage = planContext.planner.used()
     const isLeft = error instanceof Cancelled
-    if (isLeft) desk.say(['', 'Interrupted: nothing was written.'])
+    if (isLeft) planContext.say(['', 'Interrupted: nothing was written.'])
     const { code, outputs, more } = isLeft ? interruptedResult() : errorResult(context, error)
-    const told = { ...outputs, feature: wanted.feature, costUsd: usage.costUsd }
-    return { code, outputs: told, more: { ...more, written: desk.written, usage } }
+    const withFeature = { ...outputs, feature: typed.feature, costUsd: usage.costUsd }
+    return { code, outputs: withFeature, more: { ...more, written: planContext.written, usage } }
   }
 }
 
 async function openPlanContext(context: Context, mayAsk: boolean) {
-  const { out, say, warn } = context
+  const { out, print, warn } = context
   const { settings, notes } = await settingsOf(context)
   for (const note of notes) warn(note)
   const clone = await openClone(context.directory, context.env)
@@ -84,7 +84,7 @@ async function openPlanContext(context: Context, mayAsk: boolean) {
     context,
     settings,
     clone,
-    /** Null in a repository without a commit: it can be planned for, but no session and no run begins there. */
+    /** Null in a repository without a commit: stories can be planned there, but no session and no run can begin. */
     local,
     planner: createPlanner(context, local),
     /** Null where there is no terminal to ask on, or `--yes` has answered. */
@@ -92,106 +92,115 @@ async function openPlanContext(context: Context, mayAsk: boolean) {
     width: lookOf(out, true).width,
     /** The files of the tree that were written so far, by path. */
     written: [] as string[],
-    say: (lines: readonly string[]) => say(lines.join('\n')),
+    say: (lines: readonly string[]) => print(lines.join('\n')),
     [Symbol.dispose]: () => local?.[Symbol.dispose](),
   }
 }
 
-async function planned(desk: PlanContext, wanted: PlanArguments): Promise<Planned> {
-  const { ask, clone, planner, settings } = desk
-  const known = wanted.feature === null ? null : await readExistingPlan(wanted.feature, desk)
-  const material = await readMaterial(desk, wanted, known)
-  showMaterial(desk, material)
-  const feature = wanted.feature ?? (await chooseName(desk, material))
-  const standing = await settled(desk, wanted, known ?? (await readExistingPlan(feature, desk)))
+async function planFeature(planContext: PlanContext, typed: PlanArguments): Promise<PlanResult> {
+  const { ask, clone, planner, settings } = planContext
+  const known = typed.feature === null ? null : await readExistingPlan(typed.feature, planContext)
+  const material = await readMaterial(planContext, typed, known)
+  showMaterial(planContext, material)
+  const feature = typed.feature ?? (await chooseName(planContext, material))
+  const existing = await withEditedPage(
+    planContext,
+    typed,
+    known ?? (await readExistingPlan(feature, planContext)),
+  )
   const read = material.documents?.prd ?? null
   const scope = read === null ? null : await chosenScope(ask, settings, read)
-  const chosen =
-    ask === null || !standing.isNew
+  const answered =
+    ask === null || !existing.isNew
       ? { flags: {}, config: null }
-      : await askSettings(ask, clone.workTree, desk.context, material, settings)
-  planner.choose(chosen.flags)
-  const draft = await firstDraft(desk, wanted, material, { feature, scope, standing })
+      : await askSettings(ask, clone.workTree, planContext.context, material, settings)
+  planner.choose(answered.flags)
+  const draft = await firstDraft(planContext, typed, material, { feature, scope, existing })
   const branch = `${settings.branchPrefix}${feature}`
   const { branchName } = draft.prd
-  if (standing.isNew && ![branch, ''].includes(branchName))
-    desk.say(['', `A run works on ${terminalText(branchName)}, as the documents say, not on ${branch}.`])
-  const isGated = chosen.config !== null || settings.gates.length > 0 || settings.ungated
-  const start = isGated ? await startHint(desk, chosen) : null
+  if (existing.isNew && ![branch, ''].includes(branchName))
+    planContext.say([
+      '',
+      `A run works on ${terminalText(branchName)}, as the documents say, not on ${branch}.`,
+    ])
+  const isGated = answered.config !== null || settings.gates.length > 0 || settings.ungated
+  const start = isGated ? await startHint(planContext, answered) : null
   const reviewed =
     ask === null
-      ? await unasked(desk, feature, wanted, standing, draft)
-      : await reviewPlan(desk, ask, feature, standing, { first: draft, start })
-  if (reviewed.kind === 'left') return answerOf(desk, feature, reviewed, material, null)
-  const { folder } = standing
+      ? await reviewUnattended(planContext, feature, typed, existing, draft)
+      : await reviewPlan(planContext, ask, feature, existing, { first: draft, start })
+  if (reviewed.kind === 'left') return answerOf(planContext, feature, reviewed, material, null)
+  const { folder } = existing
   const isSketch = reviewed.kind === 'sketch'
   const files = isSketch ? sketchOf(folder, reviewed.draft) : filesOf(folder, reviewed.draft)
-  const config = chosen.config === null ? {} : { [CONFIG]: chosen.config }
+  const config = answered.config === null ? {} : { [CONFIG]: answered.config }
   const written = await writeFiles(clone.workTree, { ...config, ...files })
-  desk.written.push(...written)
-  if (written.length === 0) desk.say([`${folder} says all of it already: nothing was changed.`])
-  else desk.say(written.map((path) => `written: ${path}`))
+  planContext.written.push(...written)
+  if (written.length === 0) planContext.say([`${folder} has all of it already: nothing was changed.`])
+  else planContext.say(written.map((path) => `written: ${path}`))
   if (reviewed.kind === 'start') {
-    if (chosen.config !== null) await commitConfig(clone.workTree, desk.context.env)
-    return { ...answerOf(desk, feature, reviewed, material, written), start: feature }
+    if (answered.config !== null) await commitConfig(clone.workTree, planContext.context.env)
+    return { ...answerOf(planContext, feature, reviewed, material, written), start: feature }
   }
-  const next = isSketch ? [`ralph plan ${feature}`] : await nextCommands(desk, feature, folder, isGated)
-  desk.say(['', 'Next:', ...next.map((line) => `  ${line}`)])
-  return answerOf(desk, feature, reviewed, material, written)
+  const next = isSketch
+    ? [`ralph plan ${feature}`]
+    : await nextCommands(planContext, feature, folder, isGated)
+  planContext.say(['', 'Next:', ...next.map((line) => `  ${line}`)])
+  return answerOf(planContext, feature, reviewed, material, written)
 }
 
-/** Words that people wrote into prd.md and not into prd.json would be lost: they are taken, or given up outright. */
-async function settled(
+/** Edits of prd.md that prd.json does not have would be lost: they are taken into the plan, or the person gives them up. */
+async function withEditedPage(
   { ask }: PlanContext,
   { from }: PlanArguments,
-  standing: ExistingPlan,
+  existing: ExistingPlan,
 ): Promise<ExistingPlan> {
-  const { folder, prd, markdown } = standing
-  if (prd === null || markdown === null || !isEdited(markdown, prd)) return standing
+  const { folder, prd, markdown } = existing
+  if (prd === null || markdown === null || !isEdited(markdown, prd)) return existing
   const path = `${folder}/prd.md`
   const isNamed = from.some((one) => one.endsWith(path))
-  if (isNamed || (await ask?.yes(`${path} says otherwise than prd.json beside it. Take its words?`, true)))
-    return { ...standing, base: parsePage(markdown, prd, path) }
-  if (ask !== null) return standing
-  const found = 'words that prd.json beside it does not have'
-  const fix = `take its words (--from ${path}), or remove it: it is written anew from prd.json`
+  if (isNamed || (await ask?.yes(`${path} was edited and differs from prd.json. Take its text?`, true)))
+    return { ...existing, base: parsePage(markdown, prd, path) }
+  if (ask !== null) return existing
+  const found = 'text that prd.json beside it does not have'
+  const fix = `take its text (--from ${path}), or remove it: it is written anew from prd.json`
   throw new UserError({ path, found, expected: 'the same in both', fix })
 }
 
-/** Without a question: with `--yes` a plan without a mistake is taken; without it, only one that changes nothing. */
-async function unasked(
-  desk: PlanContext,
+/** Where nothing can be asked: with `--yes` a plan without mistakes is taken, and without it only one that changes nothing. */
+async function reviewUnattended(
+  planContext: PlanContext,
   feature: string,
   { yes }: PlanArguments,
-  standing: ExistingPlan,
+  existing: ExistingPlan,
   draft: Draft,
 ): Promise<Reviewed> {
-  showDraft(desk, feature, standing, draft)
-  const mistakes = draftMistakes(draft.prd, `${standing.folder}/prd.json`)
+  showDraft(planContext, feature, existing, draft)
+  const mistakes = draftMistakes(draft.prd, `${existing.folder}/prd.json`)
   if (mistakes.length > 0) {
-    await saveDraft(desk, feature, draft)
+    await saveDraft(planContext, feature, draft)
     throw new UserError(mistakes)
   }
-  if (yes || (await plannedChanges(desk.clone.workTree, filesOf(standing.folder, draft))).length === 0)
+  if (yes || (await plannedChanges(planContext.clone.workTree, filesOf(existing.folder, draft))).length === 0)
     return { kind: 'taken', draft }
-  const found = standing.isNew ? 'no terminal to ask on' : 'a plan of it already, and no terminal to ask on'
+  const found = existing.isNew ? 'no terminal to ask on' : 'a plan of it already, and no terminal to ask on'
   const fix = 'add --yes to take the plan as it is shown'
   throw new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
 }
 
-function wantedOf(context: Context): PlanArguments {
-  const { given, flags, feature } = context
-  const [named, ...rest] = given?.words ?? []
-  refuseTwoFeatures(context, named)
+function argumentsOf(context: Context): PlanArguments {
+  const { args, flags, feature } = context
+  const [word, ...rest] = args?.words ?? []
+  refuseTwoFeatures(context, word)
   if (rest.length > 0) {
-    const found = [named, ...rest].join(' ')
-    const fix = `ralph plan ${named} -- ${rest.join(' ')}`
+    const found = [word, ...rest].join(' ')
+    const fix = `ralph plan ${word} -- ${rest.join(' ')}`
     throw new UserError({ path: 'ralph plan', found, expected: 'one word, the name of the feature', fix })
   }
-  const sentence = given?.text.replace(/\s+/g, ' ').trim() ?? ''
+  const sentence = args?.text.replace(/\s+/g, ' ').trim() ?? ''
   const from: string[] = Array.isArray(flags.from) ? flags.from : []
   const as = kindsOf(Array.isArray(flags.as) ? flags.as : [])
-  return { feature: named ?? feature, sentence, from, as, yes: flags.yes === true }
+  return { feature: word ?? feature, sentence, from, as, yes: flags.yes === true }
 }
 
 /** `--as stories A B --as background C`, in the words that followed each other. */
@@ -213,7 +222,7 @@ function kindsOf(words: readonly string[]): Map<string, RequestedUse> {
   })
 }
 
-/** Everything that stands between the plan and its run. */
+/** What a person has to do before the plan's run can begin. */
 async function nextCommands(
   { clone, local }: PlanContext,
   feature: string,
@@ -221,7 +230,7 @@ async function nextCommands(
   isGated: boolean,
 ): Promise<string[]> {
   const dirt = clone.head === null ? null : await local?.workspace.repository.dirt(clone.head)
-  // A run begins on a clean tree; the plan itself it takes up.
+  // A run begins only on a clean tree; but it takes up the plan itself.
   const isDirty = dirt?.some(({ path }) => !path.startsWith('.ralph/')) ?? true
   return [
     `look at ${folder}/prd.md`,
@@ -255,14 +264,14 @@ function answerOf(
   return { code: written === null ? 1 : 0, outputs, more }
 }
 
-// ---- the feature that a plan is for: what stands of it already, and what would be written
+// ---- the feature that a plan is for: its existing files, and those that would be written
 
-/** What stands of a feature; null for files that are not there. */
+/** The existing files of a feature; null for those that do not exist. */
 export type ExistingPlan = {
   folder: string
   isNew: boolean
   prd: Prd | null
-  /** What a plan goes on from: prd.json, or what people wrote into prd.md. */
+  /** What the plan starts from: prd.json, or people's text of prd.md. */
   base: Prd
   markdown: string | null
   context: string | null
@@ -281,7 +290,7 @@ async function readExistingPlan(
   const found = await readdir(join(workTree, '.ralph')).catch(() => [])
   const folders = found.filter((folder) => featureOfFolder(folder) === name)
   const newest = folders.sort().at(-1)
-  if (local !== null) await refuseElsewhere(name, newest ?? '', local)
+  if (local !== null) await refuseOnOtherBranch(name, newest ?? '', local)
   const today = new Date().toISOString().slice(0, 10)
   const folder = `.ralph/${newest ?? `${today}-${name}`}`
   const [json, markdown, context] = await Promise.all(
@@ -295,8 +304,8 @@ async function readExistingPlan(
   return { folder, isNew, prd, base, markdown: markdown ?? null, context: context ?? null }
 }
 
-/** A run's stories are on its branch: written elsewhere, they would begin it anew, or stand in its way. */
-async function refuseElsewhere(name: string, here: string, local: LocalRun): Promise<void> {
+/** A run's stories are on its branch. Written on another branch, they would begin the run anew, or conflict with it. */
+async function refuseOnOtherBranch(name: string, here: string, local: LocalRun): Promise<void> {
   const { store, clone } = local.workspace
   await refuseOtherRun(local, '')
   const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
@@ -306,18 +315,18 @@ async function refuseElsewhere(name: string, here: string, local: LocalRun): Pro
   await refuseAtWork(state)
   const { branch, published } = state
   if (here === newest && (published === null || clone.branch === branch)) return
-  const isGone = (await store.head(branch)) === null
-  const found = isGone ? `${name}, whose branch ${branch} is gone` : `${name}, whose run is on ${branch}`
-  const fix = isGone ? 'take another name' : `git switch ${branch}, then plan again; or take another name`
+  const isMissing = (await store.head(branch)) === null
+  const found = isMissing ? `${name}, whose branch ${branch} is gone` : `${name}, whose run is on ${branch}`
+  const fix = isMissing ? 'take another name' : `git switch ${branch}, then plan again; or take another name`
   throw new UserError({ path: 'feature', found, expected: 'a feature of this checkout', fix })
 }
 
-/** prd.json comes last: it is what a run goes by. */
+/** prd.json is written last, because a run reads that one. */
 function filesOf(folder: string, draft: Draft): Files {
   return { ...sketchOf(folder, draft), [`${folder}/prd.json`]: serializePrd(draft.prd) }
 }
 
-/** What is for people alone: no run begins with it. */
+/** The files that people read, and that begin no run. */
 function sketchOf(folder: string, { prd, context }: Draft): Files {
   const page = { [`${folder}/prd.md`]: renderPrdMarkdown(prd) }
   return context === null || context === '' ? page : { [`${folder}/context.md`]: context, ...page }

@@ -20,15 +20,15 @@ export async function prompt(context: Context): Promise<CommandResult> {
   const sources = promptSources(local.settings, (_commit, path) => local.read(state, path))
   const kept = state.kept[story.id]
   const { repository, redactor } = local.workspace
-  // As far as is known before the kept work is put on top of the newest code.
+  // Whether the saved work conflicts with the newest code is only known once both are merged; this is what is known before.
   const conflict = kept === undefined ? null : await repository.conflict(state.green, kept)
-  const made = await buildPrompt(sources, { mode: 'run', story, conflict }, state)
-  if (made === null) throw new Error(`no prompt of ${story.id}`)
-  const text = redactor.redact(textOf(made.parts))
-  const sizes = sizesOf(made.parts)
+  const built = await buildPrompt(sources, { mode: 'run', story, conflict }, state)
+  if (built === null) throw new Error(`no prompt of ${story.id}`)
+  const text = redactor.redact(textOf(built.parts))
+  const sizes = sizesOf(built.parts)
   if (!context.json) printLines(process.stdout, text.replace(/\n$/, ''))
-  for (const line of table(made, sizes)) printLines(process.stderr, line)
-  const { template } = made
+  for (const line of table(built, sizes)) printLines(process.stderr, line)
+  const { template } = built
   return resultOfState(state, {
     storyId: story.id,
     template,
@@ -38,9 +38,9 @@ export async function prompt(context: Context): Promise<CommandResult> {
   })
 }
 
-/** The story that was named, if any. */
-function storyOf({ given }: Context, { prd }: State): Story | null {
-  const [word, second] = given?.words ?? []
+/** The story that was typed; null for none. Throws UserError. */
+function storyOf({ args }: Context, { prd }: State): Story | null {
+  const [word, second] = args?.words ?? []
   if (word === undefined) return null
   const ids = prd.userStories.map(({ id }) => id)
   const story = prd.userStories.find(({ id }) => id.toLowerCase() === word.toLowerCase())
@@ -54,7 +54,7 @@ function storyOf({ given }: Context, { prd }: State): Story | null {
   })
 }
 
-/** The one that a run would work on next; where it would work on none, the first. */
+/** The story that a run would work on next, else the first one. */
 function nextStory({ settings }: LocalRun, state: State): Story {
   const step = nextStepOfRun(state, limitsOf(settings), Date.now())
   const id = step.kind === 'reserve' ? step.storyId : null
@@ -67,22 +67,22 @@ function nextStory({ settings }: LocalRun, state: State): Story {
 
 type Size = { name: Part['name']; bytes: number; bound: number | null }
 
-/** By name, in the order in which they first come. */
+/** The bytes of each part, in the order of their first appearance. */
 function sizesOf(parts: readonly Part[]): Size[] {
   const sizes = new Map<Part['name'], number>()
   for (const { name, text } of parts) sizes.set(name, (sizes.get(name) ?? 0) + utf8Bytes(text))
   return [...sizes].map(([name, size]) => ({ name, bytes: size, bound: byteLimitOf(name) }))
 }
 
-/** Not bounded: the story's own words. context.md has a bound of its own. */
-const OWN: ReadonlySet<string> = new Set(
+/** Parts outside the sum that is compared with REST_BYTES: the story's own text, and context.md, which has its own limit. */
+const STORY_PARTS: ReadonlySet<string> = new Set(
   'storyId storyTitle storyDescription acceptanceCriteria context'.split(' '),
 )
 const REST_BYTES = 8192
 
 function table({ template }: Prompt, sizes: readonly Size[]): string[] {
   const sum = (some: readonly Size[]) => some.reduce((total, size) => total + size.bytes, 0)
-  const rest = sum(sizes.filter(({ name }) => !OWN.has(name)))
+  const rest = sum(sizes.filter(({ name }) => !STORY_PARTS.has(name)))
   const row = (name: string, size: number | string, bound: number | string | null) =>
     `${name.padEnd(20)} ${String(size).padStart(7)} ${String(bound ?? '').padStart(7)}`.trimEnd()
   return [

@@ -27,7 +27,7 @@ import { readStatus } from './feature-status.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
 import { remoteOf } from './origin.ts'
 
-/** Runs that get a page of their own beside the table of all, the newest. */
+/** So many of the newest runs get a page of their own, beside the table of all. */
 const MOST_PAGES = 100
 
 export async function report(context: Context): Promise<CommandResult> {
@@ -42,27 +42,31 @@ export async function report(context: Context): Promise<CommandResult> {
   const { view, state, outcome } = await localView(context, local, await local.look())
   if (flags.markdown === true) {
     const text = jobSummary(view)
-    const path = typeof flags.output === 'string' ? await written(context, local, '', text) : null
-    if (path === null) context.say(text)
+    const path = typeof flags.output === 'string' ? await writeReport(context, local, '', text) : null
+    if (path === null) context.print(text)
     return { code: 0, outputs: outputsOf(state, outcome, path) }
   }
-  const path = await written(context, local, `${state.feature}.html`, await reportPage(local, view))
+  const path = await writeReport(context, local, `${state.feature}.html`, await reportPage(local, view))
   show(context, path)
   return { code: 0, outputs: outputsOf(state, outcome, path) }
 }
 
-/** The run's view from this clone, without secrets. */
-async function localView({ env }: Context, { settings, workspace }: LocalRun, given: State) {
+/** The run's view as this clone has it, redacted. */
+async function localView({ env }: Context, { settings, workspace }: LocalRun, saved: State) {
   const { git, clone, redactor } = workspace
   const limits = limitsOf(settings)
-  const { state, situation, lives } = await readStatus(workspace, mapTexts(given, redactor.redact), limits)
+  const {
+    state,
+    situation,
+    lives: isAtWork,
+  } = await readStatus(workspace, mapTexts(saved, redactor.redact), limits)
   const { place } = remoteOf(clone, env)
   const facts = {
     repositoryUrl: place === null ? '' : repositoryUrl({ ...place, defaultBranch: '' }),
     runUrl: state.lease?.url ?? null,
     limits,
     now: Date.now(),
-    notes: lives ? ['A job works on it now: this page shows the last state that it saved.'] : [],
+    notes: isAtWork ? ['A job works on it now: this page shows the last state that it saved.'] : [],
     annotations: await annotationsByStory(git, state).catch(() => ({})),
     surface: 'cli' as const,
   }
@@ -75,8 +79,8 @@ async function reportPage({ workspace: { store } }: LocalRun, view: View): Promi
   return renderReport(view, await pictureUris(pictureBlobs(view), read, MOST_PICTURES))
 }
 
-/** The path of the file: the one that was asked for, or `name` in Ralph's own folder. */
-async function written(
+/** Writes the file of --output, else `name` in Ralph's own folder, and returns its path. */
+async function writeReport(
   { flags, directory }: Context,
   { workspace }: LocalRun,
   name: string,
@@ -92,11 +96,11 @@ async function written(
 
 /** Prints the report's path, and opens the report with `--open` on a terminal. */
 function show(context: Context, path: string): void {
-  context.say(path)
+  context.print(path)
   if (context.flags.open !== true) return
-  const isSeen = process.stdout.isTTY === true && !context.json
-  if (isSeen) openInBrowser(context, path)
-  else context.warn('--open: this is no terminal, so nobody would see it')
+  const isTerminal = process.stdout.isTTY === true && !context.json
+  if (isTerminal) openInBrowser(context, path)
+  else context.warn('--open: not opened, because this is no terminal')
 }
 
 function openInBrowser({ warn }: Context, file: string): void {
@@ -106,7 +110,7 @@ function openInBrowser({ warn }: Context, file: string): void {
   browser.unref()
 }
 
-/** Every run that this clone knows, by its states and by the prd.json of what is archived or has no state. */
+/** Every run that this clone knows: from its states, and for runs without one from prd.json, also in the archive. */
 async function reportAll(context: Context, local: LocalRun): Promise<CommandResult> {
   const { redact } = local.workspace.redactor
   const unread: Mistake[] = []
@@ -119,9 +123,9 @@ async function reportAll(context: Context, local: LocalRun): Promise<CommandResu
   const hrefs = new Map(newest.map(({ folder }) => [folder, `${folder.replace(/[^\w.-]/g, '_')}.html`]))
   const why = unread.map(({ path, found }) => `${path}: ${found}`)
   for (const one of why) context.warn(one)
-  const told = mapTexts(all, redact)
-  const page = renderAll(told, { now: Date.now(), unread: why.map(redact), hrefs })
-  const path = await written(context, local, 'index.html', page)
+  const redacted = mapTexts(all, redact)
+  const page = renderAll(redacted, { now: Date.now(), unread: why.map(redact), hrefs })
+  const path = await writeReport(context, local, 'index.html', page)
   for (const [folder, name] of hrefs) {
     const state = states.get(folder)
     if (state === undefined) continue
@@ -138,12 +142,12 @@ async function reportAll(context: Context, local: LocalRun): Promise<CommandResu
     storiesBlocked: sum(({ stories }) => stories.blocked),
     costUsd: all.total.costUsd,
   }
-  const { runs: features, ...totals } = told
+  const { runs: features, ...totals } = redacted
   return { code: 0, outputs, more: { features, ...totals, unread } }
 }
 
-/** The states by folder. One that cannot be read adds to `unread`, and the others are read all the same. */
-async function statesOf({ workspace: { store } }: LocalRun, unread: Mistake[]) {
+/** The states by folder. One that cannot be read adds to `mistakes`, and the others are still read. */
+async function statesOf({ workspace: { store } }: LocalRun, mistakes: Mistake[]) {
   const states = new Map<string, State>()
   for (const folder of [...(await store.list()).keys()].sort()) {
     try {
@@ -151,7 +155,7 @@ async function statesOf({ workspace: { store } }: LocalRun, unread: Mistake[]) {
       if (found !== null) states.set(folder, found.state)
     } catch (error) {
       const unknown = { path: folder, found: messageOf(error), expected: 'a state', fix: 'see the message' }
-      unread.push(...(error instanceof UserError ? error.mistakes : [unknown]))
+      mistakes.push(...(error instanceof UserError ? error.mistakes : [unknown]))
     }
   }
   return states
@@ -165,7 +169,7 @@ async function withoutState(
 ): Promise<RunWithRows[]> {
   const { clone, objects } = workspace
   const known = new Set([...states.values()].map(({ nonce }) => nonce))
-  // The same run, which its state tells better.
+  // Its state is listed already, and has more.
   const isKnownRun = (prd: Prd) =>
     typeof prd.run.control.nonce === 'string' && known.has(prd.run.control.nonce)
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }

@@ -42,18 +42,18 @@ import { type LocalRun, openLocal } from './local-feature.ts'
 import { dryRun } from './look.ts'
 import { withOwnNotify } from './notify-own.ts'
 
-/** Works until the outcome. Ctrl+C ends the session in work, saves, and gives 130; a second one ends at once. */
+/** Works until the outcome. Ctrl+C ends the running session, saves, and exits 130; a second one ends at once. */
 export async function run(context: Context): Promise<CommandResult> {
   const { command, env, flags, out, warn } = context
   const read = await readSettings(context)
   // The demo sends no notifications.
-  const isNews = command !== 'demo'
-  const settings = isNews ? await withOwnNotify(read.settings, env) : read.settings
+  const sendsNotifications = command !== 'demo'
+  const settings = sendsNotifications ? await withOwnNotify(read.settings, env) : read.settings
   try {
-    return await worked(context, { ...read, settings })
+    return await workOnFeature(context, { ...read, settings })
   } catch (error) {
-    // On a terminal the person reads it there.
-    if (isNews && flags.dryRun !== true && out.isTTY !== true && !(error instanceof AtWork)) {
+    // On a terminal the person reads the error there, and needs no notification.
+    if (sendsNotifications && flags.dryRun !== true && out.isTTY !== true && !(error instanceof AtWork)) {
       const place = { settings, env, workTree: findTop(context.directory).top, warn }
       await notifyError(error, { ...place, signal: new AbortController().signal }, null, null)
     }
@@ -62,7 +62,7 @@ export async function run(context: Context): Promise<CommandResult> {
   }
 }
 
-/** As it was saved last, for the answer of a run that a surprise has ended; null where it cannot be read, either. */
+/** The state that was saved last, for the result of a run that an unexpected error ended; null where it cannot be read. */
 async function savedState(context: Context, settings: Settings): Promise<State | null> {
   try {
     using local = await openLocal(context, settings, { warn: () => {} })
@@ -72,9 +72,9 @@ async function savedState(context: Context, settings: Settings): Promise<State |
   }
 }
 
-async function worked(context: Context, read: SettingsResult): Promise<CommandResult> {
+async function workOnFeature(context: Context, read: SettingsResult): Promise<CommandResult> {
   const { settings, notes } = read
-  // A run on this machine waits where a job of CI ends.
+  // Where a job of CI would end, such as at a rate limit, a run on this machine waits.
   const limits = { ...limitsOf(settings), waits: context.flags.wait !== false }
   const live = liveOf(context, settings, limits, notes)
   const isDry = context.flags.dryRun === true
@@ -96,7 +96,7 @@ async function worked(context: Context, read: SettingsResult): Promise<CommandRe
     // Another run may have had the lease since the checks, and may have left work undone.
     await refuseAtWork(found)
     await refuseBlocked(start, ['work tree'])
-    context.say(`${found.feature} is complete; ${found.branch} is checked out in ${elsewhere}`)
+    context.print(`${found.feature} is complete; ${found.branch} is checked out in ${elsewhere}`)
     return { code: 0, outputs: outputsOf(found, 'complete', null), more: scopeInJson(found) }
   }
   await refuseOtherRun(local, found.branch)
@@ -105,8 +105,8 @@ async function worked(context: Context, read: SettingsResult): Promise<CommandRe
   const queue = inboxQueue(local.workspace.clone)
   const top = join(local.workspace.clone.gitDir, 'ralph')
   await using logs = await openRunLogs(top, found.feature, settings.logs, live.warn)
-  const given = { mark: lease.mark, queue, run: logs.name }
-  const answer = await withPorts(context, local, live, given, async (ports) => {
+  const options = { mark: lease.mark, queue, run: logs.name }
+  const answer = await withPorts(context, local, live, options, async (ports) => {
     const deadline =
       context.flags.jobDeadline === undefined ? Number.MAX_SAFE_INTEGER : now + settings.jobDeadlineMs
     const { clone } = local.workspace
@@ -132,10 +132,10 @@ async function worked(context: Context, read: SettingsResult): Promise<CommandRe
     })
     for (const note of claimed.notes) live.warn(note)
     await logs.clean()
-    // Commands that were typed before come first, such as a pause that no run has read.
+    // It is queued behind commands that were typed before, such as a pause that no run has read.
     await queueCommand(clone, claimed.state.feature, '/ralph run')
-    const works = limits.maxParallel > 1 ? runLanes : loop
-    const { state, conclusion } = await works(claimed.state, limits, ports)
+    const runLoop = limits.maxParallel > 1 ? runLanes : loop
+    const { state, conclusion } = await runLoop(claimed.state, limits, ports)
     const places: [string, string][] = [['Logs', join(top, 'logs', logs.name ?? '')]]
     if (settings.browser?.enabled === true)
       places.push(['Pictures', screenshotFolder({ clone }, logs.name ?? '')])
@@ -157,26 +157,26 @@ async function worked(context: Context, read: SettingsResult): Promise<CommandRe
 }
 
 /**
- * Does `act` with the ports of this machine. Ctrl+C ends the session in work; a second one ends at once. Gives null where
- * the person has cancelled while an agent was installed.
+ * Calls `act` with the ports of this machine. Ctrl+C ends the running session; a second one ends at once. Returns null where
+ * the person cancelled while an agent was being installed.
  */
 export async function withPorts<T>(
   { env }: Context,
   { settings, workspace }: LocalRun,
   live: Live,
-  given: Pick<PortOptions, 'mark' | 'queue' | 'run'>,
+  identity: Pick<PortOptions, 'mark' | 'queue' | 'run'>,
   act: (ports: Ports) => Promise<T>,
 ): Promise<T | null> {
   const stop = new AbortController()
-  const heard = (signal: string) =>
-    live.warn(`${signal}: ending what is in work and saving; press Ctrl+C again to leave at once`)
-  const release = onSignals(stop, heard, () => live.close())
+  const onSignal = (signal: string) =>
+    live.warn(`${signal}: ending the running session and saving; press Ctrl+C again to leave at once`)
+  const release = onSignals(stop, onSignal, () => live.close())
   let as: Isolation | null = null
   try {
     if (settings.isolation === 'same-user') live.warn(SAME_USER_NOTE)
     as = await openIsolation({ settings, env, clone: workspace.clone, say: live.warn })
     const options = {
-      ...given,
+      ...identity,
       settings,
       env,
       workspace,
@@ -202,10 +202,10 @@ export async function withPorts<T>(
   }
 }
 
-/** At most so many refs are named at the end. */
+/** At most so many moved refs are listed. */
 const MAX_NAMED_REFS = 50
 
-/** Warns at the end of refs that changed meanwhile: the agent may have moved them. */
+/** Warnings about refs that changed during the run: the agent may have moved them. */
 function movedRefLines(moved: readonly MovedRef[]): string[] {
   if (moved.length === 0) return []
   const more = moved.length - MAX_NAMED_REFS
@@ -218,7 +218,7 @@ function movedRefLines(moved: readonly MovedRef[]): string[] {
   ]
 }
 
-/** The terminal, where settings that mean less than they seem to are warned of first. */
+/** The terminal output of a run. It begins with the warnings about settings. */
 export function liveOf(context: Context, settings: Settings, limits: Limits, notes: readonly string[]): Live {
   const facts = { limits, agent: settings.agent, surface: 'cli' as const, redact: context.redact }
   const live = new Live(context.out, facts, context.env.NO_COLOR !== undefined)

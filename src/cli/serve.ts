@@ -1,4 +1,4 @@
-// `ralph serve`: how runs stand, as a page on this machine alone, which follows by server-sent events. Only reads.
+// `ralph serve`: the status of runs as a web page, for this machine alone. It is updated by server-sent events. Only reads.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -28,10 +28,10 @@ export async function serve(context: Context): Promise<CommandResult> {
   const release = onSignals(stop, () => {})
   const server = createServer((request, response) => site.answer(request, response))
   try {
-    await listening(server, port)
+    await listen(server, port)
     const url = site.open(server)
-    context.say(`${url}\nCtrl+C ends it; whoever has this address can read what the page shows.`)
-    await follow(source, stop.signal, (watched, wrong) => site.seen(watched, wrong))
+    context.print(`${url}\nCtrl+C ends it; anyone on this machine who has this address can read the page.`)
+    await follow(source, stop.signal, (watched, error) => site.update(watched, error))
     return { code: 0, outputs: outputsOf(null, null, null), more: { url } }
   } finally {
     release()
@@ -41,18 +41,18 @@ export async function serve(context: Context): Promise<CommandResult> {
   }
 }
 
-function portIn(given: Context['flags'][string]): number {
-  const port = given === undefined ? 0 : Number(given)
+function portIn(value: Context['flags'][string]): number {
+  const port = value === undefined ? 0 : Number(value)
   if (Number.isInteger(port) && port >= 0 && port < 65_536) return port
   throw new UserError({
     path: '--port',
-    found: String(given),
+    found: String(value),
     expected: 'a number from 1 to 65535',
     fix: 'leave it out for one that is free',
   })
 }
 
-async function listening(server: Server, port: number): Promise<void> {
+async function listen(server: Server, port: number): Promise<void> {
   // Only this machine can connect.
   server.listen(port, '127.0.0.1')
   await once(server, 'listening').catch((error: unknown) => {
@@ -61,11 +61,16 @@ async function listening(server: Server, port: number): Promise<void> {
   })
 }
 
-/** A page that follows, what it was sent last, and what its report was made from. */
-type Follower = { feature: string | null; response: ServerResponse; live: string; seen: WatchedRun | null }
+/** An open page: `live` is what it was sent last, `reported` the run that its report shows. */
+type Follower = {
+  feature: string | null
+  response: ServerResponse
+  live: string
+  reported: WatchedRun | null
+}
 
 class Site {
-  /** Other users of this machine reach the port, too: only who knows this part of the address is answered. */
+  /** A part of the address. Other users of this machine can reach the port, too, but do not know it. */
   readonly #token = randomBytes(24).toString('base64url')
   readonly #source: Source
   readonly #followers = new Set<Follower>()
@@ -85,10 +90,10 @@ class Site {
     return `http://127.0.0.1:${port}/${this.#token}/`
   }
 
-  /** What a further look has brought; null where it failed. */
-  seen(watched: readonly WatchedRun[] | null, wrong: string): void {
+  /** Takes the runs of a new look, null where it failed, and updates the open pages. */
+  update(watched: readonly WatchedRun[] | null, error: string): void {
     this.#watched = watched ?? this.#watched
-    this.#wrong = wrong
+    this.#wrong = error
     for (const follower of this.#followers) this.#tell(follower)
   }
 
@@ -103,7 +108,7 @@ class Site {
         .writeHead(status, { ...HEADERS, 'content-type': 'text/plain; charset=utf-8', ...headers })
         .end(`${words}\n`)
     const asked = this.#asked(path)
-    // A name that leads here is another site's, which its owner has pointed at this machine.
+    // Another host name means that another site's owner has pointed its name at this machine (DNS rebinding).
     if (!this.#hosts.includes(request.headers.host ?? '')) refuse(421, 'Nothing is here under that name.')
     else if (request.method !== 'GET') refuse(405, 'Only GET.', { allow: 'GET' })
     else if (!isSame(token, this.#token) || asked === null) refuse(404, 'Nothing is here.')
@@ -111,7 +116,7 @@ class Site {
     else this.#page(response, asked.feature).catch(() => response.destroy())
   }
 
-  /** `/`, `/events`, `/f/auth/` or `/f/auth/events`, behind the token; `feature` null: the list of all. */
+  /** What a path after the token asks for: `/`, `/events`, `/f/auth/` or `/f/auth/events`. `feature` null: the list of all. */
   #asked(path: readonly string[]): { feature: string | null; isEvents: boolean } | null {
     const last = path.at(-1)
     if (last !== '' && last !== 'events') return null
@@ -147,28 +152,29 @@ class Site {
 
   #follow(request: IncomingMessage, response: ServerResponse, feature: string | null): void {
     response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' })
-    const follower: Follower = { feature, response, live: '', seen: null }
+    const follower: Follower = { feature, response, live: '', reported: null }
     this.#followers.add(follower)
     request.on('close', () => this.#followers.delete(follower))
     this.#tell(follower)
   }
 
-  /** Only what is new to that page. */
+  /** Sends a page what is new to it. */
   #tell(follower: Follower): void {
     const { feature, response } = follower
     const watched = this.#watched.find(({ state }) => state.feature === feature)
     const part =
       watched === undefined ? renderIndex(this.#views()) : renderLivePart(liveViewOf(watched, Date.now()))
     const live = JSON.stringify({ html: part.toString(), note: this.#note() })
-    const { seen } = follower
-    // By the object that the state is, which a change replaces.
+    const { reported } = follower
+    // States are compared as objects: a change makes a new one.
     const isOther =
-      seen !== null && (watched?.state !== seen.state || watched.situation.kind !== seen.situation.kind)
-    // Said first: the page asks for all of it then, and shows what is live with its new head.
+      reported !== null &&
+      (watched?.state !== reported.state || watched.situation.kind !== reported.situation.kind)
+    // Sent first, because the page then loads the whole report again, and its live part with it.
     if (isOther) response.write('event: report\ndata: {}\n\n')
     if (live !== follower.live) response.write(`event: live\ndata: ${live}\n\n`)
     follower.live = live
-    follower.seen = watched ?? null
+    follower.reported = watched ?? null
   }
 
   #views(): LiveView[] {
@@ -180,7 +186,7 @@ class Site {
   }
 }
 
-/** In a time that tells nothing of where they differ. */
+/** Compares in a time that does not depend on where the texts differ. */
 function isSame(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(wanted))

@@ -16,44 +16,44 @@ import { type CommandResult, type Context, refuseFromInside, resultOfState } fro
 import { inboxQueue, queueCommand } from './inbox.ts'
 import { openFeature } from './local-feature.ts'
 
-/** Story ids and, behind `--`, a text. Gives 0 when it was taken. */
+/** Takes story ids and, after `--`, a text. Changes the state, or queues the command for a run. */
 export async function steer(context: Context): Promise<CommandResult> {
   refuseFromInside(context)
-  const { say, command: name } = context
-  const given = givenOf(context)
+  const { print, command: name } = context
+  const input = inputOf(context)
   using local = await openFeature(context)
   const { clone, store } = local.workspace
   const state = await local.look()
-  const understood = parseSteering(context, given, state)
-  if (understood.kind !== 'command') throw new Error(`${name} asks nothing of a run`)
-  const command = { ...understood.command, id: 0, by: 'you' }
-  const why = ineffectiveReason(state, command)
-  if (why !== null) {
+  const parsed = parseSteering(context, input, state)
+  if (parsed.kind !== 'command') throw new Error(`${name} asks nothing of a run`)
+  const command = { ...parsed.command, id: 0, by: 'you' }
+  const reason = ineffectiveReason(state, command)
+  if (reason !== null) {
     const fix = 'see ralph status'
-    throw new UserError({ path: `ralph ${name}`, found: why, expected: 'something that it changes', fix })
+    throw new UserError({ path: `ralph ${name}`, found: reason, expected: 'something that it changes', fix })
   }
-  const noted = async (what: string): Promise<CommandResult> => {
-    await queueCommand(clone, state.feature, asComment(name, given))
-    say(`noted: ${what}`)
+  const queueAs = async (what: string): Promise<CommandResult> => {
+    await queueCommand(clone, state.feature, asComment(name, input))
+    print(`noted: ${what}`)
     return resultOfState(state)
   }
   for (;;) {
     const { lease } = await local.look()
     if (lease !== null && (await isAlive(lease))) {
-      if (name === 'stop' && (await ended(lease, say))) continue
-      return noted('the run in work hears it before its next iteration')
+      if (name === 'stop' && (await endRun(lease, print))) continue
+      return queueAs('the run at work reads it before its next iteration')
     }
-    if (state.nonce === '') return noted('the first run hears it')
+    if (state.nonce === '') return queueAs('the first run reads it')
     const loaded = await store.load(state.folder.replace(/^\.ralph\//, ''))
     if (loaded === null) throw new Error(`the state of ${state.feature} is gone`)
-    const { lease: held, prd } = loaded.state
-    if (await isAlive(held)) continue // a run has begun just now
-    // The lease is what its orphans are found by, and it goes.
-    if (held !== null) await local.endOrphansOf(held)
+    const { lease: saved, prd } = loaded.state
+    if (await isAlive(saved)) continue // a run has begun just now
+    // Its processes are found by the lease, which is given up here.
+    if (saved !== null) await local.endOrphansOf(saved)
     const known = new Set(prd.userStories.map(({ id }) => id))
     // People have written stories that the state does not know yet: the next run takes them up first.
     if (state.prd.userStories.some(({ id }) => !known.has(id)))
-      return noted('the next run hears it, when it has read the new stories')
+      return queueAs('the next run reads it, after the new stories')
     // Commands that were typed before, and that no run has read, come first.
     const before = await inboxQueue(clone).read(loaded.state)
     const steered = [...before, command].reduce(applyCommand, loaded.state)
@@ -63,11 +63,11 @@ export async function steer(context: Context): Promise<CommandResult> {
     // A new story is called by its id from now on.
     const added = command.kind === 'add' ? (steered.prd.userStories.at(-1)?.id ?? '') : ''
     const later = LATER.get(name)
-    say(later ? `noted: ${later}` : `done: ${[name, added, ...given.words].filter(Boolean).join(' ')}`)
+    print(later ? `noted: ${later}` : `done: ${[name, added, ...input.words].filter(Boolean).join(' ')}`)
     const limits = limitsOf(local.settings)
     const situation = situationOf(steered, limits, Date.now(), false)
     const { next } = viewOf(steered, { limits, now: Date.now(), surface: 'cli' }, situation)
-    say(`Next: ${toPlainText(next)}`)
+    print(`Next: ${toPlainText(next)}`)
     return { code: 0, outputs: outputsOf(steered, situationOutcome(situation), null) }
   }
 }
@@ -79,21 +79,21 @@ const LATER = new Map<string, string>([
 ])
 
 /** Parses the words as a command for this feature. Throws UserError where they are no valid command. */
-export function parseSteering({ command }: Context, given: CommandInput, { prd }: State) {
+export function parseSteering({ command }: Context, input: CommandInput, { prd }: State) {
   const ids = prd.userStories.map(({ id }) => id)
-  const understood = parseCommand(command, given, ids, 'cli')
-  if (understood.kind !== 'mistake') return understood
-  const { problem: found, fix } = understood
+  const parsed = parseCommand(command, input, ids, 'cli')
+  if (parsed.kind !== 'mistake') return parsed
+  const { problem: found, fix } = parsed
   throw new UserError({ path: `ralph ${command}`, found, expected: '', fix })
 }
 
-/** How long a run that was told to end may take to save, milliseconds. */
-const SAVING_MS = 60_000
+/** How long a run may take to save and end after the signal. Milliseconds. */
+const SAVE_MS = 60_000
 
-/** Tells the run in work to end, as Ctrl+C does, and waits until it has; false where it is not of this machine. */
-async function ended(holder: Lease, say: (text: string) => void): Promise<boolean> {
+/** Ends the run at work as Ctrl+C does, and waits for it; false where it works on another machine. */
+async function endRun(holder: Lease, print: (text: string) => void): Promise<boolean> {
   if (holder.host !== hostname()) return false
-  say(`ending process ${holder.pid}: what is in work is given back and counts as no attempt`)
+  print(`ending process ${holder.pid}: its session is given back and does not count as an attempt`)
   try {
     process.kill(holder.pid, 'SIGTERM')
   } catch (error) {
@@ -103,7 +103,7 @@ async function ended(holder: Lease, say: (text: string) => void): Promise<boolea
     const fix = `end it as that user (sudo kill ${holder.pid}), then stop again`
     throw new UserError({ path: 'ralph stop', found, expected: 'a run of yours', fix })
   }
-  for (const until = Date.now() + SAVING_MS; await isAlive(holder); await delay(100)) {
+  for (const until = Date.now() + SAVE_MS; await isAlive(holder); await delay(100)) {
     if (Date.now() < until) continue
     const found = `process ${holder.pid}, which does not end`
     const fix = `kill -9 ${holder.pid}, then stop again`
@@ -112,23 +112,23 @@ async function ended(holder: Lease, say: (text: string) => void): Promise<boolea
   return true
 }
 
-/** The words and the text; for a new story also the lines that would stand below a comment. */
-function givenOf({ given: typed, flags }: Context): CommandInput {
-  const given = typed ?? { words: [], text: '' }
-  const { criterion, description, fresh } = flags
+/** What was typed, as a comment would have it; a new story's description and criteria are the lines below. */
+function inputOf({ args: typed, flags }: Context): CommandInput {
+  const input = typed ?? { words: [], text: '' }
+  const { criterion, description: body, fresh } = flags
   const criteria = Array.isArray(criterion) ? criterion : []
-  const title = given.text.replace(/\s+/g, ' ').trim()
-  const told = typeof description === 'string' ? description : ''
+  const title = input.text.replace(/\s+/g, ' ').trim()
+  const description = typeof body === 'string' ? body : ''
   return {
-    // As it stands in a comment.
-    words: fresh === true ? [...given.words, '--fresh'] : given.words,
+    // As in a comment, where it is a word.
+    words: fresh === true ? [...input.words, '--fresh'] : input.words,
     text: title,
-    below: [...told.split(/\r\n?|\n/), ...criteria.map((one) => `- ${one.replace(/\s+/g, ' ')}`)],
+    below: [...description.split(/\r\n?|\n/), ...criteria.map((one) => `- ${one.replace(/\s+/g, ' ')}`)],
   }
 }
 
-/** The same as a comment: what waits for a run is read like one. */
-function asComment(name: string, { words, text: said, below }: CommandInput): string {
-  const first = ['/ralph', name, ...words, ...(said === '' ? [] : ['--', said])].join(' ')
+/** The command as a comment: queued commands are parsed like comments. */
+function asComment(name: string, { words, text, below }: CommandInput): string {
+  const first = ['/ralph', name, ...words, ...(text === '' ? [] : ['--', text])].join(' ')
   return [first, ...below].join('\n')
 }

@@ -22,13 +22,13 @@ export function terminalPrompts(
   return input.isTTY === true && out.isTTY === true && !isCI ? onTerminal(input, out) : null
 }
 
-type Line = { standard?: string; hint?: string; fault?: (text: string) => string | undefined }
+type TextOptions = { standard?: string; hint?: string; fault?: (text: string) => string | undefined }
 
 function onTerminal(input: Readable, output: Writable) {
   const streams = { input, output }
-  /** What was answered. */
-  async function given<T>(ask: (clack: Questions) => Promise<T | Clack['CANCEL_SYMBOL']>): Promise<T> {
-    // Loaded with the first question (most commands ask none), and named one by one: the build leaves out the rest.
+  /** Asks, and returns the answer. Throws Cancelled. */
+  async function answerOf<T>(ask: (clack: Questions) => Promise<T | Clack['CANCEL_SYMBOL']>): Promise<T> {
+    // Loaded with the first question, because most commands ask none. Named one by one, so that the build leaves out the rest.
     const { CANCEL_SYMBOL, confirm, multiselect, password, select, text } = await import('@clack/prompts')
     const value = await ask({ confirm, multiselect, password, select, text })
     if (value === CANCEL_SYMBOL) throw new Cancelled()
@@ -39,7 +39,9 @@ function onTerminal(input: Readable, output: Writable) {
     async choose<T extends string>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T> {
       const options = choices.map((one) => ({ ...one }))
       const initial = first === undefined ? {} : { initialValue: first }
-      const answer = await given(({ select }) => select<string>({ ...streams, message, options, ...initial }))
+      const answer = await answerOf(({ select }) =>
+        select<string>({ ...streams, message, options, ...initial }),
+      )
       const chosen = choices.find(({ value }) => value === answer)
       if (chosen === undefined) throw new Cancelled()
       return chosen.value
@@ -52,25 +54,25 @@ function onTerminal(input: Readable, output: Writable) {
       required = true,
     ): Promise<T[]> {
       const options = choices.map((one) => ({ ...one }))
-      const how = { ...streams, message, options, initialValues: [...chosen], required }
-      const answer = await given(({ multiselect }) => multiselect<string>(how))
+      const prompt = { ...streams, message, options, initialValues: [...chosen], required }
+      const answer = await answerOf(({ multiselect }) => multiselect<string>(prompt))
       return choices.map(({ value }) => value).filter((value) => answer.includes(value))
     },
-    /** A line; `fault` says what is wrong with it, or nothing. Enter takes `standard`. */
+    /** A line of text. `fault` says what is wrong with it, undefined for nothing. Enter takes `standard`. */
     async text(
       message: string,
-      { standard = '', hint = '', fault = () => undefined }: Line = {},
+      { standard = '', hint = '', fault = () => undefined }: TextOptions = {},
     ): Promise<string> {
       const validate = (typed: string | undefined) => fault(typed?.trim() || standard)
       const placeholder = standard === '' ? hint : standard
-      const how = { ...streams, message, placeholder, defaultValue: standard, validate }
-      return (await given(({ text }) => text(how))).trim() || standard
+      const options = { ...streams, message, placeholder, defaultValue: standard, validate }
+      return (await answerOf(({ text }) => text(options))).trim() || standard
     },
-    /** A line that is not shown while it is typed; empty where it was left out. */
+    /** A line that is not shown while it is typed; '' for none. */
     async secret(message: string): Promise<string> {
-      return ((await given(({ password }) => password({ ...streams, message }))) ?? '').trim()
+      return ((await answerOf(({ password }) => password({ ...streams, message }))) ?? '').trim()
     },
     yes: (message: string, standard: boolean): Promise<boolean> =>
-      given(({ confirm }) => confirm({ ...streams, message, initialValue: standard })),
+      answerOf(({ confirm }) => confirm({ ...streams, message, initialValue: standard })),
   }
 }

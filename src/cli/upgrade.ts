@@ -1,4 +1,4 @@
-// `ralph upgrade`: which release is newer and what it changes; moves the pin in the workflows, and of the package in package.json.
+// `ralph upgrade`: shows the newest release and its changes, and moves the pins in workflows and package.json to it.
 import { join } from 'node:path'
 import { ACTION, isNewer, PACKAGE, VERSION } from '../engine/model/version.ts'
 import { connect, githubMessage, httpStatusOf, rateLimitedUntil } from '../github/client.ts'
@@ -25,7 +25,7 @@ import { Cancelled, terminalPrompts } from './terminal-questions.ts'
 import { readText, writeFiles } from './write-files.ts'
 
 const WORKFLOWS = '.github/workflows'
-/** Of what a release says of itself. */
+/** Of a release's notes, so many lines are shown. */
 const MOST_LINES = 60
 
 type File = { path: string; text: string; pinned: Pinned }
@@ -37,12 +37,12 @@ export async function upgrade(context: Context): Promise<CommandResult> {
   const files = await filesWithPins(context, top)
   const pins = files.flatMap(({ path, pinned }) => pinned.pins.map((pin) => ({ path, ...pin })))
   const releases = await releasesOrMistake(context)
-  if ('mistake' in releases) return unanswered(context, releases.mistake, pins)
+  if ('mistake' in releases) return noReleases(context, releases.mistake, pins)
   const target = targetOf(releases, wanted)
   const { tag } = target
-  const { say } = context
-  say(headLines(target).join('\n'))
-  say(newsLines(releases, target, oldestOf(pins)).join('\n'))
+  const { print } = context
+  print(headLines(target).join('\n'))
+  print(releaseNoteLines(releases, target, oldestOf(pins)).join('\n'))
   for (const pin of pins.filter(({ kind }) => kind === 'none'))
     context.warn(
       `${pin.path}:${pin.line} names ${terminalText(pin.ref, 80)}, which is no release: left as it is`,
@@ -54,10 +54,10 @@ export async function upgrade(context: Context): Promise<CommandResult> {
     return { code: 0, outputs, more: { ...more, written } }
   }
   if (changes.length === 0) {
-    say(nothingToMove(pins, tag))
+    print(nothingToMove(pins, tag))
     return answer(false)
   }
-  say(
+  print(
     [
       '',
       ...(await diffLines(changes, context.env, lookOf(context.out, context.env.NO_COLOR !== undefined))),
@@ -66,16 +66,16 @@ export async function upgrade(context: Context): Promise<CommandResult> {
   const isWanted = await isAgreed(context, changes.length)
   if (isWanted === null) return interruptedResult()
   if (!isWanted) {
-    say(`\nNothing was written: ralph upgrade ${tag} --yes writes it.`)
+    print(`\nNothing was written: ralph upgrade ${tag} --yes writes it.`)
     return answer(false)
   }
   await writeFiles(top, Object.fromEntries(changes.map(({ path, text }) => [path, text])))
-  say(writtenLines(changes).join('\n'))
+  print(writtenLines(changes).join('\n'))
   return answer(true)
 }
 
-function wantedTag({ given }: Context): string | null {
-  const [word, ...more] = given?.words ?? []
+function wantedTag({ args }: Context): string | null {
+  const [word, ...more] = args?.words ?? []
   if (word === undefined) return null
   const tag = `v${word.replace(/^v/, '')}`
   if (more.length === 0 && /^v\d+\.\d+\.\d+$/.test(tag)) return tag
@@ -84,7 +84,7 @@ function wantedTag({ given }: Context): string | null {
   throw new UserError({ path: 'ralph upgrade', found, expected: 'one version, such as 1.2.3', fix })
 }
 
-/** A file that is no valid YAML or JSON is named, and left as it is. */
+/** The workflows and package.json that name the action or the package. Warns of a file that is not valid YAML or JSON. */
 async function filesWithPins({ warn }: Context, top: string): Promise<File[]> {
   const folder = join(top, WORKFLOWS)
   const all = (await isFolder(folder)) ? await namesIn(folder) : []
@@ -137,7 +137,7 @@ function unreachable(api: string, error: unknown): string {
   return `no answer of ${api} (${terminalText(messageOf(cause), 200)})`
 }
 
-function unanswered({ redact }: Context, mistake: Mistake, pins: readonly unknown[]): CommandResult {
+function noReleases({ redact }: Context, mistake: Mistake, pins: readonly unknown[]): CommandResult {
   printLines(process.stderr, `error: ${redact(formatMistake(mistake))}\nNothing was changed.`)
   return {
     code: 1,
@@ -155,7 +155,7 @@ function targetOf(releases: Releases, wanted: string | null): Release {
   throw new UserError({ path: 'ralph upgrade', found, expected: `one of ${newest.join(', ')}`, fix })
 }
 
-/** The oldest version that a pin names; where none says it, that of this program. */
+/** The oldest version that a pin names; where no pin does, this program's version. */
 function oldestOf(pins: readonly Pin[]): string {
   const tags = pins.flatMap(({ tag }) => (tag === null ? [] : [tag]))
   return tags.sort((a, b) => (isNewer(a, b) ? 1 : -1))[0] ?? `v${VERSION}`
@@ -168,7 +168,7 @@ function headLines({ tag, publishedAt }: Release): string[] {
   return [`${tag} of ${publishedAt.slice(0, 10)}. This program is ${VERSION}: ${own}.`]
 }
 
-function newsLines(releases: Releases, target: Release, since: string): string[] {
+function releaseNoteLines(releases: Releases, target: Release, since: string): string[] {
   const between = releases.filter(({ tag }) => isNewer(tag, since) && !isNewer(tag, target.tag))
   if (between.length === 0) return []
   return [
@@ -176,8 +176,8 @@ function newsLines(releases: Releases, target: Release, since: string): string[]
     `What changes since ${since}:`,
     ...between.flatMap(({ tag, notes, publishedAt }) => {
       const lines = notes.split(/\r?\n/).map((line) => terminalText(line, 300))
-      const shown = lines.filter((line) => line.trim() !== '').slice(0, MOST_LINES)
-      return ['', `${tag} (${publishedAt.slice(0, 10)})`, ...shown.map((line) => `  ${line}`)]
+      const listed = lines.filter((line) => line.trim() !== '').slice(0, MOST_LINES)
+      return ['', `${tag} (${publishedAt.slice(0, 10)})`, ...listed.map((line) => `  ${line}`)]
     }),
   ]
 }
@@ -197,7 +197,7 @@ function nothingToMove(pins: readonly Pin[], tag: string): string {
   return `\nNothing to move: ${tag} is named here${follows ? ', or its major version, which follows by itself' : ''}.`
 }
 
-/** Whether the files may be written: null where the person has left, false without a terminal. */
+/** Whether the files may be written: null where the person cancelled, false without a terminal. */
 async function isAgreed(context: Context, count: number): Promise<boolean | null> {
   if (context.flags.yes === true) return true
   const ask = context.json ? null : terminalPrompts(context)

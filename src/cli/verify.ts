@@ -1,4 +1,4 @@
-// `ralph verify`: every gate and a judge on the checkout as it is, now. Says what they find, and changes nothing of the run.
+// `ralph verify`: runs every gate and a judge on the checkout as it is. Reports what they find, and changes nothing of a run.
 
 import { refuseAtWork, refuseOtherRun } from '../app/at-work.ts'
 import { withRequestedScope } from '../app/claim-feature.ts'
@@ -22,7 +22,7 @@ import {
 import { type LocalRun, openLocal } from './local-feature.ts'
 import { liveOf, withPorts } from './run.ts'
 
-/** Gives 0 where every gate is green and the judge agrees, 1 where not, 130 where it was interrupted. */
+/** Exit 0 where every gate is green and the judge agrees, 1 where not, 130 where it was interrupted. */
 export async function verify(context: Context): Promise<CommandResult> {
   const { settings, notes } = await settingsOf(context)
   const limits = limitsOf(settings)
@@ -33,7 +33,7 @@ export async function verify(context: Context): Promise<CommandResult> {
   const head = clone.head ?? found.green
   await refuseAtWork(found)
   await refuseOtherRun(local, found.branch)
-  refuseElsewhere(found, clone.branch)
+  refuseOtherBranch(found, clone.branch)
   await checkDirt(repository, head, () => false)
   const read = (path: string) => repository.read(head, path)
   const checkout = { ...checkoutOf(local, found), commit: head, read }
@@ -41,9 +41,9 @@ export async function verify(context: Context): Promise<CommandResult> {
   const answer = await withPorts(context, local, live, { mark: newMark() }, async (ports) => {
     const now = Date.now()
     const state = stateToVerify(found, head, settings, now)
-    // The header shows the cost of the run, not of this session.
+    // With the run's sessions, so that the header shows the cost of the run, not of this session alone.
     await live.step({ kind: 'verify' }, { ...state, sessions: found.sessions })
-    const verified = await verifyNow(state, limits, guarded(local, ports), now)
+    const verified = await verifyNow(state, limits, withGuardedRestore(local, ports), now)
     live.close()
     if (ports.signal.aborted) return interruptedResult(found)
     for (const line of verificationLines(found, verified)) live.say(line)
@@ -59,7 +59,7 @@ export async function verify(context: Context): Promise<CommandResult> {
   return answer ?? interruptedResult(found)
 }
 
-function refuseElsewhere(state: State, branch: string | null): void {
+function refuseOtherBranch(state: State, branch: string | null): void {
   if (state.published === null || branch === state.branch) return
   throw new UserError({
     path: 'HEAD',
@@ -70,7 +70,7 @@ function refuseElsewhere(state: State, branch: string | null): void {
 }
 
 /** Undoes what gates wrote, but never in the tree of a run that has begun meanwhile. */
-function guarded(local: LocalRun, ports: Ports): Ports {
+function withGuardedRestore(local: LocalRun, ports: Ports): Ports {
   const restore = async (commit: string) => {
     await refuseAtWork(await local.look())
     return ports.repository.restore(commit)

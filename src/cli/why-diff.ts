@@ -1,4 +1,4 @@
-// `ralph why` and `ralph diff`: what is known of a story that is not done, and what was changed for it. Change nothing.
+// `ralph why` and `ralph diff`: why a story is not done, and what was changed for it. They change nothing.
 import { storyCommits } from '../branch/story-commits.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { State } from '../engine/model/state.ts'
@@ -14,18 +14,18 @@ import { type CommandResult, type Context, resultOfState } from './command-conte
 import { type LocalRun, openFeature } from './local-feature.ts'
 import { parseSteering } from './steer.ts'
 
-/** Of a diff in `--json`, in UTF-16 units. */
-const IN_JSON = 256 * 1024
+/** So much of a diff is in `--json`. UTF-16 units. */
+const DIFF_IN_JSON = 256 * 1024
 
 export async function why(context: Context): Promise<CommandResult> {
   using local = await openFeature(context, true)
   const state = await local.look()
-  const found = whyOf(state, asked(context, state), 'cli')
+  const found = whyOf(state, storyOf(context, state), 'cli')
   if (found === null) {
-    context.say('no failure is left to be mended; see ralph status')
+    context.print('no story has failed; see ralph status')
     return resultOfState(state, { why: null })
   }
-  context.say(whyLines(found).join('\n'))
+  context.print(whyLines(found).join('\n'))
   const { story, attempts, output, guidance, help, last } = found
   const inJson = {
     story: story.id,
@@ -48,40 +48,40 @@ function whyLines({ story, statusText, last, attempts, output, guidance, help }:
     output === null ? [] : sanitizeText(excerpt(output.output, OUTPUT_BYTES.terminal)).split('\n')
   return [
     `${terminalText(story.id)}  ${terminalText(story.title)}`,
-    `How it stands: ${statusText}.`,
+    `Status: ${statusText}.`,
     ...(last === null ? [] : [toPlainText(last)]),
     ...(tried.length === 0 ? [] : ['', 'Tried:', ...tried]),
-    ...(output === null ? [] : ['', output.of === '' ? 'Seen:' : `Gate ${terminalText(output.of, 60)}:`]),
+    ...(output === null ? [] : ['', output.of === '' ? 'Output:' : `Gate ${terminalText(output.of, 60)}:`]),
     ...outputLines.map((line) => `  ${line}`),
     ...(guidance.length === 0
       ? []
-      : ['', 'Said by people:', ...guidance.map((one) => `  - ${terminalText(one, 500)}`)]),
+      : ['', 'Notes of people:', ...guidance.map((one) => `  - ${terminalText(one, 500)}`)]),
     ...(help.length === 0 ? [] : ['', 'What would help:', ...help.map((one) => `  - ${toPlainText(one)}`)]),
     ...(story.attempts + story.givenBack === 0
       ? []
-      : ['', `All that was said: ralph log ${terminalText(story.id)}`]),
+      : ['', `The whole log: ralph log ${terminalText(story.id)}`]),
   ]
 }
 
 export async function diff(context: Context): Promise<CommandResult> {
   using local = await openFeature(context, true)
   const state = await local.look()
-  const id = asked(context, state)
+  const id = storyOf(context, state)
   const { redactor } = local.workspace
   const found = await changesOf(local, state, id)
   const { out } = context
   const look = lookOf(out, context.env.NO_COLOR !== undefined)
   const text = redactor.redact(found.patch)
-  context.say(found.what)
+  context.print(found.what)
   const lines = text.trim() === '' || context.json ? [] : sanitizeText(text.trimEnd()).split('\n')
   for (const line of lines) out.write(`${paint(sanitizeLine(line), diffColours(line), look)}\n`)
   const { commits, what } = found
-  return resultOfState(state, { story: id, what, commits, diff: text.slice(0, IN_JSON) })
+  return resultOfState(state, { story: id, what, commits, diff: text.slice(0, DIFF_IN_JSON) })
 }
 
 type Changes = { what: string; commits: readonly string[]; patch: string }
 
-/** A story's commits, or where it has none what its rejected attempts left; null: all that the branch has. */
+/** What a story's rejected attempts left, else its commits; for `id` null everything on the branch. */
 async function changesOf({ workspace }: LocalRun, state: State, id: string | null): Promise<Changes> {
   const { git } = workspace
   const { base, green, kept, nonce } = state
@@ -110,8 +110,8 @@ async function changesOf({ workspace }: LocalRun, state: State, id: string | nul
   }
 }
 
-/** The story that the command names; null for the whole run. Throws UserError. */
-function asked(context: Context, state: State): string | null {
-  const understood = parseSteering(context, { words: [], text: '', ...context.given, below: [] }, state)
-  return understood.kind === 'why' || understood.kind === 'diff' ? understood.story : null
+/** The story that was typed; null for the whole run. Throws UserError. */
+function storyOf(context: Context, state: State): string | null {
+  const parsed = parseSteering(context, { words: [], text: '', ...context.args, below: [] }, state)
+  return parsed.kind === 'why' || parsed.kind === 'diff' ? parsed.story : null
 }

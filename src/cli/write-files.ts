@@ -1,4 +1,4 @@
-// Files of the work tree, written all or none where writing fails; and through no link.
+// Writes files of the work tree: all of them, or none where one fails, and never through a link.
 import { lstatSync, type Stats } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -11,8 +11,8 @@ export type Files = Readonly<Record<string, string>>
 type Change = { path: string; before: string | null; after: string }
 
 /**
- * Writes files of the work tree, in their order; what fails is undone. Gives the paths that changed. Throws UserError where no
- * file of ours can stand.
+ * Writes files of the work tree, in their order; where one fails, all are undone. Returns the paths that changed. Throws UserError
+ * where a link or a folder is in the place of a file.
  */
 export async function writeFiles(workTree: string, files: Files): Promise<string[]> {
   const changes = await plannedChanges(workTree, files)
@@ -42,10 +42,10 @@ export async function plannedChanges(workTree: string, files: Files): Promise<Ch
   return changes
 }
 
-/** A file's text, or null where there is none. Throws UserError where a link or the like stands in the way. */
+/** A file's text, or null where there is none. Throws UserError where a link or a folder is in its place. */
 export async function readText(workTree: string, path: string): Promise<string | null> {
-  const wrong = linkMistakes(workTree, [path])
-  if (wrong.length > 0) throw new UserError(wrong)
+  const mistakes = linkMistakes(workTree, [path])
+  if (mistakes.length > 0) throw new UserError(mistakes)
   const found = lstatSync(join(workTree, path), { throwIfNoEntry: false })
   if (found === undefined) return null
   if (!found.isFile()) throw new UserError(inTheWay(path, found, 'a file, or nothing'))
@@ -54,18 +54,18 @@ export async function readText(workTree: string, path: string): Promise<string |
 
 /** Mistakes for parent folders of the files that are links or no folders: a link leads out of the tree. */
 export function linkMistakes(workTree: string, paths: readonly string[]): Mistake[] {
-  const wrong = new Map<string, Mistake>()
+  const mistakes = new Map<string, Mistake>()
   for (const path of paths) {
     const parts = path.split('/')
     for (let count = 1; count < parts.length; count += 1) {
       const folder = parts.slice(0, count).join('/')
       const found = lstatSync(join(workTree, folder), { throwIfNoEntry: false })
       if (found?.isDirectory() === true) continue
-      if (found !== undefined) wrong.set(folder, inTheWay(folder, found, 'a folder of this repository'))
+      if (found !== undefined) mistakes.set(folder, inTheWay(folder, found, 'a folder of this repository'))
       break
     }
   }
-  return [...wrong.values()]
+  return [...mistakes.values()]
 }
 
 function inTheWay(path: string, found: Stats, expected: string): Mistake {

@@ -268,7 +268,7 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
     case 'refused':
       return refund(recordAgentUnavailable(paid, verdict, limits, event), storyId, 'limit', verdict.message)
     case 'none': {
-      const why = `nothing was changed, and nobody confirmed that nothing had to be: ${verdict.message}`
+      const why = `nothing was changed, and no judge confirmed that nothing had to be: ${verdict.message}`
       return fail(paid, gated, 'empty-diff', why)
     }
   }

@@ -18,7 +18,7 @@ const CHECK_MS = 10_000
 const MIN_CHECK_MS = 1000
 const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 500
-const NOT_LISTENING = 'nobody listens there'
+const NOT_LISTENING = 'nothing listens there'
 
 /** `run`: the exit of a command in words, null for 0. A line of the log is nothing that can be looked for: null. */
 export function createReadyCheck(

@@ -100,7 +100,7 @@ export class Notifier implements Observer {
     if (ok || this.#failed.has(receiver)) return
     this.#failed.add(receiver)
     const why = this.#options.facts.redact(signal.aborted ? LATE.detail : detail)
-    this.#options.warn(`notify: ${receiver.kind} was not told: ${terminalText(why, 300)}`)
+    this.#options.warn(`notify: ${receiver.kind}: not sent: ${terminalText(why, 300)}`)
   }
 }
 

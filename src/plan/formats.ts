@@ -126,7 +126,7 @@ function readDocument(
   if (all.length === 0 && isMarkdown && file.as === undefined && isUnfilledTemplate(document))
     return {
       format,
-      reading: { ...NOTHING, what: 'a template that nobody filled in', boxes: found.boxes ?? 0 },
+      reading: { ...NOTHING, what: 'a template that is not filled in', boxes: found.boxes ?? 0 },
     }
   const unfilled = isProseFormat ? templateMistakes(path, stories) : []
   const reading = {

@@ -41,7 +41,7 @@ export function templateMistakes(path: string, stories: readonly ParsedStory[]):
   return [
     {
       path: formatPlace(path, first.line),
-      found: `a template that nobody filled in: ${describeValue(first.raw.title)}`.slice(0, 80),
+      found: `a template that is not filled in: ${describeValue(first.raw.title)}`.slice(0, 80),
       expected: 'a story',
       fix,
     },

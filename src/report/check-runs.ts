@@ -88,7 +88,7 @@ export function closingReportOf(state: State, name: string): ClosingReport {
     return {
       conclusion: 'cancelled',
       title: 'The job was ended; run the workflow to go on',
-      summary: `The job was ended before it could say how it stands; every finished iteration is saved. Go on with ${code('/ralph run')} or *Run workflow*. A job that nobody stopped goes on by itself where the hourly ${code('resume-lost')} workflow is set up.`,
+      summary: `The job was ended before it could report its result; every finished iteration is saved. Go on with ${code('/ralph run')} or *Run workflow*. A job that was not stopped by a person goes on by itself where the hourly ${code('resume-lost')} workflow is set up.`,
     }
   }
   return {

@@ -61,7 +61,7 @@ function verified(view: View): string[] {
     gatesSentence(view),
     ...judgedSentence(view),
     finalSentence(view),
-    'The code was written by an agent and read by nobody yet: review it as you would any other.',
+    'The code was written by an agent, and no person has read it yet: review it as you would any other.',
   ]
 }
 
@@ -132,6 +132,6 @@ function steering({ branch, folder, links }: View): string {
   return [
     `Comment with write access: ${code('/ralph pause')}, ${code('/ralph run')}, ${hint}, ${code('/ralph help')} for the rest.`,
     `Push to ${code(branch, 200)} as you like: Ralph takes your commits in. The stories are in ${there}; edit them there.`,
-    'How it stands now is in the comment below.',
+    'The current status is in the comment below.',
   ].join('\n')
 }

@@ -59,13 +59,13 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
 export function whyReply(why: Why | null): string {
   if (why === null) return 'No attempt of a story has failed.\n'
   const { story, statusText, last, attempts, output, guidance, help } = why
-  const title = output?.of ? `What the gate ${markdownText(output.of, 60)} said` : 'What was seen'
+  const title = output?.of ? `What the gate ${markdownText(output.of, 60)} said` : 'Output'
   const cost = costOrEmpty(story.usage)
   const spent = cost === '' ? '' : `, ${cost} in all`
   return joinBlocks([
     `#### ${STORY_STATUSES[story.status].sign} ${storyIdMarkdown(story.id)} ${markdownText(story.title, 120)}`,
-    `How it stands: ${statusText}.${last === null ? '' : ` **Last:** ${toMarkdown(last)}`}`,
-    section('Said by people', list(guidance.map((one) => markdownText(one, 500)))),
+    `Status: ${statusText}.${last === null ? '' : ` **Last:** ${toMarkdown(last)}`}`,
+    section('Notes of people', list(guidance.map((one) => markdownText(one, 500)))),
     section('What would help', list(help.map(toMarkdown))),
     output === null ? '' : collapsible(title, codeBlock(output.output, OUTPUT_BYTES.reply), true),
     collapsible(

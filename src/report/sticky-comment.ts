@@ -70,7 +70,7 @@ export function jobSummary(view: View): string {
 
 /** The first blocks, which every reader should see. */
 function beginning(view: View): string[] {
-  const seen = view.error === null ? '' : collapsible('What was seen', codeBlock(view.error, 6000))
+  const seen = view.error === null ? '' : collapsible('Output', codeBlock(view.error, 6000))
   const found = findingsBlock(view.findings, view.links.checks)
   return [
     found,

@@ -105,7 +105,7 @@ function byKind({ folder }: State, { id, gates }: StoryView, failure: Failure): 
       )
     case 'judge':
     case 'empty-diff':
-      return sentence`Look at its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}: they may be met already, or say what nobody sees in the code.`
+      return sentence`Look at its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}: they may be met already, or ask for something that the code does not show.`
     case 'session':
       return (
         isTooLarge(failure) &&

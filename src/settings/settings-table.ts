@@ -12,7 +12,7 @@ import { pipelineName, steps } from './step-settings.ts'
 import { breaker, commits, ladder, model, notify, prices } from './structures.ts'
 import * as v from './values.ts'
 
-/** What a run may do, and from claim on the four jobs of `isolation: separate-job`. */
+/** What a job may do. From `claim` on: the jobs of `isolation: separate-job`, and `join`, which ends a wave. */
 export const commandNames = [
   ...(['auto', 'run', 'plan', 'verify', 'status', 'doctor', 'resume-lost'] as const),
   ...(['claim', 'work', 'gate', 'land', 'join'] as const),
@@ -33,18 +33,18 @@ const secret = { secret: true } as const
  * duration's without `Ms`), the input is the same in kebab-case. The order is that of all listings.
  */
 export const table = {
-  command: what(v.choice(commandNames), 'What to do; auto goes by the event', { default: 'auto' }),
+  command: what(v.choice(commandNames), 'What to do; auto: what the event asks for', { default: 'auto' }),
   feature: what(
     names.featureName,
-    'The feature to work on; empty: the only unfinished one, or the one the dispatch named.',
+    'The feature to work on; empty: the only unfinished one, or the one that the dispatch named.',
   ),
   stories: what(
     names.storyIds,
-    'The stories to work on, by their ids, with commas or one a line; empty: all of them.',
+    'The stories to work on, by their ids, separated by commas or one a line; empty: all of them.',
     { default: [], standard: 'all' },
   ),
-  epic: what(v.text, 'The epic to work on, by its id (`epicId` of its stories), beside `stories`.'),
-  approve: what(v.choice(['person', 'auto']), 'Whether a plan waits until a person approves it', {
+  epic: what(v.text, 'The epic to work on, by its id (`epicId` of its stories), in addition to `stories`.'),
+  approve: what(v.choice(['person', 'auto']), 'Whether a plan waits for the approval of a person', {
     default: 'person',
   }),
   ask: what(
@@ -64,9 +64,13 @@ export const table = {
   baseBranch: what(names.branchName, 'The branch that the work starts from and the pull request goes to.', {
     standard: 'the default branch',
   }),
-  branchPrefix: what(names.branchPrefix, "What stands before the feature's name in its branch.", {
-    default: 'ralph/',
-  }),
+  branchPrefix: what(
+    names.branchPrefix,
+    "What the name of a feature's branch begins with, before the feature's name.",
+    {
+      default: 'ralph/',
+    },
+  ),
   workingDirectory: what(names.insidePath, 'The folder inside the repository where agent and gates run.', {
     default: '.',
     standard: 'its root',
@@ -92,14 +96,14 @@ export const table = {
     'Names of further environment variables that the agent may see, one a line.',
     {
       default: [],
-      remarks: (names) => names.filter(isForbidden).map((name) => `${name} is never handed to the agent`),
+      remarks: (names) => names.filter(isForbidden).map((name) => `${name} is never passed to the agent`),
     },
   ),
   agentWrapper: agent(v.text, 'A command put before the agent, such as a sandbox.'),
   agentVersion: agent(names.version, 'The version of the agent to install.'),
   cache: agent(
     v.choice(['auto', 'off']),
-    "Whether a job of the action takes the agent that an earlier one installed from GitHub's cache, where there is one",
+    "Whether a job of the action takes the agent that an earlier job installed from GitHub's cache",
     { default: 'auto' },
   ),
   model: agent(
@@ -112,7 +116,7 @@ export const table = {
   ),
   fallbackAgent: agent(
     v.choice(agentNames),
-    'The agent to go on with when the first one is at its usage limit',
+    'The agent that takes over when the first one has reached its usage limit',
   ),
   instructions: agent(v.lines, 'Text that is added to every prompt.'),
 
@@ -124,7 +128,7 @@ export const table = {
 
   gates: gate(
     gates,
-    'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage, needs, alone, paths, reuse. A run needs one that blocks; `none` says outright that there is none.',
+    'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage, needs, alone, paths, reuse. A run needs at least one that is not advisory; `none` says that the project has no gate.',
     { default: {} },
   ),
   gateEnv: gate(
@@ -135,23 +139,23 @@ export const table = {
       remarks: (names) =>
         names
           .filter((name) => isForbidden(name) || isModelKey(name))
-          .map((name) => `${name} is never handed to gates`),
+          .map((name) => `${name} is never passed to gates`),
     },
   ),
   services: gate(
     services,
-    'YAML map of programs that gates need beside them: name to start, ready (URL, port, tcp, log or command), readyTimeout (30s), restartBeforeVerify (true), when, environment, logs.',
+    'YAML map of programs that must run while gates run: name to start, ready (URL, port, tcp, log or command), readyTimeout (30s), restartBeforeVerify (true), when, environment, logs.',
     {
       default: [],
       remarks: (all) =>
         serviceVariables(all)
           .filter((name) => isForbidden(name) || isModelKey(name))
-          .map((name) => `${name} is never handed to services`),
+          .map((name) => `${name} is never passed to services`),
     },
   ),
   prepare: gate(
     v.lines,
-    'Command that installs dependencies, at the start of a job, whenever a lockfile changed, and before the final verification (npm ci).',
+    'Command that installs dependencies, such as npm ci: it runs at the start of a job, when a lockfile changed, and before the final verification.',
   ),
   baseline: gate(
     v.choice(['require', 'off']),
@@ -165,27 +169,27 @@ export const table = {
   ),
   evidence: gate(
     v.choice(['ask', 'require']),
-    'What an approval without any evidence (file and line, gate, screenshot for each criterion) counts for: it stands and is told, or it resets the stories. Evidence for some criteria and not for others always does.',
+    'What follows when a judge approves without any evidence (file and line, gate, or screenshot for each criterion). ask: the approval counts, with a remark; require: the stories are worked on again, as they always are where only some criteria have evidence.',
     { default: 'ask' },
   ),
   protectedPaths: gate(
     names.globs,
-    'Patterns as in .gitignore, one a line, of files that an attempt must not change. The word `elsewhere` stands for files that act elsewhere: package managers, tool versions, attributes, other CIs, editors, bots, hooks.',
+    'Patterns as in .gitignore, one a line, of files that an attempt must not change. The word `elsewhere` means configuration that acts outside the code: package managers, tool versions, attributes, other CIs, editors, bots, hooks.',
     { default: [] },
   ),
   weakenedTests: gate(
     v.choice(['judge', 'warn', 'fail', 'off']),
-    'What happens where the tests as they were before a change are red on it, or fewer tests run: judge asks a fresh session whether the criteria ask for that, fail rejects, warn reports',
+    'What happens when the old tests are red on a change, or fewer tests run than before: judge asks a fresh session whether the criteria require that, fail rejects the change, warn reports it',
     { default: 'judge' },
   ),
   cleanRoom: gate(
     v.choice(['on', 'off']),
-    'Whether the final verification runs in a fresh clone, prepared from nothing',
+    'Whether the final verification runs in a fresh clone, where everything is installed again',
     { default: 'on' },
   ),
   gatesParallel: gate(
     v.integer({ most: 64 }),
-    'Gates that run at the same time, 1 to 64; with 1 in the order that was written.',
+    'How many gates run at the same time, 1 to 64; with 1 they run in the order of the map.',
     { default: 1 },
   ),
 
@@ -207,15 +211,15 @@ export const table = {
   idleTimeoutMs: limit(v.duration, 'The longest that the agent may be silent.', { default: '10m' }),
   jobDeadlineMs: limit(
     v.duration,
-    "When a job stops taking up work; keep it 10 minutes under the job's timeout-minutes.",
+    "After how long a job starts no further work; keep it 10 minutes below the job's timeout-minutes.",
     { default: '5h' },
   ),
-  maxCostUsd: limit(v.money, 'What the whole chain may cost, in US dollars.'),
+  maxCostUsd: limit(v.money, 'US dollars that the whole chain may cost.'),
   maxTokens: limit(v.count, 'Tokens that the whole chain may use.'),
   maxAgentTimeMs: limit(v.duration, 'How long agents may work in the whole chain.'),
-  callsPerHour: limit(v.count, 'Agent sessions in an hour.'),
+  callsPerHour: limit(v.count, 'Agent sessions that may start in an hour.'),
 
-  publish: pull(v.choice(['batch', 'story']), 'When the branch moves: once a job, or with every story', {
+  publish: pull(v.choice(['batch', 'story']), 'When the branch is pushed: once a job, or after every story', {
     default: 'batch',
   }),
   pullRequest: pull(v.choice(['draft', 'ready', 'none']), 'How the pull request is opened', {
@@ -226,15 +230,15 @@ export const table = {
   }),
   agentsMd: pull(
     v.choice(['section', 'off']),
-    'Whether learnings of a complete run go into a section of AGENTS.md that Ralph keeps, at most 4 KB',
+    'Whether the learnings of a complete run are written into a section of AGENTS.md, at most 4 KB',
     { default: 'section' },
   ),
   writeBack: pull(
     v.choice(['on', 'off']),
-    'Whether what a story has come to is marked in the documents that it was planned from, and in sprint-status.yaml',
+    "Whether a story's result is marked in the documents that it was planned from, and in sprint-status.yaml",
     { default: 'on' },
   ),
-  // Ignoring this setting would break a promise: it is refused until it works.
+  // The setting would promise signed commits, so true is refused until it works.
   signCommits: pull(
     v.boolean.check(
       v.check(
@@ -245,27 +249,31 @@ export const table = {
     'Whether commits are signed; this version refuses true.',
     { default: false },
   ),
-  redispatch: pull(v.boolean, 'Whether a job whose batch is over dispatches the next one.', {
+  redispatch: pull(v.boolean, 'Whether a job dispatches the next one when its batch is over.', {
     default: true,
   }),
   workflow: pull(names.workflowFile, 'The workflow file to dispatch.', { standard: 'this workflow' }),
   notify: pull(
     notify,
-    'YAML map of whom to tell: slack, discord, teams (URLs), telegram (botToken, chatId), webhook (URL, or url and secret), custom (a command), every (5 iterations).',
+    'YAML map of the services that get notifications: slack, discord, teams (URLs), telegram (botToken, chatId), webhook (URL, or url and secret), custom (a command), every (5 iterations).',
     { default: {}, ...secret },
   ),
 
   isolation: trust(
     v.choice(['same-user', 'other-user', 'separate-job']),
-    'How far agent and gates are kept from tokens',
+    'How agent and gates are kept from the tokens of a job',
     { default: 'other-user', onCli: 'same-user', standard: 'other-user; on the CLI same-user' },
   ),
-  network: trust(v.choice(['open', 'model']), 'What the agent reaches beside loopback', {
-    standard: 'model at other-user in the action, else open',
-  }),
+  network: trust(
+    v.choice(['open', 'model']),
+    'What the agent can reach on the network, besides this machine',
+    {
+      standard: 'model at other-user in the action, else open',
+    },
+  ),
   networkAllow: trust(
     names.hosts,
-    'Hosts that the agent reaches at network: model, such as *.example.com or host:8443, and npm, pypi, crates, go, maven, apt.',
+    'Hosts that the agent can reach with network: model, such as *.example.com or host:8443, and npm, pypi, crates, go, maven, apt.',
     { default: [] },
   ),
   maxParallel: trust(
@@ -281,25 +289,25 @@ export const table = {
   ),
   browser: file(
     browser,
-    'Browser checks of stories with the tag ui and of the whole: enabled, tags, baseUrl, urls, viewports (1280x800), accessibility, timeout (15s), executablePath, headless.',
+    'Browser checks of stories with the tag ui, and in the final verification: enabled, tags, baseUrl, urls, viewports (1280x800), accessibility, timeout (15s), executablePath, headless.',
     { standard: 'none' },
   ),
-  prices: file(prices, 'Price of each model: input, output and cached, in US dollars for a million tokens.', {
+  prices: file(prices, 'Price of each model: input, output and cached, in US dollars per million tokens.', {
     default: {},
   }),
-  ladder: file(
-    ladder,
-    'Models that a story with such a tag climbs, in the place of those of `model`: tag to list.',
+  ladder: file(ladder, 'Models that a story with a tag climbs, instead of those of `model`: tag to list.', {
+    default: {},
+  }),
+  gateNetwork: file(
+    v.choice(['open', 'model']),
+    'What prepare and gates can reach on the network, besides this machine',
     {
-      default: {},
+      default: 'open',
     },
   ),
-  gateNetwork: file(v.choice(['open', 'model']), 'What prepare and gates reach beside loopback', {
-    default: 'open',
-  }),
   breaker: file(
     breaker,
-    'When a story is left alone for a while: noProgress, sameError, outputDecline (percent), coolDown.',
+    'When a story rests for a while, after attempts that made no progress: noProgress, sameError, outputDecline (percent), coolDown.',
     { default: {}, standard: '3, 5, 70, 30m' },
   ),
   commits: file(commits, 'State commits: prdChanges, message.', {
@@ -308,25 +316,25 @@ export const table = {
   }),
   maxInterruptions: file(
     v.count,
-    'Interruptions in a row without a finished gate run before a story is blocked.',
+    'Interruptions in a row, without a finished gate run between them, before a story is blocked.',
     { default: 3 },
   ),
   stopOnBlocked: file(v.boolean, 'Whether the run ends at the first blocked story.', { default: false }),
-  logs: file(v.integer({ zero: 'none' }), 'Runs whose transcripts and gate logs are kept on the CLI.', {
+  logs: file(v.integer({ zero: 'none' }), 'On the CLI, how many runs keep their transcripts and gate logs.', {
     default: 20,
   }),
-  stateNamespace: file(names.stateNamespace, 'Where the state refs live.', { default: 'refs/ralph' }),
+  stateNamespace: file(names.stateNamespace, 'The namespace of the state refs.', { default: 'refs/ralph' }),
 }
 
 export type Values = { [F in keyof typeof table]: ValueOf<(typeof table)[F]> }
 
-/** Everything that decides a run, read once, typed; durations are milliseconds, null means not set. */
+/** All settings of a run, typed. Durations are milliseconds; null means not set. */
 export type Settings = Readonly<Omit<Values, 'gates' | 'steps'>> & {
   readonly surface: Surface
   readonly gates: readonly Gate[]
   /** The steps that run; null: the agent's session alone. */
   readonly steps: Pipeline | null
-  /** `gates: none` was given outright. */
+  /** Whether the settings say `gates: none`. */
   readonly ungated: boolean
 }
 export type SettingField = keyof typeof table

@@ -386,10 +386,7 @@ test('why and diff are answered at once: of a story that failed, of one that pas
   const why = await answer('why')
   assert.deepEqual(why.reactions, ['github-actions[bot]: rocket'])
   assert.match(why.body, /#### ⛔ \*\*US-002\*\*/)
-  assert.match(
-    why.body,
-    /How it stands: blocked, 1 attempt.*What would help\n\n- `\/ralph retry US-002 -- <hint>`/s,
-  )
+  assert.match(why.body, /Status: blocked, 1 attempt.*What would help\n\n- `\/ralph retry US-002 -- <hint>`/s)
   assert.match(why.body, /<summary>What the gate [^<]+ said<\/summary>/)
   const left = await answer('diff us-002')
   assert.match(

@@ -90,7 +90,7 @@ test('words', async (t) => {
   )
   await t.test('does nothing and exits 0', () => refused(stories.get('NOTHING'), /changed nothing/))
   await t.test('does nothing, claims DONE, and the judge errs', () =>
-    refused(stories.get('NODONE'), /nobody confirmed/),
+    refused(stories.get('NODONE'), /no judge confirmed/),
   )
   await t.test('a failing gate, and the agent ticks prd.json', async () => {
     refused(stories.get('TICK'), /gate test failed/)

@@ -222,7 +222,7 @@ test('a run killed at the gates of the base, or of the whole, goes on as it stoo
     assert.deepEqual([at.git('status', '--porcelain'), await at.read('src/base.txt')], ['', 'base\n'])
     assert.equal(at.state().prd.userStories[0]?.title, 'another part')
     const [, aside = ''] = /Were they yours\? git restore --source=(\w+) -- <path>/.exec(ended.out) ?? []
-    const [, left = ''] = /Were they yours\? They lie in (\S+)/.exec(ended.out) ?? []
+    const [, left = ''] = /Were they yours\? They are in (\S+)/.exec(ended.out) ?? []
     if (time === 1) assert.equal(at.git('show', `${aside}:src/litter`), 'litter')
     else assert.equal(await readFile(join(left, 'src/litter'), 'utf8'), 'litter\n')
   }

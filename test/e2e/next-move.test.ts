@@ -120,8 +120,8 @@ test('running elsewhere: who and where, and what reaches it', async () => {
   const who = `process ${working.pid} on `
   assert.ok(next.startsWith(`Next: Nothing to do: Ralph is at work (${who}`), next)
   assert.ok(String((await place.json('status')).holder).startsWith(who))
-  assert.match((await place.ralph('note', 'US-001', '--', 'x')).out, /the run in work hears it/)
-  assert.match((await place.ralph('pause')).out, /the run in work hears it/)
+  assert.match((await place.ralph('note', 'US-001', '--', 'x')).out, /the run at work reads it/)
+  assert.match((await place.ralph('pause')).out, /the run at work reads it/)
   assert.equal((await place.ralph('stop')).code, 0)
   assert.equal((await working.ended).code, 130)
   assert.deepEqual(await stands(place), [
@@ -151,7 +151,7 @@ test('killed: nobody is at work, and it goes on', async () => {
 test('a pause before the first run, and interrupted', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [{ hang: true }] })
-  assert.match((await place.ralph('pause')).out, /the first run hears it/)
+  assert.match((await place.ralph('pause')).out, /the first run reads it/)
   assert.deepEqual(await stands(place), [
     'Paused: paused by you · 0 of 2 stories pass',
     'Next: Go on with ralph run.',

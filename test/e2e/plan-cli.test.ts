@@ -372,7 +372,7 @@ test('where nobody can be asked --ask is told, and it is planned without', async
   await using at = await place({}, { plan: [proposal(PASSKEY)] })
   const { code, err } = await at.ralph(['plan', 'auth', '--ask', '--yes', '--', 'passkeys'])
   assert.equal(code, 0, err)
-  assert.match(err, /warning: ask: nobody can be asked here/)
+  assert.match(err, /warning: ask: there is no terminal to ask on/)
   assert.equal((await at.prompts()).length, 1)
 })
 

@@ -194,7 +194,7 @@ test('of a milestone that is not there, or that nobody would read, nothing is pl
   for (const [feature, message] of [
     ['issues:milestone=7', /milestone 7[\s\S]*name one of them: 1 \(Later\)/],
     ['issues:author=me', /a milestone or a label/],
-    ['issues:milestone=1', /some of mallory[\s\S]*nobody reads the plan/],
+    ['issues:milestone=1', /some of mallory[\s\S]*no person reads the plan/],
   ] as const) {
     const run = await site.runner.dispatch('ralph.yml', { feature }, { actor: 'alice' })
     await site.runner.settled()

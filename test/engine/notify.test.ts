@@ -58,7 +58,7 @@ test('a receiver that fails is one warning, and the chain ends as it would', asy
   await using chain = await Chain.open({ stories, script: { 'US-001': [goodTurn('one')] }, inputs })
   assert.equal((await chain.go()).outcome, 'complete')
   assert.ok(server.heard.length > 1)
-  assert.deepEqual(chain.notes, ['notify: discord was not told: HTTP 500: gone'])
+  assert.deepEqual(chain.notes, ['notify: discord: not sent: HTTP 500: gone'])
 })
 
 type Sent = { traceId: string; spanId: string; parentSpanId?: string; name: string } & Record<string, unknown>

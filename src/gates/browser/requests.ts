@@ -104,7 +104,7 @@ export function shortenUrl(url: string): string {
 }
 
 export function describeNetError(text: string): string {
-  return text === 'net::ERR_CONNECTION_REFUSED' ? `nobody answers there (${text})` : text
+  return text === 'net::ERR_CONNECTION_REFUSED' ? `no server answers there (${text})` : text
 }
 
 /** How many different lines are kept of a page, and how long each may be. */

@@ -20,7 +20,7 @@ export const featureList: Format = {
     const done = stories.filter(({ raw }) => raw.passes === true).length
     const notes = [`${formatCount(stories.length, 'feature')} read as user stories, ${done} of them passed.`]
     if (left.length > 0)
-      notes.push(`left out: ${formatCount(left.length, 'feature')} that nobody is to build.`)
+      notes.push(`left out: ${formatCount(left.length, 'feature')} that are not to be built.`)
     return { stories, notes }
   },
 }

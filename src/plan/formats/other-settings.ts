@@ -30,8 +30,7 @@ function read(document: OpenDocument): Partial<Reading> {
   const names = Object.keys(gates)
   if (names.length > 0)
     notes.push(`its commands (${names.map(describeValue).join(', ')}) are a proposal for gates.`)
-  if (unread.length > 0)
-    notes.push(`not read, with what stands in its place: ${unread.map(bare).join('; ')}.`)
+  if (unread.length > 0) notes.push(`not read, with what replaces it: ${unread.map(bare).join('; ')}.`)
   const project = tool.project === undefined ? null : valueAt(fields, tool.project)
   return { root: { project: typeof project === 'string' ? project : null }, gates, notes }
 }

@@ -39,7 +39,7 @@ function renderNow({ workers, lines, isAtWork, now, url }: LiveView): Markup {
     lines.length === 0 ? nothing : html`<pre class="said">${lines.slice(-30).join('\n')}</pre>`
   const runLink = url === null ? nothing : html`<p>${link('Where it runs', url)}</p>`
   if (workers.length === 0)
-    return html`<p>${isAtWork ? 'Between two stories.' : 'Nobody works on it.'}</p>${runLink}${lastOutput}`
+    return html`<p>${isAtWork ? 'Between two stories.' : 'No run is at work on it.'}</p>${runLink}${lastOutput}`
   const isOne = workers.length === 1
   const rows = workers.map((one) => {
     const before =

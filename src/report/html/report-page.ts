@@ -95,7 +95,7 @@ function pageHeader(view: View): Markup {
   ]
   const nav = pages.map(([name, url]) => (url === null ? nothing : link(name, url)))
   const evidence =
-    error === null ? nothing : collapsible('What was seen', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
+    error === null ? nothing : collapsible('Output', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
   return html`<header class="top ${view.status.tone}">
 <p class="eyebrow"><b>${inlineText(feature, 80)}</b>${project === '' ? nothing : html` · ${inlineText(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
 <h1>${icon(headline.sign)} ${inlineText(headline.text, 400)}</h1>

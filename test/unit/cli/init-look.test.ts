@@ -1,7 +1,7 @@
 // What `init` finds before it proposes anything.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { look } from '../../../src/cli/init-look.ts'
+import { findFacts } from '../../../src/cli/init-look.ts'
 import { emptyRun, newStory } from '../../../src/engine/prd/schema.ts'
 
 function prdOf(costUsd: number): string {
@@ -34,5 +34,5 @@ test('the newest runs count for the limit that is proposed, whether they are arc
   ])
   const tree = { paths: Object.keys(texts), text: (path: string) => texts[path] ?? '' }
   const place = { top: '/nowhere', isRepository: false, tree, workingDirectory: '.' }
-  assert.equal((await look(place, {})).budgetUsd, 60)
+  assert.equal((await findFacts(place, {})).budgetUsd, 60)
 })

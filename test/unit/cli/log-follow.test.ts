@@ -36,7 +36,7 @@ test('it shows what is said while it is said, goes on to the next story, and end
   )
   const late = await place.ralph('log', '--follow')
   assert.equal(late.code, 0)
-  assert.match(late.out, /^nobody works on sample on this machine now\n== .*US-002-1\.log\nsecond story\n/)
+  assert.match(late.out, /^no run works on sample on this machine now\n== .*US-002-1\.log\nsecond story\n/)
 })
 
 test('it ends where the run is killed', async () => {

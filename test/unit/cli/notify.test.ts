@@ -111,11 +111,11 @@ test('`ralph notify --test` says what each answered, and exits 1 if one failed',
   const one = await place.ralph('notify', '--test', 'custom', '--notify', notify)
   assert.deepEqual([one.code, one.out], [0, '✔ custom: exit 0\n'])
   const told = await place.ralph('notify', '--notify', notify)
-  assert.match(told.out, /^A run tells discord, custom: when it starts, every 5 iterations/)
+  assert.match(told.out, /^A run notifies discord, custom: when it starts, every 5 iterations/)
 
   const nobody = await place.ralph('notify', '--test')
   assert.equal(nobody.code, 64)
-  assert.match(nobody.err, /nobody to tell[\s\S]*ralph init --notify/)
+  assert.match(nobody.err, /no service is set up[\s\S]*ralph init --notify/)
   const wrong = await place.ralph('notify', '--test', 'discrod', '--notify', notify)
   assert.match(wrong.err, /did you mean discord\?/)
   const pipe = await place.ralph('init', '--notify')

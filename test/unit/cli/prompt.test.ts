@@ -153,7 +153,7 @@ test('log: what the last session and its gates said, and where it lies; an earli
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-001-2' }])
   const none = await place.ralph('log', 'US-001')
   assert.deepEqual([none.code, none.err], [1, ''])
-  assert.match(none.out, /^nothing of US-001 lies on this machine: it was not worked on yet$/m)
+  assert.match(none.out, /^there is no log of US-001 on this machine: it was not worked on yet$/m)
   await place.setScript({
     'US-001': [
       { ...bad('US-001'), say: 'first words\n::error::x' },
@@ -185,7 +185,7 @@ test('log: what the last session and its gates said, and where it lies; an earli
   assert.equal(wrong.code, 64)
   assert.match(wrong.err, /expected a story, or one of verify, plan, baseline/)
   for (const [args, says] of [
-    [['US-001', '--attempt', '3'], /found 3, expected one that lies on this machine: 1, 2\n/],
+    [['US-001', '--attempt', '3'], /found 3, expected an attempt with logs on this machine: 1, 2\n/],
     [
       ['US-001', '--attempt', '0'],
       /found 0, expected .*, 1 for the first\n {2}fix: ralph log US-001 --attempt 1/,

@@ -93,7 +93,7 @@ test('a page hears what is said while it is said, and that its report is another
   await place.setScript({ 'US-001': [{ ...good('US-001'), shell: waits }] })
   const { server, url } = await served(place)
   const page = await follow(url)
-  await page.until('live', 'Nobody works on it.')
+  await page.until('live', 'No run is at work on it.')
   const run = place.start(['run', ...place.agent, ...GATE, '--once'])
   await page.until('report', '{}')
   await page.until('live', 'first words')
@@ -102,7 +102,7 @@ test('a page hears what is said while it is said, and that its report is another
   writeFileSync(end, '')
   await run.ended
   await page.until('report', '{}')
-  await page.until('live', 'Nobody works on it.')
+  await page.until('live', 'No run is at work on it.')
   assert.match((await ask(url)).body, /1 of 2 stories pass/)
   page.end()
   // A page that is still open does not hold it.

@@ -1,7 +1,7 @@
 // `ralph status` where a split or a plan waits: all that a person has to read before approving it, and the command that does.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { waitingLines } from '../../../src/cli/plan-view.ts'
+import { proposedPlanLines } from '../../../src/cli/plan-view.ts'
 import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { newStory } from '../../../src/engine/prd/schema.ts'
 import { textWidth } from '../../../src/report/terminal/width.ts'
@@ -110,7 +110,7 @@ test('what an agent proposes is shown in whole, in lines that fit, and obeyed by
         stories: [part, { ...part, id: 'US-002' }],
         remarks: [{ storyId: 'US-001', remark: text }],
       }
-      const lines = waitingLines(plan, width)
+      const lines = proposedPlanLines(plan, width)
       assert.equal(lines[0]?.startsWith('The plan waits to be approved'), true)
       assert.equal(lines.at(-1), '  ralph approve-plan 1a2b3c4d')
       for (const line of lines) {
@@ -148,7 +148,7 @@ test('all words that an approval is for are on the terminal, and in the comment'
     'priority 7; after US-000; tags ui; epic E-1',
     'and a last one',
   ]
-  const terminal = waitingLines(view, 200).join('\n')
+  const terminal = proposedPlanLines(view, 200).join('\n')
   const comment = stickyComment(state, {
     repositoryUrl: 'https://github.com/acme/shop',
     runUrl: null,

@@ -88,7 +88,7 @@ test('mistakes of the configuration do not hide those of prd.json', () => {
     ],
     err,
   )
-  assert.match(warnings.join('\n'), /ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never handed to the agent/)
+  assert.match(warnings.join('\n'), /ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never passed to the agent/)
   assert.match(err, /^warning: ralph\.config\.yml: agentEnv/m)
 })
 
@@ -140,7 +140,7 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
   const place = PRD.replaceAll('.', '\\.')
   assert.match(out, new RegExp(`^warning: ${place}: config\\.qualityGates \\(.*\\) is a proposal only`, 'm'))
   assert.match(out, new RegExp(`^warning: ${place}: US-\\d+: "depends_on" is kept but not read`, 'm'))
-  assert.match(out, /^warning: ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never handed to the agent/m)
+  assert.match(out, /^warning: ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never passed to the agent/m)
 })
 
 test('what another feature brought is not told of the one that is meant', () => {

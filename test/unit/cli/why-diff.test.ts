@@ -20,7 +20,7 @@ test('why and diff of a story that is blocked, of one that passed, and of none',
     'US-002': [{ files: { 'src/left.txt': `bad ${mark}\n`, '.gitattributes': HIDES } }],
   })
   const before = await place.ralph('why')
-  assert.match(before.out, /^no failure is left to be mended/)
+  assert.match(before.out, /^no story has failed/)
   assert.match((await place.ralph('diff', 'US-001')).out, /^no run of this feature has begun/)
   await place.ralph('run', ...place.agent, '--gate', 'red=false')
   assert.equal((await place.ralph('diff')).out, 'nothing was changed on ralph/sample since main\n')
@@ -33,13 +33,13 @@ test('why and diff of a story that is blocked, of one that passed, and of none',
   assert.equal(why.code, 0, why.err)
   assert.match(
     why.out,
-    /^US-002 {2}Two\nHow it stands: blocked, 1 attempt\.\nWhat the agent made was not accepted: /,
+    /^US-002 {2}Two\nStatus: blocked, 1 attempt\.\nWhat the agent made was not accepted: /,
   )
   assert.match(why.out, /^Tried:\n {2}attempt 1: rejected \(.*\): gate /m)
   assert.match(why.out, /^What would help:\n {2}- ralph retry US-002 -- <hint> tries it again/m)
   assert.deepEqual(await place.ralph('why', 'us-002').then(({ out }) => out), why.out)
   const passed = await place.ralph('why', 'US-001')
-  assert.match(passed.out, /^US-001 {2}One\nHow it stands: passed, 1 attempt\.\n/)
+  assert.match(passed.out, /^US-001 {2}One\nStatus: passed, 1 attempt\.\n/)
   const wrong = await place.ralph('why', 'US-02')
   assert.deepEqual([wrong.code, wrong.err.split('\n')[1]], [64, '  fix: ralph why US-002'])
 

@@ -523,8 +523,8 @@ describe('error', () => {
       'service web cannot start: `true` is content already',
       'end what answers in the place of service web, or give it another port',
     ])
-    assert.deepEqual(ended('is not ready after 30 s: port 1: nobody listens there'), [
-      'service web is not ready after 30 s: port 1: nobody listens there',
+    assert.deepEqual(ended('is not ready after 30 s: port 1: nothing listens there'), [
+      'service web is not ready after 30 s: port 1: nothing listens there',
       'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout; its output:',
     ])
     const fell = gate(false, { name: 'service web', ended: 'ended (exit 7) while gate test ran' })

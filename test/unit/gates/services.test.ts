@@ -179,7 +179,7 @@ test('one that never gets ready is a red result with its last lines, and no gate
     [
       {
         ...wanted,
-        ended: `is not ready after 1 s: port ${ready.port}: nobody listens there`,
+        ended: `is not ready after 1 s: port ${ready.port}: nothing listens there`,
         output: 'key ***\nwaiting for something\n',
       },
     ],
@@ -361,7 +361,7 @@ test('one that left and answers no more is red, with the log that it wrote', asy
   const [gate, service] = await run()
   assert.deepEqual(
     [gate?.ok, service?.name, service?.ended],
-    [true, 'service web', 'answers no more: nobody listens there'],
+    [true, 'service web', 'answers no more: nothing listens there'],
   )
   assert.match(service?.output ?? '', /Error: asked for a page that it cannot bear/)
 })
@@ -535,7 +535,7 @@ test('what somebody else runs is asked again behind the gates, also green ones',
     (await run()).map(({ name, ok, ended }) => [name, ok, ended]),
     [
       ['test', true, 'exit 0'],
-      ['service web', false, 'answers no more: nobody listens there'],
+      ['service web', false, 'answers no more: nothing listens there'],
     ],
   )
 })

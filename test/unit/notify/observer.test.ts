@@ -69,7 +69,7 @@ test('a job waits for receivers for seconds at most; a failing receiver is warne
   for (const count of [1, 2]) await notifier.event(waited, iterations(count))
   await notifier.settle()
   assert.deepEqual(warnings, [
-    'notify: teams was not told: : :error::HTTP 500 red',
-    'notify: slack was not told: no answer in time; the job did not wait any longer',
+    'notify: teams: not sent: : :error::HTTP 500 red',
+    'notify: slack: not sent: no answer in time; the job did not wait any longer',
   ])
 })

@@ -191,15 +191,15 @@ test('configurations of other tools: commands are proposed as gates, notes say t
   ])
   assert.deepEqual(told('ralph-tui', '.ralph-tui'), [
     `.ralph-tui/config.toml: it says agent: opencode; fallback-agent: claude; model: anthropic/claude-sonnet; max-iterations: 12; max-attempts: 2. ${rest}`,
-    '.ralph-tui/config.toml: not read, with what stands in its place: errorHandling: max-attempts, and the breaker.',
+    '.ralph-tui/config.toml: not read, with what replaces it: errorHandling: max-attempts, and the breaker.',
   ])
   assert.deepEqual(told('frankbria', '.ralphrc'), [
     `.ralphrc: it says calls-per-hour: 80; iteration-timeout: 20m; agent-args: --allowedTools Write,Read,Edit,Bash(npm *); breaker.noProgress: 3. ${rest}`,
-    '.ralphrc: not read, with what stands in its place: CLAUDE_OUTPUT_FORMAT: each agent is read in its own format.',
+    '.ralphrc: not read, with what replaces it: CLAUDE_OUTPUT_FORMAT: each agent is read in its own format.',
   ])
   assert.deepEqual(told('orchestrator', 'ralph.yml'), [
     `ralph.yml: it says agent: claude; max-iterations: 40; max-cost-usd: 12; max-agent-time: 7200s; instructions: Search before you build. ${rest}`,
-    'ralph.yml: not read, with what stands in its place: event_loop.prompt_file: ralph plan --from FILE.',
+    'ralph.yml: not read, with what replaces it: event_loop.prompt_file: ralph plan --from FILE.',
   ])
   assert.deepEqual(project('steps').gates, { test: 'go test ./...' })
   assert.match(

@@ -181,7 +181,7 @@ A member takes a tool home.
     const text =
       '# Tasks: [FEATURE NAME]\n\n## Phase 3: User Story 1 - [Title] (Priority: P1)\n\n- [ ] T012 [US1] Create [Entity1] model'
     const [mistake] = mistakesOf(...files({ [`${folder}/tasks.md`]: text }))
-    assert.match(mistake?.found ?? '', /a template that nobody filled in/)
+    assert.match(mistake?.found ?? '', /a template that is not filled in/)
   })
 })
 

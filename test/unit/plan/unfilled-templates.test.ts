@@ -9,7 +9,7 @@ test('a template without a story is left out with a word, and no session is give
   const words = { path: 'PRD.md', text: template.replace(/^- /gm, '- note: ') }
   const { prose, notes } = documentsOf(words)
   assert.deepEqual(prose, [])
-  assert.match(notes.join('\n'), /a template that nobody filled in.*PRD\.md/)
+  assert.match(notes.join('\n'), /a template that is not filled in.*PRD\.md/)
 })
 
 test('a document of people with a link and one gap is no template', () => {

@@ -321,7 +321,7 @@ test('an error with output shows it folded', () => {
   assert.ok(comment.includes('**Next:** See its output; then go on with `/ralph run`.'))
   assert.ok(
     comment.includes(
-      '<details><summary>What was seen</summary>\n\n```text\nsee its output:\nnpm ERR! no lockfile\n```',
+      '<details><summary>Output</summary>\n\n```text\nsee its output:\nnpm ERR! no lockfile\n```',
     ),
   )
 })

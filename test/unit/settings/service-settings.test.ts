@@ -52,8 +52,8 @@ test('the environment is names of ours, or values; what is never handed over is 
   assert.deepEqual(settings.services[0]?.environment, { PORT: '3000', ON: 'true', GITHUB_TOKEN: 'x' })
   assert.deepEqual(settings.services[1]?.inherit, ['HOME', 'ANTHROPIC_API_KEY'])
   assert.deepEqual(notes, [
-    'ralph.config.yml: services: GITHUB_TOKEN is never handed to services',
-    'ralph.config.yml: services: ANTHROPIC_API_KEY is never handed to services',
+    'ralph.config.yml: services: GITHUB_TOKEN is never passed to services',
+    'ralph.config.yml: services: ANTHROPIC_API_KEY is never passed to services',
   ])
 })
 

@@ -122,8 +122,8 @@ test('names of variables', () => {
   })
   assert.deepEqual(settings.agentEnv, ['GITHUB_TOKEN'])
   assert.deepEqual(notes, [
-    'input agent-env: GITHUB_TOKEN is never handed to the agent',
-    'input gate-env: ANTHROPIC_API_KEY is never handed to gates',
+    'input agent-env: GITHUB_TOKEN is never passed to the agent',
+    'input gate-env: ANTHROPIC_API_KEY is never passed to gates',
   ])
 })
 
