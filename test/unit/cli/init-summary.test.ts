@@ -41,7 +41,7 @@ test('however much is missing: twelve lines, the worst first', async () => {
   assert.ok(lines.length <= 12, `${lines.length} lines`)
   const at = lines.findIndex((line) => line.startsWith('Missing'))
   assert.equal(lines[at], 'Missing  a gate that runs tests')
-  assert.equal(lines[at + 1]?.trim(), 'the commit of the action in the place of <sha>: no run starts in CI')
+  assert.equal(lines[at + 1]?.trim(), 'the commit of the action instead of <sha>: no run starts in CI')
   assert.match(lines[at + 3] ?? '', /^ +and \d more: see the warnings above$/)
   for (const word of ['no gate runs tests', '<sha>', 'cannot install cursor'])
     assert.ok(out.includes(word), `the warnings say ${word} in full`)
