@@ -1,4 +1,4 @@
-// Finds places in files in what gates print, so that a check can show each message where it belongs.
+// Finds places in files in the output of gates, so that a check can show each message at its line.
 
 import type { Annotation } from '../engine/model/gate.ts'
 import { truncate } from '../engine/model/text.ts'
@@ -6,10 +6,10 @@ import { withoutControls } from '../system/workflow-commands.ts'
 import type { ResolvePath } from './resolver.ts'
 
 const MAX_ANNOTATIONS = 50
-/** More are found than shown, for those in changed files come first. */
+/** More are found than are shown, because those in changed files are shown first. */
 const MAX_FOUND = 500
 const MAX_MESSAGE = 600
-/** Only so much of a line is looked at. */
+/** Characters of a line that are read. */
 const MAX_LINE = 1_000
 
 type LinePlace = { name: string; line: string }
@@ -23,28 +23,28 @@ const PLACED = [
   /^(?<level>[ew]): (?<name>\S{1,500}?):(?<line>\d{1,7}):\d{1,7}:? (?<text>.*)$/,
   /^\s+(?<text>[\w.$]{1,200}(?:Error|Exception|Failure)\w{0,50}) at (?<name>[\w.-]{1,200}):(?<line>\d{1,7})$/,
 ]
-/** In a line that a place begins: `:1:2: text`, `:1: text`, `:1:2 - error TS1: text`, `:1:2 lint/rule`. */
+/** In a line that begins with a place: `:1:2: text`, `:1: text`, `:1:2 - error TS1: text`, `:1:2 lint/rule`. */
 const PLACE_FIRST =
   /:(\d{1,7})(?::\d{1,7})?(?::(?=\s|$)| - | (?=(?:lint|parse|format|assist|suppressions)\b))\s*/
-/** A place alone, which belongs to what was said before: cargo and ruff, vitest, frames of a stack, node's TAP, go's panic. */
+/** A place without a message, which belongs to the message before it: cargo and ruff, vitest, stack frames, node's TAP, go's panic. */
 const FRAME = /^\s*(?:(?:-->|❯|at|location:|File:)\s|\/\S+ \+0x[\da-f]+$)/
 const HEADING =
   /^(?:error|warning|panic)(?:\[\w+\])?:|^(?:[\w.]*(?:Error|Exception|Failure))\b|^(?:not ok\b|[✖✗×●]\s|FAIL\b|--- FAIL)|^[A-Z]{1,4}\d{3,4}\s/
 /** The name of a test that failed. */
 const TEST = /^(?:✖|✗|×|●|not ok|FAIL|--- FAIL)\s+([^:]*?)(?: \([\d.]+ ?m?s\))?$/
-/** What pytest, testify and biome say only near the place. */
+/** A message that pytest, testify and biome print near the place, not in its line. */
 const NEARBY = /^\s*(?:Error:|[×✖!ℹi])\s+(.*)$/
 
 /**
- * The first `most` places in known files that the output names, in its order, each with what was said about it: tsc,
- * eslint, biome, node --test, jest, vitest, pytest, mypy, ruff, go, cargo, javac, maven and whatever writes
- * `path:line:col: message`. A place that means no file is left out.
+ * The first `most` places in known files that the output names, in its order, each with its message: tsc, eslint, biome,
+ * node --test, jest, vitest, pytest, mypy, ruff, go, cargo, javac, maven and any tool that writes `path:line:col: message`. A place
+ * in an unknown file is left out.
  */
 export function annotationsFrom(output: string, resolve: ResolvePath, most = MAX_FOUND): Annotation[] {
-  return new Reader(plainLines(output), resolve).read(most)
+  return new Reader(outputLines(output), resolve).read(most)
 }
 
-/** What a check shows: those in changed files first, else in the order given; of two at one line with one message the first. */
+/** The annotations that a check shows: those in changed files first, without repetitions. */
 export function selectAnnotations(
   found: readonly Annotation[],
   isChanged: (path: string) => boolean,
@@ -61,14 +61,14 @@ class Reader {
   readonly #lines: readonly string[]
   readonly #resolve: ResolvePath
   readonly #found = new Map<string, Annotation>()
-  /** The last line that says what went wrong; '' once a place was found for it. */
+  /** The last line with an error message; '' once a place was found for it. */
   #heading = ''
   /** The file that eslint's list is about. */
   #listed: string | null = null
   /** The innermost known place of a traceback. */
   #frame: LinePlace | null = null
-  /** What pytest says about the failure (`E ...`). */
-  #said = ''
+  /** Pytest's message on the failure (`E ...`). */
+  #pytestMessage = ''
 
   constructor(lines: readonly string[], resolve: ResolvePath) {
     this.#lines = lines
@@ -84,10 +84,10 @@ class Reader {
     return [...this.#found.values()]
   }
 
-  /** What says both place and message first, then places that belong to a message before or after them. */
+  /** Tries lines with place and message first, then places whose message is before or after them. */
   #readLine(line: string, at: number): boolean {
-    for (const placed of PLACED) {
-      const { name = '', line: number = '', level, text = '' } = placed.exec(line)?.groups ?? {}
+    for (const pattern of PLACED) {
+      const { name = '', line: number = '', level, text = '' } = pattern.exec(line)?.groups ?? {}
       if (name !== '') return this.#add({ name, line: number }, text, levelOf(level))
     }
     return (
@@ -129,13 +129,15 @@ class Reader {
     const name = this.#resolve(before) === null ? (before.split(/[\s(]/).at(-1) ?? '') : before
     const [kind = '', word] = /^(?:fatal )?(error|warning|note|info|notice)\b:?\s*/i.exec(rest) ?? []
     const text = rest.slice(kind.length)
-    const isBare =
+    const isWithoutMessage =
       /^(?:\w+(?:Error|Exception|Failed|Exit))?$|^(?:lint|parse|format|assist|suppressions)\b/.test(text)
-    const near = isBare ? this.#said || this.#after(at) || this.#heading || text || 'failed here' : text
+    const near = isWithoutMessage
+      ? this.#pytestMessage || this.#after(at) || this.#heading || text || 'failed here'
+      : text
     // eslint's unix format says the level at the end: `[Warning/rule]`.
     const isWarning = word === undefined && /\[Warning(?:\/[^\]]*)?\]$/.test(line)
     if (!this.#add({ name, line: number }, near, isWarning ? 'warning' : levelOf(word))) return false
-    this.#said = ''
+    this.#pytestMessage = ''
     return true
   }
 
@@ -145,17 +147,17 @@ class Reader {
     return place !== null && this.#add(place, (this.#lines[at + 1] ?? 'panicked here').trim(), 'failure')
   }
 
-  /** The innermost known `File "path", line 1` (Python) or `path:1` (Node) belongs to the error that stands below. */
+  /** The innermost known `File "path", line 1` (Python) or `path:1` (Node) belongs to the error below it. */
   #readTrace(line: string): boolean {
-    // Two of them: Node 20 takes no name twice in one.
+    // Two expressions: Node 20 refuses one with the same group name twice.
     const python = /^\s*File "(?<name>[^"]+)", line (?<number>\d{1,7})/
     const node = /^(?<name>\S+):(?<number>\d{1,7})$/
     const { name = '', number = '' } = (python.exec(line) ?? node.exec(line))?.groups ?? {}
     const frame = name === '' ? undefined : line
-    const said = /^E\s{1,8}(\S.*)$/.exec(line)?.[1]
+    const message = /^E\s{1,8}(\S.*)$/.exec(line)?.[1]
     if (frame !== undefined && this.#resolve(name) !== null) this.#frame = { name, line: number }
-    if (said !== undefined) this.#said ||= said
-    if (frame !== undefined || said !== undefined) return true
+    if (message !== undefined) this.#pytestMessage ||= message
+    if (frame !== undefined || message !== undefined) return true
     const place = this.#frame
     if (place === null || !/^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure)\b/.test(line))
       return false
@@ -163,7 +165,7 @@ class Reader {
     return this.#add(place, line, 'failure')
   }
 
-  /** The first known one after a heading. */
+  /** A stack frame: the first one in a known file gets the heading as its message. */
   #readFrame(line: string): boolean {
     if (!FRAME.test(line)) return false
     const place = placeAtEnd(line.trim().replace(/[)'"]$| \+0x[\da-f]+$/, ''))
@@ -172,16 +174,16 @@ class Reader {
     return true
   }
 
-  /** Keeps a line that says what went wrong, for a place that follows. */
+  /** Remembers an error message for a place that follows. */
   #remember(text: string): void {
-    // What a test threw stands below its name.
+    // The error that a test threw is printed below the test's name.
     const name = TEST.exec(this.#heading)?.[1]
     const isThrown = name !== undefined && /^[\w.]*(?:Error|Exception|Failure)\b/.test(text)
     if (HEADING.test(text)) this.#heading = isThrown ? `${name}: ${text}` : text
-    if (/^_{3,}|^={3,}/.test(text)) this.#said = ''
+    if (/^_{3,}|^={3,}/.test(text)) this.#pytestMessage = ''
   }
 
-  /** What one of the next lines says, or ''. */
+  /** A message in one of the next lines, or ''. */
   #after(at: number): string {
     for (const line of this.#lines.slice(at + 1, at + 12)) {
       const text = NEARBY.exec(line)?.[1]
@@ -202,11 +204,11 @@ function levelOf(word: string | undefined): Annotation['level'] {
   return /^w/i.test(word) ? 'warning' : 'notice'
 }
 
-function plainLines(output: string): string[] {
+function outputLines(output: string): string[] {
   return output.split(/\r\n|\n|\r/).map((line) => withoutControls(unwrapGoTest(line.slice(0, MAX_LINE))))
 }
 
-/** What `go test -json` wraps a line of output in. */
+/** The line of output inside of an event of `go test -json`; any other line as it is. */
 function unwrapGoTest(line: string): string {
   const at = line.startsWith('{"Time":') ? line.indexOf(OUTPUT) : -1
   return at === -1 ? line : line.slice(at + OUTPUT.length).replace(/(?:\\n)?"\}$/, '')

@@ -4,7 +4,7 @@ import type { TestCounts } from '../engine/model/gate.ts'
 const NUMBER_FIRST = /(\d+) ([a-z]+)/g
 const WORD_FIRST = /((?:expected )?[a-z]+)(?:: |=| {1,4})(\d+)/g
 
-/** A line that says how many, by runner, and how it says it. */
+/** Summary lines by runner, and in which order each has number and word. */
 const SUMMARIES: readonly (readonly [line: RegExp, pairs: RegExp])[] = [
   // node --test, and what else speaks TAP
   [/^(?:ℹ|#) (?:pass|fail|cancelled|skipped|todo) {1,4}\d+$/, WORD_FIRST],
@@ -24,7 +24,7 @@ const SUMMARIES: readonly (readonly [line: RegExp, pairs: RegExp])[] = [
   // gradle
   [/^\d+ tests? completed(?:, \d+ (?:failed|skipped)){0,2}$/, NUMBER_FIRST],
 ]
-/** go test counts none: a line a test, in words (`-v`) or as JSON. Those of subtests are indented, or have a slash. */
+/** `go test` prints no counts, but a line for each test, as text (`-v`) or as JSON. Subtests are indented, or have a slash. */
 const GO_TEST = /^--- (PASS|FAIL|SKIP): |^\{.*"Action":"(pass|fail|skip)".*"Test":"[^"/]+"/
 
 const WORDS = new Map<string, Exclude<keyof TestCounts, 'empty'> | 'total'>(
@@ -34,12 +34,12 @@ const WORDS = new Map<string, Exclude<keyof TestCounts, 'empty'> | 'total'>(
     ...{ error: 'failed', errors: 'failed', successes: 'failed' },
     ...{ skip: 'skipped', skipped: 'skipped', pending: 'skipped', todo: 'skipped', ignored: 'skipped' },
     ...{ xfailed: 'skipped', 'expected failures': 'skipped' },
-    // What is not said of these has passed.
+    // Of a total, tests that are not counted as failed or skipped have passed.
     ...{ run: 'total', test: 'total', tests: 'total' },
   } as const),
 )
 /**
- * A file that node --test ran and that held no test is reported as one, by its path; go says it of a package.
+ * A file without tests, which `node --test` reports as one passed test named by its path, and a package without tests in go.
  */
 const EMPTY =
   /^(?:✔|ok \d+ -) (?:\S*\/)?[\w.-]+\.[cm]?[jt]sx?(?: \([\d.]+ms\))?$|^ok\s+\S+\s.*\[no tests to run\]$/

@@ -1,14 +1,14 @@
-// Which lines of a change no test ran. Pure.
+// Finds the changed lines that no test ran. Pure.
 import type { Annotation } from '../engine/model/gate.ts'
 import type { ResolvePath } from './resolver.ts'
 
-/** Lines of files as they are after a change: those that it wrote. */
+/** The lines that a change wrote, by file, as numbered after it. */
 export type ChangedLines = ReadonlyMap<string, readonly number[]>
 
-/** How often each line ran, by file: lines with nothing to run are none of them. */
+/** How often each line ran, by file; lines without code are missing. */
 export type Hits = Map<string, Map<number, number>>
 
-/** A file is known of which no line is said; a line that is said twice ran as often as it is said at most. */
+/** Adds a file, and a line of it where one is passed. Of several counts for a line the greatest holds. */
 export function addHits(hits: Hits, name: string, line = 0, times = 0): void {
   const lines = hits.get(name) ?? new Map<number, number>()
   hits.set(name, lines)
@@ -19,20 +19,20 @@ export function addHits(hits: Hits, name: string, line = 0, times = 0): void {
 /** Why a gate with exit code 0 is red. */
 export type RedReason = { ended: string; output: string }
 
-type Missed = { path: string; from: number; to: number }
+type MissedLines = { path: string; from: number; to: number }
 export type ChangeCoverage = {
   /** Changed lines that can run, and those of them that did. */
   lines: number
   ran: number
-  /** Lines that did not, those in a row together. */
-  missed: Missed[]
-  /** Changed files of a kind that the report knows, which it does not name; tests are none of them. */
+  /** Changed lines that did not run, consecutive ones together. */
+  missed: MissedLines[]
+  /** Changed files that the report does not name although it names others with their extension; without tests. */
   unknown: string[]
 }
 
 /**
- * `reports`: how often each line ran, by whatever they call the file. `countsUnknown`: nothing ran of changed files that
- * they do not name, which tools leave out that no test loads.
+ * `reports`: hits by the file names of the tool. `countsUnknown`: changed files that no report names count as not run, because
+ * tools leave out files that no test loads.
  */
 export function measureChange(
   changed: ChangedLines,
@@ -47,16 +47,18 @@ export function measureChange(
     addHits(known, path)
     for (const [line, times] of lines) addHits(known, path, line, times)
   }
-  const kinds = new Set(reports.flatMap((hits) => [...hits.keys()].map(kindOf)).filter((kind) => kind !== ''))
+  const kinds = new Set(
+    reports.flatMap((hits) => [...hits.keys()].map(extensionOf)).filter((kind) => kind !== ''),
+  )
   const covered: ChangeCoverage = { lines: 0, ran: 0, missed: [], unknown: [] }
   for (const [path, numbers] of changed) {
     const lines = known.get(path)
     if (lines === undefined) {
-      if (!kinds.has(kindOf(path)) || TESTS.test(path)) continue
+      if (!kinds.has(extensionOf(path)) || TESTS.test(path)) continue
       covered.unknown.push(path)
       if (!countsUnknown) continue
     }
-    let last: Missed | null = null
+    let last: MissedLines | null = null
     for (const line of numbers) {
       const times = lines === undefined ? 0 : lines.get(line)
       if (times === undefined) continue
@@ -73,10 +75,10 @@ export function measureChange(
   return covered
 }
 
-/** Coverage of tests is not measured, and declarations have no code to run. */
+/** Files whose coverage does not matter: tests, and declarations without code. */
 const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|conftest|e2e)(?:[/._-]|$)|\.d\.[cm]?ts$/i
 
-function kindOf(path: string): string {
+function extensionOf(path: string): string {
   return /\.\w+$/.exec(path)?.[0] ?? ''
 }
 

@@ -1,4 +1,4 @@
-// What a gate shows beside its exit: tests, places in the code, lines that no test ran, and what changed since the base.
+// Evidence of a gate beside its exit code: counts of tests, places in the code, coverage, and differences to the base.
 import { relative } from 'node:path'
 import type { Annotation, Gate, GateBaseline, GateResult, TestCounts } from '../engine/model/gate.ts'
 import type { GateRun } from '../engine/model/ports.ts'
@@ -10,7 +10,7 @@ import { type ChangedLines, measureChange, type RedReason, reportCoverage } from
 import type { Stamps, TreeFolders } from './report-files.ts'
 import { createResolver } from './resolver.ts'
 
-/** The code that gates look at. */
+/** Reads the code that gates check. */
 export type CodeReader = {
   /** Its files, by path. */
   files(commit: string): Promise<readonly string[]>
@@ -49,7 +49,7 @@ export async function stampsBefore(
   return fileStamps(where, patterns)
 }
 
-/** The run with all that it shows. One that left too much of a change without a test becomes red. */
+/** The run with its evidence. A green gate becomes red where coverage is below the threshold, or where it counts new failures itself. */
 export async function withEvidence(
   gate: Gate,
   ran: GateOutcome,
@@ -61,11 +61,11 @@ export async function withEvidence(
   const tests = evidence.tests ?? testCounts(ran.output)
   const clean = (text: string, most: number) => oneLine(options.redact(withoutControls(text)), most)
   const failures = ran.ok && evidence.red === null ? hiddenFailures(tests, run, gate.name) : null
-  const compared =
+  const comparison =
     ran.ok && failures === null
       ? compareWithBaseline(run.baseline[gate.name], ran.ms, tests, run)
       : NO_DIFFERENCE
-  const remarks = [...evidence.remarks, ...compared.remarks].slice(0, MAX_REMARKS)
+  const remarks = [...evidence.remarks, ...comparison.remarks].slice(0, MAX_REMARKS)
   // Checked here for all sources: an invalid line number would make the state unreadable.
   const annotations = evidence.annotations
     .filter(({ line }) => Number.isSafeInteger(line) && line >= 1)
@@ -81,7 +81,7 @@ export async function withEvidence(
     ...red,
     ...hidden,
     ...(tests === null ? {} : { tests }),
-    ...(compared.findings.length === 0 ? {} : { findings: compared.findings }),
+    ...(comparison.findings.length === 0 ? {} : { findings: comparison.findings }),
     ...(remarks.length === 0 ? {} : { remarks: remarks.map((one) => clean(one, MAX_REMARK_LENGTH)) }),
     ...(annotations.length === 0 ? {} : { annotations }),
   }
@@ -107,13 +107,13 @@ async function readEvidence(
 ): Promise<FileEvidence> {
   const folder = relative(top, cwd).replaceAll('\\', '/')
   const resolve = createResolver(new Set(await code.files(run.commit)), folder === '' ? '' : `${folder}/`)
-  const { readFresh } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
+  const { readNewFiles: readFresh } = await import(/* webpackChunkName: "evidence" */ './report-files.ts')
   const { readReports, readCoverage } = await import(/* webpackChunkName: "evidence" */ './reports.ts')
   const { texts, remarks } = await readFresh({ top, cwd }, gate.report ?? [], before)
   const placeIn = (text: string) => annotationsFrom(text, resolve, 1)[0] ?? null
   const reports = readReports(texts, { resolve, placeIn })
   const changed = run.from === run.commit ? NO_LINES : await code.changedLines(run.from, run.commit)
-  const told: FileEvidence = { ...NO_EVIDENCE, ...reports, remarks: [...remarks, ...reports.remarks] }
+  const evidence: FileEvidence = { ...NO_EVIDENCE, ...reports, remarks: [...remarks, ...reports.remarks] }
   if (gate.coverage !== undefined && ok && changed.size > 0) {
     const { file } = gate.coverage
     // Code that people pushed needs no tests.
@@ -122,18 +122,20 @@ async function readEvidence(
     const hits = fresh.texts.flatMap((one) => readCoverage(one, fresh.remarks) ?? [])
     const covered = measureChange(changed, hits, resolve, threshold !== null)
     const coverage =
-      hits.length === 0 ? noCoverage(threshold, fresh.remarks) : reportCoverage(file, threshold, covered)
-    told.annotations = [...told.annotations, ...coverage.annotations]
-    told.remarks.push(...fresh.remarks, ...coverage.remarks)
-    told.red = coverage.red
+      hits.length === 0
+        ? reportMissingCoverage(threshold, fresh.remarks)
+        : reportCoverage(file, threshold, covered)
+    evidence.annotations = [...evidence.annotations, ...coverage.annotations]
+    evidence.remarks.push(...fresh.remarks, ...coverage.remarks)
+    evidence.red = coverage.red
   }
-  return { ...told, annotations: selectAnnotations(told.annotations, (path) => changed.has(path)) }
+  return { ...evidence, annotations: selectAnnotations(evidence.annotations, (path) => changed.has(path)) }
 }
 
 const NO_LINES: ChangedLines = new Map()
 
-/** Without a file that says what tests ran of the change, a threshold is not reached. */
-function noCoverage(threshold: number | null, remarks: readonly string[]): FileEvidence {
+/** Without a coverage file, a threshold is not reached. */
+function reportMissingCoverage(threshold: number | null, remarks: readonly string[]): FileEvidence {
   const ended = `nothing says what tests ran of the change, ${threshold} % asked`
   const red = threshold === null ? null : { ended, output: `\n${ended}: ${remarks.join('; ')}\n` }
   return { ...NO_EVIDENCE, red }
@@ -146,7 +148,7 @@ const SLOW_MS = 10_000
 type Comparison = { remarks: string[]; findings: string[] }
 const NO_DIFFERENCE: Comparison = { remarks: [], findings: [] }
 
-/** What a green gate does slower, and what it no longer does. */
+/** How a green gate differs from the base: slower, fewer tests, more skipped tests. */
 function compareWithBaseline(
   before: GateBaseline | undefined,
   ms: number,
@@ -156,12 +158,12 @@ function compareWithBaseline(
   if (before === undefined) return NO_DIFFERENCE
   const [remarks, findings]: [string[], string[]] = [[], []]
   const times = ms / Math.max(before.ms, 1)
-  // A clean clone has no caches of build tools: there a compiler takes its full time.
+  // The final verification runs in a clean clone without build caches, where tools take their full time.
   if (of !== 'whole' && times >= SLOWER && ms >= SLOW_MS)
     remarks.push(
       `took ${seconds(ms)} s, and ${seconds(before.ms)} s on the base: ${Math.floor(times)} times as long`,
     )
-  // The tests of the fork point are fewer than those that the stories since then left.
+  // Former tests are fewer than those that the stories have added since, so their counts are not compared.
   if (of === 'whole' && asItWas === true) return { remarks, findings }
   const [had, has] = [testsRun(before.tests ?? null), testsRun(tests)]
   const [skippedBefore, skipped] = [before.tests?.skipped ?? 0, tests?.skipped ?? 0]

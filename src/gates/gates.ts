@@ -59,13 +59,13 @@ export type GatesOptions = {
   /** Called when gates first run. */
   services?: () => Promise<Services>
   after?: AfterGates
-  /** What results depend on beside a gate and its tree; left out where none counts again. */
+  /** What results depend on beside a gate and its tree; left out where no result may be reused. */
   reuse?: ReuseFacts
 }
 
 /**
- * Looks at the work once its gates are green, beside the services that they had. `as`: the gates' user, as which a program
- * may end without ending the services; null for our own.
+ * A check that runs after green gates, while the services still run. `as`: the user of gates, for programs whose end must not end the
+ * services; null for the runner's own user.
  */
 export type AfterGates = (
   run: GateRun,
@@ -73,7 +73,7 @@ export type AfterGates = (
   as: OtherUser | null,
 ) => Promise<readonly GateResult[]>
 
-/** As whom a gate runs, with what environment, and by which mark what it leaves running is found. */
+/** The user and environment of a gate's process, and the mark by which processes that it leaves are found. */
 type GateProcess = { as: OtherUser | null; env: Readonly<Record<string, string>>; mark?: string }
 
 const PIPED_SCRIPT = `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`
@@ -151,14 +151,14 @@ export function createGates(options: GatesOptions): GatesPort {
     }
   }
 
-  /** Root's work goes by path, so a tree that services of the other user live in stays as it is. */
+  /** Root works by path, so the tree is not restored while services of the other user run, which could replace folders by links. */
   async function restoreTree(commit: string): Promise<void> {
     if (user !== null && services !== undefined) return
     await user?.revoke()
     await options.restore(commit).finally(() => user?.grant())
   }
 
-  async function leavePlace(): Promise<void> {
+  async function closePlace(): Promise<void> {
     if ((await services)?.isUp() === true) return
     const left = place
     place = null
@@ -167,7 +167,7 @@ export function createGates(options: GatesOptions): GatesPort {
 
   async function close(): Promise<void> {
     await (await services)?.[Symbol.asyncDispose]()
-    await leavePlace()
+    await closePlace()
   }
 
   async function runGates(
@@ -229,7 +229,7 @@ export function createGates(options: GatesOptions): GatesPort {
     async run(request, signal) {
       const run = withTagsOfGates(request, options.gates)
       services ??= options.services?.()
-      // Once for all of them: it takes a walk over the tree.
+      // Once for all gates, because it walks the whole tree.
       await user?.grant()
       try {
         place ??= await newPlace()
@@ -242,7 +242,7 @@ export function createGates(options: GatesOptions): GatesPort {
         return results.map((one) => ({ ...one, advisory: true, asItWas: true as const }))
       } finally {
         await user?.revoke()
-        await leavePlace()
+        await closePlace()
       }
     },
     ...(options.reuse === undefined ? {} : { keys: createKeys(options.gates, options.reuse) }),
@@ -275,7 +275,7 @@ function createKeys(gates: readonly Gate[], facts: ReuseFacts): NonNullable<Gate
   return (commit, base) => reuseKeys(gates, { commit, base }, facts)
 }
 
-/** The services that a gate beside the story's own needs come up with it. */
+/** Adds the tags of gates that run in addition (`also`), so that the services which they need are started. */
 function withTagsOfGates(run: GateRun, gates: readonly Gate[]): GateRun {
   const { tags, also = [] } = run
   if (tags === null || also.length === 0) return run
@@ -289,7 +289,7 @@ function markAlone(result: GateResult, together: ReadonlySet<string>): GateResul
   return { ...result, remarks, alone: true }
 }
 
-/** A gate that ran more than once says so, and its log has all tries. `isSame`: what it left was thrown away in between. */
+/** Adds a remark to a gate that ran more than once; the log has all tries. `isSame`: the tree was restored before each try. */
 function reportTries(
   shown: GateReport,
   tries: readonly GateOutcome[],

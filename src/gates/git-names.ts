@@ -1,9 +1,10 @@
-// Names that mean something to git, in every spelling that a file system may take for theirs, and what `git fsck --strict`
-// refuses of them: a server that checks objects (receive.fsckObjects) would refuse the branch for ever (git's path.c, fsck.c).
+// Names that are special to git, in every spelling that a file system may treat as the same name, and which of their uses
+// `git fsck --strict` refuses: a server that checks objects (receive.fsckObjects) would refuse the branch for ever (git's path.c,
+// fsck.c).
 
 type Special = 'gitmodules' | 'gitattributes' | 'gitignore' | 'mailmap'
 
-/** The short name that NTFS gives where the plain ones are taken begins so. */
+/** How the hashed short name on NTFS begins, which is used where the usual short names are taken. */
 const SHORT: Readonly<Record<Special, string>> = {
   gitmodules: 'gi7eba',
   gitattributes: 'gi7d29',
@@ -18,21 +19,21 @@ const SPELLINGS: readonly (readonly [Special, RegExp])[] = [
   ['mailmap', spellingsOf('mailmap')],
 ]
 
-/** Of the name folded; NTFS knows short names of eight letters, digits behind the tilde. */
+/** All spellings of a folded name, with the short names of NTFS: eight characters, a tilde and digits at the end. */
 function spellingsOf(name: Special): RegExp {
   const begin = SHORT[name]
   const digits = [0, 1, 2, 3, 4, 5, 6].map((count) => `${begin.slice(0, count)}~[1-9]\\d{${6 - count}}`)
   return new RegExp(`^(?:\\.${name}|${name.slice(0, 6)}~\\d+|${digits.join('|')})$`)
 }
 
-/** Which of them a folded name may be taken for. */
+/** The special name that a folded name may be taken for, or null. */
 export function specialName(name: string): Special | null {
   return SPELLINGS.find(([, spelling]) => spelling.test(name))?.[0] ?? null
 }
 
 export type Entry = { folded: string; isLink: boolean; content: Uint8Array | null | undefined }
 
-/** What git would refuse of such a name in a path, or null. */
+/** Why git would refuse a special name in this path, or null. */
 export function specialFault({ folded, isLink, content }: Entry): string | null {
   const names = folded.split('/').map(specialName)
   const folder = names.slice(0, -1).find((name) => name !== null)
@@ -40,7 +41,7 @@ export function specialFault({ folded, isLink, content }: Entry): string | null 
   const special = names.at(-1) ?? null
   if (special === null) return null
   if (isLink) return 'git reads no link in the place of such a file'
-  // At the top it is refused anyway; git checks what is in one wherever it stands.
+  // In the root it is reserved anyway; git also checks the content of one in any other folder.
   if (special === 'gitmodules') return 'submodules are changed by people only'
   const isLong = special === 'gitattributes' && content != null && longestLine(content) >= MAX_LINE_BYTES
   return isLong ? `a line has ${MAX_LINE_BYTES} bytes or more: git reads no such attributes` : null

@@ -1,4 +1,4 @@
-// What an agent's diff may touch: judged from the changes alone, before the gates and again before the commit.
+// The guard: decides what an agent's diff may touch, from the changes alone, before the gates and again before the commit.
 
 import ignore from 'ignore'
 import type { Redactor } from '../isolation/redact.ts'
@@ -15,25 +15,25 @@ export type Change = {
   newMode: string
   /** Bytes of the new content. */
   size: number
-  /** The new content, of a link where it points. Left out: not looked at. `null`: could not be read, which refuses the change. */
+  /** The new content; of a link, its target. Left out: not examined. `null`: could not be read, so the change is refused. */
   content?: Uint8Array | null
-  /** The content at the fork point, where there is one: keys that stood there already are not the agent's. */
+  /** The content at the fork point, where there is one: keys that it had already were not added by the agent. */
   before?: Uint8Array | null
 }
 
 export type GuardRules = {
   /** Globs as in .gitignore, and the word `elsewhere`. */
   protectedPaths: string[]
-  /** Where `config-file` says that the configuration stands; null for its usual names, which are reserved anyway. */
+  /** The path that `config-file` sets; null for the default names, which are reserved anyway. */
   configFile: string | null
-  /** Files and folders, folded, that steer an agent in any folder. */
+  /** Folded names of settings files and folders that agents read in any folder. */
   agentSettings: readonly string[]
   secrets: Redactor
 }
 
 /**
- * Why a change may not stay. `path` is the change's own, for undoing it; `shown` is the path without secrets, for
- * people. Both are as hostile as their author.
+ * Why a change is refused. `path` is the real path, for undoing the change; `shown` is the path without secrets, for people. Both may
+ * be hostile.
  */
 export type Refusal = { path: string; shown: string; reason: string }
 
@@ -44,8 +44,8 @@ const LINK = '120000'
 export const SUBMODULE = '160000'
 
 /**
- * Every reason why these changes may not be committed; empty when the guard is content. Ralph's own folder is not
- * judged (see `isRalphPath`). May be called with the changes in portions, so that not all contents are in memory.
+ * Every reason why these changes may not be committed; empty where all are allowed. Ralph's own folder is not judged (see
+ * `isRalphPath`). Changes may be passed in portions, so that not all contents are in memory at once.
  */
 export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
   const { protectedPaths, secrets } = rules
@@ -61,7 +61,7 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
     if (isFoldedRalphPath(folded)) return []
     const elsewhere = refusesSensitive ? sensitiveKindOf(folded) : null
     const always = [
-      reservedName(folded, config, rules.agentSettings),
+      reservedReason(folded, config, rules.agentSettings),
       isProtected(change, folded) ? 'the path is protected by `protected-paths`' : null,
       elsewhere?.isReportOnly === false
         ? `it acts on ${elsewhere.actsOn}: \`protected-paths: ${PRESET}\` leaves it to people`
@@ -88,7 +88,7 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
   })
 }
 
-/** Whether `content` must be loaded before the change is judged: all but deletions, submodules and huge files. */
+/** Whether `content` must be loaded before the change is judged: for all but deletions, submodules and huge files. */
 export function needsContent({ status, newMode, size }: Change): boolean {
   return status !== 'D' && newMode !== SUBMODULE && size <= MAX_FILE_BYTES
 }
@@ -137,7 +137,7 @@ function pathFault({ path, status }: Change, folded: string): string | null {
     return 'the path is not a plain path inside the repository'
   }
   if (folded.split('/').some(isGitName)) return 'the path is, or can pass for, a `.git` folder'
-  // An existing file with such a name is people's.
+  // People may have committed such a name, so only a new one is refused.
   if (status === 'A' && /\p{Cs}/u.test(path)) return 'the path is not UTF-8'
   if (/[\p{Cc}\ufffd\u2028\u2029]/u.test(path)) return 'the path has control characters'
   if (/[\u202a-\u202e\u2066-\u2069]/.test(path))
@@ -154,7 +154,7 @@ function isGitName(folded: string): boolean {
 const AGENT_SETTINGS = "an agent's own settings are changed by people only"
 const CODEOWNERS = 'CODEOWNERS is changed by people only'
 
-/** Paths equal to or below one of these are refused, whatever is done to them. Folded. */
+/** Folded paths; every change of one of them, or of anything below, is refused. */
 const RESERVED_ROOTS: readonly (readonly [at: string, reason: string])[] = [
   ['.github/workflows', 'workflows are changed by people only'],
   ['.github/actions', "the repository's own actions are changed by people only"],
@@ -165,8 +165,8 @@ const RESERVED_ROOTS: readonly (readonly [at: string, reason: string])[] = [
 ]
 
 /**
- * Agents read `names` in any folder they work in. Something else in the place of a `.github` in a folder, such as a link,
- * would bring another folder's `mcp.json` in.
+ * Whether the path is one of the agent settings `names`, in any folder, because agents read them in every folder they work in. Also
+ * true for their first folder itself: a link named `.github` could lead to another folder with an `mcp.json`.
  */
 function isAgentSettings(folded: string, names: readonly string[]): boolean {
   const path = `/${folded}/`
@@ -176,15 +176,15 @@ function isAgentSettings(folded: string, names: readonly string[]): boolean {
   )
 }
 
-function reservedName(
+function reservedReason(
   folded: string,
   config: string | null,
   agentSettings: readonly string[],
 ): string | null {
   for (const [at, reason] of RESERVED_ROOTS) if (isAtOrBelow(folded, at)) return reason
-  // Something else in the place of the folder takes everything in it away, or brings another folder in.
+  // A file or link in the place of the folder would remove everything in it, or lead to another folder.
   if (folded === '.github') return '`.github` has to stay a folder'
-  // A folder is never a change: what stands at the name of one above the file has taken its place.
+  // A change is never a folder, so a change at the path of a parent folder has replaced that folder.
   const isConfig = config !== null && (isAtOrBelow(folded, config) || isAtOrBelow(config, folded))
   if (isConfig || /^ralph\.config\.[^/]*(?:\/|$)/.test(folded))
     return "Ralph's configuration is changed by people only"
@@ -193,7 +193,7 @@ function reservedName(
   return isAgentSettings(folded, agentSettings) ? AGENT_SETTINGS : null
 }
 
-/** A path as people write it in a setting, as git writes it. */
+/** The path of a setting in git's form. */
 function normalizePath(path: string): string {
   return path
     .split(/[\\/]/)
@@ -216,11 +216,11 @@ function createProtection(globs: string[]): (change: Change, folded: string) => 
   return (change, folded) => {
     const path = folded.replace(/^\/+/, '')
     if (ignores(path)) return true
-    // A glob may itself hold what folding takes off a path, such as a colon.
+    // A glob may contain characters that folding removes from a path, such as a colon.
     const spelled = foldText(change.path).replace(/^\/+/, '')
     if (spelled !== path && ignores(spelled)) return true
     if (change.newMode !== LINK && change.newMode !== SUBMODULE) return false
-    // A link may stand in the place of a protected folder, or of a folder above one.
+    // A link may replace a protected folder, or a parent of one.
     return ignores(`${path}/`) || literals.some((glob) => glob.startsWith(`${path}/`))
   }
 }
@@ -240,16 +240,16 @@ function sizeFault({ newMode, size }: Change): string | null {
   return `${megabytes(size)} MB; files over ${megabytes(MAX_FILE_BYTES)} MB are refused`
 }
 
-/** Attributes by which git stores other bytes than lie on the disk; a macro names them, too. Line ends are not meant. */
+/** Attributes (also inside of a macro) that make git store other bytes than the file has. Those of line ends are allowed. */
 const REWRITING = /(?:^|\s)(?:filter=|working-tree-encoding=|ident(?=\s|$))/
 
-/** What is wrong with a `.gitattributes`, or null. */
+/** Why a `.gitattributes` is refused, or null. */
 function attributesFault(change: Change, folded: string): string | null {
   if (specialName(folded.slice(folded.lastIndexOf('/') + 1)) !== 'gitattributes') return null
-  const stood = new Set(textOf(change.before).split(/\r?\n/))
+  const oldLines = new Set(textOf(change.before).split(/\r?\n/))
   const line = textOf(change.content)
     .split(/\r?\n/)
-    .find((one) => !one.trimStart().startsWith('#') && REWRITING.test(one) && !stood.has(one))
+    .find((one) => !one.trimStart().startsWith('#') && REWRITING.test(one) && !oldLines.has(one))
   return line === undefined
     ? null
     : 'filters, `ident` and encodings of the work tree make git store other bytes than the gates see: people set them'
@@ -259,7 +259,7 @@ function textOf(content: Uint8Array | null | undefined): string {
   return content ? new TextDecoder().decode(content) : ''
 }
 
-/** What is wrong with where the link points, or null. */
+/** Why the target of a link is refused, or null. */
 function linkFault(change: Change): string | null {
   if (!change.content) return 'where the link points could not be read'
   const raw = textOf(change.content)
@@ -288,16 +288,16 @@ function secretFault(change: Change, secrets: Redactor): string | null {
   if (content === null) return 'could not be read, so it could not be searched for secrets'
   if (!secrets.finds(content)) return null
   const found = secrets.findings(content)
-  const stood = before ? secrets.findings(before) : []
-  for (const { what } of stood) {
+  const oldFindings = before ? secrets.findings(before) : []
+  for (const { what } of oldFindings) {
     const at = found.findIndex((it) => it.what === what)
     if (at !== -1) found.splice(at, 1)
   }
   const first = found[0]
   if (first === undefined) return null
   const more = found.length > 1 ? ` and ${found.length - 1} more` : ''
-  // After some were taken off as old, the line of the first new one is not known.
-  const line = stood.length === 0 ? ` in line ${first.line}` : ''
+  // Findings are matched by kind only, so where old ones were removed, the line of the first new one is not known.
+  const line = oldFindings.length === 0 ? ` in line ${first.line}` : ''
   return `holds ${first.what}${line}${more}; make such values when the tests run instead of committing them`
 }
 
@@ -305,7 +305,7 @@ function megabytes(bytes: number): string {
   return (bytes / (1024 * 1024)).toFixed(1).replace(/\.0$/, '')
 }
 
-// ---------------------------------------------------------------- words for the next prompt
+// ---------------------------------------------------------------- text for the next prompt
 
 const MAX_REFUSALS = 20
 const MAX_PATH_LENGTH = 160

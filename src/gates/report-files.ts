@@ -1,4 +1,4 @@
-// The files that a gate wrote for us, found and read: they are as hostile as the code that the gate ran.
+// Finds and reads the report files that a gate wrote. They are as hostile as the code that the gate ran.
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
@@ -6,30 +6,30 @@ import { buffer } from 'node:stream/consumers'
 import ignore from 'ignore'
 import { isFolder, resolveInTree } from '../system/files.ts'
 
-/** A larger one is not read, bytes; nor are more, or more together. */
+/** The most bytes of one file, the most bytes of all, and the most files that are read. */
 const MAX_BYTES = 5 * 1024 * 1024
 const MAX_TOTAL_BYTES = 2 * MAX_BYTES
 const MAX_FILES = 300
-/** So many entries of folders are looked at for a glob, so deep. */
+/** How many entries of folders are searched for a glob, and how deep. */
 const MAX_ENTRIES = 50_000
 const MAX_DEPTH = 30
 
 /** `top` is the work tree, `cwd` the gates' folder in it. */
 export type TreeFolders = { top: string; cwd: string }
 
-/** What stands there now, by path from `cwd`: a file that is still the same when the gate has ended was not written by it. */
+/** A stamp for each file before a gate runs, by path from `cwd`: a file with the same stamp afterwards was not written by the gate. */
 export type Stamps = ReadonlyMap<string, string>
 
 export async function fileStamps(where: TreeFolders, patterns: readonly string[]): Promise<Stamps> {
   const found = new Map<string, string>()
   for (const pattern of patterns)
     for (const path of await matchingPaths(where, pattern))
-      found.set(path, await stampOf(join(where.cwd, path)))
+      found.set(path, await readStamp(join(where.cwd, path)))
   return found
 }
 
 /** Includes the ctime, which no program can set. */
-async function stampOf(file: string): Promise<string> {
+async function readStamp(file: string): Promise<string> {
   const found = await lstat(file, { bigint: true }).catch(() => null)
   return found === null ? '' : `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`
 }
@@ -39,13 +39,13 @@ async function matchingPaths(where: TreeFolders, pattern: string): Promise<strin
   const parts = pattern.split('/').filter((part) => part !== '.' && part !== '')
   const path = parts.join('/')
   const firstGlob = parts.findIndex((part) => /[*?[\\]/.test(part))
-  if (firstGlob === -1) return (await placeOf(where, path)) === null ? [] : [path]
+  if (firstGlob === -1) return (await findPlace(where, path)) === null ? [] : [path]
   const files = ignore({ ignorecase: false }).add(`/${path}`)
   const found: string[] = []
   const folders = [{ folder: parts.slice(0, firstGlob).join('/'), depth: 0 }]
   let left = MAX_ENTRIES
   for (const { folder, depth } of folders) {
-    const place = left > 0 && depth < MAX_DEPTH ? await placeOf(where, folder) : null
+    const place = left > 0 && depth < MAX_DEPTH ? await findPlace(where, folder) : null
     if (place === null || !(await isFolder(place))) continue
     const entries = await readdir(place, { withFileTypes: true }).catch(() => [])
     left -= entries.length
@@ -60,13 +60,13 @@ async function matchingPaths(where: TreeFolders, pattern: string): Promise<strin
 }
 
 /** The file of a path whose parents are real folders; null if there is none. */
-async function placeOf({ top, cwd }: TreeFolders, path: string): Promise<string | null> {
+async function findPlace({ top, cwd }: TreeFolders, path: string): Promise<string | null> {
   const place = await resolveInTree(top, relative(top, join(cwd, path)))
   return place === null || (await lstat(place).catch(() => null)) === null ? null : place
 }
 
-/** The files of one gate that are new since `before`, and why others are not read. */
-export async function readFresh(
+/** The files of one gate that were written since `before`, and remarks on files that are not read. */
+export async function readNewFiles(
   where: TreeFolders,
   patterns: readonly string[],
   before: Stamps,
@@ -76,7 +76,7 @@ export async function readFresh(
   let left = MAX_TOTAL_BYTES
   for (const pattern of patterns) {
     const paths = await matchingPaths(where, pattern)
-    const stamps = await Promise.all(paths.map((path) => stampOf(join(where.cwd, path))))
+    const stamps = await Promise.all(paths.map((path) => readStamp(join(where.cwd, path))))
     const fresh = paths.filter((path, at) => stamps[at] !== before.get(path))
     if (paths.length === 0) remarks.push(`${pattern}: there is no such file`)
     else if (fresh.length === 0)
@@ -94,8 +94,8 @@ export async function readFresh(
 }
 
 /**
- * A regular file's bytes where it really stands below `top`; `too-large` for more than `most`; null for anything else. By
- * one handle: programs may live that put another in its place, or move a folder above it, at any moment.
+ * The bytes of a regular file whose real path is below `top`; `too-large` for more than `most`; null for anything else. All checks
+ * use one handle, because a running program may replace the file or move a parent folder at any moment.
  */
 export async function readInTree(
   top: string,
@@ -104,16 +104,16 @@ export async function readInTree(
 ): Promise<Buffer | 'too-large' | null> {
   let handle: FileHandle | null = null
   try {
-    // A device may act when it is opened.
+    // Before it is opened, because opening a device may have effects.
     if (!(await lstat(file)).isFile()) return null
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const isRegular = (await handle.stat()).isFile()
-    // Of the handle itself where the system tells it.
+    // The real path of the open handle, where the system can give it.
     const place = await (process.platform === 'linux'
       ? readlink(`/proc/self/fd/${handle.fd}`)
       : realpath(file))
     if (!isRegular || !place.startsWith(`${await realpath(top)}${sep}`)) return null
-    // It may grow while it is read.
+    // One byte more than `most`, because the file may grow while it is read.
     const bytes = await buffer(handle.createReadStream({ end: most, autoClose: false }))
     return bytes.length > most ? 'too-large' : bytes
   } catch {

@@ -1,5 +1,5 @@
-// What files of a gate say: JUnit XML and SARIF (tests, places), lcov and Cobertura XML (lines that ran). They are
-// known by what they hold. Whatever cannot be read is a remark, and never ends anything. Pure.
+// Reads report files of a gate: JUnit XML and SARIF (tests, places), lcov and Cobertura XML (lines that ran). The format is
+// recognised by the content. A file that cannot be read gives a remark, and no error. Pure.
 import { parseXml, type XmlElement, XmlError } from '@rgrove/parse-xml'
 import * as z from 'zod/mini'
 import type { Annotation, TestCounts } from '../engine/model/gate.ts'
@@ -9,21 +9,24 @@ import type { ResolvePath } from './resolver.ts'
 type File = { path: string; text: string }
 type Place = { path: string; line: number }
 
-/** How what a file names is found in the repository; `placeIn`: the first place that a text of a runner names, such as a stack. */
-export type Finder = { resolve: ResolvePath; placeIn(text: string): Place | null }
+/** Finds files of the repository by the names in a report; `placeIn`: the first place that a text names, such as a stack trace. */
+export type PlaceFinder = { resolve: ResolvePath; placeIn(text: string): Place | null }
 
-type Found = { tests: TestCounts | null; annotations: Annotation[] }
+type ReportEvidence = { tests: TestCounts | null; annotations: Annotation[] }
 
-/** More places are not looked for in one file. */
+/** The most places that are read from one file. */
 const MAX_FOUND = 500
 
-/** What all files say together. */
-export function readReports(files: readonly File[], finder: Finder): Found & { remarks: string[] } {
+/** The tests and places of all files together. */
+export function readReports(
+  files: readonly File[],
+  finder: PlaceFinder,
+): ReportEvidence & { remarks: string[] } {
   const remarks: string[] = []
   const found = files.flatMap((file) => {
     const xml = (root: XmlElement) => readJunit(root, finder)
     const other = (text: string) => readSarif(JSON.parse(text), finder)
-    return attempted(file, remarks, 'neither JUnit XML nor SARIF', xml, other) ?? []
+    return readAs(file, remarks, 'neither JUnit XML nor SARIF', xml, other) ?? []
   })
   const counts = found.flatMap(({ tests }) => tests ?? [])
   const sum = (kind: Exclude<keyof TestCounts, 'empty'>) => counts.reduce((all, one) => all + one[kind], 0)
@@ -32,12 +35,12 @@ export function readReports(files: readonly File[], finder: Finder): Found & { r
   return { tests: counts.length === 0 ? null : tests, annotations, remarks }
 }
 
-/** Null where there is none to be read; then `remarks` say why. */
+/** The coverage of a file; null where it cannot be read, with the reason in `remarks`. */
 export function readCoverage(file: File, remarks: string[]): Hits | null {
-  return attempted(file, remarks, 'neither lcov nor Cobertura XML', readCobertura, readLcov)
+  return readAs(file, remarks, 'neither lcov nor Cobertura XML', readCobertura, readLcov)
 }
 
-function attempted<T>(
+function readAs<T>(
   { path, text }: File,
   remarks: string[],
   isNeither: string,
@@ -46,12 +49,12 @@ function attempted<T>(
 ): T | null {
   let why = isNeither
   try {
-    const root = text.trimStart().startsWith('<') ? rootOf(text) : null
-    // Without the mark that some editors of Windows begin with.
+    const root = text.trimStart().startsWith('<') ? parseRoot(text) : null
+    // Without a byte order mark.
     const read = root === null ? other(text.replace(/^\ufeff/, '')) : xml(root)
     if (read !== null) return read
   } catch (error) {
-    // What a parser says quotes the file.
+    // The parser's message is not used, because it quotes the file.
     const place = error instanceof XmlError ? ` (line ${error.line}, column ${error.column})` : ''
     why = `it is damaged${place}`
   }
@@ -59,8 +62,8 @@ function attempted<T>(
   return null
 }
 
-/** As surefire, gradle, pytest, jest, vitest, node --test, gotestsum and many more write it; null where it is no JUnit. */
-function readJunit(root: XmlElement, finder: Finder): Found | null {
+/** JUnit XML, as surefire, gradle, pytest, jest, vitest, node --test, gotestsum and many others write it; null for other XML. */
+function readJunit(root: XmlElement, finder: PlaceFinder): ReportEvidence | null {
   if (root.name !== 'testsuites' && root.name !== 'testsuite') return null
   const tests: TestCounts = { passed: 0, failed: 0, skipped: 0 }
   const annotations: Annotation[] = []
@@ -70,29 +73,30 @@ function readJunit(root: XmlElement, finder: Finder): Found | null {
     const end =
       bad !== undefined ? 'failed' : ends.some(({ name }) => name === 'skipped') ? 'skipped' : 'passed'
     tests[end] += 1
-    const found = bad && annotations.length < MAX_FOUND ? annotationOf(test, bad, finder) : null
+    const found = bad && annotations.length < MAX_FOUND ? annotateFailure(test, bad, finder) : null
     if (found !== null) annotations.push(found)
   }
   return { tests, annotations }
 }
 
-/** Where the failure's own words say it, else where the test stands. */
-function annotationOf(test: XmlElement, bad: XmlElement, finder: Finder): Annotation | null {
+/** The failure at the place that its text names, else at the test's own place; null where neither is known. */
+function annotateFailure(test: XmlElement, fault: XmlElement, finder: PlaceFinder): Annotation | null {
   const { name = 'a test', file = '', line = '1' } = test.attributes
-  const said = bad.attributes.message?.trim() || bad.text.trim()
+  const message = fault.attributes.message?.trim() || fault.text.trim()
   const own = finder.resolve(file)
   const place =
-    finder.placeIn(`Error: ${said}\n${bad.text}`) ?? (own === null ? null : { path: own, line: lineOf(line) })
-  return place && { ...place, message: `${name}: ${said}`, level: 'failure' }
+    finder.placeIn(`Error: ${message}\n${fault.text}`) ??
+    (own === null ? null : { path: own, line: parseLine(line) })
+  return place && { ...place, message: `${name}: ${message}`, level: 'failure' }
 }
 
-/** The number of a line as a file says it; the first where that is none. */
-function lineOf(value: unknown): number {
+/** A line number from a file; 1 where it is not valid. */
+function parseLine(value: unknown): number {
   const line = Number(value)
   return Number.isSafeInteger(line) && line >= 1 ? line : 1
 }
 
-/** So much of a file is looked at: what does not fit costs as much as what does. */
+/** How much of a file is read: invalid entries take as much time as valid ones. */
 const MAX_RUNS = 100
 const MAX_RESULTS = 20_000
 
@@ -116,8 +120,8 @@ const location = z.object({
 })
 const LEVELS = { error: 'failure', warning: 'warning', note: 'notice' } as const
 
-/** SARIF 2.1, as linters and scanners write it; whatever does not fit is left out. Throws where it is none. */
-function readSarif(json: unknown, { resolve }: Finder): Found {
+/** SARIF 2.1, as linters and scanners write it; invalid entries are left out. Throws where the JSON is no SARIF. */
+function readSarif(json: unknown, { resolve }: PlaceFinder): ReportEvidence {
   const runs = z.parse(sarif, json).runs.slice(0, MAX_RUNS)
   const results = runs.flatMap((one) => z.safeParse(run, one).data?.results.slice(0, MAX_RESULTS) ?? [])
   const annotations: Annotation[] = []
@@ -129,7 +133,7 @@ function readSarif(json: unknown, { resolve }: Finder): Found {
     const path = where && resolve(decoded(where.artifactLocation.uri))
     if (where === undefined || path == null) continue
     const message = [data.message.text, data.ruleId].filter((part) => part.trim() !== '').join(' - ')
-    annotations.push({ path, line: lineOf(where.region.startLine), message, level: LEVELS[data.level] })
+    annotations.push({ path, line: parseLine(where.region.startLine), message, level: LEVELS[data.level] })
   }
   return { tests: null, annotations }
 }
@@ -142,7 +146,7 @@ function decoded(uri: string): string {
   }
 }
 
-/** As c8, nyc, vitest, jest, coverage.py, cargo-llvm-cov and many more write it; null where it is no lcov. */
+/** lcov, as c8, nyc, vitest, jest, coverage.py, cargo-llvm-cov and many others write it; null for other text. */
 function readLcov(text: string): Hits | null {
   const hits: Hits = new Map()
   let name = ''
@@ -158,8 +162,8 @@ function readLcov(text: string): Hits | null {
 }
 
 /**
- * As coverage.py, vitest, jest, gocover-cobertura, cargo-tarpaulin and many more write it; null where it is no Cobertura.
- * Names of files are from the first source where there is but one.
+ * Cobertura XML, as coverage.py, vitest, jest, gocover-cobertura, cargo-tarpaulin and many others write it; null for other XML. Where
+ * it has exactly one source folder, file names are relative to that.
  */
 function readCobertura(root: XmlElement): Hits | null {
   if (root.name !== 'coverage') return null
@@ -176,8 +180,8 @@ function readCobertura(root: XmlElement): Hits | null {
   return hits
 }
 
-/** The root; without replacing them, the parser would take the square of the time for carriage returns. */
-function rootOf(text: string): XmlElement | null {
+/** The root element. Carriage returns are replaced first, because the parser takes quadratic time for them. */
+function parseRoot(text: string): XmlElement | null {
   return parseXml(text.replace(/\r\n?/g, '\n')).root
 }
 
@@ -185,7 +189,7 @@ function childrenOf(element: XmlElement): XmlElement[] {
   return element.children.filter((node): node is XmlElement => node.type === 'element')
 }
 
-/** Every element of this name below `root`, in their order; what is inside of one is not looked for. */
+/** Every element of this name below `root`, in order; elements inside of a match are not searched. */
 function* elements(root: XmlElement, name: string): Generator<XmlElement> {
   const left = [root]
   for (let at = left.pop(); at !== undefined; at = left.pop()) {

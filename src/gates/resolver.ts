@@ -1,11 +1,11 @@
-// Which file of the repository a tool means by a name. Pure.
+// Finds the file of the repository that a tool means by a name. Pure.
 
 /** The path in the repository that a name means, or null. */
 export type ResolvePath = (name: string) => string | null
 
 /**
- * Which known file a name means: itself, from the gates' folder (``, or with a `/` at its end) or from the top, the known end
- * of an absolute path, or the only one that ends so.
+ * Resolves a name to a known file: as a path from the gates' folder (`folder`: empty, or ending in `/`), as a path from the root of
+ * the repository, as an absolute path that ends in a known path, or as the end of exactly one known path.
  */
 export function createResolver(known: ReadonlySet<string>, folder = ''): ResolvePath {
   const byBase = new Map<string, string[]>()
@@ -14,7 +14,7 @@ export function createResolver(known: ReadonlySet<string>, folder = ''): Resolve
     if (same === undefined) byBase.set(basename(path), [path])
     else same.push(path)
   }
-  const endsWith = (name: string): string | null => {
+  const findBySuffix = (name: string): string | null => {
     const fits = byBase.get(basename(name))?.filter((path) => path.endsWith(`/${name}`)) ?? []
     return fits.length === 1 ? (fits[0] ?? null) : null
   }
@@ -27,7 +27,7 @@ export function createResolver(known: ReadonlySet<string>, folder = ''): Resolve
     if (folder !== '' && known.has(folder + path)) return folder + path
     if (known.has(path)) return path
     if (!/[./]/.test(path) || path.length > 500) return null
-    if (!/^(?:\/|[A-Za-z]:\/)/.test(path)) return endsWith(path.replace(/^(?:\.\.\/)+/, ''))
+    if (!/^(?:\/|[A-Za-z]:\/)/.test(path)) return findBySuffix(path.replace(/^(?:\.\.\/)+/, ''))
     for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
       if (known.has(path.slice(at + 1))) return path.slice(at + 1)
     }

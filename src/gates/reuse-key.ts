@@ -1,17 +1,17 @@
-// What a gate's result depends on, as a digest: where it is the same, a green result counts again (docs/adr/0017-…). It is made of
-// what Ralph knows by itself, never of files that a session could have written.
+// A digest of everything that a gate's result depends on: with the same key, a green result is reused (docs/adr/0017-…). It is made
+// only of what Ralph itself knows, never of files that a session could have written.
 import { createHash, scryptSync } from 'node:crypto'
 import type { Gate } from '../engine/model/gate.ts'
 import type { Service } from '../engine/model/service.ts'
 import { VERSION } from '../engine/model/version.ts'
 
 export type ReuseFacts = {
-  /** The tree of a commit, by objects that hold what their names say; null where there is none. */
+  /** The tree of a commit, of verified objects; null where there is none. */
   treeOf(commit: string): Promise<string | null>
   services: readonly Service[]
   prepare: string | null
   workingDirectory: string
-  /** As whom gates run, and what of the network they have. */
+  /** The isolation of gates: their user, and their network access. */
   isolation: string
   /** The machine's image and programs, as far as they are known. */
   machine: readonly string[]
@@ -19,20 +19,20 @@ export type ReuseFacts = {
   env: Readonly<Record<string, string>>
 }
 
-/** Every process or job has them anew, or another machine of the same kind has others. */
-const ANEW: ReadonlySet<string> = new Set(
+/** Variables that differ between processes, jobs or machines of the same kind, and so are not part of the key. */
+const NEW_EACH_JOB: ReadonlySet<string> = new Set(
   'HOME HOSTNAME TMPDIR TEMP TMP RUNNER_TRACKING_ID RALPH_PORT RALPH_WORKER'.split(' '),
 )
 
-/** By gate; empty for one that has to run in any case: it was made to run again, looks at the change, or was said to. */
+/** The key by gate; empty for a gate that must always run: with retries, coverage of the change, `reuse: false`, or after pages. */
 export async function reuseKeys(
   gates: readonly Gate[],
   { commit, base }: { commit: string; base: string },
   { treeOf, services, env, ...facts }: ReuseFacts,
 ): Promise<Record<string, string>> {
   const tree = await treeOf(commit)
-  // Services of the work tree may still hold the ports that a clean room's would take. The other user's home is made anew for the
-  // final verification alone: before it, what a session left there makes gates green.
+  // Never with services: those of the work tree may still use the ports. Never as another user: its home is made anew only for the
+  // final verification, and before that, files which a session left there could make a gate green.
   const isAlone = tree !== null && services.length === 0 && !facts.isolation.startsWith('other-user')
   const values = isAlone && gates.some(isReusable) ? environmentDigest(env, tree) : ''
   const keyOf = (gate: Gate) =>
@@ -44,9 +44,9 @@ function isReusable({ reuse, retries = 0, coverage, behindPages }: Gate): boolea
   return reuse !== false && retries === 0 && coverage === undefined && behindPages !== true
 }
 
-/** Keys are pushed with the state, and a variable of `gate-env` may be a short secret: to try secrets out has to take time. */
+/** Slow on purpose (scrypt): keys are pushed with the state, and a `gate-env` variable may be a short secret that could be guessed. */
 function environmentDigest(env: ReuseFacts['env'], salt: string): string {
-  const values = Object.entries(env).filter(([name]) => !ANEW.has(name))
+  const values = Object.entries(env).filter(([name]) => !NEW_EACH_JOB.has(name))
   return scryptSync(JSON.stringify(values.sort()), salt, 20).toString('hex')
 }
 

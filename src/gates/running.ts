@@ -35,9 +35,9 @@ export function startService(
 ): RunningService {
   const stop = new AbortController()
   const exitMark = randomBytes(16).toString('hex')
-  const kept = capture(CAPTURE_BYTES)
+  const captured = capture(CAPTURE_BYTES)
   const onOutput = (line: string) => {
-    kept.push(`${line}\n`)
+    captured.push(`${line}\n`)
     if (line.includes(exitMark)) one.hasLeft = true
     onLine(line)
   }
@@ -62,7 +62,7 @@ export function startService(
     ended: null,
     hasLeft: false,
     over,
-    output: () => kept.text().replace(`\n${exitMark}\n`, ''),
+    output: () => captured.text().replace(`\n${exitMark}\n`, ''),
     stop: () => stop.abort(),
   }
   return one

@@ -7,7 +7,7 @@ import type { CodeReader } from './gate-evidence.ts'
 
 /** Bytes. A longer list of files is not passed on, as the size of an environment is limited. */
 const MAX_LISTED_BYTES = 64 * 1024
-/** A name with such a letter is no line of its own, or no text: with it no list would name every file. */
+/** Where a file name has such a character, the list of files is left out: the name could not be one line of text in it. */
 const UNLISTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
 
 /** `touches`: whether the change has a file that matches; null if `paths` are not considered. */
@@ -50,10 +50,10 @@ export function selectGates(
 ): readonly Gate[] {
   const { only, tags, also = [] } = run
   if (only !== undefined) {
-    // The pages are looked at behind the gates.
+    // The browser check runs after the gates, so it brings all that are not `behindPages`.
     const pages = only.includes(BROWSER_GATE) ? gates.filter(({ behindPages }) => behindPages !== true) : []
-    const meant = gates.filter((gate) => only.includes(gate.name) || pages.includes(gate))
-    return withNeeded(meant, gates, (gate) => gate.needs ?? writtenBefore(gate, gates))
+    const named = gates.filter((gate) => only.includes(gate.name) || pages.includes(gate))
+    return withNeeded(named, gates, (gate) => gate.needs ?? writtenBefore(gate, gates))
   }
   const selected = gates.filter(({ name, when }) => isFor(when, tags) || also.includes(name))
   if (touches === null) return selected
@@ -64,12 +64,12 @@ export function selectGates(
   return withNeeded(touched, selected, ({ needs = [] }) => needs)
 }
 
-/** Whether a gate's result was asked for: others run beside `only` for the files that they make, and neither count nor block. */
+/** Whether a gate is one of `only`. Other gates run only because those need their files: their results neither count nor block. */
 export function isAskedFor({ only }: Pick<GateRun, 'only'>, name: string): boolean {
   return only === undefined || only.some((one) => name === one || name === asItWasName(one))
 }
 
-/** In their order, with all that they need, and all that these need in turn. */
+/** The gates with all that they need, directly or indirectly, in the order of `all`. */
 function withNeeded(
   some: readonly Gate[],
   all: readonly Gate[],
@@ -80,7 +80,7 @@ function withNeeded(
   return all.filter((gate) => found.has(gate))
 }
 
-/** A gate without `needs` may use files of every gate that is over before it begins: those `behindPages` come last. */
+/** The gates that run before this one: a gate without `needs` may use the files of all of them. Those `behindPages` come last. */
 function writtenBefore(gate: Gate, gates: readonly Gate[]): string[] {
   const isLate = ({ behindPages }: Gate) => behindPages === true
   const inOrder = [...gates.filter((one) => !isLate(one)), ...gates.filter(isLate)]

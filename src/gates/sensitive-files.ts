@@ -4,7 +4,7 @@ import ignore from 'ignore'
 /** What changes of such files act on; `isReportOnly`: too common to be refused by a preset. */
 export type SensitiveKind = { actsOn: string; isReportOnly: boolean }
 
-/** Globs as in .gitignore, in any folder. None is read: what it says can be spelled in more ways than a reader knows. */
+/** Globs as in .gitignore, in any folder. The content is not judged: the same setting can be written in too many ways. */
 const TABLE: { actsOn: string; files: string; isReportOnly?: true }[] = [
   {
     actsOn: 'what gates run: the shell, options and registries of package managers',
@@ -54,10 +54,10 @@ const ROWS = TABLE.map(({ actsOn, files, isReportOnly = false }) => ({
   row: { actsOn, isReportOnly },
   files: matcher(files),
 }))
-/** Most paths are none of them: one question instead of eight. */
+/** All globs in one matcher: most paths match none, so that one test is enough. */
 const ANY = matcher(TABLE.map(({ files }) => files).join(' '))
 
-/** The word among `protected-paths` that refuses them; a file of that name is `/elsewhere`. */
+/** The word in `protected-paths` that refuses all of them; a file with that name is written `/elsewhere`. */
 export const PRESET = 'elsewhere'
 
 /** What the file acts on, or null. `folded`: see the guard. */
@@ -70,7 +70,7 @@ export function sensitiveKindOf(folded: string): SensitiveKind | null {
 const MAX_NAMED = 5
 const MAX_NAME_LENGTH = 100
 
-/** One line for everything that is acted on, with the first few files and the number of the others. */
+/** One line for each kind, with the first few files and the number of the others. */
 export function formatSensitiveFiles(files: readonly { path: string; actsOn: string }[]): string[] {
   const kinds = [...new Set(files.map(({ actsOn }) => actsOn))]
   return kinds.map((actsOn) => {

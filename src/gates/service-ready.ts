@@ -1,4 +1,4 @@
-// Whether a service is ready, by its URL, its port or a command; and whether another program already uses its port.
+// Checks whether a service is ready, by its URL, its port or a command, and whether another program already uses its port.
 import { once } from 'node:events'
 import { request as overHttp } from 'node:http'
 import { request as overTls } from 'node:https'
@@ -20,31 +20,33 @@ const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 500
 const NOT_LISTENING = 'nothing listens there'
 
-/** `run`: the exit of a command in words, null for 0. A line of the log is nothing that can be looked for: null. */
+/** `run`: runs a command; gives its exit as text, null for 0. The result is null for a log line, which cannot be checked on demand. */
 export function createReadyCheck(
   ready: Ready,
   run: (command: string, ...bounds: Parameters<ReadyCheck>) => Promise<string | null>,
 ): ReadyCheck | null {
   if (ready.kind === 'log') return null
   if (ready.kind === 'command') return (...bounds) => run(ready.run, ...bounds)
-  const { addresses, port, url } = placeOf(ready)
+  const { addresses, port, url } = parseAddress(ready)
   return (...bounds) =>
-    anyOf(addresses, (at) => (url === null ? listens(at, port, ...bounds) : answers(url, at, ...bounds)))
+    firstReady(addresses, (at) =>
+      url === null ? checkPort(at, port, ...bounds) : checkUrl(url, at, ...bounds),
+    )
 }
 
 /** The same check as a command, for programs that have a loopback of their own. */
 export function asCommand(ready: Ready): Ready {
   if (ready.kind !== 'url' && ready.kind !== 'port') return ready
-  const { host, addresses, port, url } = placeOf(ready)
+  const { host, addresses, port, url } = parseAddress(ready)
   const request = `GET ${url?.pathname}${url?.search} HTTP/1.0\\r\\nHost: ${host}:${port}\\r\\n\\r\\n`
   const asks = `printf %b ${shellWord(request)} >&3 && read -r _ code _ <&3 && [ "$code" -lt 404 ]`
-  const looks = addresses.map(
+  const checks = addresses.map(
     (at) => `({ exec 3<>/dev/tcp/${at}/${port}; }${url?.protocol === 'http:' ? ` && ${asks}` : ''})`,
   )
-  return { kind: 'command', run: `exec 2>/dev/null; ${looks.join(' || ')}` }
+  return { kind: 'command', run: `exec 2>/dev/null; ${checks.join(' || ')}` }
 }
 
-/** Looks until it is ready (null), the time is over, or the signal aborts: then why it was not at last. */
+/** Checks until the service is ready (null), the time is over or the signal aborts; then gives the last reason. */
 export async function waitUntilReady(
   look: ReadyCheck,
   timeoutMs: number,
@@ -62,8 +64,8 @@ export async function waitUntilReady(
 /** The service's address if a program already listens there; null if none does, or no port is known. */
 export async function findTakenPort(ready: Ready): Promise<{ where: string; port: number } | null> {
   if (ready.kind !== 'url' && ready.kind !== 'port') return null
-  const { addresses, port } = placeOf(ready)
-  const taken = await anyOf(addresses, (at) => listens(at, port, CHECK_MS, NEVER))
+  const { addresses, port } = parseAddress(ready)
+  const taken = await firstReady(addresses, (at) => checkPort(at, port, CHECK_MS, NEVER))
   return taken === null ? { where: describeReady(ready), port } : null
 }
 
@@ -75,20 +77,20 @@ export function formatTakenPort({ where, port }: { where: string; port: number }
   return `${where} ${TAKEN}${holder === null ? '' : `: ${holder}`}`
 }
 
-type Place = { host: string; addresses: string[]; port: number; url: URL | null }
+type ServiceAddress = { host: string; addresses: string[]; port: number; url: URL | null }
 
-function placeOf(ready: Extract<Ready, { kind: 'url' | 'port' }>): Place {
+function parseAddress(ready: Extract<Ready, { kind: 'url' | 'port' }>): ServiceAddress {
   const url = ready.kind === 'url' ? new URL(ready.url) : null
   const host = ready.kind === 'port' ? ready.host : (url?.hostname ?? '').replace(/^\[|\]$/g, '')
   const usual = url?.protocol === 'https:' ? 443 : 80
   const port = ready.kind === 'port' ? ready.port : Number(url?.port || usual)
-  // Programs listen on one loopback or on the other, as their library has it.
+  // A program may listen on the IPv4 or on the IPv6 loopback only, depending on its libraries.
   const addresses = /^localhost\.?$/i.test(host) ? ['127.0.0.1', '::1'] : [host]
   return { host, addresses, port, url }
 }
 
 /** Null as soon as one address is ready; else the most informative reason. */
-async function anyOf(
+async function firstReady(
   addresses: readonly string[],
   look: (address: string) => Promise<string | null>,
 ): Promise<string | null> {
@@ -103,7 +105,7 @@ async function anyOf(
   )
 }
 
-async function listens(
+async function checkPort(
   address: string,
   port: number,
   ...[ms, stop]: Parameters<ReadyCheck>
@@ -119,8 +121,8 @@ async function listens(
   }
 }
 
-/** Ready is a page, a redirect, or a request that is not good enough; a server that does not know the page is not. */
-async function answers(
+/** Ready is any status below 404: a page, a redirect, or a refused request such as 401. A 404 or a server error is not. */
+async function checkUrl(
   url: URL,
   address: string,
   ...[ms, stop]: Parameters<ReadyCheck>
@@ -129,13 +131,13 @@ async function answers(
   const request = (url.protocol === 'https:' ? overTls : overHttp)(url, {
     agent: false,
     signal: AbortSignal.any([stop, AbortSignal.timeout(ms)]),
-    // By the address, under the name that the URL says.
+    // Connects to this address, with the host name of the URL in the request.
     lookup: (_name, _options, found) => found(null, [{ address, family: isIP(address) }]),
     ...(isIP(address) > 0 ? {} : { lookup: undefined }),
-    // Its certificate is of its own making.
+    // A local server usually has a self-signed certificate.
     ...(isLocal ? { rejectUnauthorized: false } : {}),
   })
-  // It may come behind the answer, too: a server says what it likes.
+  // An error may also come after the response, because the server may send anything.
   request.on('error', () => {}).end()
   try {
     const [{ statusCode }] = await once(request, 'response')
@@ -153,6 +155,6 @@ function formatError(error: unknown, ms: number): string {
     return `no answer within ${Math.ceil(ms / 1000)} s`
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   // Without IPv6, nothing listens on its loopback either.
-  const isNobody = code === 'ECONNREFUSED' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT'
-  return isNobody ? NOT_LISTENING : messageOf(error)
+  const isRefused = code === 'ECONNREFUSED' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT'
+  return isRefused ? NOT_LISTENING : messageOf(error)
 }

@@ -31,10 +31,10 @@ import {
 export type ServicesOptions = {
   services: readonly Service[]
   cwd: string
-  /** As the gates have it, with what the service asks for. */
+  /** The environment of gates, with the variables that the service sets. */
   envOf(service: Service): Readonly<Record<string, string>>
   redactor: Redactor
-  /** Of the run: each service's own begins with it. */
+  /** The mark of the run; the mark of each service begins with it. */
   mark: string
   as: OtherUser | null
   logs: LogFolder | null
@@ -51,13 +51,13 @@ export type GateSurroundings = {
   user: OtherUser | null
 }
 
-/** The last lines of a log are what tells; more than these are not looked at. */
+/** How many lines at the end of a failed service's log are searched for the failure. */
 const LAST_LINES = 200
-/** Of those that stand: more would be no help in a prompt. */
+/** How many last lines of a running service are shown with a red gate. */
 const CONTEXT_LINES = 15
-/** A port that one of ours has just left may be seen for a moment. */
+/** How long a port may still be seen after its service has ended. */
 const EXIT_GRACE_MS = 500
-/** An answer is asked for once more when gates are done. */
+/** The longest wait for a ready check after the gates. */
 const STILL_READY_MS = 10_000
 
 /** A service that did not become ready, or ended. `one`: its process, if started. `why`: what happened, in words that follow its name. */
@@ -65,7 +65,7 @@ type FailedService = { service: Service; one: RunningService | null; why: string
 
 export function createServices(options: ServicesOptions) {
   const { redactor, cwd } = options
-  /** Those of the present run of gates. */
+  /** User and environment of the current run of gates. */
   let as = options.as
   let envOf = options.envOf
   const running = new Map<Service, RunningService>()
@@ -73,11 +73,11 @@ export function createServices(options: ServicesOptions) {
 
   function readyCheckOf(service: Service): ReadyCheck | null {
     const ready = as?.hasOwnLoopback === true ? asCommand(service.ready) : service.ready
-    return createReadyCheck(ready, (command, ...bounds) => exitOf(command, service, ...bounds))
+    return createReadyCheck(ready, (command, ...bounds) => runReadyCommand(command, service, ...bounds))
   }
 
   /** Null for exit code 0; else how the command ended, with its last line. */
-  async function exitOf(command: string, service: Service, ...[ms, signal]: Parameters<ReadyCheck>) {
+  async function runReadyCommand(command: string, service: Service, ...[ms, signal]: Parameters<ReadyCheck>) {
     const { exit, output } = await runUntrusted({
       ...program('bash', [...SHELL, command]),
       env: envOf(service),
@@ -86,8 +86,8 @@ export function createServices(options: ServicesOptions) {
       as: sharedUser(as),
     })
     if (exit.kind === 'exit' && exit.code === 0) return null
-    const said = output.trim().split('\n').at(-1)?.slice(0, 200) ?? ''
-    return `${formatExit(exit, ms)}${said === '' ? '' : `: ${said}`}`
+    const lastLine = output.trim().split('\n').at(-1)?.slice(0, 200) ?? ''
+    return `${formatExit(exit, ms)}${lastLine === '' ? '' : `: ${lastLine}`}`
   }
 
   function program(file: string, args: readonly string[]) {
@@ -126,11 +126,11 @@ export function createServices(options: ServicesOptions) {
       return look === null
         ? null
         : formatNotReady(service, await waitUntilReady(look, readyTimeoutMs, signal))
-    const inTheWay = await findOccupant(service, look, signal)
+    const occupant = await findOccupant(service, look, signal)
     // The port was free before, so one of our own services took it.
-    if (inTheWay !== null && wasFree && running.size > 0)
-      return `${CANNOT_START}${inTheWay.replace(TAKEN, 'answers since a service before it came up')}`
-    if (inTheWay !== null) return `${CANNOT_START}${inTheWay}`
+    if (occupant !== null && wasFree && running.size > 0)
+      return `${CANNOT_START}${occupant.replace(TAKEN, 'answers since a service before it came up')}`
+    if (occupant !== null) return `${CANNOT_START}${occupant}`
     options.onStart(`service ${service.name}`)
     count += 1
     const how = { cwd, env: envOf(service), mark: markOfPart(options.mark, count), as: sharedUser(as) }
@@ -158,7 +158,7 @@ export function createServices(options: ServicesOptions) {
   ): Promise<string | null> {
     if (ready.kind === 'command' && (await look?.(STILL_READY_MS, signal)) === null)
       return `\`${ready.run}\` is content already`
-    // Only they use a loopback of their own, and all of them are ended.
+    // No other program uses the services' own loopback, and none of them runs now.
     if (as?.hasOwnLoopback === true) return null
     const last = performance.now() + EXIT_GRACE_MS
     for (let found = await findTakenPort(ready); found !== null; found = await findTakenPort(ready)) {
@@ -170,7 +170,7 @@ export function createServices(options: ServicesOptions) {
 
   /** Asks the ready check of services whose process we do not hold, and of all of them beside a red gate. */
   async function findFailed({ tags }: GateRun, results: readonly GateResult[], signal: AbortSignal) {
-    // No further gate begins when one has fallen.
+    // No further gate starts after a service has ended, so the last gate is the one that ran at that time.
     const during = results.at(-1)?.name ?? ''
     const looks = options.services.map(async (service): Promise<FailedService[]> => {
       if (!isFor(service.when, tags)) return []
@@ -178,7 +178,7 @@ export function createServices(options: ServicesOptions) {
       const isAsked = one === null || one.hasLeft || results.some(({ ok }) => !ok)
       const look = readyCheckOf(service)
       const why = one?.ended == null && isAsked ? ((await look?.(STILL_READY_MS, signal)) ?? null) : null
-      // It may be on its way out.
+      // Its process may be about to end.
       if (one !== null && isAsked && (why !== null || look === null))
         await resolvesWithin(EXIT_GRACE_MS, one.over)
       if (one?.ended != null) return [{ service, one, why: `ended (${one.ended}) while gate ${during} ran` }]
@@ -195,25 +195,25 @@ export function createServices(options: ServicesOptions) {
       running.delete(one.service)
     }
     if (as === null || running.size > 0) return
-    // What left them, too. Where that cannot be ended, the tree stays theirs: see runUntrusted.
+    // Also ends processes that left their group. Where one cannot be ended, the tree stays granted (see runUntrusted).
     await as.grant()
     await as.end()
     await as.revoke()
   }
 
   /** The services to end now. Those of another user always end, as none of its processes may run while Ralph works on the tree. */
-  function servicesToEnd(fell: readonly FailedService[]): RunningService[] {
+  function servicesToEnd(failed: readonly FailedService[]): RunningService[] {
     const stays = ({ service, ended }: RunningService) =>
       as === null && !service.restartBeforeVerify && ended === null
-    return [...running.values()].filter((one) => !stays(one) || fell.some((fallen) => fallen.one === one))
+    return [...running.values()].filter((one) => !stays(one) || failed.some((other) => other.one === one))
   }
 
-  /** Once they are over, or as far as they are: a log for each of them. */
+  /** Writes a log for each service, ended or still running. */
   async function writeLogs(ones: readonly RunningService[], what: string, isAborted: boolean) {
     const logs = new Map<Service, string>()
     for (const service of options.services) {
       const one = ones.find((running) => running.service === service)
-      const files = isAborted ? '' : await filesOf(service)
+      const files = isAborted ? '' : await readLogFiles(service)
       if (one === undefined && files === '') continue
       const text = cleanOutput(`${one?.output() ?? ''}${files}`, redactor)
       logs.set(service, text)
@@ -222,8 +222,8 @@ export function createServices(options: ServicesOptions) {
     return logs
   }
 
-  /** What it wrote into files, read as whom it ran: a name there may lead anywhere. */
-  async function filesOf({ logs }: Service): Promise<string> {
+  /** The end of the service's own log files, read as its user, because a path may be a link to any file. */
+  async function readLogFiles({ logs }: Service): Promise<string> {
     if (logs.length === 0) return ''
     const tail = program('tail', ['-n', String(LAST_LINES), '--', ...logs])
     return (await runUntrusted({ ...tail, timeoutMs: STILL_READY_MS, as })).output
@@ -247,15 +247,16 @@ export function createServices(options: ServicesOptions) {
   /** The last lines of running services. The whole output is redacted first, as a secret may begin before these lines. */
   function lastLines(): string[] {
     return [...running.values()].flatMap((one) => {
-      const said = cleanOutput(one.output(), redactor).trimEnd()
-      const last = said.split('\n').slice(-CONTEXT_LINES).join('\n')
-      return said === '' ? [] : [`Last lines of service ${one.service.name}:\n${last}`]
+      const text = cleanOutput(one.output(), redactor).trimEnd()
+      const last = text.split('\n').slice(-CONTEXT_LINES).join('\n')
+      return text === '' ? [] : [`Last lines of service ${one.service.name}:\n${last}`]
     })
   }
 
   /**
-   * Does `act` beside them. Where one does not come up, it is not done. One that falls meanwhile is a red result of its own,
-   * and named in that of the gate that is red; else that has what they said last. All of it is in `place`.
+   * Starts the services, runs `act`, and ends them. Where a service does not become ready, `act` is not run. A service that fails
+   * meanwhile is a red result of its own, and is named in the output of the red gate; otherwise a red gate gets the last lines of the
+   * running services. All processes use the temporary folders of `place`.
    */
   async function beside(
     run: GateRun,
@@ -265,54 +266,54 @@ export function createServices(options: ServicesOptions) {
   ): Promise<GateResult[]> {
     as = place.as
     envOf = (service) => place.env(options.envOf(service))
-    let fell: FailedService[] = []
+    let failed: FailedService[] = []
     let results: GateResult[] = []
-    let said: string[] = []
+    let lastOutput: string[] = []
     let logs = new Map<Service, string>()
     try {
-      fell = await startServices(run, signal)
-      if (fell.length === 0 && !signal.aborted) {
+      failed = await startServices(run, signal)
+      if (failed.length === 0 && !signal.aborted) {
         const ones = [...running.values()]
         results = await act({
           isUp: () => ones.every(({ ended }) => ended === null),
           user: sharedUser(as),
         })
-        if (!signal.aborted) fell = await findFailed(run, results, signal)
-        // Before they are ended, which many of them have something to say of.
-        if (results.some(isRed)) said = lastLines()
+        if (!signal.aborted) failed = await findFailed(run, results, signal)
+        // Before they are ended, because many print messages when they end.
+        if (results.some(isRed)) lastOutput = lastLines()
       }
     } finally {
       const ones = [...running.values()]
-      await end(servicesToEnd(fell))
+      await end(servicesToEnd(failed))
       logs = await writeLogs(ones, run.what, signal.aborted)
     }
     const reds: GateResult[] = []
-    for (const one of fell) reds.push(await redResult(one, logs.get(one.service)))
-    return withServices(results, reds, said)
+    for (const one of failed) reds.push(await redResult(one, logs.get(one.service)))
+    return withServices(results, reds, lastOutput)
   }
 
   return { beside, isUp: () => running.size > 0, [Symbol.asyncDispose]: () => end([...running.values()]) }
 }
 
 /**
- * The output of a red gate has the services, too: first one that fell, which may be why the gate is red; else, behind its own
- * lines, the last lines of those that stand. None is there twice.
+ * Adds services to the output of the first red gate: before it the last lines of failed services, which may be why the gate is red;
+ * or after it the last lines of running services. Nothing is shown twice.
  */
 function withServices(
   results: readonly GateResult[],
   reds: readonly GateResult[],
-  said: readonly string[],
+  lastOutput: readonly string[],
 ): GateResult[] {
   const gate = results.find(isRed)
-  if (gate === undefined || reds.length + said.length === 0) return [...results, ...reds]
-  const fell = reds
+  if (gate === undefined || reds.length + lastOutput.length === 0) return [...results, ...reds]
+  const failedOutput = reds
     .map(({ name, ended, output }) => `${name} ${ended}. Its last lines:\n${output}`)
     .join('\n')
-  const room = OUTPUT_BYTES[fell === '' ? 'standingServices' : 'service']
-  const beside = excerpt(fell === '' ? said.join('\n\n') : fell, room).trimEnd()
+  const room = OUTPUT_BYTES[failedOutput === '' ? 'standingServices' : 'service']
+  const beside = excerpt(failedOutput === '' ? lastOutput.join('\n\n') : failedOutput, room).trimEnd()
   const own = excerpt(gate.output, OUTPUT_BYTES.stored - utf8Bytes(beside) - gate.name.length - 10)
   const output =
-    fell === '' ? `${own.trimEnd()}\n\n${beside}\n`.trimStart() : `${beside}\n\n${gate.name}:\n${own}`
+    failedOutput === '' ? `${own.trimEnd()}\n\n${beside}\n`.trimStart() : `${beside}\n\n${gate.name}:\n${own}`
   const pointer = `Its last lines stand in the output of gate ${gate.name}.\n`
   return [
     ...results.map((one) => (one === gate ? { ...gate, output } : one)),

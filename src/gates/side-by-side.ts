@@ -1,12 +1,12 @@
-// Gates side by side: in the order that was written as far as `needs` and `alone` let them, until the first that blocks.
+// Runs gates side by side, in the configured order as far as `needs` and `alone` allow, until the first that blocks.
 import type { Gate, GateResult } from '../engine/model/gate.ts'
 
-/** Runs one gate; `slot`, 1-based, is no other's while it runs. The signal aborts when another gate has failed. */
+/** Runs one gate. `slot`, from 1, is used by no other gate meanwhile. The signal aborts when another gate has failed. */
 type Perform = (gate: Gate, slot: number, signal: AbortSignal) => Promise<GateResult>
 
 /**
- * The results of gates that came to their end, in the order of `gates`. What runs when one blocks is ended and has no result, as
- * if it had not run. `goesOn` is asked before each. What `perform` throws is thrown once all others have ended.
+ * The results of finished gates, in the order of `gates`. When a gate blocks, running ones are ended and have no result, as if they
+ * had not run. `goesOn` is checked before each gate. An error of `perform` is thrown once all others have ended.
  */
 export async function sideBySide(
   gates: readonly Gate[],
@@ -53,7 +53,7 @@ export async function sideBySide(
   return gates.flatMap(({ name }) => done.get(name) ?? [])
 }
 
-/** A gate that may run again on the same tree has it to itself. */
+/** Whether a gate may start now. A gate with retries runs alone, because the tree is restored before each try. */
 function mayBegin(
   gate: Gate,
   all: readonly Gate[],

@@ -3,14 +3,14 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { fsPath } from '../system/path-text.ts'
 
-/** A look at more files would take longer than gates beside each other save. */
+/** With more files, checking them takes longer than running gates side by side saves. */
 const MAX_FILES = 50_000
 
 export class TreeChanges {
   readonly #top: string
   readonly #paths: readonly string[]
   #stamps: readonly string[]
-  /** Gates at work, each with those that have run beside it. */
+  /** Running gates, each with the gates that have run beside it. */
   readonly #running = new Map<string, Set<string>>()
   /** Gates that ran beside each other while a file changed. */
   readonly together = new Set<string>()
@@ -36,7 +36,7 @@ export class TreeChanges {
     if (isChanged && beside.size > 0) for (const one of [name, ...beside]) this.together.add(one)
   }
 
-  /** Size, time and inode: a gate that writes the same bytes again has written all the same. */
+  /** Size, time and inode of each file: a gate that writes the same bytes again has written, too. */
   #look(): string[] {
     return this.#paths.map((path) => {
       try {

@@ -143,13 +143,13 @@ test('javac, maven and Java frames', () => {
   ])
 })
 
-test('commands of tools that know GitHub Actions are read, not obeyed', () => {
+test('workflow commands in output are read as annotations, and not passed on', () => {
   assert.deepEqual(said('::warning file=src/a.ts,line=4,col=2::Careful: a::b\n::error::nowhere\n'), [
     'src/a.ts:4 warning Careful: a::b',
   ])
 })
 
-test('only known files, and only names that mean one of them', () => {
+test('places are found only in known files, and only where a name means exactly one', () => {
   const output =
     'node_modules/x/a.ts:1:1: error: no\nindex.ts:1:1: error: which?\n../deep/b.ts:2:2: error: yes\nwith space.ts:3:1: error: yes\nhttp://x.test:80: up\n12:30:45: time\nsrc/a.ts:0:0: zero\na.ts: no line\n'
   assert.deepEqual(said(output), ['src/deep/b.ts:2 failure yes', 'with space.ts:3 failure yes'])
@@ -160,7 +160,7 @@ test('only known files, and only names that mean one of them', () => {
   ])
 })
 
-test('at most 500 are found, and 50 shown, without repetition, with bounded messages', () => {
+test('at most 500 annotations are found and 50 shown, without repetition, with short messages', () => {
   const many = Array.from(
     { length: 1000 },
     (_, index) => `src/a.ts:${index + 1}:1: error: ${'x'.repeat(5000)}`,
@@ -172,7 +172,7 @@ test('at most 500 are found, and 50 shown, without repetition, with bounded mess
   assert.equal(said('src/a.ts:1:1: error: x\nsrc/a.ts:1:1: error: x\n').length, 1)
 })
 
-test('those in changed files come first, and each once', () => {
+test('annotations in changed files come first, each once', () => {
   const output =
     'src/a.ts:1:1: error: one\nsrc/lib.rs:2:1: error: two\nsrc/a.ts:1:1: error: one\npkg/a.go:3:1: three\n'
   const found = annotationsFrom(output, createResolver(KNOWN))
@@ -183,7 +183,7 @@ test('those in changed files come first, and each once', () => {
   )
 })
 
-test('a name is looked for in the folder of the gates first', () => {
+test('a name is resolved from the folder of the gates first', () => {
   const resolve = createResolver(new Set(['one/index.ts', 'two/index.ts', 'index.ts', 'README.md']), 'two/')
   assert.deepEqual(['index.ts', './index.ts', 'README.md', 'none.ts'].map(resolve), [
     'two/index.ts',
@@ -193,7 +193,7 @@ test('a name is looked for in the folder of the gates first', () => {
   ])
 })
 
-test('whatever is printed, what is found is well-formed', () => {
+test('whatever a gate prints, annotations are well-formed', () => {
   const piece = fc.constantFrom(
     'src/a.ts',
     ':1:2: ',
@@ -229,7 +229,7 @@ test('whatever is printed, what is found is well-formed', () => {
   )
 })
 
-test('4 MB of hostile output take bounded time', () => {
+test('annotations of 4 MB of hostile output take bounded time', () => {
   for (const unit of [
     ' ',
     ':',
@@ -256,7 +256,7 @@ test('4 MB of hostile output take bounded time', () => {
   }
 })
 
-test('many files of one name cost no more than others', () => {
+test('many files with one name take no more time than others', () => {
   const named = (size: number) => new Set(Array.from({ length: size }, (_, at) => `p${at}/index.ts`))
   assertGrowth((size) => createResolver(named(size))('index.ts'), 5_000)
 })

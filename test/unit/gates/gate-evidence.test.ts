@@ -60,7 +60,7 @@ const inFile = (path: string, text: string) =>
   `mkdir -p "$(dirname ${path})"; cat > ${path} <<'EOF'\n${text}\nEOF\n`
 const remarks = ({ remarks: all = [] }: GateResult) => all
 
-test('red, then green on the same tree: green, flaky, and both are told', async (t) => {
+test('a gate that is red, then green on the same tree is green and flaky, and shows both tries', async (t) => {
   const restored: string[] = []
   const restore = async (commit: string) => void restored.push(commit)
   const run = 'if [ -e seen ]; then echo fine; else touch seen; echo "Error: odd"; exit 3; fi'
@@ -70,7 +70,7 @@ test('red, then green on the same tree: green, flaky, and both are told', async 
   assert.deepEqual(remarks(result), ['flaky: red (exit 3), and green at try 2 on the same tree'])
 })
 
-test('red at every try is red, and not flaky; without retries it runs once', async (t) => {
+test('a gate that is red at every try is red, and not flaky; without retries it runs once', async (t) => {
   const run = 'echo x >> "$TOP/count"; wc -l < "$TOP/count"; exit 1'
   const top = await mkdtemp(join(tmpdir(), 'ralph-evidence-'))
   t.after(() => rm(top, { recursive: true }))
@@ -118,7 +118,7 @@ const JUNIT = `<?xml version="1.0"?><testsuites><testsuite name="cart">
 <testcase name="later"><skipped/></testcase>
 </testsuite></testsuites>`
 
-test('JUnit and SARIF that the gate wrote: tests, and places without secrets, those of the change first', async (t) => {
+test('JUnit and SARIF files give tests and annotations, redacted, those in changed files first', async (t) => {
   const sarif = JSON.stringify({
     runs: [
       {
@@ -145,7 +145,7 @@ test('JUnit and SARIF that the gate wrote: tests, and places without secrets, th
   assert.equal(result.remarks, undefined)
 })
 
-test('a report that is stale, missing, broken, too large, no file or behind a link is a remark, and never red', async (t) => {
+test('a report that is stale, missing, broken, too large, no file or behind a link gives a remark, and never makes a gate red', async (t) => {
   const run = [
     `mkfifo pipe.xml; ln -s "$TOP/.." linked; ln -s old.xml link.xml; echo '{"runs": 7}' > odd.sarif; echo '<a><b>' > broken.xml`,
     'truncate -s 200G large.xml; echo "no json" > no.sarif; echo "<html></html>" > page.xml',
@@ -174,7 +174,7 @@ test('a report that is stale, missing, broken, too large, no file or behind a li
   ])
 })
 
-test('a report is not found through a folder that is a link out of the tree', async (t) => {
+test('a report behind a folder that is a link out of the tree is not read', async (t) => {
   const outside = await mkdtemp(join(tmpdir(), 'ralph-outside-'))
   t.after(() => rm(outside, { recursive: true }))
   await writeFile(join(outside, 'junit.xml'), JUNIT)
@@ -186,7 +186,7 @@ test('a report is not found through a folder that is a link out of the tree', as
   }
 })
 
-test('a file is read by one handle: below the tree, up to its bound, and nothing else', async (t) => {
+test('a report is read only below the tree and up to its limit, by one handle', async (t) => {
   const top = await mkdtemp(join(tmpdir(), 'ralph-opened-'))
   const outside = await mkdtemp(join(tmpdir(), 'ralph-outside-'))
   t.after(() => Promise.all([top, outside].map((folder) => rm(folder, { recursive: true }))))
@@ -210,7 +210,7 @@ test('a file is read by one handle: below the tree, up to its bound, and nothing
   )
 })
 
-test('a place whose line is none goes into no state', async (t) => {
+test('an annotation with an invalid line number is left out of the state', async (t) => {
   const line = '<testcase file="src/a.js" line="1e999"><failure message="x"/></testcase>'
   const run = `${inFile('junit.xml', `<testsuite>${line}</testsuite>`)}exit 1`
   const result = await ran(t, { gate: { run, report: ['junit.xml'] }, run: STORY })
@@ -219,7 +219,7 @@ test('a place whose line is none goes into no state', async (t) => {
 
 const LCOV = 'SF:src/a.js\nDA:1,1\nDA:2,0\nDA:3,0\nDA:9,0\nend_of_record'
 
-test('lines of the change that no test ran are told, with their places', async (t) => {
+test('changed lines that no test ran are reported with their places', async (t) => {
   const coverage = { file: 'lcov.info', threshold: null }
   const result = await ran(t, { gate: { run: inFile('lcov.info', LCOV), coverage }, run: STORY })
   assert.equal(result.ok, true)
@@ -229,7 +229,7 @@ test('lines of the change that no test ran are told, with their places', async (
   ])
 })
 
-test('under the threshold the gate is red, and says which lines; at it, it is green', async (t) => {
+test('below the coverage threshold the gate is red and names the lines; at the threshold it is green', async (t) => {
   const made = (threshold: number, of: GateRun['of'] = 'story') =>
     ran(t, {
       gate: { run: inFile('lcov.info', LCOV), coverage: { file: 'lcov.info', threshold }, retries: 1 },
@@ -245,7 +245,7 @@ test('under the threshold the gate is red, and says which lines; at it, it is gr
   assert.equal((await made(100, 'join')).ok, true, 'what people pushed is theirs')
 })
 
-test('with a threshold nothing ran of a changed file that the report does not name', async (t) => {
+test('with a threshold, a changed file that the report does not name counts as not run', async (t) => {
   const changed = new Map([
     ['src/a.js', [1]],
     ['src/b.js', [1, 2, 7]],
@@ -277,7 +277,7 @@ test('with a threshold nothing ran of a changed file that the report does not na
   assert.deepEqual([told.ok, remarks(told)], [true, ['lcov.info says nothing of src/b.js']])
 })
 
-test('where nothing says what ran, a threshold is not reached; on the base nothing is asked', async (t) => {
+test('without a coverage report a threshold is not reached; on the base there is no threshold', async (t) => {
   const made = (threshold: number | null, run: Partial<GateRun> = STORY, script = 'true') =>
     ran(t, { gate: { run: script, coverage: { file: 'lcov.info', threshold } }, run }, { 'lcov.info': LCOV })
   const red = await made(80)
@@ -288,7 +288,7 @@ test('where nothing says what ran, a threshold is not reached; on the base nothi
   assert.match((await made(80, STORY, 'echo what > lcov.info')).output, /neither lcov nor Cobertura/)
 })
 
-test('fewer tests than before, none any more, more that are skipped, and files without one are findings of a green gate', async (t) => {
+test('fewer tests, no tests, more skipped tests and files without tests are findings of a green gate', async (t) => {
   const baseline = { test: { ms: 100, tests: { passed: 40, failed: 0, skipped: 0 } } }
   const made = async (said: string, before: GateRun['baseline'] = baseline) =>
     (await ran(t, { gate: { run: `echo '${said}'` }, run: { baseline: before } })).findings ?? []
@@ -309,7 +309,7 @@ test('fewer tests than before, none any more, more that are skipped, and files w
   assert.deepEqual([remarks(red), red.findings], [[], undefined], 'a red one came to nothing')
 })
 
-test('a gate that became slow is a remark, but for the whole, where caches of build tools are empty', async () => {
+test('a gate that became slow gets a remark, except in the final verification, where build caches are empty', async () => {
   const slow = async (of: GateRun['of']) => {
     const took = { ok: true, ended: 'exit 0', ms: 60_000, output: '' }
     const code = { files: async () => [], changedLines: async () => new Map(), changedPaths: async () => [] }
@@ -321,7 +321,7 @@ test('a gate that became slow is a remark, but for the whole, where caches of bu
   assert.deepEqual(await slow('whole'), [])
 })
 
-test('a gate that ends with 0 is red where its own counts say that tests failed, but for those that failed before', async (t) => {
+test('a gate that exits with 0 is red where its own counts show more failed tests than before', async (t) => {
   const said = (failed: number) => `echo 'Tests: ${failed} failed, 3 passed, ${failed + 3} total'`
   const made = (failed: number, run: Partial<GateRun> = STORY) => ran(t, { gate: { run: said(failed) }, run })
   const red = await made(1)

@@ -48,7 +48,7 @@ async function keptOf(script: string): Promise<{ log: string; output: string }> 
 
 const MEGABYTE = 1024 * 1024
 
-test('pages are looked at before the gates that are behind them, and after all others', async () => {
+test('the browser check runs after all gates but those that are behindPages', async () => {
   const order: string[] = []
   const gates = createGates({
     ...PLAIN,
@@ -82,7 +82,7 @@ test('a gate may write to /dev/stderr, and its lines stay in their order', async
   assert.deepEqual((await outputOf(script)).split('\n'), wanted)
 })
 
-test('what a gate says while it is ended is heard', async () => {
+test('output of a gate while it is ended is captured', async () => {
   const gates = createGates({
     ...PLAIN,
     gates: [{ ...GATE, run: `trap 'echo bye; exit 3' TERM; echo up; sleep 60 & wait`, timeoutMs: 1500 }],
@@ -95,7 +95,7 @@ test('a short output is kept as it is, without secrets', async () => {
   assert.equal(await outputOf(`echo one; echo "two ${SECRET}"`), 'one\ntwo ***\n')
 })
 
-test('no part of a secret stands beside the cut, wherever the cut is', async () => {
+test('no part of a secret is shown beside a cut in the output', async () => {
   // Half of a megabyte is kept of each end: the value lies over the end of the first one, and over the beginning of the last.
   for (const shift of [1, 9, 17, 25, 32]) {
     const before = MEGABYTE / 2 - shift
@@ -108,7 +108,7 @@ test('no part of a secret stands beside the cut, wherever the cut is', async () 
   }
 })
 
-test('of a private key that lies over the cut no line is left', async () => {
+test('no line of a private key that is cut in the output is shown', async () => {
   const lines = `for i in $(seq 150); do echo '${LINE}'; done`
   const key = `echo '-----BEGIN RSA PRIVATE KEY-----'; ${lines}; echo '-----END RSA PRIVATE KEY-----'`
   const fill = (bytes: number) => `head -c ${bytes} /dev/zero | tr '\\0' '.'; echo`
@@ -122,14 +122,14 @@ test('of a private key that lies over the cut no line is left', async () => {
   }
 })
 
-test('what is left out is counted', async () => {
+test('bytes that are left out of the output are counted', async () => {
   const { log } = await keptOf(`head -c 3000000 /dev/zero | tr '\\0' '.'`)
   const [, bytes = ''] = /\n\.\.\. (\d+) bytes left out \.\.\.\n/.exec(log) ?? []
   assert.equal(Number(bytes), 3_000_000 - MEGABYTE)
   assert.equal(log.match(/left out/g)?.length, 1)
 })
 
-test('the state keeps what failed, wherever it stood, and the machine everything', async () => {
+test('the state keeps the lines of the failure, wherever they are in the output, and the log keeps everything', async () => {
   const noise = (name: string) =>
     `for i in $(seq 3000); do echo "✔ ${name} $i adds up without an error"; done`
   const { log, output } = await keptOf(
@@ -139,14 +139,14 @@ test('the state keeps what failed, wherever it stood, and the machine everything
   assert.match(log, /one 2999 [\s\S]*TypeError: no[\s\S]*two 3000 /)
 })
 
-test('a progress bar leaves only what it ended with', async () => {
+test('of a progress bar only the last state is kept', async () => {
   assert.equal(
     await outputOf(`for i in $(seq 9); do printf '\\rloading %s of 9' $i; done; echo; echo ok`),
     'loading 9 of 9\nok\n',
   )
 })
 
-test('prepare runs once for the same lockfiles, and once more after what it made was given up', async () => {
+test('prepare runs once for the same lockfiles, and again after the dependencies were removed', async () => {
   const ran: string[] = []
   const gates = createGates({
     ...PLAIN,

@@ -114,7 +114,7 @@ function trees(entries: readonly string[]): string[] {
   return git(['mktree', '-z', '--batch'], entries.map((entry) => `${entry}\0\0`).join('')).split('\n')
 }
 
-test('whatever `git fsck --strict` refuses of a name, its kind and its content the guard refuses, too', () => {
+test('the guard refuses every name, kind and content that `git fsck --strict` refuses', () => {
   const cases = NAMES.flatMap((name) =>
     (['file', 'link', 'folder'] as const).map((kind) => ({ name, kind, what: 'plain' })),
   )
@@ -160,7 +160,7 @@ function fsck(): Set<string> {
   return new Set([...ran.matchAll(/^error in \w+ ([0-9a-f]{40}):/gm)].map(([, oid = '']) => oid))
 }
 
-test('a server that checks objects refuses what the guard does, and takes what it lets through', () => {
+test('a server that checks objects accepts exactly the special files that the guard allows', () => {
   const server = join(folder, 'server.git')
   git(['init', '-q', '--bare', server])
   for (const key of ['receive.fsckObjects', 'transfer.fsckObjects'])

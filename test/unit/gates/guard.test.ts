@@ -216,7 +216,7 @@ test('each reserved name is refused by its rule, in every spelling', () => {
   }
 })
 
-test('every agent has its places among them, or none that anybody could know', () => {
+test('the reserved names include the settings of every agent that has known ones', () => {
   const places: Record<string, readonly string[] | { none: string }> = {
     claude: ['.claude/settings.json', '.claude/agents/x.md', '.claude/skills/x/SKILL.md', '.mcp.json'],
     codex: ['.codex/config.toml', '.codex/hooks.json', '.agents/skills/x/SKILL.md', 'AGENTS.override.md'],
@@ -255,15 +255,15 @@ test('changing, deleting and retyping a reserved file are refused too', () => {
   }
 })
 
-test('a strange name may be deleted', () => {
+test('a file with a refused name may be deleted', () => {
   assert.deepEqual(ruleOf({ ...added('trailing.'), status: 'D', oldMode: '100644', newMode: '000000' }), [])
 })
 
-test('ordinary files are let through', () => {
+test('ordinary files are allowed', () => {
   for (const path of ALLOWED) assert.deepEqual(ruleOf(added(path)), [], path)
 })
 
-test('only invisible and case changes never help', () => {
+test('invisible characters and other case do not get a reserved name past the guard', () => {
   const reserved = [
     '.github/workflows/ci.yml',
     '.claude/settings.json',
@@ -289,7 +289,7 @@ test('only invisible and case changes never help', () => {
   )
 })
 
-test('links that leave the tree, or lead to what is ours, are refused', () => {
+test('links out of the tree, into .git or into .ralph are refused', () => {
   const refused: [string, string][] = [
     ['a', '/etc/passwd'],
     ['a', '../x'],
@@ -313,7 +313,7 @@ test('links that leave the tree, or lead to what is ours, are refused', () => {
   assert.deepEqual(ruleOf(link('a', `to-${SECRET}`)), ['secret'])
 })
 
-test('links inside the tree are let through', () => {
+test('links inside the tree are allowed', () => {
   const fine: [string, string][] = [
     ['a', 'b'],
     ['a', './b/c'],
@@ -325,12 +325,12 @@ test('links inside the tree are let through', () => {
   for (const [path, target] of fine) assert.deepEqual(ruleOf(link(path, target)), [], `${path} -> ${target}`)
 })
 
-test('a link that nobody could read is refused', () => {
+test('a link whose target could not be read is refused', () => {
   const { content: _, ...bare } = link('a', 'b')
   assert.deepEqual(ruleOf(bare), ['symlink'])
 })
 
-test('a link in the place of a protected folder, or of a folder above one, is refused', () => {
+test('a link that replaces a protected folder, or a parent of one, is refused', () => {
   const own = { ...rules, protectedPaths: ['config/prod/**', 'keys/'] }
   for (const path of ['config', 'config/prod', 'keys']) {
     assert.deepEqual(ruleOf(link(path, 'other'), own), ['protected'], path)
@@ -373,18 +373,18 @@ test('secrets in contents and in names are refused, and never shown', () => {
   )
 })
 
-test('a secret that stood there before is not the change of the agent; one more is', () => {
+test('a secret that was in the file before is not refused; a further one is', () => {
   const change = { ...added('a', `${GITHUB}\nnew`), status: 'M' as const, before: bytes(`old\n${GITHUB}`) }
   assert.deepEqual(ruleOf(change), [])
   assert.deepEqual(ruleOf({ ...change, content: bytes(`${GITHUB} ${GITHUB}`) }), ['secret'])
   assert.deepEqual(ruleOf({ ...change, content: bytes(SECRET) }), ['secret'])
 })
 
-test('what could not be read is refused', () => {
+test('content that could not be read is refused', () => {
   assert.deepEqual(ruleOf({ ...added('a'), content: null }), ['secret'])
 })
 
-test('contents are needed of files and links, not of deletions, submodules and huge files', () => {
+test('content is needed for files and links, not for deletions, submodules and huge files', () => {
   assert.equal(needsContent(added('a')), true)
   assert.equal(needsContent(link('a', 'b')), true)
   assert.equal(needsContent({ ...added('a'), status: 'D' }), false)
@@ -392,7 +392,7 @@ test('contents are needed of files and links, not of deletions, submodules and h
   assert.equal(needsContent({ ...added('a'), size: MAX_FILE_BYTES + 1 }), false)
 })
 
-test("Ralph's own folder is known in every spelling, and not judged", () => {
+test('the .ralph folder is recognised in every spelling, and not judged', () => {
   for (const path of [
     '.ralph',
     '.ralph/x/prd.json',
@@ -409,7 +409,7 @@ test("Ralph's own folder is known in every spelling, and not judged", () => {
     assert.equal(isRalphPath(path), false, path)
 })
 
-test('the words for the prompt are bounded and hold no raw text of the agent', () => {
+test('the refusals in the prompt are bounded, and hold no raw text of the agent', () => {
   assert.equal(formatRefusals([]), '')
   const hostile: Refusal = {
     path: 'a',
@@ -438,7 +438,7 @@ test('50,000 changes are judged in seconds, not in minutes', () => {
   assert.ok(took < 10_000, `${took} ms of processor time`) // the goal is 1 s
 })
 
-test('paths longer or deeper than tools bear are refused', () => {
+test('paths that are too long or too deep are refused', () => {
   assert.deepEqual(ruleOf(added('a'.repeat(5000))), ['path'])
   assert.deepEqual(ruleOf(added('a/'.repeat(600).concat('b'))), ['path'])
   assert.deepEqual(ruleOf(added('a/'.repeat(120).concat('b'))), [])

@@ -67,7 +67,7 @@ const piece = fc.constantFrom(
   ],
 )
 
-test('whatever a file holds, it is read or a remark, and what is found is well-formed', () => {
+test('whatever a report file holds, it is read or gives a remark, and results are well-formed', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 40 }), (pieces) => {
       const text = pieces.join('')
@@ -83,7 +83,7 @@ test('whatever a file holds, it is read or a remark, and what is found is well-f
   )
 })
 
-test('any JSON at all is SARIF, or a remark', () => {
+test('any JSON is read as SARIF, or gives a remark', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       for (const one of [
@@ -97,7 +97,7 @@ test('any JSON at all is SARIF, or a remark', () => {
   )
 })
 
-test('entities of its own, deep nesting and half of a file are remarks', () => {
+test('XML with its own entities, deep nesting or a missing end gives a remark', () => {
   const lol =
     '<!DOCTYPE a [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;">]><testsuites><testcase name="&b;"/></testsuites>'
   const file =
@@ -117,7 +117,7 @@ test('entities of its own, deep nesting and half of a file are remarks', () => {
   assert.match(reports(`{"a":${'['.repeat(100)}`).remarks[0] ?? '', /damaged/)
 })
 
-test('a line that is none is the first', () => {
+test('an invalid line number in a report becomes line 1', () => {
   for (const line of ['zz', '1e999', '-1', '0', '1.5', '', '9007199254740993']) {
     const junit = `<testsuite><testcase file="src/a.js" line="${line}"><failure message="x"/></testcase></testsuite>`
     assert.deepEqual(
@@ -138,7 +138,7 @@ test('a line that is none is the first', () => {
     assert.equal(reports(sarif('7', level)).annotations[0]?.level, 'warning', level)
 })
 
-test('what is found damaged is not quoted', () => {
+test('a damaged report is not quoted', () => {
   for (const text of ['{"runs": hunter2}', 'hunter2', '<a><hunter2 x=></a>', '{"runs":"hunter2"}']) {
     const { remarks } = reports(text)
     assert.match(remarks[0] ?? '', /^report: cannot be read: it is damaged/)
@@ -146,7 +146,7 @@ test('what is found damaged is not quoted', () => {
   }
 })
 
-test('a SARIF of millions of odd parts is read in no time', () => {
+test('SARIF with millions of invalid entries is read in bounded time', () => {
   const full = (unit: string, most: number) => Array.from({ length: most }, () => unit).join()
   for (const unit of ['{}', '0', '{"kind":"pass"}', '{"suppressions":[{}]}'])
     for (const [start, end] of [
@@ -165,13 +165,13 @@ test('a SARIF of millions of odd parts is read in no time', () => {
     }
 })
 
-test('a document type is no entity: Cobertura has one', () => {
+test('a Cobertura report with a document type is read', () => {
   const text =
     '<?xml version="1.0"?>\r\n<!DOCTYPE coverage SYSTEM "http://x.test/coverage-04.dtd">\r\n<coverage><sources><source>/w/src</source></sources><packages><package><classes><class filename="a.js"><methods/><lines><line number="1" hits="0"/></lines></class></classes></package></packages></coverage>'
   assert.deepEqual([...(coverage(text) ?? [])], [['/w/src/a.js', new Map([[1, 0]])]])
 })
 
-test('what takes long takes as long as it is long', () => {
+test('the time to read a report is linear in its size', () => {
   const units = [
     ...[
       '\r\n',

@@ -22,7 +22,7 @@ const web = {
   ready: { kind: 'url' as const, url: 'http://localhost:1/' },
 } as unknown as ReuseFacts['services'][number]
 
-test('the same again has one key; another commit of the tree, another base, and a changed lockfile have others', async () => {
+test('the same run has the same reuse key; another commit, another base or a changed lockfile has a different one', async () => {
   const key = await keyOf('one')
   assert.match(key ?? '', /^[0-9a-f]{40}$/)
   assert.equal(await keyOf('one'), key)
@@ -32,7 +32,7 @@ test('the same again has one key; another commit of the tree, another base, and 
   assert.equal(await keyOf('gone'), '')
 })
 
-test('the definition of the gate, prepare, folder, isolation and machine are part of it', async () => {
+test('the reuse key depends on the definition of the gate, prepare, folder, isolation and machine', async () => {
   const all = await Promise.all([
     keyOf('one'),
     keyOf('one', { run: 'npm run test' }),
@@ -48,7 +48,7 @@ test('the definition of the gate, prepare, folder, isolation and machine are par
   assert.ok(!all.includes(''))
 })
 
-test('values of variables that gates see are part of it; those that another job has anew are not', async () => {
+test('the reuse key depends on variables of gates, but not on those that differ in each job', async () => {
   const key = await keyOf('one')
   const withEnv = (env: Record<string, string>) => keyOf('one', {}, { env: { ...FACTS.env, ...env } })
   assert.notEqual(await withEnv({ FOO: '0' }), key)
@@ -66,7 +66,7 @@ test('values of variables that gates see are part of it; those that another job 
   for (const name of anew) assert.equal(await withEnv({ [name]: 'another' }), key, name)
 })
 
-test('retries, coverage of the change, `reuse: false`, anything beside services, and another user with the home that it had: never', async () => {
+test('no reuse key with retries, coverage of the change, `reuse: false`, services, or another user', async () => {
   assert.equal(await keyOf('one', {}, { isolation: 'other-user model' }), '')
   assert.equal(await keyOf('one', { retries: 1 }), '')
   assert.equal(await keyOf('one', { coverage: { file: 'lcov.info', threshold: null } }), '')

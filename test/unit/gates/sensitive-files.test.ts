@@ -29,13 +29,13 @@ const ACTS: [RegExp, string[]][] = [
   [/containers that/, ['Dockerfile', 'api/Dockerfile.dev', 'docker-compose.yml', 'compose.yaml']],
 ]
 
-test('each of them acts on something, however it is spelled', () => {
+test('each sensitive file is recognised in every spelling', () => {
   for (const [expected, paths] of ACTS)
     for (const path of paths)
       assert.match(sensitiveKindOf(foldPath(path))?.actsOn ?? 'nothing', expected, path)
 })
 
-test('files of the project itself act nowhere else', () => {
+test('ordinary files of a project are not sensitive', () => {
   const own = ['src/app.ts', 'package.json', 'README.md', 'src/jenkins.ts', 'docs/npmrc.md', 'lib/app.yaml']
   const close = ['.gitignore', '.github/workflows/ci.yml', 'test/fixtures/travis.txt', 'idea/x', 'elsewhere']
   for (const path of [...own, ...close]) assert.equal(sensitiveKindOf(foldPath(path)), null, path)
@@ -50,7 +50,7 @@ const changed = (path: string, status: Change['status'] = 'M'): Change => ({
   content: Buffer.from('x'),
 })
 
-test('`protected-paths: elsewhere` refuses them, gone ones too, but for containers; other patterns stay', () => {
+test('`protected-paths: elsewhere` refuses sensitive files, deleted ones too, but not container files; other patterns still apply', () => {
   const paths = ACTS.flatMap(([, some]) => some).filter((path) => !path.endsWith('.'))
   const containers = new Set(ACTS.at(-1)?.[1])
   for (const path of paths) {
@@ -68,7 +68,7 @@ test('`protected-paths: elsewhere` refuses them, gone ones too, but for containe
   assert.match(judgeChanges([changed('.envrc')], rules(['elsewhere']))[0]?.reason ?? '', /machines of people/)
 })
 
-test('any number of them is one bounded line for each kind', () => {
+test('any number of sensitive files gives one short line for each kind', () => {
   const files = Array.from({ length: 41 }, (_, at) => ({
     path: `.circleci/${at}${'x'.repeat(500)}`,
     actsOn: 'CI',

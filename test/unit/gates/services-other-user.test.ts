@@ -119,25 +119,29 @@ function processesOf(uid: number): string[] {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && owner(name) === uid)
 }
 
-test('a service of another user stays while gates end, and is ended behind them', options, async () => {
-  const start = 'echo up > up; echo listening; sleep 300 & setsid sleep 300 & echo "I am $(id -un)"; wait'
-  await using place = await openPlace([{ start }], {
-    first: 'id -un; setsid sleep 200 & sleep 200 & true',
-    second: 'sleep 0.3; cat up; pgrep -c sleep || true',
-  })
-  for (const _ of [1, 2]) {
-    const results = await place.run()
-    assert.deepEqual(
-      results.map(({ name, ok }) => [name, ok]),
-      [
-        ['first', true],
-        ['second', true],
-      ],
-    )
-    assert.match(results[0]?.output ?? '', new RegExp(`^${place.as.name}\n`))
-    assert.deepEqual(processesOf(place.as.uid), [])
-  }
-})
+test(
+  'a service of another user keeps running while gates end, and is ended after them',
+  options,
+  async () => {
+    const start = 'echo up > up; echo listening; sleep 300 & setsid sleep 300 & echo "I am $(id -un)"; wait'
+    await using place = await openPlace([{ start }], {
+      first: 'id -un; setsid sleep 200 & sleep 200 & true',
+      second: 'sleep 0.3; cat up; pgrep -c sleep || true',
+    })
+    for (const _ of [1, 2]) {
+      const results = await place.run()
+      assert.deepEqual(
+        results.map(({ name, ok }) => [name, ok]),
+        [
+          ['first', true],
+          ['second', true],
+        ],
+      )
+      assert.match(results[0]?.output ?? '', new RegExp(`^${place.as.name}\n`))
+      assert.deepEqual(processesOf(place.as.uid), [])
+    }
+  },
+)
 
 test(
   'a gate of another user that takes too long is ended, and its service is not taken for it',
@@ -153,7 +157,7 @@ test(
   },
 )
 
-test('one of another user that falls is red with its last words', options, async () => {
+test('a service of another user that ends early is red, with its last lines', options, async () => {
   await using place = await openPlace(
     [{ start: 'echo listening; while [ ! -e die ]; do sleep 0.05; done; echo gone; exit 4' }],
     {

@@ -150,7 +150,7 @@ test('gates reach a service by its URL, and it ends with them', async (t) => {
   }
 })
 
-test('on the loopback of IPv6 alone it is ready, too', async (t) => {
+test('a service that listens on the IPv6 loopback only is ready, too', async (t) => {
   const one = await web({ environment: { HOST: '::1' } })
   const url = `http://localhost:${one.port}/`
   const byUrl = await made(t, { services: [{ ...one, ready: { kind: 'url', url } }] })
@@ -165,7 +165,7 @@ test('on the loopback of IPv6 alone it is ready, too', async (t) => {
   )
 })
 
-test('one that never gets ready is a red result with its last lines, and no gate runs', async (t) => {
+test('a service that never becomes ready is a red result with its last lines, and no gate runs', async (t) => {
   const ready = { kind: 'port', host: 'localhost', port: await freePort() } as const
   const { run, cwd } = await made(t, {
     services: [
@@ -188,7 +188,7 @@ test('one that never gets ready is a red result with its last lines, and no gate
   assert.equal(log, 'key ***\nwaiting for something\n')
 })
 
-test('one that ends before it is ready is told at once', async (t) => {
+test('a service that ends before it is ready is reported at once', async (t) => {
   const one = await web({ start: 'echo Error: no such table; exit 3' })
   const { run } = await made(t, { services: [one] })
   const began = performance.now()
@@ -200,7 +200,7 @@ test('one that ends before it is ready is told at once', async (t) => {
   assert.ok(performance.now() - began < 10_000)
 })
 
-test('one that falls in the middle is a red result, and named by the gate that failed', async (t) => {
+test('a service that ends during gates is a red result, and named in the output of the failed gate', async (t) => {
   const one = await web()
   const get = (path: string) =>
     `"$NODE" -e 'fetch("http://localhost:${one.port}${path}").catch(() => process.exit(1))'`
@@ -232,7 +232,7 @@ const ANSWERS_500 = `require('http').createServer((q, s) => {
 }).listen(process.env.PORT, () => console.log('listening at ' + process.env.PORT))
 process.on('SIGTERM', () => { console.log('ended politely'); process.exit() })`
 
-test('one that stays up and answers 500: its log beside those of gates, its last lines behind the words of the red gate', async (t) => {
+test('a service that answers 500 has its log beside those of gates, and its last lines after the output of the red gate', async (t) => {
   const one = await web({ start: '"$NODE" fails.cjs' })
   const get = (path: string) => `fetch("http://localhost:${one.port}${path}").then((r) => r.status)`
   const { run, cwd } = await made(t, {
@@ -262,7 +262,7 @@ test('one that stays up and answers 500: its log beside those of gates, its last
   )
 })
 
-test('the browser that is red beside them is told, too', async (t) => {
+test('a red browser check shows the last lines of services, too', async (t) => {
   const one = await web({ start: '"$NODE" fails.cjs' })
   const red = {
     name: 'browser',
@@ -283,7 +283,7 @@ test('the browser that is red beside them is told, too', async (t) => {
   )
 })
 
-test('a green gate has nothing of a service', async (t) => {
+test('a green gate shows no lines of services', async (t) => {
   const one = await web({ restartBeforeVerify: false })
   const { run, cwd } = await made(t, { services: [one], gates: { ok: 'echo fine' } })
   assert.deepEqual(
@@ -294,7 +294,7 @@ test('a green gate has nothing of a service', async (t) => {
   assert.equal(log, `listening at ${one.port}\n`, 'of one that stays, too')
 })
 
-test('one that falls at the very end of a red gate is seen to fall, and one that stands is not', async (t) => {
+test('a service that ends at the very end of a red gate is reported, one that still runs is not', async (t) => {
   const one = await web()
   const { run } = await made(t, {
     services: [one],
@@ -313,7 +313,7 @@ test('one that falls at the very end of a red gate is seen to fall, and one that
   )
 })
 
-test('cancelled while it waits for an answer that never comes: at once', async (t) => {
+test('a run that is cancelled while it waits for a service ends at once', async (t) => {
   const port = await freePort()
   const start = `"$NODE" -e 'require("net").createServer(() => {}).listen(${port})'`
   const stop = new AbortController()
@@ -327,7 +327,7 @@ test('cancelled while it waits for an answer that never comes: at once', async (
   assert.ok(performance.now() - began < 5000)
 })
 
-test('one that falls while every gate is green is red all the same, and no further gate runs', async (t) => {
+test('a service that ends while every gate is green is red, and no further gate runs', async (t) => {
   const one = await web()
   const die = `"$NODE" -e 'fetch("http://localhost:${one.port}/die").catch(() => {})'`
   const { run } = await made(t, { services: [one], gates: { test: `${die}; sleep 1`, last: 'true' } })
@@ -340,7 +340,7 @@ test('one that falls while every gate is green is red all the same, and no furth
   )
 })
 
-test('a program that starts another and leaves is beside the gates, and ended with them', async (t) => {
+test('a service whose command starts a daemon and exits runs beside the gates, and is ended with them', async (t) => {
   const one = await web({ start: 'setsid "$NODE" web.cjs >web.log 2>&1 </dev/null & disown; exit 0' })
   const { run, mark } = await made(t, { services: [one], gates: { test: `sleep 0.2` } })
   assert.deepEqual(
@@ -351,7 +351,7 @@ test('a program that starts another and leaves is beside the gates, and ended wi
   assert.deepEqual(marked(mark), [])
 })
 
-test('one that left and answers no more is red, with the log that it wrote', async (t) => {
+test('a daemon that answers no more is red, with the log that it wrote', async (t) => {
   const one = await web({
     start: 'setsid "$NODE" web.cjs >web.log 2>&1 </dev/null & disown',
     logs: ['web.log'],
@@ -366,7 +366,7 @@ test('one that left and answers no more is red, with the log that it wrote', asy
   assert.match(service?.output ?? '', /Error: asked for a page that it cannot bear/)
 })
 
-test('a port that a service before it took is the fault of the code, not of the machine', async (t) => {
+test('a port that an earlier service took is reported as a fault of the code, not of the machine', async (t) => {
   const api = await web({ name: 'api' })
   const wrong = { name: 'web', environment: api.environment }
   const { run } = await made(t, { services: [wrong, api] })
@@ -395,7 +395,7 @@ for (const host of ['127.0.0.1', '::1'])
     assert.equal(existsSync(join(cwd, 'started')), false)
   })
 
-test('a command that is content before the start is told, too', async (t) => {
+test('a ready command that succeeds before the start is reported', async (t) => {
   const { run } = await made(t, { services: [{ ready: { kind: 'command', run: 'true' } }] })
   assert.deepEqual(
     (await run()).map(({ ended }) => ended),
@@ -403,7 +403,7 @@ test('a command that is content before the start is told, too', async (t) => {
   )
 })
 
-test('ready by a command', async (t) => {
+test('a service is ready when its command succeeds', async (t) => {
   const { run } = await made(t, {
     services: [{ start: 'sleep 0.3; touch up; sleep 60', ready: { kind: 'command', run: 'test -e up' } }],
     gates: { test: 'test -e up' },
@@ -414,7 +414,7 @@ test('ready by a command', async (t) => {
   )
 })
 
-test('a command that is never content says why', async (t) => {
+test('a ready command that never succeeds shows its last line', async (t) => {
   const { run } = await made(t, {
     services: [
       {
@@ -431,7 +431,7 @@ test('a command that is never content says why', async (t) => {
   )
 })
 
-test('from inside a network of its own a URL and a port are asked for in the same way', async (t) => {
+test('a URL and a port are checked the same way from inside a network namespace', async (t) => {
   const one = createHttpServer((request, response) => {
     response.statusCode = request.url === '/up?a=b%20c' ? 302 : 404
     response.end()
@@ -459,7 +459,7 @@ test('from inside a network of its own a URL and a port are asked for in the sam
   }
 })
 
-test('the second one starts when the first is ready, and sees it', async (t) => {
+test('the second service starts when the first is ready, and can reach it', async (t) => {
   const first = await web({ name: 'db' })
   const second: Partial<Service> = {
     name: 'api',
@@ -474,13 +474,13 @@ test('the second one starts when the first is ready, and sees it', async (t) => 
   assert.deepEqual(started, ['service db', 'service api', 'test'])
 })
 
-test('a service with tags is there for those stories, and for the whole', async (t) => {
+test('a service with tags runs for those stories and for the final verification', async (t) => {
   const { run, started } = await made(t, { services: [{ ...(await web()), when: ['ui'] }] })
   for (const tags of [[], ['api'], ['ui'], null]) await run({ tags })
   assert.deepEqual(started, ['test', 'test', 'service web', 'test', 'service web', 'test'])
 })
 
-test('one that is not restarted stays, until the job is over or the home is new', async (t) => {
+test('a service with restartBeforeVerify false keeps running until the job ends or the home is renewed', async (t) => {
   const one = await web({ restartBeforeVerify: false })
   const { run, started, gates, mark } = await made(t, { services: [one] })
   await run()
@@ -494,7 +494,7 @@ test('one that is not restarted stays, until the job is over or the home is new'
   assert.deepEqual([await answers(one.port), marked(mark)], [false, []])
 })
 
-test('a service that stayed and fell is started again for the next gates', async (t) => {
+test('a kept service that ended is started again for the next gates', async (t) => {
   const one = await web({ restartBeforeVerify: false })
   const die = `test -e once || { touch once; "$NODE" -e 'fetch("http://localhost:${one.port}/die").catch(() => {})'; }; sleep 0.5`
   const { run } = await made(t, { services: [one], gates: { test: die } })
@@ -508,7 +508,7 @@ test('a service that stayed and fell is started again for the next gates', async
   )
 })
 
-test('what somebody else runs has only to answer', async (t) => {
+test('a service without a start command only has to answer', async (t) => {
   await using other = await listening({ port: 0 })
   const ready = { kind: 'port', host: 'localhost', port: other.port } as const
   const { run } = await made(t, { services: [{ start: null, ready }] })
@@ -524,7 +524,7 @@ test('what somebody else runs has only to answer', async (t) => {
   )
 })
 
-test('what somebody else runs is asked again behind the gates, also green ones', async (t) => {
+test('a service without a start command is checked again after the gates, also after green ones', async (t) => {
   await using other = await listening({ port: 0 })
   const ready = { kind: 'port', host: 'localhost', port: other.port } as const
   const { run } = await made(t, {
@@ -540,7 +540,7 @@ test('what somebody else runs is asked again behind the gates, also green ones',
   )
 })
 
-test('cancelled while one comes up, and beside a gate: nothing is left', async (t) => {
+test('a run that is cancelled while a service starts, or during a gate, leaves no process', async (t) => {
   const stop = new AbortController()
   const slow = await made(t, { services: [{ start: 'sleep 60', ready: { kind: 'log', parts: ['never'] } }] })
   const coming = slow.run({}, stop.signal)
@@ -560,7 +560,7 @@ test('cancelled while one comes up, and beside a gate: nothing is left', async (
   assert.deepEqual(marked(up.mark), [])
 })
 
-test('a service that says 100 MB costs no memory, and its last lines are kept', async (t) => {
+test('a service that prints 100 MB takes no memory for it, and its last lines are kept', async (t) => {
   const { run, cwd } = await made(t, {
     services: [
       {
@@ -577,7 +577,7 @@ test('a service that says 100 MB costs no memory, and its last lines are kept', 
   assert.ok((await readFile(join(cwd, '.ralph/logs/big-service-web.log'))).length < 1_100_000)
 })
 
-test('what a run that was killed left of its services is found by its mark', async () => {
+test('services of a killed run are found by their mark', async () => {
   const mark = newMark()
   const port = await freePort()
   const script = `

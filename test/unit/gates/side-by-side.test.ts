@@ -43,7 +43,7 @@ const arbitraryGates = fc
     ),
   )
 
-test('in any order of ends: no more than asked at once, `alone` alone, `needs` first, and nothing begins behind a red one', async () => {
+test('side by side: never more gates than configured, `alone` alone, `needs` first, and none starts after a red one', async () => {
   const property = fc.asyncProperty(
     arbitraryGates,
     fc.integer({ min: 1, max: 4 }),
@@ -108,7 +108,7 @@ const run = (gates: readonly Gate[], parallel: number, more: Partial<GatesOption
     new AbortController().signal,
   )
 
-test('gates that meet each other are green, and the end of one ends no process of another', async () => {
+test('gates run at the same time, and the end of one ends no process of another', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-side-'))
   try {
     const [ab, ba] = [join(folder, 'ab'), join(folder, 'ba')]
@@ -130,7 +130,7 @@ test('gates that meet each other are green, and the end of one ends no process o
   }
 })
 
-test('the first red gate ends those beside it, which count as not run', async () => {
+test('the first red gate ends those that run beside it, which count as not run', async () => {
   const ended: string[] = []
   const slow = named('slow', { run: 'sleep 60' })
   const red = named('red', { run: 'exit 3' })
@@ -144,7 +144,7 @@ test('the first red gate ends those beside it, which count as not run', async ()
   assert.deepEqual(ended.toSorted(), ['red: exit 3', 'slow: cancelled'])
 })
 
-test('where a gate cannot be run at all, those beside it are ended and waited for before that is thrown', async () => {
+test('where a gate cannot be run at all, the others are ended before the error is thrown', async () => {
   const seen: string[] = []
   const perform = async (gate: Gate, _slot: number, either: AbortSignal) => {
     if (gate.name === 'broken') throw new Error('no space left')
@@ -159,7 +159,7 @@ test('where a gate cannot be run at all, those beside it are ended and waited fo
   assert.deepEqual(seen, ['slow begins', 'slow is ended'])
 })
 
-test('a gate that writes to a file of the commit beside another: both run again, alone, and from then on', async () => {
+test('gates that run while one writes to a file of the commit run again, alone, now and later', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-side-'))
   try {
     const at = (name: string) => join(folder, name)
@@ -223,7 +223,7 @@ test('a gate with paths runs where the change touches one, and where nothing els
   )
 })
 
-test('a gate that runs brings those that it needs: past `paths`, and where only some gates run', () => {
+test('a gate brings the gates that it needs, also past `paths` and where only some gates run', () => {
   const gates = [
     named('generate', { paths: ['schema/'] }),
     named('build', { paths: ['src/'], needs: ['generate'] }),
@@ -253,7 +253,7 @@ test('a gate that runs brings those that it needs: past `paths`, and where only 
   assert.deepEqual(names({ only: [] }), [])
 })
 
-test('whatever runs has all that it needs, and a gate without `needs` all that were written before it', () => {
+test('every gate that runs has the gates that it needs; without `needs` these are all gates before it', () => {
   const property = fc.property(arbitraryGates, fc.subarray(NAMES), (gates, only) => {
     const chosen = selectGates(gates, gateRun({ only }), null)
     const names = chosen.map(({ name }) => name)
@@ -270,7 +270,7 @@ test('whatever runs has all that it needs, and a gate without `needs` all that w
   fc.assert(property, runs(200))
 })
 
-test('the list of changed files is left out where it would not name them all: too long, or a name that is no line', async () => {
+test('the list of changed files is left out where it is too long, or a name does not fit on a line', async () => {
   const listed = async (...paths: string[]) => {
     const code = { ...NO_CODE.code, changedPaths: async () => paths }
     const run = gateRun({ of: 'story', from: 'abc', commit: 'def' })
