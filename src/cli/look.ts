@@ -20,6 +20,7 @@ import { terminalText } from '../report/escape.ts'
 import type { EarlierRun } from '../report/expected-cost.ts'
 import { formatUtc, pluralize } from '../report/figures.ts'
 import { findingLines } from '../report/findings.ts'
+import { describeWorker } from '../report/in-work.ts'
 import { STORY_STATUSES } from '../report/outcomes.ts'
 import { outputsOf, scopeInJson } from '../report/outputs.ts'
 import { describeRung } from '../report/rungs.ts'
@@ -82,13 +83,9 @@ export async function status(context: Context): Promise<CommandResult> {
     forecast,
     rungs,
     plans: plans.map(planInJson),
-    workers: view.workers.map(({ id, worker, attempt, doing, startedAt }) => ({
-      id,
-      worker,
-      attempt,
-      doing,
-      startedAt,
-    })),
+    workers: view.workers.map(({ id, worker, attempt, doing, place, rebased, startedAt }) => {
+      return { id, worker, attempt, doing, place, rebased, startedAt }
+    }),
     ...inJson(situation),
     ...scopeInJson(state),
   }
@@ -104,9 +101,10 @@ function outlookLines({ outlook }: View): string[] {
   return outlook === null ? [] : [`Remaining: ${outlook}`]
 }
 
-/** The status, and what a person can do next. */
-function statusLines({ headline, next }: View): string[] {
-  return [terminalText(headline.text), `Next: ${toPlainText(next)}`]
+/** The status, what is in work where several stories are, and what a person can do next. */
+function statusLines({ headline, next, workers, lanes, now }: View): string[] {
+  const beside = lanes === null ? [] : workers.map((one) => `${one.id} · ${describeWorker(one, now)}`)
+  return [...[headline.text, ...beside].map((line) => terminalText(line)), `Next: ${toPlainText(next)}`]
 }
 
 /** The view of a feature whose next step is this one. */

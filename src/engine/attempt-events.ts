@@ -176,7 +176,13 @@ export function rebased(state: State, { storyId, base, candidate }: EventOf<'reb
   const attempt = state.attempts[storyId]
   if (attempt === undefined || !hasCandidate(attempt)) return state
   const { gates: _gates, paths: _paths, redBehind: _red, ...rest } = { gates: [], paths: [], ...attempt }
-  return withAttempt(state, { ...rest, phase: 'guarded', base, candidate })
+  return withAttempt(state, {
+    ...rest,
+    phase: 'guarded',
+    base,
+    candidate,
+    rebased: (attempt.rebased ?? 0) + 1,
+  })
 }
 
 /** Not a failed attempt: the story's next session builds on its saved work and on what landed. */

@@ -41,7 +41,7 @@ const MOST_ITERATIONS = 12
 export function liveJson(view: LiveView) {
   const { feature, project, branch, counts, tally, inWork, titleInWork, iteration, iterations, jobs } = view
   const { usage, pullUrl, most, now, place, url, status, isCalling, headline, outlook, figures } = view
-  const { calls, circuit, current, workers, exits, lines, bar } = view
+  const { calls, circuit, current, workers, lanes, exits, lines, bar } = view
   return {
     ...{ feature, project, branch, counts, tally, inWork, titleInWork, iteration, iterations, jobs },
     ...{ usage, pullUrl, most, now, place, url, status, isCalling },
@@ -49,7 +49,7 @@ export function liveJson(view: LiveView) {
     headline: headline.text,
     next: toPlainText(view.next),
     needs: view.needs === null ? null : toPlainText(view.needs),
-    ...{ outlook, figures, calls, circuit, current, workers, exits },
+    ...{ outlook, figures, calls, circuit, current, workers, lanes, exits },
     // A gate's output is in `gates` already.
     stories: view.ranked
       .slice(0, MOST_STORIES)

@@ -1,13 +1,11 @@
-// What a person who watches a run wants to know first: the calls, the breaker, the story in work, and what ends the run. Pure.
+// What a person who watches a run wants to know first: the calls, the breaker, and what ends the run. Pure.
 import { describeFalseDone } from '../engine/breaker.ts'
 import { callAllowedAt } from '../engine/limits.ts'
-import type { Attempt } from '../engine/model/attempt.ts'
 import { openAttempt } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import { remaining } from '../engine/prd/select.ts'
 import {
-  attemptLabel,
   formatCountdown,
   formatDuration,
   formatTokens,
@@ -17,7 +15,7 @@ import {
   withLimit,
 } from './figures.ts'
 import type { Header } from './header.ts'
-import { lastFailedStory, type StoryView } from './stories.ts'
+import { lastFailedStory } from './stories.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -55,41 +53,6 @@ export function breakerStatus({ records, prd }: State, now: number) {
     return { position, text: `trying again: ${id}${why === '' ? '' : ` (${why})`}` }
   const rests = `${id} rests${until === null ? '' : ` until ${formatUtc(until)}`}`
   return { position, text: `stopped: ${rests}${why === '' ? '' : ` (${why})`}` }
-}
-
-const PHASES: Readonly<Record<Attempt['phase'], string>> = {
-  reserved: 'the agent is at work',
-  worked: 'what it did is looked at',
-  guarded: 'the gates run',
-  gated: 'the gates have run',
-  judged: 'a judge agrees',
-  failed: 'it is rejected',
-  returned: 'it is given back, counts as no attempt',
-}
-
-/** What is in work, a row each attempt: several where stories are worked on side by side. */
-export function workersOf(state: State, stories: readonly StoryView[], limits: Limits | null, now: number) {
-  const most = limits?.maxAttempts ?? null
-  return Object.values(state.attempts).flatMap((attempt) => {
-    const story = stories.find(({ id }) => id === attempt.storyId)
-    if (story === undefined) return []
-    const isLeft = state.job.wave !== undefined && attempt.worker === undefined
-    return [
-      {
-        id: story.id,
-        title: story.title,
-        /** In a wave the name of the worker; null elsewhere, and for a candidate that waits in the train. */
-        worker: attempt.worker ?? null,
-        attempt: attempt.number,
-        mostAttempts: most,
-        which: attemptLabel(attempt.number, most),
-        doing: isLeft ? 'its candidate waits for those before it' : PHASES[attempt.phase],
-        startedAt: attempt.startedAt,
-        ms: Math.max(0, now - attempt.startedAt),
-        before: story.failure?.summary ?? '',
-      },
-    ]
-  })
 }
 
 /** As a live view marks how near it is. */

@@ -14,6 +14,7 @@ import {
   joinWithDots,
   pluralize,
 } from './figures.ts'
+import { describeLanes, describeRebased, ordinal, type WorkerView } from './in-work.ts'
 import { RESULTS, STORY_STATUSES } from './outcomes.ts'
 import { describeRung } from './rungs.ts'
 import { type Columns, type Sentence, toMarkdown } from './sentence.ts'
@@ -91,6 +92,29 @@ const STORIES: Columns<StoryView & { repository: string }> = [
   ['Time', 'figure', timeCell],
   ['Commit', 'text', ({ commit, repository }) => commitLink(commit, repository)],
 ]
+
+/** What is in work; HTML shows it in the same columns. */
+export const IN_WORK: Columns<WorkerView> = [
+  ['In work', 'text', ({ id, title }) => ({ text: `${id} ${title}`, most: 120 })],
+  ['Train', 'word', ({ place }) => (place === null ? '' : ordinal(place))],
+  ['Worker', 'word', ({ worker }) => ({ text: worker ?? '', most: 20 })],
+  [
+    'Now',
+    'text',
+    ({ doing, rebased }) => ({ text: joinWithDots(doing, describeRebased(rebased)), most: 160 }),
+  ],
+  ['Since', 'word', ({ startedAt }) => formatUtc(startedAt).replace(/^\S+ /, '')],
+]
+
+/** A comment has to hold the stories, too. */
+const MOST_IN_WORK = 20
+
+/** The stories in work, where several can be; empty elsewhere. */
+export function lanesBlock({ workers, lanes }: View): string {
+  if (lanes === null || workers.length === 0) return ''
+  const more = workers.length > MOST_IN_WORK ? `\n\n… and ${workers.length - MOST_IN_WORK} more` : ''
+  return `**Now:** ${describeLanes(workers, lanes)}.\n\n${table(IN_WORK, workers.slice(0, MOST_IN_WORK))}${more}`
+}
 
 function nameCell({ id, title, aside }: StoryView): string {
   const name = `${storyIdMarkdown(id)} ${markdownText(title, 120)}`

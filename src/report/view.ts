@@ -31,7 +31,8 @@ import {
 } from './forecast.ts'
 import { figuresOf, headerOf } from './header.ts'
 import { headline, nextJobHeldUntil, outcomeNow, resumesAt, stateInSituation } from './headline.ts'
-import { breakerStatus, callsOf, stopConditions, workersOf } from './monitor-view.ts'
+import { lanesOf, workersOf } from './in-work.ts'
+import { breakerStatus, callsOf, stopConditions } from './monitor-view.ts'
 import { nextAction } from './next-action.ts'
 import { OUTCOMES, runStatusOf } from './outcomes.ts'
 import { describeUnpaidRungs, rungsOf } from './rungs.ts'
@@ -134,6 +135,7 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
     calls: callsOf(state, limits, now),
     circuit: breakerStatus(state, now),
     workers,
+    lanes: lanesOf(state, limits),
     current: workers[0] ?? null,
     exits: stopConditions(state, header, limits),
     stories,

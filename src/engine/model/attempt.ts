@@ -117,6 +117,8 @@ const Guarded = z.extend(Worked, {
   place: z.exactOptional(z.number()),
   /** Gates were red on it while a candidate before it had not landed: either of the two may be the cause until that one is decided. */
   redBehind: z.exactOptional(z.literal(true)),
+  /** How often it was rebased, and its gates had to run again. */
+  rebased: z.exactOptional(z.number()),
 })
 const Gated = z.extend(Guarded, {
   phase: z.literal('gated'),

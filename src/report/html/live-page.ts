@@ -1,21 +1,23 @@
 // Pages that follow runs: what happens now, above the report; and the list of all features that are followed.
 
 import { capitalize, formatCountdown, formatDuration } from '../figures.ts'
+import { describeLanes } from '../in-work.ts'
 import type { LiveView } from '../live-view.ts'
 import { LEVELS } from '../monitor-view.ts'
+import { IN_WORK } from '../parts.ts'
 import { toPlainText } from '../sentence.ts'
 import { formatStatusCounts } from '../stories.ts'
-import { html, inlineText, link, Markup, nothing, section } from './markup.ts'
+import { html, inlineText, link, Markup, nothing, section, table } from './markup.ts'
 import { type Live, page } from './report-page.ts'
 
 /** The live part, between the head of the report and its stories. */
 export function renderLivePart(one: LiveView): Markup {
-  const { calls, circuit, current, workers, now } = one
+  const { calls, circuit, current, workers, lanes, now } = one
   const bar =
     calls.most === null
       ? nothing
       : html`<meter min="0" max="${calls.most}" high="${Math.ceil(calls.most * 0.9)}" value="${calls.used}"></meter> `
-  const several = workers.length > 1 ? `: ${workers.length} stories` : ''
+  const several = workers.length > 1 ? `: ${describeLanes(workers, lanes)}` : ''
   const stories = several || (current === null ? '' : `: ${current.id}`)
   const left =
     calls.until === null
@@ -40,12 +42,11 @@ function renderNow({ workers, lines, isAtWork, now, url }: LiveView): Markup {
   const runLink = url === null ? nothing : html`<p>${link('Where it runs', url)}</p>`
   if (workers.length === 0)
     return html`<p>${isAtWork ? 'Between two stories.' : 'No run is at work on it.'}</p>${runLink}${lastOutput}`
-  const isOne = workers.length === 1
+  if (workers.length > 1) return html`${table(IN_WORK, workers)}${runLink}${lastOutput}`
   const rows = workers.map((one) => {
     const before =
       one.before === '' ? nothing : html`<p class="why">Before: ${inlineText(one.before, 300)}</p>`
-    const name = isOne ? nothing : html`${one.id} `
-    return html`<p>${name}<b>${inlineText(one.title, 300)}</b></p>
+    return html`<p><b>${inlineText(one.title, 300)}</b></p>
 <p>${capitalize(one.which)}, ${one.doing}, for ${formatDuration(now - one.startedAt)}</p>
 ${before}`
   })

@@ -4,7 +4,9 @@ import { VERSION } from '../../engine/model/version.ts'
 import { utf8Bytes } from '../../system/excerpt.ts'
 import { formatUtc } from '../figures.ts'
 import { findingSentences, formatFindingCount } from '../findings.ts'
+import { describeLanes } from '../in-work.ts'
 import { STORY_STATUSES } from '../outcomes.ts'
+import { IN_WORK } from '../parts.ts'
 import type { View } from '../view.ts'
 import { costTables } from './costs-section.ts'
 import {
@@ -16,6 +18,7 @@ import {
   type Markup,
   nothing,
   section,
+  table,
   toHtml,
   type Value,
 } from './markup.ts'
@@ -50,7 +53,7 @@ export function renderReport(view: View, pictures: Pictures = new Map(), live: L
 function renderPage(view: View, stories: Markup, rest: readonly Markup[], live: Live | null): string {
   const timeline = timelinePicture(view)
   const body = html`<div id="top">${pageHeader(view)}</div>
-${live?.body ?? nothing}<div id="report">
+${live?.body ?? inWork(view)}<div id="report">
 ${section('stories', 'Stories', stories)}
 ${section('timeline', 'Iterations', timeline === nothing ? null : html`<div class="picture">${timeline}</div>`)}
 ${rest}
@@ -146,6 +149,12 @@ function figureList({ figures, costs: { rejected } }: View): Markup {
     ],
   ]
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+}
+
+/** What is in work, where several stories can be. */
+function inWork({ workers, lanes }: View): Markup {
+  if (lanes === null || workers.length === 0) return nothing
+  return section('now', `Now: ${describeLanes(workers, lanes)}`, table(IN_WORK, workers))
 }
 
 /** Attempts that were rejected because the guard refused a change. */

@@ -2,6 +2,7 @@
 // as plain lines where there is no terminal.
 import { terminalText } from '../escape.ts'
 import { formatDuration, formatUsd, pluralize, textBar } from '../figures.ts'
+import { describeLanes, describeWorker } from '../in-work.ts'
 import type { LiveView } from '../live-view.ts'
 import { describeCalls, LEVELS, type StopCondition } from '../monitor-view.ts'
 import { type Colour, RESULTS, STORY_STATUSES, type StoryStatus } from '../outcomes.ts'
@@ -155,21 +156,22 @@ function figureLines(one: LiveView, look: Size): string[] {
   ]
 }
 
-function nowSection({ workers, status, now }: LiveView, look: Size): Section {
+function nowSection({ workers, lanes, status, now }: LiveView, look: Size): Section {
   const [first, ...others] = workers
   if (first === undefined) return { title: 'Now', lines: [] }
   const line = (text: string, ...colours: readonly Colour[]) =>
     ` ${paint(fit(terminalText(text), look.width - 2), colours, look)}`
-  const factsOf = (one: typeof first) =>
-    `${one.which} · ${one.doing} · ${formatDuration(Math.max(0, now - one.startedAt))}`
   if (others.length > 0) {
     // Titles are in the list of stories.
-    const lines = workers.map((one) => line(`${one.id} · ${factsOf(one)}`, status.colour))
-    return { title: `Now: ${workers.length} stories`, lines }
+    const lines = workers.map((one) => line(`${one.id} · ${describeWorker(one, now)}`, status.colour))
+    return { title: `Now: ${describeLanes(workers, lanes)}`, lines }
   }
   const lines = [
     line(first.title, 'bold'),
-    line(factsOf(first), status.colour),
+    line(
+      `${first.which} · ${first.doing} · ${formatDuration(Math.max(0, now - first.startedAt))}`,
+      status.colour,
+    ),
     ...(first.before === '' ? [] : [line(`before: ${first.before}`, 'yellow')]),
   ]
   return { title: `Now: ${first.id}`, lines }
@@ -250,7 +252,7 @@ export function plainFrame({ views, note }: Pick<Frame, 'views' | 'note'>): stri
 }
 
 function plainLines(one: LiveView): string[] {
-  const { status, workers, counts } = one
+  const { status, workers, counts, now } = one
   const rows: (readonly [name: string, value: string | null])[] = [
     ['Status', `${status.title}, ${one.headline.text}`],
     ['Next', toPlainText(one.next)],
@@ -260,10 +262,7 @@ function plainLines(one: LiveView): string[] {
     ['Health', one.circuit.text],
     ['Remaining', one.outlook],
     ['Calls in the last hour', describeCalls(one.calls, one.now)],
-    ...workers.map(
-      ({ id, title, which, doing, ms }) =>
-        ['Now', `${id} ${title}: ${which}, ${doing}, ${formatDuration(ms)}`] as const,
-    ),
+    ...workers.map((one) => ['Now', `${one.id} ${one.title}: ${describeWorker(one, now)}`] as const),
     ...one.exits.map(({ name, text }) => [`Ends when: ${name}`, text] as const),
     ...one.timeline
       .slice(-3)

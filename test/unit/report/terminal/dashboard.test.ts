@@ -9,8 +9,9 @@ import { frameLines, plainFrame } from '../../../../src/report/terminal/dashboar
 
 import { textWidth } from '../../../../src/report/terminal/width.ts'
 import { hostileStrings } from '../../../fixtures/hostile-strings.ts'
+import { fourLanes, parallelLimits } from '../four-lanes.ts'
 import { poisoned } from '../poison.ts'
-import { concluded, justStarted, midRun, NOW, record, working } from '../samples.ts'
+import { concluded, justStarted, midRun, NOW, record } from '../samples.ts'
 import { watched } from '../watched.ts'
 
 const MINUTE = 60_000
@@ -50,30 +51,15 @@ test('several features: a line each, and the chosen one below', (t) => {
   })
 })
 
-/** A wave: one worker on US-005, one on US-006, and a candidate that waits for both. */
-function sideBySide(): State {
-  const state = midRun()
-  const { 'US-005': first } = state.attempts
-  const { 'US-006': second } = working(state, 'US-006').attempts
-  const { 'US-003': third } = working(state, 'US-003').attempts
-  assert.ok(first !== undefined && second !== undefined && third !== undefined)
-  const attempts = {
-    'US-005': { ...first, worker: '1' },
-    'US-006': { ...second, worker: '2' },
-    'US-003': third,
-  }
-  return { ...state, attempts, job: { ...state.job, wave: { workers: 2, isOver: false } } }
-}
-
 test('stories side by side: a line each, and which one waits', (t) => {
-  const now = liveViewOf(watched(sideBySide()), NOW + 2 * MINUTE)
+  const now = liveViewOf(watched(fourLanes(), { limits: parallelLimits }), NOW)
   const frame = frameLines({ views: [now], selected: 0, note: 'this machine' }, plain(80, 36))
   t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-wave.txt', {
     serializers: [String],
   })
-  assert.match(now.headline.text, /US-005 and 2 others are in work/)
+  assert.match(now.headline.text, /US-001 and 3 others are in work/)
   const told = liveJson(now).workers.map(({ id, worker }) => `${id} ${worker}`)
-  assert.deepEqual(told, ['US-005 1', 'US-006 2', 'US-003 null'])
+  assert.deepEqual(told, ['US-001 1', 'US-002 2', 'US-003 null', 'US-004 4'])
 })
 
 test('without a terminal: plain lines', (t) => {

@@ -1,0 +1,109 @@
+// What is in work, a row each attempt: which worker has it, what happens to it, where it is in the train. Pure.
+
+import { type Attempt, hasCandidate } from '../engine/model/attempt.ts'
+import type { Limits } from '../engine/model/limit-types.ts'
+import type { State } from '../engine/model/state.ts'
+import { baseFor, trainOf } from '../engine/parallel/train.ts'
+import { attemptLabel, formatDuration, joinWithDots, pluralize } from './figures.ts'
+import type { StoryView } from './stories.ts'
+
+export type WorkerView = ReturnType<typeof workersOf>[number]
+
+/** Candidates in the order in which they land, then the stories that sessions work on. */
+export function workersOf(state: State, stories: readonly StoryView[], limits: Limits | null, now: number) {
+  const most = limits?.maxAttempts ?? null
+  const train = trainOf(state)
+  const others = Object.values(state.attempts).filter((attempt) => !hasCandidate(attempt))
+  return [...train, ...others].flatMap((attempt: Attempt, at) => {
+    const story = stories.find(({ id }) => id === attempt.storyId)
+    if (story === undefined) return []
+    return [
+      {
+        id: story.id,
+        title: story.title,
+        /** In a wave the name of the worker; null elsewhere, and for a candidate that waits in the train. */
+        worker: attempt.worker ?? null,
+        attempt: attempt.number,
+        mostAttempts: most,
+        which: attemptLabel(attempt.number, most),
+        doing: describeProgress(state, attempt, train[at - 1]?.storyId ?? null),
+        /** Its place in the train, from 1; null where it has no candidate, or stories are worked on one after the other. */
+        place: attempt.inLane === true && at < train.length ? at + 1 : null,
+        /** How often its candidate was rebased, and its gates ran again. */
+        rebased: timesRebased(attempt),
+        startedAt: attempt.startedAt,
+        ms: Math.max(0, now - attempt.startedAt),
+        before: story.failure?.summary ?? '',
+      },
+    ]
+  })
+}
+
+/** How many stories can be in work at a time, and how many more could begin; null where they are worked on one after the other. */
+export function lanesOf({ job, attempts }: State, limits: Limits | null) {
+  const most = job.wave?.workers ?? limits?.maxParallel ?? 1
+  const taken = Object.values(attempts).filter(({ worker }) => job.wave === undefined || worker !== undefined)
+  return most > 1 ? { most, free: Math.max(0, most - taken.length) } : null
+}
+
+/** `5 stories, 3 of them in the train; 1 of 4 workers is free`. */
+export function describeLanes(workers: readonly WorkerView[], lanes: ReturnType<typeof lanesOf>): string {
+  const waiting = workers.filter(({ place }) => place !== null).length
+  const train = waiting === 0 ? '' : `, ${waiting} of them in the train`
+  const free = lanes === null || lanes.free === 0 ? '' : `; ${lanes.free} of ${lanes.most} workers free`
+  return `${pluralize(workers.length, 'story', 'stories')}${train}${free}`
+}
+
+/** The row in one line, without the story, what matters most first: `the gates run · 2m 00s · 2nd in the train · worker 1 · …`. */
+export function describeWorker({ place, worker, which, doing, rebased, startedAt }: WorkerView, now: number) {
+  const time = formatDuration(Math.max(0, now - startedAt))
+  const train = place === null ? '' : `${ordinal(place)} in the train`
+  return joinWithDots(
+    doing,
+    time,
+    describeRebased(rebased),
+    train,
+    worker === null ? '' : `worker ${worker}`,
+    which,
+  )
+}
+
+/** `2nd`. */
+export function ordinal(place: number): string {
+  const isTeen = place % 100 > 10 && place % 100 < 14
+  return place + (isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][place % 10] ?? 'th'))
+}
+
+export function describeRebased(times: number): string {
+  if (times === 0) return ''
+  return times === 1 ? 'rebased once' : `rebased ${times} times`
+}
+
+function timesRebased(attempt: Attempt): number {
+  return hasCandidate(attempt) ? (attempt.rebased ?? 0) : 0
+}
+
+const PHASES: Readonly<Record<Attempt['phase'], string>> = {
+  reserved: 'the agent is at work',
+  worked: 'what it did is looked at',
+  guarded: 'the gates run',
+  gated: 'the gates have run',
+  judged: 'a judge agrees',
+  failed: 'it is rejected',
+  returned: 'it is given back, counts as no attempt',
+}
+
+/** `before`: the story before it in the train, which has to land first. */
+function describeProgress(state: State, attempt: Attempt, before: string | null): string {
+  if (attempt.inLane !== true || !hasCandidate(attempt)) return PHASES[attempt.phase]
+  const waits = state.job.wave !== undefined && attempt.worker === undefined
+  if (attempt.base !== baseFor(state, attempt.storyId)) {
+    const onto = before ?? 'what landed'
+    return waits ? `waits to be rebased on ${onto}` : `is rebased on ${onto}`
+  }
+  if (attempt.phase !== 'guarded') return before === null ? 'green, lands next' : `green, waits for ${before}`
+  if (attempt.redBehind === true && before !== null)
+    return `its gates were red behind ${before}, waits for it`
+  if (waits) return 'waits for its gates'
+  return timesRebased(attempt) > 0 ? 'the gates run again' : PHASES.guarded
+}
