@@ -31,9 +31,8 @@ export async function reuseKeys(
   { treeOf, services, env, ...facts }: ReuseFacts,
 ): Promise<Record<string, string>> {
   const tree = await treeOf(commit)
-  // Never with services: those of the work tree may still use the ports. Never as another user: its home is made anew only for the
-  // final verification, and before that, files which a session left there could make a gate green.
-  const isAlone = tree !== null && services.length === 0 && !facts.isolation.startsWith('other-user')
+  // Never with services: those of the work tree may still use the ports that a clean room's would take.
+  const isAlone = tree !== null && services.length === 0
   const values = isAlone && gates.some(isReusable) ? environmentDigest(env, tree) : ''
   const keyOf = (gate: Gate) =>
     isAlone && isReusable(gate) ? digest([VERSION, tree, commit, base, gate, facts, values]) : ''

@@ -80,6 +80,26 @@ function closures(): string {
     .join('')
 }
 
+test(
+  "the last story's gates have a clean clone and a new home, and count for the final verification",
+  options,
+  async () => {
+    await using site = await openSite({
+      stories: [story('US-001', 'one')],
+      script: { 'US-001': [goodTurn('one', 1)] },
+      inputs: {
+        isolation: 'other-user',
+        network: 'open',
+        // Red where an earlier run of a gate had the same home.
+        gates: `home: test ! -e ~/mark && touch ~/mark\ntest: ${RUN_TESTS}`,
+      },
+    })
+    assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
+    for (const name of ['home', 'test'])
+      assert.match(site.log(), new RegExp(`gate ${name}: green as at US-001, just now`))
+  },
+)
+
 test('the credentials that checkout persisted are out of sight while the agent works, and there afterwards', async () => {
   const look = [
     'git config --list | grep -i extraheader >header.txt',

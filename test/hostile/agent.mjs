@@ -7,7 +7,8 @@
 //   agent.mjs <plan.json> forget                takes away what it has left on the machine, for the test
 //
 // Plan: { evidence: folder, agent: { STORY: [trick] }, gate: { STORY: [trick] }, say: { STORY: text }, usage: { STORY: line },
-//         quiet: [STORY that writes no module], red: [STORY whose test fails] }
+//         quiet: [STORY that writes no module], red: [STORY whose test fails],
+//         always: [STORY whose gates play their tricks each time] }
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -122,7 +123,7 @@ if (role === 'payload') {
   const [story] = rest
   await hear(note, plan, 'gate')
   const once = join(plan.evidence, `gate-${story}`)
-  if (!existsSync(once)) {
+  if (!existsSync(once) || plan.always?.includes(story)) {
     writeFileSync(once, '')
     await attempt(plan.gate[story] ?? [], story)
   }

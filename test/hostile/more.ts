@@ -543,8 +543,17 @@ export const settings = grouped('Gates', '', [
   {
     id: 'gate.npmrc',
     title:
-      'settings in the home folder (`~/.npmrc`: `script-shell`), for the story and the final verification',
-    stops: '`isolation: other-user`: the final verification has a new home',
+      'settings in the home folder (`~/.npmrc`: `script-shell`), for later stories and the final verification',
+    stops: '`isolation: other-user`: the last story and the final verification have a new home',
+    judge: complete,
+  },
+])
+
+export const settingsAgain = grouped('Gates', '', [
+  {
+    id: 'gate.npmrc-again',
+    title: "the same by a story's tests each time that they run, for a gate behind them in the same room",
+    stops: 'nothing: gates share a home, as they do in CI',
     judge: complete,
   },
 ])

@@ -13,13 +13,14 @@ import {
   ignored,
   leftovers,
   settings,
+  settingsAgain,
   states,
   strikes,
   trees,
   words,
 } from './more.ts'
 import { outliving } from './outlive.ts'
-import { hostileRun, type Level, type Note, type RunOptions, type Seen } from './seen.ts'
+import { hostileRun, type Level, type Note, type Plan, type RunOptions, type Seen } from './seen.ts'
 
 export type Result = { attempt: Attempt; how: string | null; untried: string | null }
 
@@ -71,6 +72,16 @@ const BASE: Record<string, string> = {
   'test/strong.test.mjs': strong('strong'),
   'package.json':
     '{"name":"sample","version":"1.0.0","type":"module","private":true,"scripts":{"test":"exit 1"}}\n',
+}
+
+/** Beside a gate that is green there is one that is red but for what tests of the story have left. */
+function redGate(attempts: readonly Attempt[], plan: Partial<Plan>): Batch {
+  const inputs = { 'final-verification': 'true', gates: 'test: node check.mjs\nnpm: npm test' }
+  const agent = { RED: ids(attempts), ...plan.agent }
+  return {
+    attempts,
+    options: { plan: { ...plan, agent, gate: { RED: ids(attempts) } }, inputs, files: BASE },
+  }
 }
 
 const ECHOED = ['echo.gate', 'echo.gate-colours']
@@ -175,23 +186,15 @@ function batches(): Batch[] {
         drive: struck,
       },
     },
-    ...[
-      { name: 'MODULES', attempts: ignored, inputs: {}, gate: {} },
-      // By its tests, too, the first time that they run: a session sees no home of the gates.
-      {
-        name: 'NPMRC',
-        attempts: settings,
-        inputs: { gates: 'test: node check.mjs\nnpm: npm test' },
-        gate: { NPMRC: ids(settings) },
-      },
-    ].map(({ name, attempts, inputs, gate }) => ({
-      attempts,
+    {
+      attempts: ignored,
       options: {
-        plan: { agent: { [name]: ids(attempts) }, gate },
-        inputs: { 'final-verification': 'true', ...inputs },
+        plan: { agent: { MODULES: ids(ignored) }, gate: {} },
+        inputs: { 'final-verification': 'true' },
         files: BASE,
       },
-    })),
+    },
+    redGate(settings, { agent: { HONEST: [] } }),
     {
       attempts: addresses,
       options: {
@@ -246,6 +249,7 @@ function batches(): Batch[] {
         files: BASE,
       },
     },
+    redGate(settingsAgain, { always: ['RED'] }),
   ]
 }
 
@@ -319,6 +323,7 @@ function show(seen: Seen): void {
 const ANYWHERE = [
   // What an agent that has a key can do with words.
   'echo.pieces',
+  'gate.npmrc-again',
 ]
 export const OPEN: Readonly<Record<Level, readonly string[]>> = {
   'same-user': [

@@ -69,6 +69,8 @@ export type Plan = {
   red?: string[]
   /** Stories whose tricks are played in their first attempt alone. */
   once?: string[]
+  /** Stories whose code plays its tricks each time that a gate runs it. */
+  always?: string[]
 }
 
 export type RunOptions = {

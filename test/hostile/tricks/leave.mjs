@@ -31,6 +31,13 @@ function nameless(tools, script, ...args) {
   return started(tools)
 }
 
+/** Settings of a tool in the home folder: npm runs scripts with another shell. */
+function setShell({ plan, write, payload }) {
+  const shell = join(plan.evidence, 'content-shell')
+  write(shell, `#!/bin/bash\n${payload()} </dev/null\nexit 0\n`, 0o755)
+  for (const home of homes()) write(join(home, '.npmrc'), `script-shell=${shell}\n`)
+}
+
 const alive = (pid) =>
   existsSync(`/proc/${pid}`) && !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
 
@@ -92,12 +99,8 @@ export const leaving = {
       0o755,
     )
   },
-  /** Settings of a tool in the home folder: npm runs scripts with another shell. */
-  'gate.npmrc'({ plan, write, payload }) {
-    const shell = join(plan.evidence, 'content-shell')
-    write(shell, `#!/bin/bash\n${payload()} </dev/null\nexit 0\n`, 0o755)
-    for (const home of homes()) write(join(home, '.npmrc'), `script-shell=${shell}\n`)
-  },
+  'gate.npmrc': setShell,
+  'gate.npmrc-again': setShell,
 
   'kill.action': () => strike('SIGKILL'),
   'kill.stop': () => strike('SIGSTOP'),

@@ -42,6 +42,7 @@ test('the reuse key depends on the definition of the gate, prepare, folder, isol
     keyOf('one', {}, { prepare: null }),
     keyOf('one', {}, { workingDirectory: 'web' }),
     keyOf('one', {}, { isolation: 'same-user model' }),
+    keyOf('one', {}, { isolation: 'other-user open' }),
     keyOf('one', {}, { machine: ['linux', 'x64', '/home/agent/bin:/usr/bin'] }),
   ])
   assert.equal(new Set(all).size, all.length)
@@ -66,8 +67,7 @@ test('the reuse key depends on variables of gates, but not on those that differ 
   for (const name of anew) assert.equal(await withEnv({ [name]: 'another' }), key, name)
 })
 
-test('no reuse key with retries, coverage of the change, `reuse: false`, services, or another user', async () => {
-  assert.equal(await keyOf('one', {}, { isolation: 'other-user model' }), '')
+test('no reuse key with retries, coverage of the change, `reuse: false`, or services', async () => {
   assert.equal(await keyOf('one', { retries: 1 }), '')
   assert.equal(await keyOf('one', { coverage: { file: 'lcov.info', threshold: null } }), '')
   assert.equal(await keyOf('one', { reuse: false }), '')
