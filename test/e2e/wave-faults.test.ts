@@ -1,0 +1,167 @@
+// What may go wrong in a wave beside lost machines: GitHub fails one worker, dispatches come twice, and
+// people rewrite, delete or merge the branch. Nothing is lost, nothing is done twice.
+
+import assert from 'node:assert/strict'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { sharedFolder } from '../fakes/shared.ts'
+import { goodTurn, openChecks, openSite, RUN_TESTS, type Site, story } from './site.ts'
+
+const BRANCH = 'ralph/sample'
+const NAMES = ['one', 'two', 'three', 'four']
+const IDS = NAMES.map((_name, at) => `US-00${at + 1}`)
+const turn = (at: number) => goodTurn(NAMES[at - 1] ?? '', at)
+const SCRIPT = Object.fromEntries(IDS.map((id, at) => [id, [turn(at + 1)]]))
+
+function openWave(more: Partial<Parameters<typeof openSite>[0]> = {}) {
+  return openSite({
+    ...more,
+    parallel: true,
+    stories: more.stories ?? NAMES.map((name, at) => story(IDS[at] ?? '', name)),
+    script: SCRIPT,
+    inputs: {
+      'max-parallel': '2',
+      gates: `test: ${RUN_TESTS}`,
+      'final-verification': 'false',
+      ...more.inputs,
+    },
+  })
+}
+
+/** A wave in which `act` is done while the session of US-001 goes on, and another story's session has ended. */
+async function meanwhile(act: (site: Site) => Promise<unknown>): Promise<Site> {
+  const site = await openWave()
+  const held = site.hold('held')
+  await site.setScript({ ...SCRIPT, 'US-001': [{ ...turn(1), shell: held.shell }] })
+  const going = site.go()
+  await held.reached()
+  await act(site)
+  await held.release()
+  await going
+  return site
+}
+
+/** Every story passed once and is on the branch once. */
+async function completed(site: Site): Promise<void> {
+  const { prd, timeline, lease, attempts } = await site.state()
+  assert.equal(prd.run.outcome, 'complete', site.log())
+  const passed = timeline.filter(({ result }) => result === 'passed').map(({ storyId }) => storyId)
+  assert.deepEqual(passed.sort(), IDS, site.log())
+  assert.deepEqual({ lease, attempts }, { lease: null, attempts: {} })
+  for (const name of NAMES) assert.notEqual(await site.github.read(BRANCH, `src/${name}.mjs`), null, name)
+  assert.deepEqual(openChecks(site), [])
+  assert.equal((await site.github.pulls()).length, 1)
+}
+
+async function worked(site: Site): Promise<string[]> {
+  return (await site.sessions()).map(({ story: id }) => id).sort()
+}
+
+test('a worker for which nothing is ready ends, while another is at work: no runner waits', async () => {
+  const stories = NAMES.map((name, at) => story(IDS[at] ?? '', name, at < 2 ? {} : { dependsOn: ['US-001'] }))
+  await using site = await openWave({ stories })
+  const held = site.hold('held')
+  await site.setScript({ ...SCRIPT, 'US-001': [{ ...turn(1), shell: held.shell }] })
+  const going = site.go()
+  const { id } = await held.reached()
+  const run = await site.runner.when(
+    (one) => one.id === id && one.jobs.some(({ key, status }) => key === 'work' && status === 'completed'),
+  )
+  assert.equal(run.jobs.filter(({ key, status }) => key === 'work' && status === 'in_progress').length, 1)
+  assert.deepEqual(await worked(site), ['US-001', 'US-002'])
+  await held.release()
+  await going
+  await completed(site)
+})
+
+test('a worker that comes when all stories have landed prepares nothing, and ends', async (t) => {
+  const folder = await sharedFolder('ralph-wave-late-')
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const prepare = `echo "worker $RALPH_WORKER" >>"${folder}/prepared"`
+  await using site = await openWave({ inputs: { prepare }, runner: { capacity: 1 } })
+  await site.go()
+  await completed(site)
+  const prepared = await readFile(join(folder, 'prepared'), 'utf8')
+  assert.ok(!prepared.includes('worker 2'), prepared)
+  const [, late] = site.runner.runs[0]?.jobs.filter(({ key }) => key === 'work') ?? []
+  const log = late?.steps.flatMap(({ annotations }) => annotations.map(({ message }) => message)).join('\n')
+  assert.match(log ?? '', /there is nothing more for this worker/)
+})
+
+test('the API fails one worker only: its stories land as the others do', async () => {
+  await using site = await openWave()
+  const isSecond = ({ job }: { job: { jobId?: number } | null }) =>
+    job !== null &&
+    site.runner.runs.some(({ jobs }) => jobs.some(({ id, name }) => id === job.jobId && name === 'work (2)'))
+  const fault = site.github.fault(
+    { where: (request) => request.kind !== 'git' && isSecond(request) },
+    { status: 404, body: { message: 'Not Found' } },
+    { times: 1000 },
+  )
+  await site.go()
+  assert.ok(fault.hits > 0)
+  await completed(site)
+})
+
+test('every wave is dispatched twice: the second of each does nothing', async () => {
+  await using site = await openWave({ inputs: { 'iterations-per-job': '1' } })
+  const twice = new Set<number>()
+  site.github.world.onRun((run) => {
+    const generation = Number(run.inputs.generation ?? '')
+    if (run.event !== 'workflow_dispatch' || !(generation > 0) || twice.has(generation)) return
+    twice.add(generation)
+    void site.runner.dispatch('ralph.yml', { ...run.inputs }, { actor: 'alice' })
+  })
+  await site.go()
+  assert.ok(twice.size > 0, site.log())
+  await completed(site)
+  assert.deepEqual(await worked(site), IDS)
+  for (const run of site.runner.runs) assert.equal(run.conclusion, 'success', site.runner.log(run))
+})
+
+test('the branch is rewritten in the middle of a wave: paused, their history stands; put back, it goes on', async () => {
+  let [before, theirs] = ['', '']
+  await using site = await meanwhile(async ({ github }) => {
+    const { bare } = github
+    before = (await github.head(BRANCH)) ?? ''
+    const who = { name: 'alice', email: 'alice@localhost' }
+    const tree = (await bare.run(['rev-parse', `${BRANCH}^{tree}`])).trim()
+    const parents = [(await bare.head('main')) ?? '']
+    theirs = await bare.commitTree(tree, parents, 'squashed by hand', { author: who, committer: who })
+    await move(github, before, theirs)
+  })
+  assert.equal((await site.state()).prd.run.outcome, 'paused', site.log())
+  assert.equal(await site.github.head(BRANCH), theirs)
+  await move(site.github, theirs, before)
+  await site.go()
+  await completed(site)
+})
+
+/** A person's forced push. */
+async function move(github: Site['github'], before: string, after: string): Promise<void> {
+  await github.bare.run(['update-ref', `refs/heads/${BRANCH}`, after, before])
+  await github.world.pushed([{ ref: `refs/heads/${BRANCH}`, before, after }], { login: 'alice' })
+}
+
+test('the branch is deleted in the middle of a wave: paused, not made again; restored, nothing is worked twice', async () => {
+  let before = ''
+  await using site = await meanwhile(async ({ github }) => {
+    before = (await github.head(BRANCH)) ?? ''
+    await github.deleteBranch(BRANCH)
+  })
+  assert.equal((await site.state()).prd.run.outcome, 'paused', site.log())
+  assert.equal(await site.github.head(BRANCH), null)
+  await site.github.bare.run(['update-ref', `refs/heads/${BRANCH}`, before])
+  await site.go()
+  await completed(site)
+  assert.deepEqual(await worked(site), IDS)
+})
+
+test('the pull request is merged in the middle of a wave, the branch stays: it goes on there, nothing is lost', async () => {
+  await using site = await meanwhile(async ({ github, pull }) => {
+    await github.mergePull('alice', (await pull()).number)
+  })
+  await completed(site)
+  assert.deepEqual(await worked(site), IDS)
+})
