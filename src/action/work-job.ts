@@ -147,7 +147,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
     const asked = await findPlanRequest(github, workspace, wish)
     const request: Parameters<typeof claim>[1] = {
       feature,
-      asked,
+      planRequest: asked,
       branchPrefix: settings.branchPrefix,
       base,
       workTree: null,

@@ -9,9 +9,9 @@ import { messageOf } from '../system/errors.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { runUntrusted } from '../system/process.ts'
 
-/** For all of it: an installation takes no longer. */
+/** For the whole download or upload. Installing without the cache takes no longer. */
 const CACHE_TIMEOUT_MS = 60_000
-/** Part of the cache key: entries of another format are not found. */
+/** Part of the cache key, so that entries of another format are not found. */
 const FORMAT_VERSION = 1
 const DIGEST_BYTES = 32
 const MAX_PACKAGE_BYTES = 1_000_000
@@ -25,8 +25,8 @@ export type AgentCache = {
 }
 
 /**
- * A program for one system is none for another; another registry may have other bytes under that version. `registry`: what npm
- * says that it is, from variables, its own configuration and the user's.
+ * The key of a cache entry. It depends on the system and on the registry, which may have other bytes under the same version.
+ * `registry`: as npm reads it from variables and its configuration.
  */
 export function cacheEntryOf(
   name: string,
@@ -35,36 +35,36 @@ export function cacheEntryOf(
 ): CacheEntry {
   const libc = existsSync('/etc/alpine-release') ? 'musl' : 'libc'
   const machine = [process.platform, process.arch, env.ImageOS ?? '', libc]
-  const made = JSON.stringify([FORMAT_VERSION, spec, ...machine, registry])
-  const version = createHash('sha256').update(made).digest('hex')
+  const identity = JSON.stringify([FORMAT_VERSION, spec, ...machine, registry])
+  const version = createHash('sha256').update(identity).digest('hex')
   return { key: `ralph-agent-${name}-${process.platform}-${process.arch}-${version.slice(0, 16)}`, version }
 }
 
-/** Fills the folder, which is empty; false where nothing is kept, or the service does not answer. */
-export async function restoreFromCache(folder: string, keeper: AgentCache): Promise<boolean> {
-  return await reportingErrors('restoring the agent', keeper, folder, async (file, signal) => {
-    if (!(await keeper.cache.get(keeper.entry, file, signal))) return false
+/** Fills an empty folder from the cache; false where the cache has no entry or does not answer. */
+export async function restoreFromCache(folder: string, agentCache: AgentCache): Promise<boolean> {
+  return await reportingErrors('restoring the agent', agentCache, folder, async (file, signal) => {
+    if (!(await agentCache.cache.get(agentCache.entry, file, signal))) return false
     if (!(await isWhole(file))) throw new Error('the entry is not whole')
-    // Without the archive's owners and set-uid bits; tar itself takes names that lead out of the folder for its own.
+    // Without the archive's owners and set-uid bits. tar itself keeps names that lead out of the folder inside it.
     const flags = ['--no-same-owner', '--no-same-permissions']
-    await tar(['-x', ...flags, '-f', file, '-C', folder], keeper, signal)
+    await tar(['-x', ...flags, '-f', file, '-C', folder], agentCache, signal)
     return true
   })
 }
 
-/** Once it is installed, and before anything that is not trusted has run in this job. */
-export async function saveToCache(folder: string, keeper: AgentCache): Promise<void> {
-  await reportingErrors('keeping the agent', keeper, folder, async (file, signal) => {
-    // Not compressed: it takes longer than the upload, and an entry is never more than it seems.
-    await tar(['-c', '-f', file, '-C', folder, 'node_modules'], keeper, signal)
-    // A tar that ends too early may look like a shorter one; behind its end nothing is read.
+/** Uploads an installed agent. Called before any untrusted program has run in this job. */
+export async function saveToCache(folder: string, agentCache: AgentCache): Promise<void> {
+  await reportingErrors('keeping the agent', agentCache, folder, async (file, signal) => {
+    // Not compressed: compressing takes longer than the upload, and an entry cannot unpack to more than its size.
+    await tar(['-c', '-f', file, '-C', folder, 'node_modules'], agentCache, signal)
+    // The digest shows a tar that was cut, which could look like a shorter one. tar ignores what follows the archive's end.
     await appendFile(file, await digestOf(file))
-    await keeper.cache.put(keeper.entry, file, signal)
+    await agentCache.cache.put(agentCache.entry, file, signal)
     return true
   })
 }
 
-/** The version that the package in a folder says it has; null where it says none. */
+/** The version in the package.json of an installed package; null where it has none. */
 export function versionIn(folder: string, name: string): string | null {
   const bytes = readRegularFileSync(join(folder, 'node_modules', name, 'package.json'), MAX_PACKAGE_BYTES)
   const version: unknown = JSON.parse(bytes?.toString('utf8') ?? '{}').version
@@ -90,11 +90,11 @@ async function isWhole(file: string): Promise<boolean> {
 async function reportingErrors(
   what: string,
   { report, signal }: AgentCache,
-  beside: string,
+  nearFolder: string,
   work: (file: string, signal: AbortSignal) => Promise<boolean>,
 ): Promise<boolean> {
   const limits = [AbortSignal.timeout(CACHE_TIMEOUT_MS), ...(signal === undefined ? [] : [signal])]
-  const folder = await mkdtemp(join(dirname(beside), '.installing-cache-'))
+  const folder = await mkdtemp(join(dirname(nearFolder), '.installing-cache-'))
   try {
     return await work(join(folder, 'agent.tar'), AbortSignal.any(limits))
   } catch (error) {
@@ -106,8 +106,8 @@ async function reportingErrors(
 }
 
 async function tar(args: readonly string[], { env }: AgentCache, signal: AbortSignal): Promise<void> {
-  const how = { cwd: '/', env, timeoutMs: CACHE_TIMEOUT_MS, captureBytes: 4096, signal }
-  const { exit, output } = await runUntrusted({ file: 'tar', args, ...how })
+  const options = { cwd: '/', env, timeoutMs: CACHE_TIMEOUT_MS, captureBytes: 4096, signal }
+  const { exit, output } = await runUntrusted({ file: 'tar', args, ...options })
   if (exit.kind === 'exit' && exit.code === 0) return
   throw new Error(`tar: ${exit.kind} ${output.trim().split('\n').at(-1) ?? ''}`)
 }

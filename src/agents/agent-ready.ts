@@ -17,7 +17,7 @@ export type Availability =
 
 export type AvailableOptions = { as?: OtherUser | null; signal?: AbortSignal; timeoutMs?: number }
 
-/** A program of a megabyte of JavaScript takes its time on a busy machine. */
+/** Agents are large programs, which start slowly on a busy machine. */
 const VERSION_TIMEOUT_MS = 2 * 60_000
 
 /** Looks the program up in `env.PATH` and asks for its version. */
@@ -40,7 +40,7 @@ export async function checkAgent(
     return { ok: true, version: version?.[0] ?? oneLine(output.split('\n')[0] ?? '') }
   }
   if (run.exit.kind === 'timeout') {
-    const reason = `${program} is there, but did not say its version within ${timeoutMs / 1000} seconds`
+    const reason = `${program} is there, but did not print its version within ${timeoutMs / 1000} seconds`
     return { ok: false, isSlow: true, reason, fix: 'run again when the machine is less busy' }
   }
   const reason = `${program} --version ${describeExit(run.exit)}${output === '' ? '' : `: ${output}`}`
@@ -65,7 +65,7 @@ type LoginQuestion = {
   login: Login
   /** What the agent will see. */
   env: Readonly<Record<string, string>>
-  /** Variables that the user gives the agent beside the vendor's own. */
+  /** Variables that the user passes to the agent, in addition to the vendor's own. */
   extraEnv: readonly string[]
   cwd: string
 }

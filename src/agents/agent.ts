@@ -7,8 +7,8 @@ import type { StreamEstimate } from './cost.ts'
 
 /**
  * How a session ended. `finished` alone is well; it says nothing about the story. `limit` and `overloaded` (the vendor's
- * server, or the way to it) are waited for; `auth` (key, account, credit, model) needs a person; `max-turns` is a bound of
- * turns or money; `killed` was not our signal; `failed` is everything else, also exit code 0 without a final event.
+ * server, or the connection to it) are waited for; `auth` (key, account, credit, model) needs a person; `max-turns` is a limit of
+ * turns or money; `killed` was a signal that Ralph did not send; `failed` is everything else, also exit code 0 without a final event.
  */
 export type SessionStatus =
   | 'finished'
@@ -30,17 +30,17 @@ export type SessionResult = {
   status: SessionStatus
   /** One line for people, never a secret. */
   message: string
-  /** The agent's last answer, the only place where a marker counts. */
+  /** The agent's last answer. Markers count only there. */
   finalText: string
   usage: Usage
   /** An estimate for what the vendor did not report. */
   seen: StreamEstimate
   /** Epoch milliseconds; only with `limit`. */
   resetsAt: number | null
-  /** Null when a signal or we ended it, or it never started. */
+  /** Null when it never started, or a signal or Ralph ended it. */
   exitCode: number | null
   ms: number
-  /** Raw output of both streams, bounded. */
+  /** Raw output of both streams, shortened. */
   output: string
 }
 
@@ -78,7 +78,7 @@ export type KeyCheck = {
   isRefused?(status: number, body: string): boolean
 }
 
-/** How a vendor's program takes its model from another address, with another key in the place of its own. */
+/** How a vendor's program reaches its model at another address, with another key instead of its own. */
 export type Relay = {
   /** Variables that hold the key, the one that counts first. */
   keys: readonly string[]
@@ -91,10 +91,10 @@ export type Relay = {
   args?(url: string): string[]
 }
 
-/** The files of a person's home folder that a session's home gets: those that a login needs, and no others. */
+/** The files of a person's home folder that are copied into a session's home: those that a login needs. */
 export type HomeShare = {
   files: readonly string[]
-  /** Of a JSON file that holds more: the keys that belong to the login. */
+  /** For a JSON file that holds more than the login: the keys to copy. */
   only?: Readonly<Record<string, readonly string[]>>
   /** Files in which the vendor renews its tokens. */
   renews?: readonly string[]
@@ -114,30 +114,30 @@ export interface AgentVendor {
   npm: string | null
   /** The version of it that our tests drive (test/agents-real). */
   tested?: string
-  /** How it is logged in; null where it may work without a key that we know. */
+  /** How it is logged in; null where it may work without a key that Ralph knows. */
   login: Login | null
-  /** What a session's home has of a person's, beside `login.files`; nothing where it is left out. */
+  /** What a session's home gets from the person's home, in addition to `login.files`. */
   home?: HomeShare
-  /** Left out where no proxy can hold its key. */
+  /** Left out where Ralph's proxy cannot hold its key. */
   relay?: Relay
-  /** The vendor's variables that the agent may see, beside those of its login. */
+  /** The vendor's variables that the agent may see, in addition to those of its login. */
   env: readonly string[]
   /** Variables that name folders of its settings or tools. Not passed on, as a session could change what the next one reads. */
   unread?: readonly string[]
-  /** What its keys look like, beside the shapes of well-known services. */
+  /** What its keys look like, in addition to the shapes of well-known services. */
   keyShapes: readonly KeyShape[]
   /**
    * Files and folders that steer it in any folder of the repository, in lower case: changed by people only. Documents of
    * the project (CLAUDE.md, AGENTS.md) are none of them.
    */
   settings: readonly string[]
-  /** Documents that it reads in every folder above its own, too; AGENTS.md is everybody's. */
+  /** Documents that it also reads in every folder above its own. All agents read AGENTS.md. */
   documents?: readonly string[]
   /** Where it finds a slash command of the project; `*` stands for its name. */
   slashCommands?: string
-  /** What it reports of a session: a limit of cost or tokens holds only where that is known. */
+  /** What it reports about a session. A limit of cost or tokens works only where that is reported. */
   reports: 'cost' | 'tokens' | 'nothing'
-  /** For a program that says what it used in a file alone: the arguments that name the file, and what stands in it. */
+  /** For a program that reports its usage only in a file: the arguments that name the file, and a reader of it. */
   usageFile?: {
     args(path: string): string[]
     read(text: string): Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedTokens'> | null
@@ -158,7 +158,7 @@ export interface StreamParser {
   end(exit: Exit): ParsedEnd
 }
 
-/** Nothing used yet, by a session that was started. */
+/** The usage of a session that was started and has not used anything yet. */
 export function noUsage(): Usage {
   return {
     calls: 1,

@@ -26,7 +26,7 @@ export const claude: AgentVendor = {
     files: ['.claude/.credentials.json', '.claude/settings.json', '.claude.json'],
     project: ['.claude/settings.json', '.claude/settings.local.json'],
     check: ({ ANTHROPIC_API_KEY: key = '', ANTHROPIC_AUTH_TOKEN: token = '' }) => {
-      // A subscription's token is answered nothing but messages.
+      // A subscription's token is accepted only for messages, not for this request.
       if (key === '' || token !== '') return null
       const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' }
       return { key: 'ANTHROPIC_API_KEY', url: 'https://api.anthropic.com/v1/models?limit=1', headers }
@@ -63,7 +63,7 @@ export const claude: AgentVendor = {
     DISABLE_AUTOUPDATER: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_ERROR_REPORTING: '1',
-    // Else it waits for every background task, such as a dev server, before it ends.
+    // Without this it waits for every background task, such as a dev server, before it ends.
     CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
     // As root it refuses to skip permissions unless it is told that it runs in a sandbox.
     ...(root ? { IS_SANDBOX: '1' } : {}),

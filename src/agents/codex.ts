@@ -26,7 +26,7 @@ export const codex: AgentVendor = {
         key: name,
         url: 'https://api.openai.com/v1/models',
         headers: { authorization: `Bearer ${env[name]}` },
-        // A key of few rights is valid, and may not list the models.
+        // A valid key with few rights may be refused the list of models.
         isRefused: (status, body) => status === 401 && !/missing scopes|insufficient permissions/i.test(body),
       }
     },
@@ -41,7 +41,7 @@ export const codex: AgentVendor = {
     args: (url) => ['-c', `openai_base_url="${url}"`],
   },
   keyShapes: [],
-  // AGENTS.override.md is read in the place of AGENTS.md.
+  // AGENTS.override.md replaces AGENTS.md.
   settings: ['.codex', '.agents', 'agents.override.md'],
   reports: 'tokens',
   args: ({ model, extraArgs }) => [
@@ -138,7 +138,7 @@ function toolOf(item: Json | null): AgentEvent[] {
   return [{ kind: 'tool', name: 'edit', target: paths.join(', ').slice(0, 200) }]
 }
 
-/** What its shell is to run: the shell itself says nothing to people. */
+/** The command inside `bash -c '...'`: people need not see the shell. */
 function commandOf(line: string | null): string | null {
   const inner = /^\S*\b(?:ba|z|da)?sh -l?c (['"])(.*)\1$/s.exec(line ?? '')?.[2]
   return toolTarget({ command: inner ?? line })
@@ -153,7 +153,7 @@ function httpOf(message: string): number | null {
   return match?.[1] === undefined ? null : Number(match[1])
 }
 
-/** The server's answer: as it is, or behind the program's words (`unexpected status 400 Bad Request: {…}, url: …`). */
+/** The server's answer: alone, or after the program's own words (`unexpected status 400 Bad Request: {…}, url: …`). */
 function refusalOf(message: string) {
   const http = httpOf(message)
   if (http === null) return readRefusal(message)

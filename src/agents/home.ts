@@ -14,7 +14,7 @@ import { removeFolder } from '../system/orphans.ts'
 import type { HomeShare } from './agent.ts'
 
 export type SessionHome = AsyncDisposable & {
-  /** The environment with this home and its temporary folder, and without what leads to another. */
+  /** The environment with this home and its temporary folder, without variables that lead to another home. */
   env(env: Environment): Environment
   /** The user whose programs see it; null for our own. */
   as: OtherUser | null
@@ -28,12 +28,12 @@ export type HomesOptions = {
   env: Environment
   /** For commits that an agent, or a test that it runs, makes in a repository. */
   identity: { name: string; email: string }
-  /** Tells the homes of this checkout from others': those that a killed run left are removed. */
+  /** Distinguishes the homes of this checkout, so that those that a killed run left can be removed. */
   key: string
   as: OtherUser | null
 }
 
-/** A file of the person's home: where it stands, what a session gets of it, and whether its vendor renews tokens in it. */
+/** A file of the person's home: `path` in a session's home, `from` where it is, and whether the vendor renews tokens in it. */
 type SharedFile = { path: string; from: string; bytes: Buffer; isRenewed: boolean }
 
 const XDG_FOLDERS: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ const XDG_FOLDERS: Readonly<Record<string, string>> = {
   XDG_CACHE_HOME: '.cache',
 }
 
-/** Folders in which tools keep what they installed. Programs of an agent find them, too, as gates do in the person's home. */
+/** Folders in the person's home where tools keep what they installed. A session sees them, too, as gates do. */
 const TOOL_FOLDERS: Readonly<Record<string, string>> = {
   ASDF_DATA_DIR: '.asdf',
   BUN_INSTALL: '.bun',
@@ -83,8 +83,8 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
   const { env, as, shares } = options
   const folders = shares.flatMap(({ folder }) => (folder === undefined ? [] : [folder[0]]))
   const foreign = new Set([...Object.keys(XDG_FOLDERS), ...folders])
-  const envIn = (given: Environment, path: string, tools: Environment): Environment => {
-    const others = Object.entries(given).filter(([name]) => !foreign.has(name))
+  const envIn = (env: Environment, path: string, tools: Environment): Environment => {
+    const others = Object.entries(env).filter(([name]) => !foreign.has(name))
     return { ...tools, ...Object.fromEntries(others), HOME: path }
   }
   if (as !== null) {
@@ -180,7 +180,7 @@ async function fillHome(
   { name, email }: Identity,
 ) {
   const user = `[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n`
-  // In a container the checkout may be another's.
+  // In a container another user may own the checkout.
   await writeFile(join(path, '.gitconfig'), `${user}[safe]\n\tdirectory = *\n`)
   for (const one of shared) {
     const file = join(path, one.path)
@@ -194,7 +194,7 @@ async function fillHome(
   }
 }
 
-/** As git's configuration has a text. */
+/** A text as git's configuration quotes it. */
 function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&').replace(/[\n\r\0]/g, ' ')}"`
 }
@@ -205,26 +205,28 @@ function quoted(text: string): string {
  */
 async function saveRenewedLogin(home: string, one: SharedFile): Promise<void> {
   if (!one.isRenewed) return
-  const now = await readRegularFile(join(home, one.path))
-  if (now === null || now.equals(one.bytes)) return
-  const [before, after] = [jsonObject(one.bytes.toString('utf8')), jsonObject(now.toString('utf8'))]
+  const current = await readRegularFile(join(home, one.path))
+  if (current === null || current.equals(one.bytes)) return
+  const [before, after] = [jsonObject(one.bytes.toString('utf8')), jsonObject(current.toString('utf8'))]
   if (before === null || after === null || !hasSameShape(before, after)) return
   if ((await readFile(one.from).catch(() => null))?.equals(one.bytes) !== true) return
-  const isWritten = await replaceFile(one.from, now, 0o600).then(
+  const isWritten = await replaceFile(one.from, current, 0o600).then(
     () => true,
     () => false,
   )
-  if (isWritten) one.bytes = now
+  if (isWritten) one.bytes = current
 }
 
 function hasSameShape(before: Json, after: Json): boolean {
   const keys = Object.keys(after)
   if (keys.length !== Object.keys(before).length) return false
   return keys.every((key) => {
-    const [old, young] = [before[key], after[key]]
-    const [left, right] = [asObject(old), asObject(young)]
+    const [oldValue, newValue] = [before[key], after[key]]
+    const [left, right] = [asObject(oldValue), asObject(newValue)]
     if (left !== null && right !== null) return hasSameShape(left, right)
-    const isText = typeof old === 'string' || typeof old === 'number'
-    return isText ? typeof old === typeof young : JSON.stringify(old) === JSON.stringify(young)
+    const isText = typeof oldValue === 'string' || typeof oldValue === 'number'
+    return isText
+      ? typeof oldValue === typeof newValue
+      : JSON.stringify(oldValue) === JSON.stringify(newValue)
   })
 }

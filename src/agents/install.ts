@@ -28,22 +28,22 @@ import { oneLine } from './session-end.ts'
 
 export type InstallRequest = {
   vendor: AgentVendor
-  /** A version, a range or a tag; behind a version, the integrity that its package must have. */
+  /** A version, a range or a tag. A version may be followed by the integrity that its package must have. */
   version: string
   /** Without keys: what npm and the package's own scripts see (untrusted-env.ts, `gateEnv`). */
   env: Readonly<Record<string, string>>
-  /** Folders to install into: the first that has it, else the first that can be written. */
+  /** Folders for installed agents: the first that has this one is used, else the first that can be written. */
   caches: readonly string[]
-  /** Keeps what was installed for later jobs; left out where nothing does. */
+  /** Keeps the installed agent for later jobs; left out where there is no cache. */
   cache?: InstalledAgentCache | null
   signal?: AbortSignal
-  /** Once before the installation and once after it; nothing when it is there already. */
+  /** Called once before and once after an installation; not at all where the agent is installed already. */
   report(line: string): void
 }
 
 export type InstalledAgentCache = {
   files: FileCache
-  /** Starts the program in a restored folder, which anybody may have written: as the agent's user, without a key. */
+  /** Starts the program of a restored folder as the agent's user and without a key, because the folder is untrusted. */
   checkRestored(bin: string): Promise<Availability>
 }
 
@@ -54,13 +54,13 @@ const INSTALL_TIMEOUT_MS = 10 * 60_000
 const ASK_TIMEOUT_MS = 60_000
 const MAX_LOCK_BYTES = 16 * 1024 * 1024
 const STAGING = '.installing-'
-/** In front of the version: a restored folder, which npm has not verified, never serves a version with its integrity. */
+/** Prefix of folders that were restored from the cache. npm did not verify them, so they are not used where an integrity is set. */
 const RESTORED = 'restored-'
 /** Nothing that npm would read as a folder, an address or an option. */
 const SPEC = /^[\w^~][\w.^~+-]*$/
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/
 
-/** Where agents are installed: the runner's tool cache, the user's cache folder, or `last`, which is always ours. */
+/** Where agents are installed: the runner's tool cache or the user's cache folder, and `last`, which is Ralph's own folder. */
 export function agentCaches(env: Readonly<Record<string, string | undefined>>, last: string): string[] {
   const { RUNNER_TOOL_CACHE: tools, XDG_CACHE_HOME: cache, HOME: home } = env
   const known = [tools, cache, home === undefined ? home : join(home, '.cache')]
@@ -73,7 +73,8 @@ const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/
 
 /**
  * The folder with the agent's program at this version, `<cache>/<agent>/<version>/node_modules/.bin`, or `restored-<version>`
- * where GitHub's cache had it. It appears there whole, by a rename, so a killed installation leaves nothing that looks like one, and two at a time do no harm.
+ * where GitHub's cache had it. It is put there by a rename when it is complete, so that a killed installation cannot be used, and two
+ * at the same time do no harm.
  * Throws UserError where there is no package, no npm, no such version, or a program that does not start.
  */
 export async function installAgent(request: InstallRequest): Promise<Installed> {
@@ -120,7 +121,7 @@ async function findInstalled(wanted: PackageRequest): Promise<Installed | null> 
   return { version, bin: bins[at] ?? '' }
 }
 
-/** The integrity of the installed package by npm's lock file, which npm writes after it has verified the hash; null if there is none that can be read. */
+/** The integrity in npm's lock file, which npm writes after it has verified the package; null if it cannot be read. */
 function integrityOf({ package: name }: PackageRequest, folder: string): string | null {
   const bytes = readRegularFileSync(join(folder, 'node_modules', '.package-lock.json'), MAX_LOCK_BYTES)
   const packages = asObject(jsonObject(bytes?.toString('utf8') ?? '')?.packages)
@@ -151,7 +152,7 @@ async function firstWritable({ caches, vendor, version }: PackageRequest): Promi
   throw mistake(version, 'a folder to install it into', `make one writable: ${oneLine(refused.join('; '))}`)
 }
 
-/** Asks the registry what a range or a tag stands for now. */
+/** Asks the registry for the newest version of a range or a tag. */
 async function exactVersion(place: InstallTarget): Promise<string> {
   const cache = join(place.folder, '.npm')
   const args = ['view', `${place.package}@${place.version}`, 'version', '--json', '--cache', cache]
@@ -186,7 +187,7 @@ async function install(place: InstallTarget): Promise<Installed> {
   }
   const how = isRestored ? 'restored from the cache' : 'installed'
   report(`${how} ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
-  // A lock file that was restored says what the cache's writer wanted: its integrity is no advice.
+  // A restored lock file is untrusted, so its integrity is not recommended.
   const isAdvised = place.integrity === null && !isRestored
   const found = isAdvised ? integrityOf(place, join(place.folder, version)) : null
   const advice = `agent-version: ${version} ${found} takes these bytes alone`
@@ -194,7 +195,7 @@ async function install(place: InstallTarget): Promise<Installed> {
   return result
 }
 
-/** Null if no cache is used. With an integrity none is: a cached folder cannot be compared with the hash of the package. */
+/** Null if no cache is used. It is not used with an integrity, because a folder cannot be compared with a package's hash. */
 async function cacheFor(place: InstallTarget, spec: string) {
   const { cache = null, env, signal, report, integrity, vendor } = place
   if (cache === null || integrity !== null) return null
@@ -216,7 +217,7 @@ function registryOf(place: InstallTarget): Promise<string> {
   return runNpm(place, place.folder, ['config', 'get', ...settings, ...quiet], ASK_TIMEOUT_MS)
 }
 
-/** Fills a folder of its own, which gets this name where it is whole. */
+/** Fills a temporary folder, and renames it to `name` when it is complete. */
 async function fillStaging(
   place: InstallTarget,
   name: string,
@@ -225,11 +226,11 @@ async function fillStaging(
   const folder = join(place.folder, name)
   const staging = await mkdtemp(join(place.folder, STAGING))
   try {
-    // A temporary folder is its maker's alone; the agent may be another user.
+    // mkdtemp closes the folder to other users, and the agent may be one.
     await chmod(staging, 0o755)
     if (!(await work(staging))) return false
     await rename(staging, folder).catch((error: unknown) => {
-      // Somebody else may have been faster: then theirs stays, which is the same.
+      // Another process may have installed the same version meanwhile: then its folder stays.
       if (!existsSync(folder)) throw error
     })
     return true
@@ -238,7 +239,7 @@ async function fillStaging(
   }
 }
 
-/** Whether the cache had this version, whole and able to start. */
+/** Whether the cache had this version, complete, and with a program that starts. */
 async function restore(
   place: InstallTarget,
   staging: string,
@@ -250,7 +251,7 @@ async function restore(
     const found = versionIn(staging, place.package)
     if (found !== place.version) throw new Error(`its version is ${oneLine(found ?? 'none')}`)
     const bin = join(staging, 'node_modules', '.bin')
-    // Another one on the PATH would start in its place.
+    // Without it, another one on the PATH would be started.
     if (findProgram(place.vendor.program, bin) === null)
       throw new Error(`it has no program ${place.vendor.program}`)
     requireReady(await keeper.checkRestored(bin), spec)
@@ -262,7 +263,7 @@ async function restore(
 }
 
 async function installPackage(place: InstallTarget, staging: string, spec: string): Promise<void> {
-  // Of all the packages that come with it, none gets to run anything; HOME may be missing or read-only.
+  // No install script of a dependency runs. npm's cache is set, because HOME may be missing or read-only.
   const quiet = words('--no-audit --no-fund --no-package-lock --no-update-notifier --loglevel=error')
   const places = ['--cache', join(staging, '.npm'), '--prefix', staging]
   await runNpm(place, staging, ['install', '--ignore-scripts', ...quiet, ...places, spec])
@@ -282,11 +283,11 @@ async function checkProgram(
   spec: string,
 ): Promise<void> {
   const path = [join(staging, 'node_modules', '.bin'), env.PATH ?? ''].join(delimiter)
-  // Some end at once where HOME is missing or cannot be written.
+  // Some agents end at once where HOME is missing or cannot be written.
   const home = join(staging, '.home')
   await mkdir(home)
-  const asked = { ...env, PATH: path, HOME: home }
-  const found = await checkAgent(vendor, asked, signal === undefined ? {} : { signal })
+  const checkEnv = { ...env, PATH: path, HOME: home }
+  const found = await checkAgent(vendor, checkEnv, signal === undefined ? {} : { signal })
   await rm(home, { recursive: true, force: true })
   requireReady(found, spec)
 }
@@ -307,7 +308,7 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** In a folder of ours, so that no configuration of the repository is read. Gives npm's output. */
+/** Runs npm in one of Ralph's folders, so that it reads no configuration of the repository. Returns its output. */
 async function runNpm(
   { npm, env, signal, version, package: name }: InstallTarget,
   cwd: string,
@@ -318,7 +319,7 @@ async function runNpm(
     file: npm,
     args,
     cwd,
-    // npm finds its node beside itself where the PATH has none.
+    // Where the PATH has no node, npm finds the one in its own folder.
     env: { ...env, PATH: [env.PATH ?? '', dirname(npm)].join(delimiter) },
     timeoutMs,
     captureBytes: 32 * 1024,

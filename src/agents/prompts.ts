@@ -20,7 +20,7 @@ import { findTemplate, type ReadText, type Template } from '../engine/prompts/te
 export type PromptSources = {
   /** `name: command` of each gate, with the stories that it is for: the same for every story, so that vendors can cache it. */
   gates: readonly string[]
-  /** `name: when it is ready` of each service that runs beside them, likewise. */
+  /** `name: when it is ready` of each service that runs while gates run, likewise. */
   services: readonly string[]
   instructions: string
   /** Ralph's or people's text at the green commit. */
@@ -40,42 +40,42 @@ export type Prompt = { parts: Part[]; template: string | null }
 /** The prompt; null without a set-up prompt, or if the file of a step is missing. */
 export async function buildPrompt(
   sources: PromptSources,
-  asked: SessionRequest,
+  request: SessionRequest,
   state: State,
 ): Promise<Prompt | null> {
   const read = (path: string) => sources.read(state.green, path)
-  const found = await templateOf(asked, read)
-  if (found === 'missing' || (found === null && asked.mode === 'setup')) return null
-  const story = asked.mode === 'run' ? asked.story : null
+  const found = await templateOf(request, read)
+  if (found === 'missing' || (found === null && request.mode === 'setup')) return null
+  const story = request.mode === 'run' ? request.story : null
   const facts = {
     gates: sources.gates,
     services: sources.services,
     instructions: sources.instructions,
     context: (await read(ownFiles(state).context)) ?? '',
     dropped: state.kept[story?.id ?? '']?.dropped ?? [],
-    conflict: asked.mode === 'run' ? asked.conflict : null,
+    conflict: request.mode === 'run' ? request.conflict : null,
   }
-  return { parts: partsOf(found?.text ?? null, asked, state, facts), template: found?.path ?? null }
+  return { parts: partsOf(found?.text ?? null, request, state, facts), template: found?.path ?? null }
 }
 
-/** A step of a pipeline may have one of its own; null for the built-in one. */
-async function templateOf(asked: SessionRequest, read: ReadText): Promise<Template | null | 'missing'> {
-  const step = asked.mode === 'run' ? asked.step : undefined
-  if (step?.prompt == null) return findTemplate(asked.mode, read)
+/** The template of a step or a mode; null for the built-in one. */
+async function templateOf(request: SessionRequest, read: ReadText): Promise<Template | null | 'missing'> {
+  const step = request.mode === 'run' ? request.step : undefined
+  if (step?.prompt == null) return findTemplate(request.mode, read)
   const { prompt, name } = step
   if (prompt.kind === 'text') return { path: `step ${name}`, text: stepTemplate(name, prompt.text) }
   const text = await read(prompt.path)
   return text === null ? 'missing' : { path: prompt.path, text }
 }
 
-function partsOf(template: string | null, asked: SessionRequest, state: State, facts: PromptFacts): Part[] {
-  switch (asked.mode) {
+function partsOf(template: string | null, request: SessionRequest, state: State, facts: PromptFacts): Part[] {
+  switch (request.mode) {
     case 'run':
-      return runParts(template, state, asked.story, facts)
+      return runParts(template, state, request.story, facts)
     case 'plan':
-      return planParts(template, state, asked.task, facts)
+      return planParts(template, state, request.task, facts)
     case 'verify':
-      return verifyParts(template, state, asked.task, facts)
+      return verifyParts(template, state, request.task, facts)
     case 'setup':
       return setupParts(template ?? '', state, facts)
   }

@@ -1,4 +1,4 @@
-// A transcript for people: what the agent said and did, without the events around it, and what it used.
+// A transcript as people read it: the agent's texts and tool calls, without the format of its events, and its usage.
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import { noUsage, type StreamParser } from './agent.ts'
 import { hasReported } from './cost.ts'
@@ -22,48 +22,48 @@ export class TranscriptReader {
   /** The last text, held back because some vendors stream it in pieces. */
   #open: string[] = []
 
-  /** `agent`: whose it is where its beginning is left out. */
+  /** `agent`: for a transcript whose first line is left out. */
   constructor(agent: string | null = null) {
     this.#agent = agent
     this.#parser = parserOf(agent)
   }
 
   /** The readable text of these lines, as far as it is complete. Lines of an unknown format stay as they are. */
-  read(given: readonly string[]): string[] {
-    const [first] = this.#isBegun ? [] : given
-    this.#isBegun = this.#isBegun || given.length > 0
+  read(added: readonly string[]): string[] {
+    const [first] = this.#isBegun ? [] : added
+    this.#isBegun = this.#isBegun || added.length > 0
     const agent = agentOfHead(first ?? '')
     if (agent !== null) [this.#agent, this.#parser] = [agent, parserOf(agent)]
-    const lines = agent === null ? given : given.slice(1)
+    const lines = agent === null ? added : added.slice(1)
     return this.#parser === null ? [...lines] : this.#said(lines, this.#parser)
   }
 
-  /** The rest, when nothing more comes; and what the session says that it used, null where it says nothing. */
+  /** The rest, when nothing more comes, and the usage that the session reported; null for none. */
   end(): { lines: string[]; usage: Usage | null } {
     const usage = this.#parser?.end({ kind: 'exit', code: 0 }).usage ?? noUsage()
     return { lines: this.#open.splice(0), usage: hasReported(usage) ? usage : null }
   }
 
   #said(lines: readonly string[], parser: StreamParser): string[] {
-    const said = this.#open.splice(0)
-    let isOpen = said.length > 0
+    const output = this.#open.splice(0)
+    let isOpen = output.length > 0
     for (const line of lines) {
       // Usage is shown at the end only.
       const events = parser.line('stdout', line).filter(({ kind }) => kind !== 'usage')
       if (events.length === 0 && !line.startsWith('{')) {
-        said.push(line)
+        output.push(line)
         isOpen = false
       }
       for (const event of events) {
         const [first = '', ...others] = linesOf(event)
         const goesOn = event.kind === 'text' && event.goesOn === true
-        said.push(goesOn ? `${said.pop() ?? ''}${first}` : first, ...others)
-        // Whole lines are what a command of the user's own says.
+        output.push(goesOn ? `${output.pop() ?? ''}${first}` : first, ...others)
+        // A custom command prints whole lines.
         isOpen = event.kind === 'text' && this.#agent !== 'custom'
       }
     }
-    if (isOpen) this.#open = said.splice(-1)
-    return said
+    if (isOpen) this.#open = output.splice(-1)
+    return output
   }
 }
 

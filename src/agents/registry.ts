@@ -1,4 +1,4 @@
-// Which agents there are: one line each. What others have to know of all of them is derived here.
+// The list of agents, one line each, and what the other rooms need to know about all of them.
 
 import type { KeyShape } from '../isolation/redact.ts'
 import { type AgentVendor, agentVariables, type HomeShare } from './agent.ts'
@@ -44,9 +44,9 @@ export function homeSharesFor(vendor: AgentVendor): HomeShare[] {
   }))
 }
 
-/** What no agent may change of its own or another's settings, in any folder. */
+/** Files and folders of agents' settings, which no agent may change in any folder. */
 export const agentSettings: readonly string[] = [...new Set(VENDORS.flatMap((vendor) => vendor.settings))]
-/** Documents that agents read in every folder above, too: files, since a folder of settings changes while people work. */
+/** Documents that agents also read in every folder above the work tree. */
 export const documentNames: readonly string[] = [
   'AGENTS.md',
   ...VENDORS.flatMap(({ documents = [] }) => documents),

@@ -24,19 +24,19 @@ export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine'
     /** A command put before the agent, such as a sandbox; a piece of shell, so it may have arguments. */
     wrapper?: string | undefined
     prompt: string
-    /** What the session may use, null without a bound: when its stream says that it is passed, the session is ended. */
+    /** What the session may use; null without a limit. When its stream reports more, the session is ended. */
     budget?: Budget
     /** The cost of a usage, USD; null if unknown. Without it, the cost that the vendor reports counts. */
     costOf?: (usage: Usage) => number | null
     onEvent?: (event: AgentEvent) => void
     redactor: Redactor
-    /** Every line of both streams goes there, up to a bound. */
+    /** The file that gets every line of both streams, up to a limit. */
     transcriptPath?: string
   }
 
-/** A file that a tool wrote stands in an event of one line. */
+/** One line can be an event with a whole file that a tool wrote. */
 const LINE_LIMIT = 8 * 1024 * 1024
-/** UTF-16 units of a session that are shown. The transcript has more. */
+/** So much of a session is shown, in UTF-16 units. The transcript has more. */
 const SHOWN_LIMIT = 4 * 1024 * 1024
 /** What an event counts for, however short it is. */
 const EVENT_SIZE = 100
@@ -49,7 +49,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const options = { ...request, root: process.getuid?.() === 0 }
   const usageFile = usageFileOf(request)
   const parser = vendor.parser(Date.now)
-  // A private key comes line by line, and what is cut ends within a secret: each hides what another line may complete.
+  // A secret may span lines, such as a private key, and a cut may end within one. So each stream is redacted with its own memory.
   const [hideEvent, hideError] = [redactor.lines(), redactor.lines()]
   let left = SHOWN_LIMIT
   const emit = (event: AgentEvent): void => {
@@ -87,12 +87,12 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   transcript?.close()
 
   const end = parser.end(run.exit)
-  // A person who stops it at the same time comes first: that is not charged.
+  // If a person stops it at the same time, that is the result: it is not charged.
   if (overspent.signal.aborted && run.exit.kind === 'aborted' && signal?.aborted !== true) {
     end.status = 'max-turns'
-    end.message = 'it was ended: it had used all that the run may still spend'
+    end.message = 'it was ended: it had used all that was left of the limits'
   }
-  // Behind a folder of the PATH that is closed, what is missing is refused.
+  // A missing program is reported as EACCES where a folder of the PATH cannot be read.
   const isMissing =
     run.exit.kind === 'not-started' &&
     (run.exit.reason === `spawn ${vendor.program} ENOENT` ||
@@ -132,11 +132,11 @@ function isOverBudget({ budget, costOf }: AgentRequest, usage: Usage): boolean {
   return tokens !== null && usage.inputTokens + usage.outputTokens > tokens
 }
 
-/** At most; a session's usage takes some kilobytes. */
+/** Bytes that are read of a usage file, which has some kilobytes. */
 const USAGE_LIMIT = 1024 * 1024
 const USAGE_TIMEOUT_MS = 10_000
 
-/** The file for a vendor that says what it used in a file alone, among the session's temporary ones, and what stands in it. */
+/** The usage file of a vendor that reports usage only in a file: its arguments, and a reader. */
 function usageFileOf({ vendor: { usageFile }, env, as }: AgentRequest) {
   if (usageFile === undefined) return { args: [], read: async () => ({}) }
   const path = join(env.TMPDIR ?? tmpdir(), `ralph-usage-${randomBytes(8).toString('hex')}.json`)
@@ -155,7 +155,7 @@ function usageFileOf({ vendor: { usageFile }, env, as }: AgentRequest) {
   }
 }
 
-/** An event for people: bounded, without secrets, and with paths as the repository has them. */
+/** An event for people: shortened, redacted, and with paths relative to the repository. */
 function cleanEvent(event: AgentEvent, cwd: string, hide: (text: string) => string): AgentEvent {
   // Twice as long, so that no secret is cut in two before it is found.
   const cleanText = (text: string) =>
@@ -179,7 +179,7 @@ const FLUSH_SIZE = 64 * 1024
 
 type Stream = 'stdout' | 'stderr'
 
-/** What a session prints, without secrets, in a file on this machine. */
+/** Writes what a session prints, redacted, to a file on this machine. */
 class Transcript {
   readonly #onError: (message: string) => void
   /** A secret of one stream may have lines of the other in it. */
@@ -202,7 +202,7 @@ class Transcript {
     })
   }
 
-  /** Lines wait for each other, for a flood has millions: they are redacted and written together. */
+  /** Lines are collected, then redacted and written together, because a session may print millions. */
   write(stream: Stream, line: string): void {
     if (this.#file === null || this.#left <= 0) return
     if (stream !== this.#from || this.#size > FLUSH_SIZE) this.#flush()

@@ -35,8 +35,8 @@ const TIMED_OUT = {
 
 /** The ending of a program that exited or was killed without a result. `stderr` is its last line of stderr. */
 export function endingByExit(exit: Exit, stderr: string): Ending {
-  const ours = endingByRalph(exit, null)
-  if (ours !== null) return ours
+  const own = endingByRalph(exit, null)
+  if (own !== null) return own
   if (exit.kind === 'signal') return { status: 'killed', message: `the agent was killed by ${exit.signal}` }
   const code = exit.kind === 'exit' ? exit.code : 1
   const how = withVendorMessage(`(exit code ${code})`, stderr)
@@ -70,14 +70,14 @@ const STATUS_MESSAGES: Partial<Record<SessionStatus, string>> = {
   context: 'the prompt or the conversation is too long',
 }
 
-/** A failure in our own words, with the vendor's behind them. */
+/** A failure: Ralph's message for the status, followed by the vendor's. */
 export function failureEnding(
   status: SessionStatus,
   words: string | null,
   resetsAt: number | null = null,
 ): Ending {
-  const ours = STATUS_MESSAGES[status] ?? 'the session ended in an error'
-  return { status, message: withVendorMessage(ours, words), resetsAt }
+  const own = STATUS_MESSAGES[status] ?? 'the session ended in an error'
+  return { status, message: withVendorMessage(own, words), resetsAt }
 }
 
 /** The ending of a session in which the agent was denied tools. */
@@ -100,14 +100,14 @@ export function stderrMessage(): { push(line: string): void; text(): string } {
   }
 }
 
-/** A sentence of the vendor's behind one of ours; a missing one leaves no colon behind. */
-export function withVendorMessage(ours: string, theirs: string | null): string {
-  return theirs === null || theirs.trim() === '' ? ours : `${ours}: ${theirs}`
+/** Ralph's message, a colon and the vendor's message; Ralph's alone where the vendor's is empty. */
+export function withVendorMessage(own: string, vendorMessage: string | null): string {
+  return vendorMessage === null || vendorMessage.trim() === '' ? own : `${own}: ${vendorMessage}`
 }
 
 const MESSAGE_LIMIT = 300
 
-/** One printable line of at most 300 characters, with what looks like a key taken out before it is cut. */
+/** One printable line of at most 300 characters. What looks like a key is removed before it is cut. */
 export function oneLine(text: string): string {
   return truncate(withoutKeys(plainLine(text, 8 * MESSAGE_LIMIT)), MESSAGE_LIMIT)
 }
@@ -152,8 +152,8 @@ export function readRefusal(text: string, depth = 3): Refusal {
   const body = depth > 0 ? jsonObject(rest ?? '') : null
   if (body === null) return { http, codes: [], message: rest ?? '' }
   const error = asObject(body.error) ?? body
-  const said = asString(error.message) ?? asString(body.error) ?? asString(body.detail) ?? ''
-  const inner = readRefusal(said, depth - 1)
+  const message = asString(error.message) ?? asString(body.error) ?? asString(body.detail) ?? ''
+  const inner = readRefusal(message, depth - 1)
   const named = [error.code, error.type, error.status, ...asObjects(error.details).map((one) => one.reason)]
   return {
     http: inner.http ?? asNumber(error.code) ?? asNumber(body.status) ?? http,

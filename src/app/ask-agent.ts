@@ -1,4 +1,4 @@
-// Asks an agent for one word, to see that its model can be reached. The session begins as those of a run do, but in an empty folder.
+// Asks an agent for one word, to see that its model can be reached. The session is set up as in a run, but in an empty folder.
 import { join } from 'node:path'
 import type { AgentVendor, SessionResult } from '../agents/agent.ts'
 import { costByPrices } from '../agents/cost.ts'

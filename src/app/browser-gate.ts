@@ -68,16 +68,16 @@ export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
   if (site === null) return null
   return async (run, signal, as) => {
     const isBase = run.of === 'baseline'
-    const isMeant = run.only?.includes(BROWSER_GATE) ?? run.also?.includes(BROWSER_GATE)
-    if (run.only !== undefined && isMeant !== true) return []
-    if (!isBase && isMeant !== true && !isFor(browser.tags, run.tags)) return []
+    const isRequested = run.only?.includes(BROWSER_GATE) ?? run.also?.includes(BROWSER_GATE)
+    if (run.only !== undefined && isRequested !== true) return []
+    if (!isBase && isRequested !== true && !isFor(browser.tags, run.tags)) return []
     const executable = findChrome(browser.executablePath, env)
     options.onGateStart(BROWSER_GATE)
     const { checkPages, selectPages } = await import(
       /* webpackChunkName: "browser" */ '../gates/browser/browser-check.ts'
     )
     const stories = run.stories.filter(({ tags }) => isFor(browser.tags, tags))
-    const seen = await checkPages({
+    const result = await checkPages({
       ...selectPages(stories, { ...site, urls: browser.urls }),
       origins: site.origins,
       viewports: browser.viewports,
@@ -101,14 +101,14 @@ export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
         return writeScreenshot(git, objects, picture)
       },
     })
-    const result = isBase ? asBase(seen) : seen
-    options.onGateEnd(result)
-    return [result]
+    const finalResult = isBase ? asBase(result) : result
+    options.onGateEnd(finalResult)
+    return [finalResult]
   }
 }
 
-/** On the base the check never fails: stories may be there to add or mend these very pages. */
-function asBase({ remarks: _told, ...seen }: GateResult): GateResult {
+/** In the baseline the check never fails, because stories may be there to add or repair these pages. */
+function asBase({ remarks: _remarks, ...seen }: GateResult): GateResult {
   const { screenshots = [] } = seen
   return { ...seen, ok: true, advisory: true, ended: `${screenshots.length} pictures`, output: '' }
 }

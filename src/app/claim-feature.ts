@@ -28,7 +28,7 @@ import { type PlanRequest, withNewRequest } from './plan-request.ts'
 import { digestOf, findFeatures, resolveFeature } from './resolve-feature.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Another run works on the feature: this one leaves at once and changes nothing. */
+/** Another run works on the feature, so this one ends at once and changes nothing. */
 export class FeatureHeld extends Error {
   readonly lease: Lease
   constructor(lease: Lease, feature: string) {
@@ -56,12 +56,12 @@ export type ClaimRequest = {
   formatName?: (name: string) => string
   branchPrefix: string
   /** A feature that is to be planned first; null for one that has stories. */
-  asked?: PlanRequest | null
+  planRequest?: PlanRequest | null
   /** `defaultBranch` is left out where it is not known. Neither branch may be a feature's own. */
   base: { branch: string; sha: string; defaultBranch?: string }
-  /** On the command line: the checkout, which may hold stories that are not committed. */
+  /** On the CLI: the checkout, which may have stories that are not committed. */
   workTree: string | null
-  /** Only a job of this generation goes on; null for a kick-off by a person. */
+  /** The generation that this job was dispatched for; it works only if the run is still there. Null for a start by a person. */
   generation: number | null
   lease: Omit<Lease, 'nonce'>
   /** Whether the lease's holder still works: it lives, as far as this machine can see, and its time has not passed. */
@@ -72,7 +72,7 @@ export type ClaimRequest = {
   chosen: Readonly<Record<string, string>>
   /** The part of the feature that a kick-off asks for. A job that continues a chain keeps the chain's part. */
   wanted: ScopeRequest
-  /** Archives the results of the run before, and works on every story again. */
+  /** Archives the results of the last run, and works on every story again. */
   anew?: boolean
   today: string
   /** Called before the lease is taken: refuses uncommitted changes, takes up people's edits of the stories. */
@@ -91,32 +91,32 @@ export type Claimed = { state: State; resumed: boolean; notes: string[] }
  * Takes the lease with one durable push. Throws FeatureHeld, Superseded or UserError; nothing has changed then. The job before may
  * save its last state between our read and our push: the push is refused, and the state is read again, once.
  */
-export async function claim(given: ClaimTools, request: ClaimRequest): Promise<Claimed> {
-  return await claimOnce(given, request).catch((error: unknown) => {
+export async function claim(tools: ClaimTools, request: ClaimRequest): Promise<Claimed> {
+  return await claimOnce(tools, request).catch((error: unknown) => {
     if (!(error instanceof LeaseLost)) throw error
-    return claimOnce(given, request)
+    return claimOnce(tools, request)
   })
 }
 
-async function claimOnce(given: ClaimTools, request: ClaimRequest): Promise<Claimed> {
-  if (request.asked != null) return plan(request.asked, given, request)
+async function claimOnce(tools: ClaimTools, request: ClaimRequest): Promise<Claimed> {
+  if (request.planRequest != null) return plan(request.planRequest, tools, request)
   const place = { commit: request.base.sha, workTree: request.workTree }
-  const { name, file, found, before } = await resolveFeature(given, place, request)
+  const { name, file, found, before } = await resolveFeature(tools, place, request)
   if (found !== null) {
     const { branch, published } = found.state
     // On the feature's own branch the checkout's stories are the run's: they are no edit of the base.
-    const isOwn = request.workTree !== null && given.git.clone.branch === branch && published !== null
-    return resume(found, isOwn ? null : file, given, request)
+    const isOwn = request.workTree !== null && tools.git.clone.branch === branch && published !== null
+    return resume(found, isOwn ? null : file, tools, request)
   }
   if (file === null)
     throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
-  const taken = await chooseBranch(file, before?.state.branch ?? null, given, request)
-  return begin(file, taken, given, request)
+  const taken = await chooseBranch(file, before?.state.branch ?? null, tools, request)
+  return begin(file, taken, tools, request)
 }
 
-async function plan(asked: PlanRequest, given: ClaimTools, request: ClaimRequest): Promise<Claimed> {
-  const { objects, store } = given
-  const { feature, plan: wanted } = asked
+async function plan(planRequest: PlanRequest, tools: ClaimTools, request: ClaimRequest): Promise<Claimed> {
+  const { objects, store } = tools
+  const { feature, plan: wanted } = planRequest
   const { name } = feature
   const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
   const last = folders.sort().at(-1)
@@ -125,13 +125,13 @@ async function plan(asked: PlanRequest, given: ClaimTools, request: ClaimRequest
   if (found !== null && before !== undefined && before.issue === wanted.issue) {
     refuseOtherSource(name, found.state.prd, feature.prd)
     if (before.phase === 'begun') throw alreadyPlannedError(name)
-    return resume({ ...found, state: withNewRequest(found.state, asked) }, null, given, request)
+    return resume({ ...found, state: withNewRequest(found.state, planRequest) }, null, tools, request)
   }
   const place = { commit: request.base.sha, workTree: null }
   const { features } = await findFeatures(objects, place, request.branchPrefix)
-  const taken = await chooseBranch(feature, null, given, request)
+  const taken = await chooseBranch(feature, null, tools, request)
   if (found === null && taken.head === null && features.every((one) => one.name !== name))
-    return begin(feature, taken, given, request)
+    return begin(feature, taken, tools, request)
   throw alreadyPlannedError(name)
 }
 
@@ -179,11 +179,11 @@ async function resume(
   }
   if (lease !== null) await request.endOrphansOf(lease)
   const fresh = state.published === null
-  const said = file === null ? [] : fresh ? [...file.notes] : await baseEditNotes(state, file, repository)
+  const notes = file === null ? [] : fresh ? [...file.notes] : await baseEditNotes(state, file, repository)
   const free = takeOver(withLostUsage(git, fresh ? fromBaseOfToday(state, file, request) : state))
   const claimed = withJobStarted(await request.settle(free, fresh), request, request.job)
   await store.save(claimed)
-  return { state: claimed, resumed: true, notes: said }
+  return { state: claimed, resumed: true, notes: notes }
 }
 
 /** No branch was published yet, so the run forks from the base as it is now. */
@@ -255,13 +255,13 @@ async function begin(
   { store, repository }: ClaimTools,
   request: ClaimRequest,
 ): Promise<Claimed> {
-  const plan = request.asked?.plan
+  const plan = request.planRequest?.plan
   const begun = { ...newState(file, branch, request), ...(plan === undefined ? {} : { plan }) }
   const lastComment = head === null ? 0 : await request.firstComment(branch)
   const fresh = { ...begun, nonce: randomUUID(), control: { ...begun.control, lastComment } }
   const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository)
-  const settled = await request.settle(state, head === null)
-  const claimed = withJobStarted(settled, request, settled.job)
+  const withEdits = await request.settle(state, head === null)
+  const claimed = withJobStarted(withEdits, request, withEdits.job)
   await store.save(claimed)
   const notes = [...file.notes, ...stackedBranchNotes(file.name, request)]
   if (head !== null) notes.push(`the state of ${file.name} was lost; it goes on from ${branch} as it stands`)

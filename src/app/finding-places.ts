@@ -1,4 +1,4 @@
-// Where in the code the gates of stories found something: GitHub shows these places beside the diff.
+// The places in the code that gates reported for stories: GitHub shows them beside the diff.
 
 import { type Annotation, isRed } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'

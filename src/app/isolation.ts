@@ -1,4 +1,4 @@
-// Which user agent and gates run as, and what of the network they reach.
+// The users that agent and gates run as, and the network that they can reach.
 import { hostname } from 'node:os'
 import type { Clone } from '../git/open-clone.ts'
 import type { ClosedNetwork } from '../isolation/closed-network.ts'

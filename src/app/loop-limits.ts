@@ -18,7 +18,7 @@ export function refuseUngated(settings: Settings): void {
     path: 'gates',
     found: settings.gates.length === 0 ? 'no gate' : 'advisory gates only',
     expected: 'at least one command that must exit 0 before a story passes',
-    fix: `${gateExample(settings)}; or say outright that nothing is checked: ${none}`,
+    fix: `${gateExample(settings)}; or, if nothing is to be checked: ${none}`,
   })
 }
 
@@ -33,7 +33,7 @@ function gateExample({ surface }: Settings): string {
 }
 
 export function limitsOf(settings: Settings): Limits {
-  // At `separate-job` four jobs do one iteration.
+  // With `separate-job`, four jobs do one iteration.
   const iterationsPerJob = settings.isolation === 'separate-job' ? 1 : settings.iterationsPerJob
   return {
     iterationsPerJob,
@@ -92,7 +92,7 @@ function gatesMsOf(settings: Settings): number {
   )
 }
 
-/** How long the jobs behind the claim job of one run may wait for a machine, in all, milliseconds. */
+/** How long the jobs after the claim job may wait for machines, in total. Milliseconds. */
 const QUEUE_MS = 2 * 3_600_000
 
 export function leaseMsOf(settings: Settings): number {

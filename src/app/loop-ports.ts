@@ -34,18 +34,18 @@ export type PortOptions = {
   settings: Settings
   env: Environment
   workspace: Workspace
-  /** Observers beside those of `observersOf`; null for a part of a run, such as a lane, which has no observers of its own. */
+  /** Observers in addition to those of `observersOf`; null for a part of a run, such as a lane, which has none. */
   observers: readonly Observer[] | null
   pullRequest?: PullRequestPort
-  /** Commands of people while the run works; left out where none can come. */
+  /** Commands that people send while the run works; left out where they cannot. */
   queue?: QueuePort
-  /** Starts the next job; left out where none follows. */
+  /** Starts the next job; left out where there is no next job. */
   dispatch?: DispatchPort
   warn(message: string): void
   signal: AbortSignal
-  /** The users that agent and gates run as; null for our own. */
+  /** The users that agent and gates run as; null for Ralph's own user. */
   as: Isolation | null
-  /** The lease's mark. Every untrusted process carries it, so that one that outlives us can be found and ended. */
+  /** The lease's mark. Every untrusted process has it, so that one that outlives Ralph can be found and ended. */
   mark: string
   /** The lane's number, where stories are worked on side by side on this machine. */
   worker?: string
@@ -86,8 +86,8 @@ const NO_PULL_REQUEST: PullRequestPort = {
 }
 
 /** The ports of the loop; disposed of when the job is over. Throws UserError when the agent cannot be started. */
-export async function createPorts(asked: PortOptions): Promise<Ports & AsyncDisposable> {
-  const options = { ...asked, env: await withOwnPort(asked.env, asked.worker) }
+export async function createPorts(requested: PortOptions): Promise<Ports & AsyncDisposable> {
+  const options = { ...requested, env: await withOwnPort(requested.env, requested.worker) }
   const { git, repository, store } = options.workspace
   const gates = options.gates ?? gatesPort(options)
   const agent = options.agent ?? (await withPipelineSteps(await agentWithFallback(options), gates, options))

@@ -1,4 +1,4 @@
-// Notes what a session used in a file beside the clone, until the state has it: a job that is killed at its gates loses no usage.
+// Notes a session's usage in Ralph's git directory until the state has it, so that a job that is killed at its gates loses none.
 // At `same-user` an agent can write these files, so a note counts for the open attempt and for nothing else.
 import { basename, join } from 'node:path'
 import * as z from 'zod/mini'

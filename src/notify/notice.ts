@@ -12,7 +12,7 @@ export type NotifySettings = Settings['notify']
 export const RECEIVER_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'custom'] as const
 export type ReceiverKind = (typeof RECEIVER_KINDS)[number]
 
-/** The one link of a message: only addresses of ours are links. */
+/** The one link of a message, to the pull request or the run. No other address becomes a link. */
 export function linkOf({ pullRequestUrl, runUrl }: Notice): { name: string; url: string } | null {
   if (pullRequestUrl !== null) return { name: 'Pull request', url: pullRequestUrl }
   return runUrl === null ? null : { name: 'Run', url: runUrl }
@@ -53,7 +53,7 @@ export function plainMessage(notice: Notice): string {
   return [headlineOf(notice), next, factsOf(notice), link?.url ?? ''].filter(Boolean).join('\n')
 }
 
-/** Secrets of the settings: a person who knows such an address can write there. */
+/** The secrets among the settings: anyone who knows such an address can post to it. */
 export function notifySecrets({ slack, discord, teams, telegram, webhook }: NotifySettings): string[] {
   const urls = [slack, discord, teams].filter((url) => url !== null).map((url) => new URL(url))
   return [
@@ -65,5 +65,5 @@ export function notifySecrets({ slack, discord, teams, telegram, webhook }: Noti
 }
 
 const SECRET_PATH = 24
-/** Shorter ones stand everywhere by chance. */
+/** A shorter value could occur in any text by chance. */
 const SECRET_LENGTH = 8

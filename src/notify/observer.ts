@@ -23,7 +23,7 @@ type NotifierOptions = {
   signal: AbortSignal
   warn(message: string): void
   now?: () => number
-  /** How long the end of the job waits for what is under way, milliseconds. */
+  /** How long the end of the job waits for deliveries in progress. Milliseconds. */
   patienceMs?: number
 }
 
@@ -40,7 +40,7 @@ export class Notifier implements Observer {
   /** Ids of deliveries that were queued, so that no notice is sent twice. */
   readonly #queued = new Set<string>()
   readonly #failed = new Set<Receiver>()
-  /** The state as this job found it, and as it last was durable. */
+  /** The state when this job began, and the last one that was durable. */
   #states: { start: State; durable: State; facts: NoticeFacts } | null = null
 
   constructor(options: NotifierOptions) {
@@ -55,12 +55,12 @@ export class Notifier implements Observer {
   }
 
   async event(event: Event, state: State): Promise<void> {
-    const seen = this.#begin(state)
+    const states = this.#begin(state)
     if (isDurable(event)) {
-      this.#enqueue(noticesOf(seen.durable, state, event.at, seen.facts))
-      seen.durable = state
+      this.#enqueue(noticesOf(states.durable, state, event.at, states.facts))
+      states.durable = state
     }
-    if (event.kind === 'reported') this.#enqueue(noticesOfEnd(seen.start, state, event.at, seen.facts))
+    if (event.kind === 'reported') this.#enqueue(noticesOfEnd(states.start, state, event.at, states.facts))
   }
 
   error(error: unknown, feature: string, runUrl: string | null): void {

@@ -20,13 +20,13 @@ import type { Notice } from './state-changes.ts'
 
 export type Receiver = {
   kind: ReceiverKind
-  /** What it answered. Never throws; ends within ten seconds. */
+  /** Sends a notice, and returns the answer. Never throws; ends within ten seconds. */
   deliver(notice: Notice, signal: AbortSignal): Promise<PostResult>
 }
 
 type CommandPlace = {
   env: Environment
-  /** Where it starts, and whether what lies in the work tree may be named there. */
+  /** The folder that the command is started in. */
   cwd: string
   isModelKey(name: string): boolean
 }
@@ -37,7 +37,7 @@ type ReceiverOptions = CommandPlace & {
   timeoutMs?: number
 }
 
-/** Those that the settings name, in the order of `KINDS`. */
+/** The receivers that the settings name, in the order of `RECEIVER_KINDS`. */
 export function receiversOf(settings: NotifySettings, options: ReceiverOptions): Receiver[] {
   const { slack, discord, teams, telegram, webhook, custom } = settings
   const { timeoutMs = POST_TIMEOUT_MS, telegramApi } = options
@@ -150,7 +150,7 @@ function telegramRequest(
   })
 }
 
-/** A receiver of one's own: a JSON body, signed as GitHub signs its webhooks. docs/notify.md describes it. */
+/** The user's own receiver: a JSON body, signed as GitHub signs its webhooks. docs/notify.md describes it. */
 function webhookRequest(
   { url, secret }: NonNullable<NotifySettings['webhook']>,
   { sign: _sign, next, at, delivery, ...facts }: Notice,
@@ -169,7 +169,7 @@ function webhookRequest(
   return { ...request, headers }
 }
 
-/** A command of the trusted configuration: as our own user, without a token in its sight. Never throws. */
+/** Runs a command of the trusted configuration as Ralph's own user, without any token in its environment. Never throws. */
 async function runCommand(
   command: string,
   notice: Notice,
@@ -180,7 +180,7 @@ async function runCommand(
   const { GITHUB_WORKSPACE: _workspace, ...allowed } = gateEnv(env, { extra: [], isModelKey }).env
   const { exit, output } = await runUntrusted({
     file: 'bash',
-    // The message is `$1`, too: scripts of the Ralph with plan and build take it there.
+    // The message is `$1`, too, where scripts made for another Ralph expect it.
     args: ['-c', command, 'ralph', plainMessage(notice)],
     cwd,
     env: { ...allowed, ...variablesOf(notice) },

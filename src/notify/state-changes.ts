@@ -22,7 +22,7 @@ import { messageOf, UserError } from '../system/errors.ts'
 export type NoticeFacts = {
   limits: Limits
   surface: Surface
-  /** A message each so many iterations. */
+  /** A progress message is sent after every so many iterations. */
   every: number
   /** `acme/shop`; null outside of CI. */
   repository: string | null
@@ -41,20 +41,20 @@ export type Notice = ReturnType<typeof noticeOf>
 /** A notice before its texts are made. `key` is the same for the same change; without a headline the notice has the run's status. */
 type PendingNotice = { event: NoticeEvent; key: string; sign?: string; headline?: string; next?: Sentence }
 
-/** Whether what happened is in the state that the next job finds. */
+/** Whether the next job will find this event's change in the state. */
 export function isDurable(event: Event): boolean {
   return EVENTS[event.kind].durable || event.kind === 'published' || event.kind === 'opened'
 }
 
-/** Of what is durable now and was not `before`. */
+/** The notices of changes that are durable now and were not `before`. */
 export function noticesOf(before: State, after: State, at: number, facts: NoticeFacts): Notice[] {
   if (pendingNotices(before, after, facts).length === 0) return []
   const clean = mapTexts(after, facts.redact)
-  const news = pendingNotices(mapTexts(before, facts.redact), clean, facts)
-  return news.map((one) => noticeOf(one, clean, at, facts))
+  const pending = pendingNotices(mapTexts(before, facts.redact), clean, facts)
+  return pending.map((one) => noticeOf(one, clean, at, facts))
 }
 
-/** How the job ended, when all of it is done; nothing where the chain goes on by itself, or stands as it stood. */
+/** The notice of a job's end; none where the chain goes on by itself, or nothing has changed since the job began. */
 export function noticesOfEnd(start: State, after: State, at: number, facts: NoticeFacts): Notice[] {
   const outcome = outcomeNow(after)
   if (outcome === null || (outcome === 'continued' && willContinue(after))) return []
@@ -66,7 +66,7 @@ export function noticesOfEnd(start: State, after: State, at: number, facts: Noti
   return [noticeOf({ event, key: outcome }, clean, at, facts)]
 }
 
-/** A wait that this job sits out; nothing where the job before it had begun it. */
+/** The notice of a long wait; none where an earlier job had begun the same wait. */
 export function noticesOfWait(
   start: State,
   step: Step,
@@ -81,8 +81,8 @@ export function noticesOfWait(
   if (until === step.until) return []
   const clean = mapTexts(state, facts.redact)
   const headline = `Waiting until ${formatUtc(step.until)}: ${facts.redact(step.reason)} · ${tally(clean)}`
-  const news: PendingNotice = { event: 'waiting', key: String(step.until), sign: '⏳', headline }
-  return [noticeOf(news, clean, at, facts)]
+  const pending: PendingNotice = { event: 'waiting', key: String(step.until), sign: '⏳', headline }
+  return [noticeOf(pending, clean, at, facts)]
 }
 
 /** For `ralph notify --test`. */
@@ -98,7 +98,7 @@ export function testNotice(feature: string, at: number, id: NoticeFacts['id']): 
     generation: 0,
     outcome: null,
     sign: '🔔',
-    headline: 'A test: Ralph reaches you here',
+    headline: 'A test: notifications of Ralph arrive here',
     next: sentence`Nothing to do.`,
     stories: { total: 0, passed: 0, skipped: 0, blocked: [] },
     iterations: 0,
@@ -190,7 +190,10 @@ function spentShares(before: State, after: State, { limits, surface }: NoticeFac
   const cost = maxCostUsd === null ? null : maxCostUsd + after.control.granted.costUsd
   const raise = sentence`Work ends where it is used up.${commandHint(after, surface, 'limit cost +5', 'raises it by $5')}`
   return [
-    ...share('cost', was.costUsd, is.costUsd, cost, formatUsd).map((news) => ({ ...news, next: raise })),
+    ...share('cost', was.costUsd, is.costUsd, cost, formatUsd).map((pending) => ({
+      ...pending,
+      next: raise,
+    })),
     ...share('token', tokensOf(was), tokensOf(is), maxTokens, formatTokens),
     ...share('agent-time', was.agentSeconds * 1000, is.agentSeconds * 1000, maxAgentTimeMs, formatDuration),
   ]

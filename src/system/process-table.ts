@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-/** Runs the system's own `ps` with a fixed PATH: a `ps` that comes first on ours may be the agent's. */
+/** Runs the system's own `ps` with a fixed PATH: one that comes first on the usual PATH may be the agent's. */
 export async function ps(args: readonly string[]): Promise<string> {
   const env = { LC_ALL: 'C', PATH: '/usr/bin:/bin' }
   const { stdout } = await promisify(execFile)('/bin/ps', [...args], { env, maxBuffer: 64 * 1024 * 1024 })

@@ -284,7 +284,7 @@ export class Chain {
       chosen: {},
       wanted,
       anew: wanted.anew && generation === null,
-      asked:
+      planRequest:
         issue === null || generation !== null
           ? generation === null
             ? planned

@@ -1,4 +1,4 @@
-// What a job did, as spans, and its figures out of these: ids and amounts, no word of a story. Pure: times are those of the events.
+// A job as OpenTelemetry spans, and metrics made from them. They have ids and amounts, but no text of a story. Pure: times are those of events.
 
 import type { Attempt } from '../../engine/model/attempt.ts'
 import type { Event } from '../../engine/model/event.ts'
@@ -12,20 +12,20 @@ import { counts } from '../../engine/prd/select.ts'
 import { outcomeNow } from '../../report/headline.ts'
 import type { Attributes, Metric, Span as TracedSpan } from './otlp.ts'
 
-/** All of a run are of one trace. Of a session: what tells its figures from others', and what it used. */
+/** A span; all spans of a run belong to one trace. `session`: the attributes of its metrics, and its usage. */
 type Span = Omit<TracedSpan, 'traceId'> & { session?: { series: Attributes; usage: Usage } }
 
 export type SpanFacts = {
-  /** Of the agent that works, `first` or `fallback`. */
+  /** The first or the fallback agent. */
   agent(which: Attempt['agent']): { name: string; provider: string }
   model(mode: Mode): string | null
-  /** So many hex digits that are the same for the same words. */
+  /** An id of so many hex digits, the same for the same words. */
   id(digits: number, words: string): string
 }
 
 type Mode = 'run' | 'plan' | 'verify'
 
-/** What an event adds; `before` is the state before it. */
+/** The spans that an event completes; `before` and `after`: the states around it. */
 export function spansOf(before: State, event: Event, after: State, facts: SpanFacts): Span[] {
   const attempt = openAttempt(before)
   const parent = attempt === null ? jobSpanId(after, facts) : iterationSpanId(before, attempt, facts)
@@ -141,7 +141,7 @@ function sessionSpan(
   }
 }
 
-/** They ran one after the other, services beside them, and the last one ended with the event. */
+/** Spans of gates, computed backwards from the event: gates ran one after the other, and services all the time beside them. */
 function gateSpans({ parent, endMs, facts }: From, gates: readonly GateResult[]): Span[] {
   let end = endMs
   return gates.toReversed().map((gate, index) => {
@@ -197,7 +197,7 @@ function iterationSpan(
   }
 }
 
-/** The figures of a job; names and bounds by https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/ */
+/** The metrics of a job; names and bounds follow https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/ */
 export function metricsOf(spans: readonly Span[]): Metric[] {
   const sessions = spans.flatMap(({ session }) => session ?? [])
   const points = (value: (usage: Usage) => number, more: Attributes = {}) =>

@@ -57,7 +57,7 @@ for (const [what, budget] of [
   test(`${what}: ended at once, charged, and said`, async () => {
     const ended = await session('echo tokens 50; echo tokens 51; exec sleep 600', budget)
     assert.equal(ended.status, 'max-turns')
-    assert.match(ended.message, /used all that the run may still spend/)
+    assert.match(ended.message, /used all that was left of the limits/)
   })
 }
 

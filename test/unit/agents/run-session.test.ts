@@ -314,6 +314,6 @@ test('available: a program that takes long to say its version is not called miss
   program('copilot', 'exec sleep 60')
   const slow = await checkAgent(vendor('copilot'), env, { timeoutMs: 100 })
   assert.ok(!slow.ok && slow.isSlow)
-  assert.match(slow.reason, /^copilot is there, but did not say its version within 0\.1 seconds$/)
+  assert.match(slow.reason, /^copilot is there, but did not print its version within 0\.1 seconds$/)
   assert.doesNotMatch(slow.fix, /install/)
 })
