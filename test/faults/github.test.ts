@@ -95,6 +95,8 @@ const OPTIONAL = / \/contents\//
 
 type Ordered = { call: string; kind: string; fault: Fault; hit: SeenRequest | null }
 
+const [NOTE, MISTAKE, HELP] = ['/ralph note US-003 -- mind the gap', '/ralph retyr US-001', '/ralph help']
+
 /** A chain of two jobs with a rejected attempt, a command, a mistaken one and a call for help. */
 async function chain(order: (site: Site) => Ordered[]): Promise<{ site: Site; ordered: Ordered[] }> {
   const site = await openSite({
@@ -119,9 +121,7 @@ async function chain(order: (site: Site) => Ordered[]): Promise<{ site: Site; or
   const [pull] = await site.github.pulls()
   const number =
     pull?.number ?? (await site.github.openPull('alice', { head: 'ralph/sample', title: 'mine' })).number
-  for (const body of ['/ralph note US-003 -- mind the gap', '/ralph retyr US-001', '/ralph help']) {
-    site.github.comment('alice', number, body)
-  }
+  for (const body of [NOTE, MISTAKE, HELP]) site.github.comment('alice', number, body)
   const isDone = () => {
     const runs = site.runner.runs.filter((run) => run.event === 'issue_comment')
     return runs.length === 3 && runs.every((run) => run.status === 'completed')
@@ -144,6 +144,20 @@ function mayFail(run: Run, ordered: readonly Ordered[]): boolean {
   if (run.event === 'issue_comment') return hits.length > 0
   // A rate limit is none of a permission: it is waited for, or left to resume-lost.
   return hits.some((one) => one.call.endsWith('/dispatches') && !/primary|secondary/.test(one.kind))
+}
+
+/** GitHub says that the person who comments does not belong to the repository. */
+function isStranger({ call, kind, hit }: Ordered): boolean {
+  return kind === '404' && hit !== null && call.includes('collaborators')
+}
+
+/** A stranger gets no answer but a reaction, which a working job adds; the run that the comment started has a line in its log. */
+function isRefusalShown({ github }: Site, run: Run, pull: number): boolean {
+  if (run.event === 'issue_comment') return /no write permission/.test(annotationsOf(run, 'notice').join())
+  // The mistake has that reaction whoever made it.
+  const commands = github.comments(pull).filter(({ body }) => body === NOTE || body === HELP)
+  const isConfused = commands.some(({ id }) => github.reactions(id).some((one) => one.content === 'confused'))
+  return isConfused || /the reaction could not be set/.test(annotationsOf(run, 'warning').join())
 }
 
 /** Nothing is lost, nothing is doubled, and no report has decided anything. */
@@ -170,12 +184,12 @@ async function sound({ site, ordered }: { site: Site; ordered: Ordered[] }): Pro
     assert.ok(annotationsOf(run, 'error').length > 0, 'red, and nothing said')
   }
   // Who is said not to belong to the repository is not heard; a note that came late waits for the story's next prompt.
-  const isStranger = ordered.some(
-    (one) => one.kind === '404' && one.hit !== null && one.call.includes('collaborators'),
-  )
   const heard = [...sessions.map((one) => one.prompt), ...(state.control.guidance['US-003'] ?? [])]
   const times = heard.join('\n').match(/mind the gap/g)?.length ?? 0
-  assert.ok(times === 1 || (isStranger && times === 0), `the command was heard ${times} times\n${log}`)
+  assert.ok(
+    times === 1 || (ordered.some(isStranger) && times === 0),
+    `the command was heard ${times} times\n${log}`,
+  )
   const pulls = await github.pulls()
   assert.equal(pulls.length, 1, log)
   const ours = github
@@ -223,6 +237,15 @@ function fate(site: Site, one: Ordered): 'survived' | 'degraded' | 'not met' {
   return again ? 'survived' : 'degraded'
 }
 
+/** Another cell refused the very next request of that job: the look-up without which nothing may be created once more. */
+function isLookupRefused({ github }: Site, one: Ordered, ordered: readonly Ordered[]): boolean {
+  const { hit } = one
+  if (hit === null || !one.call.includes(' POST ')) return false
+  const ofJob = github.requests.filter(({ kind, job }) => kind !== 'git' && job?.runId === hit.job?.runId)
+  const next = ofJob[ofJob.indexOf(hit) + 1]
+  return ordered.some((other) => other.hit !== null && other.hit === next && !TRANSIENT.includes(other.kind))
+}
+
 // They mostly wait, so they run together.
 test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 9 }, async (t) => {
   const kinds = Object.keys(KINDS)
@@ -250,14 +273,15 @@ test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 9 
       )
       for (const one of degraded) {
         assert.ok(
-          !TRANSIENT.includes(one.kind),
+          !TRANSIENT.includes(one.kind) || isLookupRefused(site, one, done.ordered),
           `${one.call} was not tried again (${one.kind})\n${site.log()}`,
         )
         const its = site.runner.runs.find((other) => other.id === one.hit?.job?.runId)
-        const words =
-          its === undefined ? [] : [...annotationsOf(its, 'warning'), ...annotationsOf(its, 'error')]
+        assert.ok(its !== undefined)
+        const [pull] = await site.github.pulls()
+        const words = [...annotationsOf(its, 'warning'), ...annotationsOf(its, 'error')]
         assert.ok(
-          words.length > 0,
+          isStranger(one) ? isRefusalShown(site, its, pull?.number ?? 0) : words.length > 0,
           `${one.call} was left out (${one.kind}), and nobody was told\n${site.log()}`,
         )
       }
@@ -274,7 +298,8 @@ test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 9 
   await using _normal = normal.site
   await sound(normal)
   assert.deepEqual(openChecks(normal.site), [])
-  const counts = [...calls(normal.site)]
+  // In an order that no timing changes, so that a cell that failed is met again.
+  const counts = [...calls(normal.site)].sort(([one], [other]) => one.localeCompare(other))
   for (const [call] of counts) fates.set(call, new Map())
   if (IS_SOAK) {
     await Promise.all(
