@@ -114,8 +114,8 @@ export async function ownTexts(
 const MAX_COMMITS = 50
 
 /**
- * The message of the newest commit that the agent made itself on top of the green one; null where it made none, or where its
- * HEAD is somebody else's work.
+ * The message of the newest commit that the agent made itself on top of the green one; null where it made none, or where its HEAD is
+ * not based on the green commit.
  */
 async function agentCommitMessage(objects: CatFile, green: string, head: string): Promise<string | null> {
   const newest = await commitAt(objects, head)

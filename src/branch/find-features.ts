@@ -1,7 +1,7 @@
 // Finds the features of a repository, and the name of each prd.json. Pure.
 import type { Prd } from '../engine/model/feature.ts'
 
-/** A prd.json with its feature's name. `digest`: of its text. `notes`: what the parser changed or left out. */
+/** A prd.json and its feature's name. `digest`: of the text. `notes`: remarks of the parser on what it changed or left out. */
 export type Feature = {
   name: string
   folder: string | null

@@ -218,9 +218,9 @@ class GitStore implements Store {
   }
 
   /**
-   * Whether the job's first look, a minute ago at most, found the branch where it should be. No other job can have moved it
-   * since: it would have moved the state, too, and the push that took the lease would have been refused. What people push now
-   * is found where the branch is looked at next, as what they push a moment later.
+   * Whether the job's first listing of refs, at most a minute ago, found the branch where it should be. No other job can have moved it
+   * since: it would have moved the state, too, and the push that took the lease would have been refused. What people push now is
+   * found at the next look at the branch, like a push a moment later.
    */
   async #wasAtStart(branch: string, isOurs: (head: string | null) => boolean): Promise<boolean> {
     const found = await this.#options.look?.answer(`refs/heads/${branch}`)

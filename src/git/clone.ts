@@ -235,7 +235,7 @@ async function removeLocks(folder: string): Promise<void> {
     removeSync(join(folder, name))
 }
 
-/** Removes what is no regular file: git would open a pipe and wait. */
+/** Removes anything but a regular file: git would open a pipe and wait. */
 function removeOddFile(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) removeSync(file)
 }

@@ -1,11 +1,11 @@
-// An artifact of the run, uploaded as @actions/artifact 6.2 does it: create, put, finalize. That library brings a storage
-// client of megabytes; its first and last requests are the fixture that these are held to (scripts/record-artifact.mjs).
+// Uploads an artifact of the run with the requests of @actions/artifact 6.2: create, put, finalize. The library is not used because
+// its storage client has megabytes; tests compare the first and last request with recorded ones (scripts/record-artifact.mjs).
 import { createHash } from 'node:crypto'
 import * as z from 'zod/mini'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.ArtifactService'
 
-/** How a job speaks to the results service: never in the environment of anything that is not trusted. */
+/** A job's access to the results service. It is never in the environment of an untrusted program. */
 export type Runtime = { token: string; url: string; run: string; job: string }
 
 /** Null where there is no such service: on GitHub Enterprise Server, and outside of a job. */
@@ -42,7 +42,7 @@ function scopeOf(token: string): string {
 const Created = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
 const Finalized = z.object({ ok: z.literal(true), artifact_id: z.string() })
 
-/** The artifact's id. A name can be given once in a run. Throws where the service does not take it. */
+/** Uploads a file; gives the artifact's id. A name can be used once in a run. Throws where the service refuses it. */
 export async function uploadArtifact(
   runtime: Runtime,
   name: string,
@@ -60,7 +60,7 @@ export async function uploadArtifact(
     return answer.json()
   }
   const created = Created.parse(await call('CreateArtifact', { version: 7, mime_type: 'application/zip' }))
-  // One Put Blob: the storage takes 5,000 MiB so. Its address is signed, and no message may hold it.
+  // One Put Blob request, which may have up to 5,000 MiB. The URL is signed, so it must not be in any message.
   await fetchOk(new URL(created.signed_upload_url), 'the upload', {
     method: 'PUT',
     headers: {

@@ -1,5 +1,5 @@
-// GitHub's cache between jobs, asked as @actions/cache 6.0 does: where an entry is, or create, put, finalize. That library
-// brings a storage client of more than a megabyte; its requests are the fixture that these are held to (scripts/record-cache.mjs).
+// GitHub's cache between jobs, with the requests of @actions/cache 6.0: look up, or create, put, finalize. The library is not used
+// because its storage client has more than a megabyte; tests compare with its recorded requests (scripts/record-cache.mjs).
 import { openAsBlob } from 'node:fs'
 import { open } from 'node:fs/promises'
 import * as z from 'zod/mini'
@@ -7,7 +7,7 @@ import type { FileCache } from '../engine/model/ports.ts'
 import { fetchOk, hasResults } from './artifact.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'
-/** Of an entry. A longer one is refused: any job of the repository may have written it. */
+/** The most bytes of an entry. A longer one is refused, because any job of the repository may have written it. */
 const MOST_BYTES = 2_000_000_000
 
 const Found = z.object({ ok: z.boolean(), signed_download_url: z.string(), matched_key: z.string() })
@@ -38,7 +38,7 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
     get: async (entry, file, signal) => {
       if (mode === 'write-only') return false
       const found = Found.parse(await call('GetCacheEntryDownloadURL', entry, signal))
-      // The service takes a key for the beginning of one, too.
+      // The service also finds entries whose key only begins with the requested one.
       if (!found.ok || found.matched_key !== entry.key) return false
       await download(new URL(found.signed_download_url), file, signal)
       return true
@@ -47,7 +47,7 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
       if (mode === 'read') return
       const created = Created.parse(await call('CreateCacheEntry', entry, signal))
       const body = await openAsBlob(file)
-      // One Put Blob: the storage takes 5,000 MiB so. Its address is signed, and no message may hold it.
+      // One Put Blob request, which may have up to 5,000 MiB. The URL is signed, so it must not be in any message.
       const headers = { 'content-type': 'application/octet-stream', 'x-ms-blob-type': 'BlockBlob' }
       await fetchOk(new URL(created.signed_upload_url), 'the upload', {
         method: 'PUT',

@@ -1,5 +1,5 @@
-// The one way to GitHub's API: the toolkit's octokit (a runner's proxy, its mark in the user agent) with retries, pacing and time
-// limits. Writes that create are never repeated blindly.
+// The client of GitHub's API: the toolkit's octokit (which knows the runner's proxy and user agent) with retries, pacing and time
+// limits. A request that creates something is never repeated blindly.
 
 import { defaults, getOctokitOptions, GitHub as Octokit } from '@actions/github/lib/utils'
 import { retry } from '@octokit/plugin-retry'
@@ -10,7 +10,7 @@ import type { RepositoryAddress } from './repository-address.ts'
 
 const OctokitWithPlugins = Octokit.plugin(retry, throttling)
 
-/** Without `paginate`, which takes a refused listing for an empty one: see `pagesOf`. */
+/** Without `paginate`, which treats a refused listing as an empty one: see `pagesOf`. */
 export type Api = Omit<InstanceType<typeof OctokitWithPlugins>, 'paginate'>
 
 /** A repository on GitHub, as one token sees it. */
@@ -22,7 +22,7 @@ export type GitHub = {
   warn(message: string): void
 }
 
-/** For one try of a call; up to three more follow, 1, 4 and 9 s apart, and what a rate limit makes us wait. */
+/** The time limit of one try. Up to three more tries follow, after 1, 4 and 9 s, or after the wait for a rate limit. */
 const TRY_MS = 10_000
 /** Longer waits for a rate limit are not worth a runner's minutes: reporting degrades instead. */
 const LONGEST_WAIT_S = 90
@@ -53,7 +53,7 @@ export function connect(
     ...(token === null ? options : getOctokitOptions(token, options)),
     request: { fetch: withTimeout(tryMs, defaults.request?.fetch) },
     log: { debug() {}, info() {}, warn, error() {} },
-    // 429 is left to the throttling, which waits as long as GitHub says.
+    // 429 is left to the throttling plugin, which waits as long as the response asks.
     retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451] },
     throttle: {
       onRateLimit: shouldWait,
@@ -63,13 +63,13 @@ export function connect(
     },
   })
   api.hook.before('request', (request) => {
-    // octokit hands one object to all requests, and the retry plugin counts in it: each call gets its own.
+    // octokit passes the same object to all requests, and the retry plugin counts in it, so each call gets its own.
     request.request = { ...request.request, retryCount: 0 }
   })
   return { api, place, at: { owner: place.owner, repo: place.repo }, warn }
 }
 
-/** A bound for each try, not for the call: a wait for a rate limit may be longer than any try. */
+/** Limits each try, not the whole call: the wait for a rate limit may be longer than a try. */
 function withTimeout(tryMs: number, ask: typeof fetch): typeof fetch {
   return async (input, init) => {
     const signals = [AbortSignal.timeout(tryMs), init?.signal].filter((one) => one != null)
@@ -78,8 +78,8 @@ function withTimeout(tryMs: number, ask: typeof fetch): typeof fetch {
 }
 
 /**
- * A rate limit in the headers by which the throttling plugin knows one: it passes over a 429 with `Retry-After` alone, as
- * proxies answer it, and over the words of older servers.
+ * Adds the headers by which the throttling plugin recognises a rate limit. Without them it ignores a 429 that has only `Retry-After`,
+ * as proxies send it, and the messages of older servers.
  */
 function addRateLimitHeaders(response: Response): Response {
   const { status, statusText, headers: given } = response
@@ -92,7 +92,7 @@ function addRateLimitHeaders(response: Response): Response {
   return new Response(response.body, { status, statusText, headers })
 }
 
-/** How long a rate limit asks to be waited for, seconds; a minute where it does not say. */
+/** How long to wait for a rate limit, seconds; a minute where the response does not name a time. */
 function waitSeconds(headers: Readonly<Record<string, unknown>>, now: number): number {
   const after = String(headers['retry-after'] ?? '').trim()
   const reset = headers['x-ratelimit-remaining'] === '0' ? headers['x-ratelimit-reset'] : undefined
@@ -114,7 +114,7 @@ export function rateLimitedUntil(error: unknown, now: number): number | null {
 
 /**
  * The pages of a listing, until GitHub names no next one. Octokit's `paginate` ends without an error where GitHub answers 409, as
- * for a repository without commits: what is there already would be created once more.
+ * for a repository without commits; things that exist would then be created again.
  */
 export async function* pagesOf<T>(
   ask: (page: number) => Promise<{ data: T; headers: { link?: string | undefined } }>,
@@ -129,7 +129,7 @@ export async function* pagesOf<T>(
 /** For requests that create something: octokit does not repeat them. */
 export const NO_RETRIES = { request: { retries: 0 } } as const
 
-/** Creates something, by a request with ONCE: after an unknown answer it is looked up before it is asked for once more. */
+/** Creates something by a request with NO_RETRIES: where the answer was lost, `find` looks for it before it is created again. */
 export async function createOnce<T>(create: () => Promise<T>, find: () => Promise<T | null>): Promise<T> {
   for (let isLast = false; ; isLast = true) {
     try {
@@ -154,7 +154,7 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return status === null || status >= 500
 }
 
-/** GitHub says that this token may not; a rate limit has the same status. */
+/** Whether GitHub refused a request for a missing permission; a rate limit has the same status, and is none. */
 export function isForbidden(error: unknown): boolean {
   return httpStatusOf(error) === 403 && rateLimitedUntil(error, Date.now()) === null
 }

@@ -1,4 +1,4 @@
-// The pull request's conversation: one sticky comment, commands as a queue, acknowledgements. Text of others is hostile.
+// The conversation on the pull request: the sticky comment, the queue of commands, replies. Comments of others may be hostile.
 
 import { parseSlash } from '../engine/commands/command-table.ts'
 import type { Command } from '../engine/model/event.ts'
@@ -8,7 +8,7 @@ import { ineffectiveReason } from '../engine/planning/plan-events.ts'
 import { unchangedReply } from '../report/replies.ts'
 import { createOnce, type GitHub, githubMessage, httpStatusOf, NO_RETRIES, pagesOf } from './client.ts'
 
-/** A comment as we need it. */
+/** The fields of a comment that are used. */
 export type Comment = {
   id: number
   body: string
@@ -19,14 +19,14 @@ export type Comment = {
   at: number
 }
 
-/** The job's own token speaks as this. */
+/** The author of comments that are written with the job's token. */
 const JOB_LOGIN = 'github-actions[bot]'
 
 export class Conversation implements QueuePort {
   readonly #github: GitHub
-  /** For one reading of the comments: a permission may be taken away while a job works for hours. */
+  /** Permissions by login, for one reading of the comments only: a permission may be taken away during a long job. */
   readonly #permissions = new Map<string, boolean>()
-  /** Of the comments as they were read last; null where there may be some that are still to be handled. */
+  /** The etag of the last reading of comments; null where some of them are not handled yet. */
   #etag: string | null = null
   #self: string | null = null
 
@@ -51,12 +51,12 @@ export class Conversation implements QueuePort {
       const wantsWork = parsed.kind === 'command' && parsed.command.kind !== 'stop'
       return wantsWork && isPerson(comment) && (await this.mayWrite(comment.login))
     })
-    // They are still to be handled.
+    // These comments are not handled yet, so they must be read again.
     this.#etag = null
     return found
   }
 
-  /** A job waits for minutes at most: commands that arrive meanwhile are read then. */
+  /** Always false: on GitHub a job waits for minutes at most, and reads commands after that. */
   async arrived(): Promise<boolean> {
     return false
   }
@@ -72,7 +72,7 @@ export class Conversation implements QueuePort {
     return there === null ? this.#post(pull, marker, body) : this.#update(there, body)
   }
 
-  /** The same for a comment that several runs may write at once: of two the older one stays. */
+  /** The same for a comment that several runs may write at once: if there are two, the older one is kept. */
   async writeUniqueSticky(pull: number, marker: string, body: string): Promise<void> {
     const written = await this.writeSticky(pull, null, marker, body)
     const oldest = await this.#findOwnComment(pull, marker)
@@ -81,7 +81,7 @@ export class Conversation implements QueuePort {
     await this.#update(oldest, body)
   }
 
-  /** Whether a comment of ours begins so. */
+  /** Whether a comment of Ralph begins with `start`. */
   async hasOwnComment(pull: number, start: string): Promise<boolean> {
     return (await this.#findOwnComment(pull, start)) !== null
   }
@@ -92,20 +92,20 @@ export class Conversation implements QueuePort {
       .catch((error: unknown) => this.#github.warn(`the reaction could not be set: ${githubMessage(error)}`))
   }
 
-  /** Answers a comment, once. Where no job works, the run that the comment started answers it, and the next job reads it again. */
+  /** Answers a comment once, although both the run that it started and the next job may read it. */
   async reply(pull: number, comment: number, body: string): Promise<void> {
     const marker = `<!-- ralph:reply:${comment} -->`
     if ((await this.#findOwnComment(pull, marker)) === null)
       await this.#post(pull, marker, `${marker}\n${body}`)
   }
 
-  /** A comment of its own. */
+  /** Posts a new comment. */
   async postComment(pull: number, body: string): Promise<void> {
     const { api, at } = this.#github
     await api.rest.issues.createComment({ ...at, issue_number: pull, body, ...NO_RETRIES })
   }
 
-  /** Write permission, looked up; anything but a clear yes is a no. Throws where GitHub gives no answer. */
+  /** Looks up whether a person has write permission; anything but a clear yes is a no. Throws where GitHub does not answer. */
   async mayWrite(login: string): Promise<boolean> {
     const before = this.#permissions.get(login)
     if (before !== undefined) return before
@@ -113,7 +113,7 @@ export class Conversation implements QueuePort {
       .getCollaboratorPermissionLevel({ ...this.#github.at, username: login })
       .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
       .catch((error: unknown) => {
-        // Not a collaborator. Any other error is no answer: a command must not be lost because GitHub was unavailable.
+        // 404: not a collaborator. Any other error is thrown, because a command must not be lost while GitHub is unavailable.
         if (httpStatusOf(error) === 404) return false
         throw error
       })
@@ -138,14 +138,17 @@ export class Conversation implements QueuePort {
       for (const comment of await this.#listNew(pull, control.lastComment))
         if (await look(await this.#resolveButton(comment), pull)) return true
     } catch (error) {
-      // What was not understood is asked for again.
+      // After an error, the comments are read again even if nothing has changed.
       this.#etag = null
       this.#github.warn(`comments could not be read: ${githubMessage(error)}`)
     }
     return false
   }
 
-  /** A button's comment is a command of who pressed it, where it is our own and no other workflow could have written it. */
+  /**
+   * The comment of a button, as a command of the person who pressed it. Only if it is from an App's token that Ralph uses: any workflow
+   * can comment with a job's own token.
+   */
   async #resolveButton(comment: Comment): Promise<Comment> {
     const [, login = '', body = ''] = PRESSED.exec(comment.body) ?? []
     const isApp = comment.type === 'Bot' && comment.login !== JOB_LOGIN
@@ -153,7 +156,7 @@ export class Conversation implements QueuePort {
     return { ...comment, login, body, type: 'User' }
   }
 
-  /** Comments after the last one handled, or none when GitHub says that nothing changed. */
+  /** Comments after the last one that was handled; none where nothing has changed since. */
   async #listNew(pull: number, after: number): Promise<Comment[]> {
     const comments: Comment[] = []
     for (let page = 1; ; page++) {
@@ -184,7 +187,7 @@ export class Conversation implements QueuePort {
         page,
         headers: this.#etag === null || page > 1 ? {} : { 'if-none-match': this.#etag },
       })
-      // With more than a page, the first one stays as it is when a comment is added behind it.
+      // With more than one page, the first one does not change when a comment is added at the end, so its etag means nothing.
       this.#etag = page === 1 && data.length < 100 ? (headers.etag ?? null) : null
       return data
     } catch (error) {
@@ -222,7 +225,7 @@ export class Conversation implements QueuePort {
     }
   }
 
-  /** An answer that GitHub does not take must not hold up the comments behind. */
+  /** A failed answer is a warning only: it must not hold up later comments. */
   async #answer(pull: number, comment: number, body: string): Promise<void> {
     await this.reply(pull, comment, body).catch((error: unknown) =>
       this.#github.warn(`a comment could not be answered: ${githubMessage(error)}`),
@@ -243,7 +246,7 @@ export class Conversation implements QueuePort {
     return null
   }
 
-  /** Whose token this is: an App's or a person's may speak in the place of the job's own. */
+  /** The login that the token writes as: the job's own, an App's or a person's. */
   async #login(): Promise<string> {
     this.#self ??= await this.#github.api.graphql<{ viewer: { login: string } }>('{ viewer { login } }').then(
       ({ viewer }) => viewer.login,
@@ -269,14 +272,14 @@ export class Conversation implements QueuePort {
   }
 }
 
-/** The comment of a button: who pressed it, and what that says. */
+/** The text of a button's comment: who pressed it, and the command. */
 export function pressedComment(login: string, name: 'retry' | 'skip', storyId: string): string {
   return `<!-- ralph:button:${login} -->\n/ralph ${name} ${storyId}\n\n<sub>Pressed on the check of the story.</sub>\n`
 }
 
 const PRESSED = /^<!-- ralph:button:([A-Za-z\d-]{1,39}) -->\n(\/ralph (?:retry|skip) [^\s,]{1,64})\n\n<sub>/
 
-/** A human, whose words have not changed since. */
+/** Whether a human wrote the comment, and it was not edited since. */
 export function isPerson(comment: Pick<Comment, 'type' | 'login' | 'edited'>): boolean {
   return comment.type === 'User' && comment.login !== 'ghost' && !comment.edited
 }

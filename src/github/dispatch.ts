@@ -3,7 +3,7 @@ import type { HolderRun } from '../engine/lease.ts'
 import type { DispatchPort, DispatchResult } from '../engine/model/ports.ts'
 import { type GitHub, githubMessage, httpStatusOf, rateLimitedUntil } from './client.ts'
 
-/** Dispatches `workflow` (a file name); without a generation it counts as a kick-off. Throws with the mend. */
+/** Dispatches `workflow` (a file name); without a generation it starts a new chain. The error names the fix. */
 export async function dispatchRun(
   { api, at, place }: GitHub,
   workflow: string,
@@ -43,11 +43,11 @@ function isUnknownParameter(error: unknown): boolean {
 const FOLDER = '.github/workflows/'
 
 /**
- * The file of the workflow that the runner calls `name`, where it does not say the file itself (act, other forges); else
- * ralph.yml where the default branch has it; else null.
+ * The file of the workflow called `name`, for runners that do not name the file (act, other forges); else ralph.yml where the default
+ * branch has it; else null.
  */
 export async function findWorkflow({ api, at, place }: GitHub, name: string): Promise<string | null> {
-  // One that has no name is called by its path.
+  // The name of a workflow without a name is its path.
   if (/\.ya?ml$/.test(name)) return name.replace(/^.*\//, '')
   const named = await api.rest.actions
     .listRepoWorkflows({ ...at, per_page: 100 })
@@ -85,7 +85,7 @@ function dispatchErrorMessage(status: number | null, workflow: string, said: str
   return `${workflow} could not be dispatched${how === undefined ? `: ${said}` : ` (${said}): ${how}`}`
 }
 
-/** A run of a workflow; null where GitHub does not say. People delete runs: one that is gone has completed. */
+/** A run of a workflow; null where GitHub does not answer. A run that was deleted counts as completed. */
 export async function findWorkflowRun({ api, at, warn }: GitHub, id: number): Promise<HolderRun> {
   try {
     const { data } = await api.rest.actions.getWorkflowRun({ ...at, run_id: id })

@@ -1,4 +1,4 @@
-// Posts check runs (or commit statuses) on a commit: one of each name, found again by our external id.
+// Posts check runs (or commit statuses) on a commit: one of each name, found again by its external id.
 import type { Annotation } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import {
@@ -21,10 +21,10 @@ import {
 
 export type ReportAs = 'checks' | 'statuses' | 'none'
 
-/** Commits that are remembered for their open checks; GitHub itself calls what is left for two weeks stale. */
+/** How many commits with open checks are remembered; GitHub itself marks a check as stale after two weeks. */
 const MOST_UNCLOSED = 20
 
-/** Failures in a row after which GitHub is taken to be away: each costs all the retries. */
+/** After so many failures in a row GitHub counts as unavailable: each failure takes the time of all retries. */
 const MOST_FAILURES = 2
 
 type Posted = { id: number; isOpen: boolean; isAnnotated: boolean }
@@ -33,7 +33,7 @@ export class Checks {
   readonly #github: GitHub
   readonly #key: string
   readonly #wanted: ReportAs
-  /** What GitHub lets us do of it. */
+  /** Whether checks or statuses are posted; falls back to what the token may do. */
   #mode: ReportAs
   /** A token that has posted one check may post checks: a later 403 is no missing permission. */
   #hasPosted = false
@@ -42,7 +42,7 @@ export class Checks {
   /** Our checks by commit and name; filled by one listing a commit. */
   readonly #known = new Map<string, Map<string, Posted>>()
 
-  /** `key`: the feature, which tells our checks from another's. */
+  /** `key`: the feature, part of the external id, so that checks of other features are not touched. */
   constructor(github: GitHub, mode: ReportAs, key: string) {
     this.#github = github
     this.#wanted = mode
@@ -51,8 +51,8 @@ export class Checks {
   }
 
   /**
-   * Posts or updates checks on a commit. Falls back to statuses where checks are refused. One that fails does not keep the
-   * others back, until two in a row have failed; throws the first error then, or at the end.
+   * Posts or updates checks on a commit. Falls back to statuses where checks are refused. After one failure the others are still
+   * posted, after two in a row no more. Throws the first error.
    */
   async post(sha: string, checks: readonly Check[]): Promise<void> {
     await runEach(checks, (check) =>
@@ -63,7 +63,7 @@ export class Checks {
     )
   }
 
-  /** Ends all of ours that are open on a commit, those named in `but` left out. Throws what left one open. */
+  /** Closes Ralph's open checks on a commit, except those named in `but`. Throws where one stays open. */
   async closeAll(
     sha: string,
     word: (name: string) => ClosingReport,
@@ -75,22 +75,22 @@ export class Checks {
         () => this.#closeStatuses(sha, word, but),
       )
     } catch (error) {
-      // People rewrote the branch, and GitHub has thrown the commit away.
+      // The branch was rewritten, and GitHub has deleted the commit.
       if (httpStatusOf(error) !== 422 || !/no commit found/i.test(githubMessage(error))) throw error
     }
   }
 
-  /** Ends what is open on commits that the branch has left. Gives those on which that failed, the newest last. */
+  /** Closes open checks on former heads of the branch. Gives the commits on which that failed, the newest last. */
   async closeSuperseded(commits: readonly string[]): Promise<string[]> {
     const left: string[] = []
     for (const sha of new Set(commits)) {
-      // Where GitHub is away, each of them would cost all the retries.
+      // After the first failure the others are not tried: each would take the time of all retries.
       if (left.length > 0 || !(await this.#isClosed(sha, () => MOVED_ON))) left.push(sha)
     }
     return left.slice(-MOST_UNCLOSED)
   }
 
-  /** The same where the chain rests: on its head, too, which is remembered in any case. */
+  /** The same where the chain pauses: also on the current head, which is remembered in any case. */
   async closeRemaining(state: State): Promise<string[]> {
     const { head: known, unclosed = [] } = state.github
     const head = known ?? state.published
@@ -112,7 +112,7 @@ export class Checks {
     }
   }
 
-  /** Acts by checks or by statuses. Throws what is no missing permission. */
+  /** Acts by checks, or by statuses where the permission for checks is missing. Throws any other error. */
   async #byMode(asCheck: () => Promise<void>, asStatus: () => Promise<void>): Promise<void> {
     if (this.#mode === 'checks') {
       try {
@@ -165,9 +165,9 @@ export class Checks {
   async #postCheck(sha: string, check: Check): Promise<void> {
     const { name, conclusion, title, summary, text } = check
     const before = (await this.#listChecks(sha)).get(name)
-    // An update adds to those that are there.
+    // Annotations are sent once: an update would add them again.
     const annotations = before?.isAnnotated === true ? [] : check.annotations.map(annotationOf)
-    // Also a completed one: `status: in_progress` opens it again and clears its conclusion.
+    // This also works for a completed check: `status: in_progress` reopens it and clears its conclusion.
     const state =
       conclusion === null ? { status: 'in_progress' as const } : { status: 'completed' as const, conclusion }
     const content = { ...state, ...this.#buttons(check), output: { title, summary, text, annotations } }
@@ -177,12 +177,12 @@ export class Checks {
     this.#hasPosted = true
   }
 
-  /** A click goes to the App that owns the check, and starts no workflow where that is GitHub Actions itself. */
+  /** Buttons only on checks of another App: a click is sent to the App that owns the check, and GitHub Actions ignores it. */
   #buttons({ actions }: Check): { actions?: Check['actions'][number][] } {
     return this.#app === null || this.#app === 'github-actions' ? {} : { actions: [...actions] }
   }
 
-  /** Gives null where there is none to be updated any more. */
+  /** Updates a check; null where it does not exist any more. */
   async #update(before: Posted | undefined, content: object): Promise<number | null> {
     if (before === undefined) return null
     try {
@@ -230,20 +230,21 @@ export class Checks {
       try {
         await this.#github.api.rest.checks.update({ ...this.#github.at, check_run_id: one.id, ...done })
       } catch (error) {
-        // Another App's: seen, and not ours to end. That is no missing permission, and is remembered.
+        // The check belongs to another App, so this token cannot close it. The permission for checks is not missing: the error is
+        // thrown as another one, so that the commit is remembered.
         throw isForbidden(error) ? new Error(githubMessage(error)) : error
       }
       this.#hasPosted = true
       one.isOpen = false
     })
-    // A job that might post none has posted statuses there.
+    // Without checks on the commit, an earlier job may have posted statuses.
     if (all.size > 0) return
     await this.#closeStatuses(sha, word, but).catch((error: unknown) => {
       if (!isForbidden(error)) throw error
     })
   }
 
-  /** Statuses bear no mark of ours but their names. */
+  /** Statuses are recognised by their names, as they have no external id. */
   async #closeStatuses(
     sha: string,
     word: (name: string) => ClosingReport,
@@ -260,7 +261,7 @@ export class Checks {
       return name === null ? [] : [{ name, context }]
     })
     await runEach(open, async ({ name, context }) => {
-      // One that waits for a person is `pending` for that: there is nothing to end.
+      // A status that waits for a person is meant to be `pending`, so it stays.
       if (but.includes(name) || word(name).conclusion === 'action_required') return
       await this.#postStatus(sha, { ...commitStatusOf({ ...word(name), name }), context })
     })

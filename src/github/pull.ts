@@ -22,7 +22,7 @@ export type Pull = PullText & {
 
 export type PullRequest = { branch: string; base: string; title: string; body: string; draft: boolean }
 
-/** `forbidden`: this token may not, so a permission or a switch is missing. */
+/** `forbidden`: the token may not do this, so a permission or a repository setting is missing. */
 export type Refused = { kind: 'refused'; reason: string; forbidden: boolean }
 export type Opened = { kind: 'open'; pull: Pull } | Refused
 
@@ -60,15 +60,15 @@ function pullOf(found: {
   }
 }
 
-/** Opens the pull request. `refused` says why, where Actions may not or there is nothing to compare. */
+/** Opens the pull request. `refused` gives the reason where Actions may not open one, or there is nothing to compare. */
 export async function openPull(github: GitHub, wanted: PullRequest, isLast = false): Promise<Opened> {
   const { branch: head, ...rest } = wanted
   try {
     const { data } = await github.api.rest.pulls.create({ ...github.at, head, ...rest, ...NO_RETRIES })
     return { kind: 'open', pull: pullOf(data) }
   } catch (error) {
-    // The answer may be lost although it was opened; and a repository may know no drafts. GitHub takes no second one, so
-    // where it cannot be looked up either, asking again does no harm.
+    // It may have been opened although the answer was lost, or the repository does not support drafts. Where it cannot be looked up
+    // either, opening it again does no harm: GitHub refuses a second pull request of a branch.
     const there = await findPull(github, head).catch((lost: unknown) => {
       github.warn(`the pull requests could not be looked up: ${githubMessage(lost)}`)
       return null
@@ -82,7 +82,7 @@ export async function openPull(github: GitHub, wanted: PullRequest, isLast = fal
   }
 }
 
-/** Takes the draft mark off. */
+/** Marks a draft as ready for review. */
 export async function makeReady({ api }: GitHub, pull: Pull): Promise<void> {
   const mutation = `mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`
   await api.graphql(mutation, { id: pull.nodeId })
@@ -96,7 +96,7 @@ export async function updatePull(
   await api.rest.pulls.update({ ...at, pull_number: number, ...change })
 }
 
-/** The pull request bears these of ours and no others of ours; `pull.labels` are what it is known to bear. False where the token may not. */
+/** Sets Ralph's labels to exactly `wanted`; other labels stay. `pull.labels`: its labels now. False where the token may not do this. */
 export async function setLabels({ api, at }: GitHub, pull: Pull, wanted: readonly Label[]): Promise<boolean> {
   const missing = wanted.filter((name) => !pull.labels.includes(name))
   const wrong = LABELS.filter((name) => pull.labels.includes(name) && !wanted.includes(name))
@@ -105,7 +105,7 @@ export async function setLabels({ api, at }: GitHub, pull: Pull, wanted: readonl
     if (missing.length > 0) await api.rest.issues.addLabels({ ...issue, labels: missing })
     for (const name of wrong)
       await api.rest.issues.removeLabel({ ...issue, name }).catch((error: unknown) => {
-        // A person was quicker.
+        // A person has removed it already.
         if (httpStatusOf(error) !== 404) throw error
       })
     pull.labels = [...pull.labels.filter((name) => !wrong.some((one) => one === name)), ...missing]
@@ -116,18 +116,18 @@ export async function setLabels({ api, at }: GitHub, pull: Pull, wanted: readonl
   }
 }
 
-// Ralph's own part of a pull request's title and text bears a seal, which shows that it is unchanged since Ralph wrote it. So
-// text that people wrote is never overwritten, even after a job that died or a state that was lost.
+// Ralph's part of the title and text of a pull request has a digest (a seal), which shows that it is unchanged since Ralph wrote it.
+// So text that people wrote is never overwritten, even after a job that died or a state that was lost.
 
-/** What stands on GitHub. */
+/** Title and text as they are on GitHub. */
 export type PullText = { title: string; body: string }
 
 /** Ralph's part: the text in at most `room` characters, beginning with the marker of the feature. */
 export type OwnText = { feature: string; title: string; text(room: number): string }
 
-/** Fewer characters than this say too little to be worth a part. */
+/** With less room than this, in characters, Ralph's part is left out. */
 const LEAST = 3000
-/** The seal and the lines between, characters. */
+/** Characters of the seal and of the lines around it. */
 const FRAME = 150
 
 /** Title and text of a pull request that Ralph opens. */
@@ -136,9 +136,9 @@ export function newPullText({ feature, title, text }: OwnText): PullText {
 }
 
 /**
- * What is to be written to a pull request that may be people's: the title only where it is still Ralph's own, and of the
- * text Ralph's part alone; that is put at the end where there is none, or where people wrote into it. `full` when there is
- * no room for it.
+ * The changes to write to a pull request that people may have edited or opened. The title is changed only where it is still Ralph's
+ * own. In the text only Ralph's part is replaced; where it is missing or was edited, a new one is added at the end. `full` where
+ * there is no room for it.
  */
 export function updatedPullText(now: PullText, own: OwnText): Partial<PullText> | 'full' {
   const part = ownPart(now.body, own.feature)
@@ -159,14 +159,14 @@ function withSeal(feature: string, title: string | null, text: string): string {
   return `${text}${seal(feature, title === null ? TITLE_OF_PEOPLE : digest(title), digest(text))}`
 }
 
-/** In the place of the title's digest where the title is people's. */
+/** Written in the place of the title's digest where a person has changed the title. */
 const TITLE_OF_PEOPLE = 'people'
 
 function seal(feature: string, title: string, text: string): string {
   return `${marker('pull', feature).replace('<!-- ', '<!-- /').replace(' -->', '')} title=${title} text=${text} -->`
 }
 
-/** Where Ralph's part stands as Ralph wrote it, the last one, and the digest of the title that came with it. */
+/** The last unchanged part of Ralph in the text, and the digest of the title that was written with it; null without one. */
 function ownPart(body: string, feature: string): { from: number; to: number; title: string } | null {
   let found: { from: number; to: number; title: string } | null = null
   let searched = 0
@@ -181,7 +181,7 @@ function ownPart(body: string, feature: string): { from: number; to: number; tit
   return found
 }
 
-/** A digest that stays the same where GitHub's editor changes line ends, and where a person ticks a box of the list. */
+/** A digest that ignores line ends, which GitHub's editor changes, and ticked boxes of the task list. */
 function digest(text: string): string {
   const plain = text
     .replace(/\r\n?/g, '\n')

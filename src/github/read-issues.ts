@@ -1,15 +1,18 @@
-// The issues of a milestone or a label, with what they wait for and their parts, as a plan is made of them.
+// Reads the issues of a milestone or a label for a plan, with their dependencies and sub-issues.
 import { oneLine } from '../engine/model/text.ts'
 import { UserError } from '../system/errors.ts'
 import { type GitHub, githubMessage } from './client.ts'
 
-/** `milestone`: its number or its title. Without any of them: the open issues. */
+/** `milestone`: its number or its title. With neither: all open issues. */
 export type IssueQuery = { milestone: string | null; label: string | null }
 
 const PAGE = 100
 const MOST_ISSUES = 500
 
-/** `issues`, `issues:milestone=3`, `issues:label=billing`; null for other words. `path`: where they were written. Throws UserError for what is like it. */
+/**
+ * Parses `issues`, `issues:milestone=3`, `issues:label=billing`; null for other text. `path`: the setting it comes from. Throws
+ * UserError for text that is almost such a query.
+ */
 export function issueQuery(words: string, path = '--from'): IssueQuery | null {
   const [, rest] = /^issues(?::(.*))?$/s.exec(words) ?? []
   if (rest === undefined) return words === 'issues' ? { milestone: null, label: null } : null
@@ -30,8 +33,8 @@ export function issueQuery(words: string, path = '--from'): IssueQuery | null {
 }
 
 /**
- * The answer as JSON, a list of issues in the API's fields; `title` is the milestone's, `authors` opened the issues (a login,
- * each once). Throws UserError where there are none.
+ * The issues as JSON, with the field names of the API; `title`: of the milestone; `authors`: logins, each once. Throws UserError where
+ * there are no issues.
  */
 export async function readIssues(
   github: GitHub,

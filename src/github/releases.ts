@@ -11,7 +11,7 @@ export type Release = {
   publishedAt: string
 }
 
-/** Those that are called `vX.Y.Z`, the newest first; of more than a hundred the last ones. A failed request is not repeated. */
+/** The releases called `vX.Y.Z`, the newest first, at most the last hundred. A failed request is not repeated. */
 export async function releasesOf({ api, at }: GitHub): Promise<Release[]> {
   const page = { ...at, per_page: 100, ...NO_RETRIES }
   const { data: releases } = await api.rest.repos.listReleases(page)

@@ -34,7 +34,7 @@ import { compareUrl, pullUrl, repositoryUrl } from './repository-address.ts'
 
 type ReporterOptions = {
   github: GitHub
-  /** Opens the pull request: an App's or a person's token, so that CI starts; else the same. */
+  /** Opens the pull request: with the token of an App or a person, so that CI starts on it; else the same as `github`. */
   publisher: GitHub
   conversation: Conversation
   checks: Checks
@@ -43,7 +43,7 @@ type ReporterOptions = {
   /** `agents-md: section`. */
   agentsSection: boolean
   runUrl: string | null
-  /** The commit on which checks stand already, of a job that opens nothing itself. */
+  /** The commit that has checks already, for a job that opens nothing itself. */
   head: string | null
   /** The repository's other runs. */
   earlier: readonly EarlierRun[]
@@ -54,7 +54,7 @@ type ReporterOptions = {
   notes(): readonly string[]
 }
 
-/** More stories than this, and a batch re-posts only its own and the failed ones. */
+/** With more stories than this, a batch posts only the checks of its own and of failed stories again. */
 const ALL_CHECKS = 20
 const MOST_CHECKS = 50
 
@@ -65,19 +65,19 @@ export class GitHubReporter implements Observer, PullRequestPort {
   #pull: Pull | null = null
   /** False once GitHub refused labels; they are then left out without a warning. */
   #mayLabel = true
-  /** The commit on which our checks stand. */
+  /** The commit that has Ralph's checks. */
   #headSha: string | null
   #isReported = true
   #isMerged = false
-  /** What is posted beside the run. It is over before the branch moves, and before the job ends. */
+  /** The post that is running beside the run. It is awaited before the branch moves, and before the job ends. */
   #posting: Promise<void> = Promise.resolve()
-  /** The state that was to be posted last; one before it that still waits is not posted any more. */
+  /** The newest state to post; an older one that still waits is skipped. */
   #newest: State | null = null
-  /** The branch was opened or moved, and no post says so yet. */
+  /** The state since the branch was opened or moved, where that is not posted yet. */
   #unposted: State | null = null
-  /** The pull request that the state knows was looked up. */
+  /** Whether the pull request of the state was looked up. */
   #isFound = true
-  /** What was learned while posting; the state has it from the next reservation or answer on. */
+  /** Ids that were found while posting; the next reservation or answer adds them to the state. */
   #found: Partial<Pick<GithubIds, 'pull' | 'pullUrl' | 'comment'>> = {}
 
   constructor(options: ReporterOptions) {
@@ -90,7 +90,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return this.#isReported
   }
 
-  /** What is reported of a state. It is redacted before it is rendered: escaping would split a secret, and hide it. */
+  /** The view of a state. It is redacted before it is rendered, because escaping could split a secret so that it is not found. */
   view(state: State, annotations: NonNullable<Facts['annotations']> = {}): View {
     const { github, runUrl, limits, agentsSection, earlier, redact } = this.#options
     const { place } = github
@@ -112,9 +112,9 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return viewOf(mapTexts(state, redact), facts, { ...situation, ...since })
   }
 
-  /** One post an iteration: when a story is taken up. Its result is reported with the next one, or at the end. */
+  /** One post for each iteration, when it begins. Its result is reported with the next one, or at the end. */
   async event(event: Event, state: State): Promise<void> {
-    // A verification without a verdict is repeated. The reason is reported before the next one costs as much.
+    // A verification without a verdict is repeated. Its reason is reported before the next one costs as much again.
     const shouldReport =
       event.kind === 'reserved' || (event.kind === 'verified' && event.verdict.kind === 'none')
     if (shouldReport && this.#headSha !== null) this.#postBeside(state)
@@ -141,8 +141,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   /**
-   * A pull request that the state does not know is found or opened now: people are heard there. One that it knows, check and
-   * comment follow when the next iteration, or whatever is next, begins.
+   * Finds or opens the pull request at once where the state has none, because commands are read from it. Everything else (check,
+   * comment, a known pull request) is posted when the next iteration or step begins.
    */
   async opened(state: State, isNew = false): Promise<GithubIds> {
     await this.#posting
@@ -162,7 +162,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     if (this.#unposted !== null) this.#postBeside(this.#unposted)
   }
 
-  /** The run goes on meanwhile. */
+  /** Posts the state without waiting: the run continues meanwhile. */
   #postBeside(state: State): void {
     this.#unposted = null
     this.#newest = state
@@ -195,7 +195,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async beforePublish(given: State, head: string): Promise<GithubIds> {
     await this.#posting
     const state = this.#withFound(given)
-    // A job that ends before it opens anything still has the check of the job before to close.
+    // A job that ends before it opens anything still has to close the check of the previous job.
     const old = this.#headSha ?? state.github.head ?? state.published
     if (old !== head) this.#headSha = null
     const { unclosed = [] } = state.github
@@ -213,7 +213,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const state = this.#withFound(given)
     const isMissing = state.published !== null && state.github.pull === null
     const known = isMissing ? { ...state, github: await this.#withPull(state) } : state
-    // Looked up before the checks are posted: they name what is left to do, as the comment does.
+    // Looked up before the checks are posted, because checks and comment name the next action.
     if (conclusion.outcome === 'complete') this.#isMerged = await this.merged(known)
     if (state.published !== null) await this.#postAll(known, state.published, conclusion)
     if (known.github.pull !== null && this.#options.pullRequest !== 'none')
@@ -222,7 +222,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return this.#updateSticky(known, this.view(known))
   }
 
-  /** One reply where the plan was asked for, as long as its stories are not worked on. */
+  /** One reply on the issue that asked for the plan, as long as no story is worked on. */
   async #replyToIssue(state: State): Promise<void> {
     const { plan, feature } = state
     if (plan === undefined || plan.issue === null || plan.phase === 'begun') return
@@ -290,7 +290,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#isReported = isOpen
     this.#isReported = await this.#attempt('the checks could not be posted', isOpen, async () => {
       await checks.post(sha, posted)
-      // When the chain has ended, none of an earlier job is left open either.
+      // When the chain has ended, open checks of earlier jobs are closed, too.
       const names = posted.map(({ name }) => name)
       if (!isOpen) await checks.closeAll(sha, (name) => closingReportOf(state, name), names)
       return true
@@ -302,14 +302,14 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return { ...check, title: redact(check.title), summary: redact(check.summary), text: redact(check.text) }
   }
 
-  /** With the pull request, opened or adopted, where there can be one. */
+  /** The ids of the state with those of the pull request, which is opened or adopted where possible. */
   #withPull(state: State, isNew = false): Promise<GithubIds> {
     return this.#attempt('the pull request could not be opened', state.github, () =>
       this.#ensurePull(state, isNew),
     )
   }
 
-  /** `isNew`: the branch was made just now, so that there is none from it. */
+  /** `isNew`: the branch was created just now, so no pull request can exist for it. */
   async #ensurePull(state: State, isNew: boolean): Promise<GithubIds> {
     const { github: ours, publisher, pullRequest } = this.#options
     const { github, branch } = state
@@ -359,11 +359,11 @@ export class GitHubReporter implements Observer, PullRequestPort {
     }
   }
 
-  /** Title, text and labels as they are now; complete, it is no draft any more. */
+  /** Updates title, text and labels; when the run is complete, marks the draft as ready. */
   async #refresh(state: State, isComplete: boolean): Promise<void> {
     const { github, publisher } = this.#options
     await this.#attempt('the pull request could not be updated', undefined, async () => {
-      // As it is now: people may have edited it since it was opened.
+      // Read again, because people may have edited it since it was opened.
       const pull = await findPull(github, state.branch)
       this.#pull = pull
       if (pull === null) return
@@ -380,7 +380,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 }
 
-/** The stories whose checks are posted on a head: all that were worked on, or the batch's and the failed ones. */
+/** The stories whose checks are posted on a head: all that were worked on; of many stories only the batch's and the failed ones. */
 function storiesToPost(state: State, goesOn: boolean): string[] {
   const touched = state.prd.userStories.filter(
     (story) => (state.records[story.id]?.attempts ?? 0) > 0 || story.skipped,

@@ -1,4 +1,4 @@
-// Where on GitHub we are: repository, URLs, and the pages that people are sent to. Pure.
+// The repository's address on GitHub, its URLs, and the pages that people are sent to. Pure.
 
 export type RepositoryAddress = {
   owner: string

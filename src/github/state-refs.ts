@@ -1,8 +1,8 @@
-// The states of runs elsewhere, polled over the API. Requests are conditional, so that an answer without a change
-// costs nothing of the rate limit (GitHub's REST documentation, "Use conditional requests").
+// Polls the states of runs over the API. Requests are conditional, so that an answer without a change does not count against the rate
+// limit (GitHub's REST documentation, "Use conditional requests").
 import { type GitHub, httpStatusOf, rateLimitedUntil } from './client.ts'
 
-/** Between two looks, milliseconds. */
+/** The least time between two polls, milliseconds. */
 export const POLL_MS = 30_000
 
 export class StateRefs {
@@ -16,7 +16,7 @@ export class StateRefs {
     this.#prefix = `${namespace.replace(/^refs\//, '')}/`
   }
 
-  /** Folder to commit of every state; null where nothing has changed since the last look. Throws what the API answers. */
+  /** The commit of every state, by folder; null where nothing has changed since the last poll. Throws errors of the API. */
   async poll(): Promise<Map<string, string> | null> {
     const { api, at } = this.#github
     try {
@@ -34,7 +34,7 @@ export class StateRefs {
     }
   }
 
-  /** What is to be asked for again in any case: the look before was not used. */
+  /** Makes the next poll unconditional, because the last one could not be used. */
   forget(): void {
     this.#etag = null
   }
@@ -48,7 +48,7 @@ export class StateRefs {
       ref: commit,
       mediaType: { format: 'raw' },
     })
-    // By this media type it is the text itself, whatever the types say.
+    // With this media type the response is the text itself, although octokit's types say otherwise.
     const text: unknown = data
     if (text instanceof ArrayBuffer) return new TextDecoder().decode(text)
     if (typeof text !== 'string') throw new Error(`${path} of ${commit} is no file`)
@@ -56,7 +56,7 @@ export class StateRefs {
   }
 }
 
-/** How long to wait for the next look, milliseconds; `error`: of the last one. */
+/** How long to wait for the next poll, milliseconds; `error`: of the last one. */
 export function nextPollMs(error: unknown, now: number): number {
   return Math.max(POLL_MS, (rateLimitedUntil(error, now) ?? now) - now)
 }

@@ -47,10 +47,10 @@ import { type Mode, VARIABLES, type Values, type VariableName } from './variable
 /** The limit for existing stories in a plan's prompt. A judge gets its stories uncut. */
 const PLAN_STORIES_BYTES = 20_000
 
-/** Values for templates beside those of the state. Texts may be hostile: they are only ever data in the prompt. */
+/** Values for templates that are not in the state. Texts may be hostile: they are data in the prompt, never templates. */
 export type PromptFacts = {
   gates: readonly string[]
-  /** `name: when it is ready` of what runs beside them. */
+  /** `name: when it is ready`, for each service that runs beside the gates. */
   services: readonly string[]
   instructions: string
   context: string
@@ -68,10 +68,10 @@ const ESSENTIALS: Readonly<Record<Mode, readonly VariableName[]>> = {
   setup: [],
 }
 
-/** How the loop reads an answer. */
+/** Text that a template must contain to state the form of the answer that the loop reads. */
 const ANSWERS: Partial<Record<Mode, string>> = { plan: '"stories"', verify: '<ralph>VERIFIED</ralph>' }
 
-/** The template of a session: a person's, in the place of the built-in one or before it. */
+/** The template of a session: the built-in one, or a person's in its place or before it. */
 function templateOf(mode: Mode, own: string | null): string {
   if (own === null) return TEMPLATES[mode]
   const text = sanitizeText(own)
@@ -80,7 +80,7 @@ function templateOf(mode: Mode, own: string | null): string {
   const answer = ANSWERS[mode]
   const whole =
     answer === undefined || text.includes(answer) || named.has('answer') ? text : `${text}\n\n{{answer}}`
-  // Before it: the form of the answer stands at its end.
+  // The questions come first, because the form of the answer must be at the end.
   return mode === 'verify' && !text.includes(QUESTIONS) ? `${QUESTIONS}\n\n${whole}` : whole
 }
 
@@ -159,7 +159,7 @@ export function planParts(template: string | null, run: State, task: PlanTask, g
     brief: brief.trim() === '' ? '' : fenced(head(brief, VARIABLES.brief.bytes)),
     answer: asks === true ? ASK_ANSWER : PLAN_ANSWER,
   }
-  // A template of people's may name the form of a plan.
+  // Questions use the built-in template: a person's template may demand the form of a plan.
   return fill(templateOf('plan', asks === true ? null : template), 'plan', values)
 }
 
@@ -197,7 +197,7 @@ function sanitizeRun(
   const isNamed = (id: string) => ids.includes(id)
   const records = Object.fromEntries(Object.entries(run.records).filter(([id]) => isNamed(id)))
   const userStories = run.prd.userStories.filter(({ id }) => isNamed(id))
-  // Of thousands of stories the others are not looked at.
+  // The other stories, of which there may be thousands, are not sanitized.
   const named = { ...run, records, timeline: [], progress: [], prd: { ...run.prd, userStories } }
   return { state: mapTexts(named, sanitizeText), facts: mapTexts(facts, sanitizeText) }
 }
@@ -217,7 +217,7 @@ function commonValues(state: State, facts: PromptFacts, run: State) {
     commit: state.green,
     date: /\d{4}-\d{2}-\d{2}/.exec(state.folder)?.[0] ?? '',
     iteration: String(state.prd.run.iterations + 1),
-    // The two share the room of the gates.
+    // Gates and services share the limit of the gates.
     gates: head(gates, VARIABLES.gates.bytes - utf8Bytes(services)),
     services,
     instructions: head(instructions, VARIABLES.instructions.bytes).trim(),

@@ -38,8 +38,8 @@ export function newest(items: readonly string[], bound: number): string {
 }
 
 /**
- * The newest entries that fit, in their order, from an entry on that stays the first for some time: a text that loses its first line
- * with each new one shares no beginning with the one before, and vendors cache by the beginning.
+ * The newest entries that fit, in their order. The first entry stays the same for several iterations, because vendors cache prompts by
+ * their beginning: a list that loses its first line with each new entry would never be cached.
  */
 export function steadyNewest(items: readonly string[], bound: number): string {
   const count = fitting([...items].reverse(), bound).length
@@ -49,7 +49,7 @@ export function steadyNewest(items: readonly string[], bound: number): string {
   return newest(known.slice(start), bound)
 }
 
-/** Of every four entries about one, by what it says alone. */
+/** Whether the list may begin with this entry: true for about one of four, decided by its text alone. */
 function isLandmark(item: string): boolean {
   return [...item].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_521, 7) % 4 === 0
 }

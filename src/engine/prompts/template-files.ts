@@ -35,10 +35,10 @@ export async function findTemplate(mode: Mode, read: ReadText): Promise<Template
   return null
 }
 
-/** What a run must not start with, what it says at its start, and what else `validate` says. */
+/** Mistakes that stop a run, notes that a run prints at its start, and warnings that only `validate` prints. */
 export type TemplateFindings = { mistakes: Mistake[]; notes: string[]; warnings: string[] }
 
-/** `steps`: those of a pipeline that may have a prompt of their own. */
+/** Checks all templates. `steps`: the steps of a pipeline, which may have their own prompts. */
 export async function checkTemplates(
   read: ReadText,
   steps: readonly AgentStep[] = [],

@@ -1,4 +1,4 @@
-// Prompt templates: what a person wrote is read once, filled in one pass, and checked before a run. Pure.
+// Fills prompt templates in one pass, and checks them before a run. Pure.
 //
 // The value of a variable is data: variables in it are never filled.
 
@@ -7,7 +7,7 @@ import { nearest } from '../../system/nearest.ts'
 import { describeValue } from '../model/text.ts'
 import { type Mode, spellingsOf, type VariableName, variableOf } from './variables.ts'
 
-/** A piece of a prompt: `template` for what the template itself says, else the variable's name. */
+/** A piece of a prompt. `name`: the variable that it comes from, or `template` for the template's own text. */
 export type Part = { name: VariableName | 'template'; text: string }
 
 type Tag =
@@ -21,8 +21,8 @@ type Token = Tag & { raw: string; line: number }
 
 const TAG = new RegExp(
   [
-    String.raw`\$\{\{[^\n]*?\}\}`, // an expression of a workflow: never ours
-    // As ralph-tui's own templates have them: a comment, and a value that nothing is escaped in, which nothing is here.
+    String.raw`\$\{\{[^\n]*?\}\}`, // an expression of a workflow, never a variable
+    // Handlebars syntax in ralph-tui's templates: a comment, and an unescaped value. Here no value is escaped.
     String.raw`\\?\{\{!--[\s\S]*?--\}\}`,
     String.raw`\\?\{\{\{[^{}\n]*\}\}\}`,
     String.raw`\\?\{\{[^{}\n]*\}\}`,
@@ -31,7 +31,7 @@ const TAG = new RegExp(
   'g',
 )
 const BLOCK = /^\{\{[#/]/
-/** What leaves no line behind that it has to itself. */
+/** Tags that are removed together with their line, where they are alone on it. */
 const UNSEEN = /^\{\{[#/!]/
 const BLANK_END = /[ \t]*(?:\n|$)/y
 
@@ -47,7 +47,7 @@ export function fill(template: string, mode: Mode, values: Values): Part[] {
     const value = values[name] ?? ''
     return typeof value === 'function' ? value() : value
   }
-  /** For each open block whether there is something to say. */
+  /** For each open block, whether its variable has a value. */
   const open: boolean[] = []
   for (const token of tokensOf(template, mode)) {
     const isShown = open.every((holds) => holds)
@@ -71,10 +71,10 @@ export function variablesIn(template: string, mode: Mode): Set<VariableName> {
   return new Set(tokensOf(template, mode).flatMap((token) => (token.kind === 'value' ? [token.name] : [])))
 }
 
-/** UTF-16 units of a template: it goes into every prompt. */
+/** The most UTF-16 units of a template, because it is part of every prompt. */
 const LONGEST = 64 * 1024
 
-/** What is wrong with a template. `path` is where it stands. */
+/** The mistakes in a template; `path`: of its file. */
 export function checkTemplate(path: string, template: string, mode: Mode): Mistake[] {
   if (template.length > LONGEST) {
     const found = `${template.length} characters`
@@ -144,7 +144,7 @@ function tokensOf(template: string, mode: Mode): Token[] {
   return tokens
 }
 
-/** Where the next line begins, for a tag that has its line to itself; null otherwise. `from` is where the text before it begins. */
+/** The start of the next line where a tag is alone on its line, else null. `from`: where the text before the tag begins. */
 function endOfLine(text: string, from: number, start: number, end: number): number | null {
   const lineStart = start === 0 ? 0 : text.lastIndexOf('\n', start - 1) + 1
   if (lineStart < from || !/^[ \t]*$/.test(text.slice(lineStart, start))) return null

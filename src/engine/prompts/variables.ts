@@ -1,4 +1,4 @@
-// What prompt templates can name (docs/prompts.md says what each is): one table for filling and checking.
+// The variables of prompt templates (docs/prompts.md explains each): one table for filling and checking.
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
 
 export const MODES = ['run', 'plan', 'verify', 'setup'] as const
@@ -6,11 +6,11 @@ export const MODES = ['run', 'plan', 'verify', 'setup'] as const
 export type Mode = (typeof MODES)[number]
 
 type Variable = {
-  /** Left out where every mode has it. */
+  /** The modes that have it; left out where all have. */
   modes?: readonly Mode[]
-  /** What other tools call it. */
+  /** Its names in other tools. */
   also?: readonly string[]
-  /** UTF-8 bytes that it may take. Of all that is not the story's own text or context.md, together under 8 KB. */
+  /** The most UTF-8 bytes that it may take; together under 8 KB for everything but the story's own text and context.md. */
   bytes?: number
 }
 
@@ -70,7 +70,7 @@ export const VARIABLES = {
 
 export type VariableName = keyof typeof VARIABLES
 type ModeOf<K extends VariableName> = (typeof VARIABLES)[K] extends { modes: readonly (infer M)[] } ? M : Mode
-/** What a session of this mode has to say; texts that are seldom asked for are made when they are. */
+/** The values for a mode; a function makes a text that templates seldom use. */
 export type Values<M extends Mode> = {
   readonly [K in VariableName as M extends ModeOf<K> ? K : never]: string | (() => string)
 }
@@ -85,7 +85,7 @@ function spellings(name: string): Record<Spelling, string[]> {
   return { braces: [name, snake, snake.toUpperCase()], dollar: [snake.toUpperCase()] }
 }
 
-/** By what is written; the first row of a mode has it. */
+/** The variables of a mode by their spelling; where two rows have the same one, the first. */
 function written(mode: Mode, spelling: Spelling): Map<string, VariableName> {
   const names = new Map<string, VariableName>()
   for (const name of variableNames(mode))
@@ -107,7 +107,7 @@ function isVariable(name: string): name is VariableName {
   return name in VARIABLES
 }
 
-/** The variable of a mode that is written so; null where there is none. */
+/** The variable of a mode with this spelling; null where there is none. */
 export function variableOf(text: string, mode: Mode, spelling: Spelling): VariableName | null {
   return WRITTEN[mode]?.[spelling].get(text) ?? null
 }

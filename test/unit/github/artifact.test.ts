@@ -13,7 +13,7 @@ const env = (url: string) => ({
 const zip = new TextEncoder().encode('as if it were a zip')
 const soon = () => AbortSignal.timeout(5000)
 
-test('create and finalize are what @actions/artifact asks; the blob is put whole', async () => {
+test('create and finalize send the same requests as @actions/artifact; the blob is uploaded in one request', async () => {
   await using results = await startResults()
   const runtime = runtimeOf(env(results.url))
   assert.ok(runtime !== null)
@@ -30,7 +30,7 @@ test('create and finalize are what @actions/artifact asks; the blob is put whole
   assert.deepEqual([...results.service.artifacts.values()].map(String), ['as if it were a zip'])
 })
 
-test('where there is no service, or a token that is for none, nothing is asked', () => {
+test('without a results service, or with a token without its scope, no request is made', () => {
   const known = env('https://results.test/')
   assert.equal(runtimeOf(known)?.run, 'ce7f54c7-61c7-4aae-887f-30da475f5f1a')
   for (const more of [
@@ -45,7 +45,7 @@ test('where there is no service, or a token that is for none, nothing is asked',
   assert.notEqual(runtimeOf({ ...known, GITHUB_SERVER_URL: 'https://acme.ghe.com' }), null)
 })
 
-test('a service that refuses, hangs or does not agree is an error that names no signed address', async () => {
+test('an artifact service that refuses, hangs or returns another digest is an error without the signed URL', async () => {
   for (const [what, status] of [
     ['CreateArtifact', 500],
     ['blob', 403],

@@ -21,7 +21,7 @@ async function place() {
   return { github, pull, state: { ...stuck(), github: { ...stuck().github, pull } } }
 }
 
-test('checks of an App of its own have buttons where a story failed; those of GitHub Actions, which nobody hears, have none', async () => {
+test('checks of an App have buttons where a story failed; checks of GitHub Actions have none', async () => {
   const { github } = await place()
   await using _ = github
   const all = [
@@ -50,7 +50,7 @@ test('checks of an App of its own have buttons where a story failed; those of Gi
     assert.ok(label.length <= 20 && description.length <= 40 && identifier.length <= 20)
 })
 
-test('a click is read field by field, and only from a check of ours', () => {
+test('a click on a button is read field by field, and only from a check of Ralph', () => {
   const payload = {
     action: 'requested_action',
     requested_action: { identifier: 'retry' },
@@ -70,7 +70,7 @@ test('a click is read field by field, and only from a check of ours', () => {
     assert.equal(parseExternalId(other), null, other)
 })
 
-test("a button's comment is a command of who pressed it; from anybody else, or edited, it is none", async () => {
+test('the comment of a button is a command of the person who pressed it; from another author, or edited, it is none', async () => {
   const { github, pull, state } = await place()
   await using _ = github
   const heard = async (by: string, body: string, token = 'own') => {

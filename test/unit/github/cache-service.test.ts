@@ -32,7 +32,7 @@ const forms = (all: readonly AskedOfCache[]) =>
     typeof body === 'string' ? body : Object.keys(body ?? {}),
   ])
 
-test('a look, an entry and the entry again are what @actions/cache asks', async () => {
+test('looking up, storing and reading an entry send the same requests as @actions/cache', async () => {
   await using started = await startCache()
   const cache = openCache(env(started.url))
   assert.ok(cache !== null)
@@ -66,7 +66,7 @@ test('where there is no service nothing is asked, and a mode that forbids one of
   assert.deepEqual(started.service.asked, [])
 })
 
-test('a service that refuses is an error that names no signed address, and another key is none of ours', async () => {
+test('a cache service that refuses is an error without the signed URL, and an entry of another key is not used', async () => {
   await using started = await startCache()
   const cache = openCache(env(started.url))
   assert.ok(cache !== null)

@@ -7,7 +7,7 @@ import { connected } from './connected.ts'
 
 const call = { owner: 'acme', repo: 'shop' }
 
-test('a try that is not answered is given up, and the call goes on', async () => {
+test('a try without an answer times out, and the call is retried', async () => {
   await using github = await startGitHub()
   const fault = github.fault({ kind: 'rest' }, 'hang')
   const token = github.mintJobToken({ contents: 'read' })

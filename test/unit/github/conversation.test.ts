@@ -128,7 +128,7 @@ const CASES: Record<string, Case> = {
   'to another': { by: 'bob', body: '@octocat /ralph pause', told: null, reaction: null },
 }
 
-test('whose words count, and which', async (t) => {
+test('which comments count as commands, and of whom', async (t) => {
   await using there = await place()
   const { github, conversation, pull } = there
   for (const [name, { by, body, told, reaction, edited }] of Object.entries(CASES)) {
@@ -161,7 +161,7 @@ test('whose words count, and which', async (t) => {
   assert.deepEqual(there.warnings, [])
 })
 
-test('a command is heard behind more comments than a page shows', async () => {
+test('a command after more than a page of comments is read', async () => {
   await using there = await place()
   const { github, conversation, pull } = there
   for (let at = 0; at < 130; at += 1) github.comment('mallory', pull, `comment ${at}`)
@@ -186,7 +186,7 @@ test('without a new comment, reading again costs one conditional request', async
   )
 })
 
-test('the permission is looked up when a comment is handled: one that was taken away counts no more', async () => {
+test('the permission is looked up for each reading: one that was taken away does not count', async () => {
   await using there = await place()
   const { github, conversation, pull, state } = there
   const first = github.comment('bob', pull, '/ralph note US-003 -- a')

@@ -31,7 +31,7 @@ async function place(how: ReportAs, permissions: Parameters<GitHub['mintJobToken
   }
 }
 
-test('checks of a commit that is not the head any more are closed as cancelled, so a required check is not satisfied', async () => {
+test('checks on a former head are closed as cancelled, so that a required check is not satisfied', async () => {
   await using there = await place('checks', { checks: 'write' })
   const { github, checks, sha } = there
   await checks.post(sha, [rollup, ...open])
@@ -90,7 +90,7 @@ test('checks are found behind more of them than a page shows', async () => {
   assert.equal(github.checksOf(sha).filter(({ name }) => name === 'ralph').length, 1)
 })
 
-test('statuses that are pending on a commit that is no head any more are ended, too', async () => {
+test('pending statuses on a former head are closed, too', async () => {
   for (const [how, permissions] of [
     ['statuses', { statuses: 'write' }],
     // Checks may be read, but not written: statuses were posted in their place.
@@ -140,7 +140,7 @@ test('a status that an older version left pending under the name of a check is e
   ])
 })
 
-test('what is refused names the permission that is missing', async () => {
+test('a refused check names the missing permission', async () => {
   for (const [how, wanted] of [
     ['statuses', ['statuses may not be posted: the job needs permissions: statuses: write']],
     [

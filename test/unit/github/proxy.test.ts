@@ -15,7 +15,7 @@ const { data } = await api.request('GET /rate_limit')
 console.log(data.from)
 `
 
-test('requests go through the proxy that the runner names, and past it where no_proxy says so', async () => {
+test("requests go through the runner's proxy, but not for hosts in no_proxy", async () => {
   const site = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"from":"the site"}')
   })

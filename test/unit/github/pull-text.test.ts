@@ -48,7 +48,7 @@ test('a title that a person changed stays for good', () => {
   )
 })
 
-test('what people wrote around, into and instead of the text stays byte for byte, and one part is up to date', () => {
+test("text that people wrote around, into or instead of Ralph's part stays byte for byte, and one part is up to date", () => {
   const { body } = opened
   const edits: Record<string, string> = {
     before: `My words.\r\n\r\n${body}`,
@@ -80,7 +80,7 @@ test('what people wrote around, into and instead of the text stays byte for byte
   }
 })
 
-test("near GitHub's limit Ralph's part gets shorter, or stays away", () => {
+test("near GitHub's length limit Ralph's part gets shorter, or is left out", () => {
   for (const length of [0, 40_000, 60_000, 61_500]) {
     const mine = 'm'.repeat(length)
     const { body } = after({ title: 'Mine', body: mine }, own(large(600)))
@@ -95,7 +95,7 @@ test("near GitHub's limit Ralph's part gets shorter, or stays away", () => {
     assert.equal(updatedPullText({ title: 'Mine', body: 'm'.repeat(length) }, own()), 'full')
 })
 
-test('a flood of markers takes no time', { timeout: 5000 }, () => {
+test('a text full of markers is read in bounded time', { timeout: 5000 }, () => {
   for (const marker of [
     '<!-- ralph:pull:auth -->',
     '<!-- /ralph:pull:auth title=0 text=0 -->',

@@ -27,7 +27,7 @@ function answering(answers: Record<string, unknown>) {
   return { github, asked }
 }
 
-test('words that name issues, and words that nearly do', () => {
+test('parses issue queries, and refuses almost valid ones', () => {
   assert.deepEqual(issueQuery('issues'), { milestone: null, label: null })
   assert.deepEqual(issueQuery('issues:milestone=3'), { milestone: '3', label: null })
   assert.deepEqual(issueQuery('issues:label=needs work'), { milestone: null, label: 'needs work' })

@@ -176,7 +176,7 @@ const posts = ({ requests }: GitHub, from: number) =>
         `${method} ${path.replace(/^\/repos\/[^/]+\/[^/]+\/|\?.*|[0-9a-f]{40}|\d+/g, '')}`,
     )
 
-test('what is posted at a start is posted beside the iteration, and is over before the branch moves', async () => {
+test('the start is posted beside the iteration, and is finished before the branch moves', async () => {
   await using there = await place()
   const { github, job, at } = there
   const one = job()
@@ -264,7 +264,7 @@ test('a check that could not be closed before the branch moved on is remembered,
   assert.equal(open(github, sha), 0)
 })
 
-test('what cannot be closed for long is bounded, and asked for once a job', async () => {
+test('checks that cannot be closed are limited in number, and tried once a job', async () => {
   await using there = await place()
   const { github, job, at, sha } = there
   const many = Array.from({ length: 30 }, (_, index) => `${index + 10}`.repeat(20))
@@ -275,7 +275,7 @@ test('what cannot be closed for long is bounded, and asked for once a job', asyn
   assert.ok(fault.hits <= 2, String(fault.hits))
 })
 
-test('a commit that GitHub has thrown away holds nothing up', async () => {
+test('a commit that GitHub has deleted does not hold up the closing of checks', async () => {
   await using there = await place()
   const { github, job, at, sha } = there
   const ids = await opened(job(), at(midRun()))
@@ -300,7 +300,7 @@ test('at the end of a chain no check of an earlier job is left open on the head'
   assert.ok(last.isReported())
 })
 
-test('a last report that GitHub did not take: what it left open is ended with the true outcome', async () => {
+test('checks that a failed last report left open are closed with the true outcome', async () => {
   await using there = await place()
   const { github, job, at, sha } = there
   await opened(job(), at(midRun()))
@@ -325,7 +325,7 @@ const labelling = ({ requests }: GitHub, from: number) =>
     .filter(({ path }) => path.includes('/labels'))
     .map(({ method, path }) => `${method} ${path.replace(/^\/repos\/[^/]+\/[^/]+|\d+(?=\/labels)/g, '')}`)
 
-test("labels tell how it stands, are asked for where they change, and people's stay", async () => {
+test('labels show the status, are requested only where they change, and labels of people stay', async () => {
   await using there = await place()
   const { github, job, at } = there
   const one = job()
@@ -346,7 +346,7 @@ test("labels tell how it stands, are asked for where they change, and people's s
   assert.deepEqual(labelling(github, from), ['POST /issues//labels', 'DELETE /issues//labels/ralph%3Astuck'])
 })
 
-test('where labels are refused there are none, without a word and without asking again', async () => {
+test('where labels are refused they are left out, without a warning and without trying again', async () => {
   await using there = await place()
   const { github, job, at, warnings } = there
   const body = { message: 'Resource not accessible by integration' }
@@ -370,7 +370,7 @@ test('the task list in the pull request follows every job', async () => {
   assert.equal(pull.pull?.draft, true)
 })
 
-test('once it is merged neither the summary comment nor the check asks anybody to merge it', async () => {
+test('once the pull request is merged, neither the summary comment nor the check asks for a merge', async () => {
   await using there = await place()
   const { github, job, at } = there
   const first = await opened(job(), at(midRun()))

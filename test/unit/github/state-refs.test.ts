@@ -11,7 +11,7 @@ import { putState } from './put-state.ts'
 
 const READS = { contents: 'read' } as const
 
-test('a look that finds nothing new is one request, and costs nothing of the rate limit', async () => {
+test('a poll without news is one request, and does not count against the rate limit', async () => {
   await using github = await startGitHub()
   const token = github.mintJobToken(READS)
   const refs = new StateRefs(connected(github, token), 'refs/ralph')
@@ -33,7 +33,7 @@ test('a look that finds nothing new is one request, and costs nothing of the rat
   assert.deepEqual(github.violations, [])
 })
 
-test('a state of many megabytes comes whole', async () => {
+test('a state of many megabytes is read in full', async () => {
   await using github = await startGitHub()
   const state = midRun()
   state.prd.description = 'x'.repeat(3_000_000)
@@ -42,7 +42,7 @@ test('a state of many megabytes comes whole', async () => {
   assert.equal(await refs.text(commit, STATE_FILE), stateFiles(state).text)
 })
 
-test('looks are never closer than 30 s, and wait for a rate limit', () => {
+test('polls are at least 30 s apart, and wait for a rate limit', () => {
   assert.equal(nextPollMs(null, 0), POLL_MS)
   assert.equal(nextPollMs(new Error('no way'), 0), POLL_MS)
   const response = { status: 429, url: '', headers: { 'retry-after': '120' }, data: null }

@@ -185,7 +185,7 @@ describe('filling', () => {
     )
   })
 
-  test('each piece has the name of what it says, and together they are the prompt', () => {
+  test('each piece of a prompt has the name of its variable, and together they are the prompt', () => {
     assert.deepEqual(fill('a {{storyId}}{{notes}} b', 'run', { storyId: 'US-1', notes: '' }), [
       { name: 'template', text: 'a ' },
       { name: 'storyId', text: 'US-1' },
@@ -284,7 +284,7 @@ describe('the check', () => {
     assert.match(mistakes('{{#if nots}}{{/if}}')[0] ?? '', /\{\{notes\}\}/)
   })
 
-  test('of the shell’s own names nothing is said', () => {
+  test('variables of the shell in a template are not reported', () => {
     assert.deepEqual(mistakes('${HOME} ${PLAN_FIEL} ${RALPH_STORY_ID} ${f}'), [])
   })
 
@@ -296,7 +296,7 @@ describe('the check', () => {
 describe('where templates stand', () => {
   const files = (texts: Record<string, string>) => async (path: string) => texts[path] ?? null
 
-  test('ours first, then those that other tools left in the same folder; an empty one is none', async () => {
+  test("templates: Ralph's names first, then those of other tools in the same folder; an empty file counts as missing", async () => {
     const both = files({ '.ralph/prompts/run.md': 'ours', '.ralph/prompts/LOOP_PROMPT.md': 'theirs' })
     assert.equal((await findTemplate('run', both))?.text, 'ours')
     const empty = files({ '.ralph/prompts/run.md': ' \n', '.ralph/prompts/LOOP_PROMPT.md': 'theirs' })
