@@ -159,6 +159,48 @@ test('where a gate cannot be run at all, the others are ended before the error i
   assert.deepEqual(seen, ['slow begins', 'slow is ended'])
 })
 
+test('two gates that take the same port are green where one of them has `alone`, and red beside each other', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-side-'))
+  try {
+    const [free, taken, tried] = ['free', 'taken', 'tried'].map((name) => join(folder, name))
+    execFileSync('mkfifo', [String(taken), String(tried)])
+    const script = join(folder, 'listen.mjs')
+    // The first to listen chooses the port, and beside the other one it holds it until that has tried.
+    await writeFile(
+      script,
+      `import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+const [, , meets] = process.argv
+const isFirst = !existsSync('${free}')
+const server = createServer().listen(isFirst ? 0 : Number(readFileSync('${free}', 'utf8')), '127.0.0.1', () => {
+  if (isFirst) writeFileSync('${free}', String(server.address().port))
+  if (meets === 'yes') {
+    writeFileSync('${taken}', 'x')
+    readFileSync('${tried}')
+  }
+  // Long enough that one beside it would find the port taken.
+  setTimeout(() => server.close(), meets === 'holds' ? 500 : 0)
+})
+`,
+    )
+    const listen = `${process.execPath} ${script}`
+    const second = `read -r -n 1 _ <${taken}; ${listen} no; code=$?; echo x >${tried}; exit $code`
+    const beside = await run([named('api', { run: `${listen} yes` }), named('web', { run: second })], 2)
+    assert.ok(beside.some(({ name, ok, output }) => name === 'web' && !ok && /EADDRINUSE/.test(output)))
+    const alone = named('web', { run: `${listen} no`, alone: true })
+    const results = await run([named('api', { run: `${listen} holds` }), alone], 2)
+    assert.deepEqual(
+      results.map(({ name, ok }) => [name, ok]),
+      [
+        ['api', true],
+        ['web', true],
+      ],
+    )
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('gates that run while one writes to a file of the commit run again, alone, now and later', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-side-'))
   try {
