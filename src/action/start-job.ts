@@ -32,7 +32,7 @@ const READ_ONLY_COMMANDS: ReadonlyMap<string, () => Promise<ReadOnlyCommand>> = 
 
 async function main(): Promise<void> {
   const stop = new AbortController()
-  // The runner signals this process alone, then waits 7.5 s and 2.5 s: the children are ours to end.
+  // The runner signals this process alone, then waits 7.5 s and 2.5 s: this process has to end its children.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (!stop.signal.aborted) saveForPost({ stopped: 'true' })

@@ -54,7 +54,7 @@ export function endingByExit(exit: Exit, stderr: string): Ending {
   return { status: 'crashed', message: withVendorMessage(`the agent ended with exit code ${code}`, stderr) }
 }
 
-/** What an HTTP status from the vendor's server means; null stands for a connection that failed. */
+/** What an HTTP status from the vendor's server means; null means that the connection failed. */
 export function statusOfHttp(http: number | null): 'overloaded' | 'limit' | 'auth' | 'context' | 'failed' {
   if (http === null || http === 408 || (http >= 500 && http <= 599)) return 'overloaded'
   if (http === 429) return 'limit'

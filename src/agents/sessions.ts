@@ -257,7 +257,7 @@ function failureAnswer({ result: { status, resetsAt }, message }: SessionAnswer)
   return { kind: isRefused ? ('refused' as const) : ('none' as const), message }
 }
 
-/** Two agents in the place of one: `second` works on attempts that were reserved for it; `judge` says which of them judges. */
+/** Combines two agents: `second` works on attempts that were reserved for it; `judge` says which of them judges. */
 export function withFallback(
   first: AgentPort,
   second: AgentPort | null,

@@ -186,7 +186,7 @@ function markersOf(lines: readonly string[]): Marker[] {
   return found
 }
 
-/** The markers that make up the line, or null when anything else stands there too. */
+/** The markers of a line that has nothing else in it, else null. */
 function markersOnLine(line: string): Marker[] | null {
   const found: Marker[] = []
   let rest = line

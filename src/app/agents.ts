@@ -124,7 +124,7 @@ function warnOfUnreadVariables(
   )
 }
 
-/** Opens home folders for sessions of this agent; each session gets a new one. `as`: the user that it runs as, null for ours. */
+/** Opens home folders for sessions of this agent; each session gets a new one. `as`: the user that it runs as, null for Ralph's own. */
 export function openAgentHomes(
   vendor: AgentVendor,
   { env, workspace: { clone } }: Pick<PortOptions, 'env' | 'workspace'>,

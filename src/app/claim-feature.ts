@@ -330,7 +330,7 @@ export function newState(
 /** The state of a feature that no run has begun, for commands that only look at it. */
 export function freshState(file: Feature, settings: Settings, base: { branch: string; sha: string }): State {
   const today = new Date().toISOString().slice(0, 10)
-  // Settings without gates are no statement that there are none: only `ungated` is.
+  // Only `ungated` says that there are no gates. Settings without gates may just be incomplete.
   const tags = settings.gates.length === 0 && !settings.ungated ? null : gatedTagsOf(settings)
   const job = newJob(Date.now(), Number.MAX_SAFE_INTEGER, tags)
   const branch = file.prd.branchName || `${settings.branchPrefix}${file.name}`

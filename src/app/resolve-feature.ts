@@ -67,7 +67,7 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
   return { features: newestByName(features), mistakes }
 }
 
-/** The link that stands where a file should be, or above one. */
+/** The link in the place of a file, or of a folder above it. */
 async function linkAt({ commit, workTree }: Place, objects: CatFile, path: string): Promise<string | null> {
   if (workTree === null) return LINK.test((await objects.entry(commit, path))?.mode ?? '') ? path : null
   const link = await firstLinkIn(workTree, path)

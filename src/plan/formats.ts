@@ -154,7 +154,7 @@ function readDocument(
   }
 }
 
-/** What stands in the way of reading the front matter, where the format itself makes no mistake of it: the rest of the page is read. */
+/** Why the front matter cannot be read, for formats that do not report it as a mistake: the rest of the page is still read. */
 function frontNotes(
   { isMarkdown, path, frontMatter }: OpenDocument,
   mistakes: Reading['mistakes'],

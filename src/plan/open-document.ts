@@ -15,7 +15,7 @@ export function formatPlace(path: string, line: number, key?: string): string {
 
 type Path = readonly (string | number)[]
 
-/** What a YAML, JSON or TOML file holds, or what stands in the way. `lineOf` is 1 where the format keeps no places. */
+/** The value of a YAML, JSON or TOML file, or why it cannot be read. `lineOf` is 1 where the parser gives no positions. */
 export type ParsedData = { value: unknown; lineOf(path: Path): number }
 type DataRead = { data: ParsedData; mistakes: [] } | { data: null; mistakes: Mistake[] }
 

@@ -10,7 +10,7 @@ const READY_MESSAGE = v.expects(
   'write `http://localhost:3000`, `5432`, `{ tcp: db:5432 }`, `{ log: listening on }` or `{ command: pg_isready }`',
 )
 const HOST_AND_PORT = /^(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})$/i
-/** `$RALPH_PORT` in the place of a port number. */
+/** `$RALPH_PORT` instead of a port number. */
 const OWN_PORT = /^(.*:|)\$RALPH_PORT(?=\/|\?|$)/
 
 const port = v.integer({ most: 65_535 })

@@ -118,7 +118,7 @@ const byMode = v.structure({
   setup: modelOrNull,
 })
 
-/** One name for all, or a map by mode in which `default` stands for the rest. */
+/** One name for all modes, or a map by mode, whose `default` is for all others. */
 export const model = z
   .pipe(
     z.union([modelName, byMode], v.textMessage),

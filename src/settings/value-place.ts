@@ -76,7 +76,7 @@ const variable = /\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /**
  * The text with `${NAME}` replaced from the environment, and the names that were missing.
- * `$${NAME}` stands for itself, and so does everything else a shell knows (`${NAME:-x}`, `$NAME`).
+ * `$${NAME}` is not replaced, nor is anything else that a shell expands (`${NAME:-x}`, `$NAME`).
  */
 function replaceVariables(raw: string, env: ValuePlace['env']): { text: string; missing: string[] } {
   if (env === null) return { text: raw, missing: [] }

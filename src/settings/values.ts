@@ -88,7 +88,7 @@ export const boolean = z
   )
   .register(kinds, { kind: 'boolean' })
 
-/** A whole number within bounds. `zero` says what 0 stands for; without it the least is 1. */
+/** A whole number within limits. `zero`: the meaning of 0; without it the least value is 1. */
 export function integer({ zero, most }: { zero?: string; most?: number } = {}) {
   const least = zero === undefined ? 1 : 0
   const range = `a whole number from ${least}${most === undefined ? '' : ` to ${most}`}`

@@ -154,7 +154,7 @@ async function run(request: RunRequest): Promise<RunResult> {
 /** The programs that run now. */
 const runningPrograms = new Set<{ pid: number; mark: string; since: number; as: ProgramUser | null }>()
 
-/** Ends them at a `process.exit` or an uncaught error of ours. Must be synchronous. */
+/** Ends them at `process.exit` or an uncaught error of Ralph's process. Must be synchronous. */
 function endRunningPrograms(): void {
   for (const { pid, mark, since, as } of runningPrograms) {
     as?.signal('SIGKILL')

@@ -3,7 +3,7 @@ import { formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import type { Format, Reading } from '../types.ts'
 
-/** The path that stands for the output; no file of a repository has it. */
+/** The path of a document that is beads' output; no file of a repository has it. */
 export const BEADS_ANSWER = 'beads'
 
 export const beads: Format = {

@@ -29,7 +29,7 @@ type Issue = {
   line: number
 }
 
-/** The path that stands for an answer of `gh` or the API. */
+/** The path of a document that is an answer of `gh` or the API. */
 const ANSWER = /^issues(?::|$)/
 
 function issuesIn(document: OpenDocument): Issue[] {

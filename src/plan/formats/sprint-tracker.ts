@@ -80,7 +80,7 @@ export type TrackedStory = {
   more: Raw
 }
 
-/** Every story that the file tracks, in each shape; epics and retrospectives are none. */
+/** Every story that the file tracks, in each of its shapes, without epics and retrospectives. */
 export function readTrackedStories(fields: Raw): TrackedStory[] {
   return [
     ...fromMap(fields.development_status),

@@ -12,7 +12,7 @@ import {
   warningResult,
 } from './subject.ts'
 
-/** Whether GitHub can be asked; one finding stands for all checks that would ask it. */
+/** Whether GitHub can be asked. If not, one finding replaces all checks that would ask it. */
 export function checkGitHubAccess(subject: Subject): CheckResult[] {
   const { ci } = requireCheckout(subject)
   if (subject.github !== null || ci === null) return []

@@ -30,7 +30,7 @@ export type FoundFacts = {
   olderSettings: Readonly<Record<string, { value: unknown; path: string }>>
   /** Notes on parts of these files that have no effect. */
   olderNotes: readonly string[]
-  /** A budget in dollars by earlier runs of the repository; null where there are none. */
+  /** A limit in US dollars, from what earlier runs cost; null where there are no earlier runs. */
   budgetUsd: number | null
   /** The base branch, where Ralph would not find it by itself. */
   baseBranch: string | null
@@ -101,7 +101,7 @@ export function resolveAnswers(
   }
 }
 
-/** In the configuration `${NAME}` is replaced, in an input it is not: there `$${NAME}` stands for itself. */
+/** In the configuration `${NAME}` is replaced, in an input it is not: there `$${NAME}` would stay as it is. */
 export const withEscapes = (text: string) => text.replace(/\$\{(?=[A-Za-z_]\w*\})/g, '$$$&')
 const withoutEscapes = (text: string) => text.replace(/\$(?=\$\{[A-Za-z_]\w*\})/g, '')
 

@@ -25,7 +25,7 @@ export type DetectedProject = {
 
 /** The most projects of one repository that are proposed; with more, people name the gates. */
 const MOST_PROJECTS = 8
-/** What `${{ }}` would be in a workflow, or no shell reads as one word: such folders are left out, and told. */
+/** Folder names that a workflow would read as an expression, or a shell not as one word. They are left out, with a note. */
 const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
 
 type Project = { path: string; proposal: Proposal; fillsIn: boolean; independent: readonly string[] }

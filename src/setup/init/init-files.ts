@@ -1,4 +1,4 @@
-// The files that `ralph init` writes, and how each stands beside what is there already.
+// The files that `ralph init` writes, and how each compares with an existing file.
 import { Document, isMap, isPair, isSeq, stringify, visit } from 'yaml'
 import { findAgent, isModelKey } from '../../agents/registry.ts'
 import { toKebabCase } from '../../settings/setting.ts'
@@ -102,7 +102,7 @@ export function secretsOfAgent(agent: string, isSet: (name: string) => boolean):
 }
 
 /**
- * How a file that was planned stands beside the one that is there (null: there is none). A workflow that waits for the commit of
+ * How a planned file compares with the existing one (null: there is none). A workflow that waits for the commit of
  * the action is given it.
  */
 export function compareFile(
@@ -134,7 +134,7 @@ export function fillWorkflow(template: string, { inputs, keys, setups, pin }: Wo
     .replaceAll(UNPINNED, pin === null ? UNPINNED : `@${pin} # v1`)
 }
 
-/** The step with these settings in the place of the example's, whose remarks stay; a step without settings is left. */
+/** The step with these settings instead of the example's, and with the example's comments; a step without settings stays. */
 function withInputs(step: string, inputs: WrittenSettings): string {
   return step.replace(/(?<=^ {8}with:\n)(?= {10}agent: )(?: {10}.*\n)+/m, (given) => {
     const remarks = new Map(

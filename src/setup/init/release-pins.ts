@@ -66,7 +66,7 @@ export function packagePins(text: string): Pinned | null {
 
 type Pair = { key: string; value: string; from: number; to: number }
 
-/** JSON is YAML: both are read by one parser, which says where each value stands. */
+/** JSON is YAML: both are read by one parser, which gives the position of each value. */
 function findPins(text: string, look: (pair: Pair) => Found | null): Pinned | null {
   const document = parseDocument(text, { logLevel: 'silent' })
   if (document.errors.length > 0 || !isMap(document.contents)) return null

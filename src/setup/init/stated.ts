@@ -31,7 +31,7 @@ function workflowLines(folder: Folder): string[] {
   })
 }
 
-/** What YAML holds; null where it is none. */
+/** The value of a YAML text; null where it is not valid YAML. */
 export function parseYaml(text: string): unknown {
   try {
     return parse(text)
