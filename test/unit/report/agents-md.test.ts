@@ -14,7 +14,7 @@ const count = (text: string, part: string) => text.split(part).length - 1
 const section = (text: string) => text.slice(text.indexOf(BEGIN), text.indexOf(END) + END.length)
 
 describe('what is written', () => {
-  test('a new file holds the section alone, the newest last', () => {
+  test('a new AGENTS.md holds the section alone, the newest learning last', () => {
     const text = withAgentsSection(null, [MAIL, SEED]) ?? ''
     assert.match(
       text,
@@ -36,7 +36,7 @@ describe('what is written', () => {
     )
   })
 
-  test('where it stands, between what people wrote; theirs inside of it moves behind it', () => {
+  test('the section of AGENTS.md is updated in place; lines of people inside of it move after it', () => {
     const first = withAgentsSection('# Agents\n', [MAIL]) ?? ''
     const edited = `${first.replace(END, `Ours, in the wrong place.\n${END}`)}\n## Style\n\n- short lines\n`
     const text = withAgentsSection(edited, [SEED]) ?? ''
@@ -45,7 +45,7 @@ describe('what is written', () => {
     assert.ok(text.endsWith(`${END}\n\nOurs, in the wrong place.\n\n## Style\n\n- short lines\n`))
   })
 
-  test('bytes of people stay: blank lines, mixed line ends, no line end at the end', () => {
+  test('text that people wrote stays byte for byte: blank lines, mixed line ends, no line end at the end', () => {
     const people = '\n\n# Agents\r\n\n\n\nBe kind.  \nno end'
     const text = withAgentsSection(people, [MAIL]) ?? ''
     assert.ok(text.startsWith(people))
@@ -58,7 +58,7 @@ describe('what is written', () => {
     assert.deepEqual(usefulLearnings(['done', MAIL, MAIL.toLowerCase()]), [MAIL.toLowerCase()])
   })
 
-  test('at most 4 KB: the oldest go', () => {
+  test('the section of AGENTS.md has at most 4 KB: the oldest learnings are removed', () => {
     const many = Array.from({ length: 50 }, (_, at) => `learning number ${at}: ${'x'.repeat(200)}`)
     const text = withAgentsSection('# Agents\n', many) ?? ''
     assert.ok(Buffer.byteLength(section(text)) <= 4096)
@@ -135,7 +135,7 @@ describe('what is written', () => {
     )
   })
 
-  test('a marker without its other half takes nothing along', () => {
+  test('a marker without its other half removes no text', () => {
     for (const broken of [`a\n${BEGIN}\n- people's own line\n`, `${END}\n- people's own line\n${BEGIN}\n`]) {
       const text = withAgentsSection(broken, [MAIL]) ?? ''
       assert.match(text, /- people's own line/)

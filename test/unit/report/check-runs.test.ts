@@ -106,7 +106,7 @@ test('a story that passed without a change says so, on its check, in the roll-up
   assert.doesNotMatch(rollupCheck(midRun(), facts).text, /judge/)
 })
 
-test('a story that is blocked names the way out', () => {
+test('the check of a blocked story names the command that helps', () => {
   const check = storyCheck(stuck(), 'US-003', facts)
   assert.equal(check.conclusion, 'failure')
   assert.ok(check.title.startsWith('Blocked after 3 attempts: /ralph retry US-003 -- <hint> · Five wrong'))
@@ -138,7 +138,7 @@ test('a story that will be tried again is in progress while the chain goes on, a
   }
 })
 
-test('when the chain has ended no check is open', () => {
+test('no check is in progress when the chain has ended', () => {
   const outcomes: Outcome[] = [
     'complete',
     'stuck',
@@ -160,7 +160,7 @@ test('when the chain has ended no check is open', () => {
   }
 })
 
-test('what is not finished never satisfies a required check, as a check or as a status', () => {
+test('an unfinished story never satisfies a required check, as a check or as a status', () => {
   const counts = ['success', 'neutral', 'skipped']
   const ends: (Outcome | null)[] = [null, 'stuck', 'max-iterations', 'budget', 'error', 'paused', 'continued']
   for (const outcome of [...ends, 'interrupted' as const]) {
@@ -197,7 +197,7 @@ test('skipped, imported and unknown stories', () => {
   assert.equal(storyCheck(midRun(), 'US-999', facts).conclusion, 'neutral')
 })
 
-test('remarks and criteria are shown to who reviews', () => {
+test('the check of a story shows remarks and criteria', () => {
   const state = pass(justStarted(), 'US-001')
   const remarked = {
     ...state,
@@ -210,7 +210,7 @@ test('remarks and criteria are shown to who reviews', () => {
   assert.ok(text.includes('#### Acceptance criteria\n\n- It does.'))
 })
 
-test('only annotations that GitHub takes are passed on, at most 50', () => {
+test('only valid annotations are sent to GitHub, at most 50', () => {
   const good: Annotation = {
     path: 'src/a.ts',
     line: 3,
@@ -238,7 +238,7 @@ test('only annotations that GitHub takes are passed on, at most 50', () => {
   assert.equal(passed.annotations.length, 1, 'a green gate has remarks, too')
 })
 
-test('nothing is over the limits, whatever the gates printed', () => {
+test('checks stay within the limits of GitHub, whatever the gates printed', () => {
   const output = '日本語 ``` <b> \u001b[31m'.repeat(20_000)
   const title = '日|<@'.repeat(500)
   const base = large(400)

@@ -43,7 +43,7 @@ test('without one a range by size, and it says that nothing else is known', () =
   assert.equal(expectedCost([], []), null)
 })
 
-test('a cost that no run can have had says nothing', () => {
+test('an impossible cost of an earlier run is ignored', () => {
   const { prd } = complete()
   const usage = { calls: 1, inputTokens: 1, outputTokens: 1, cachedTokens: 0, costUsd: 6, agentSeconds: 1 }
   const costing = (costUsd: number) => ({ ...prd, run: { ...prd.run, usage: { ...usage, costUsd } } })
@@ -53,7 +53,7 @@ test('a cost that no run can have had says nothing', () => {
     assert.deepEqual(earlierRuns([costing(costUsd), costing(9999)]), known, String(costUsd))
 })
 
-test('runs without a cost, and stories that were imported, say nothing', () => {
+test('earlier runs without a cost, and imported stories, are ignored', () => {
   const { prd } = complete()
   const usage = { calls: 1, inputTokens: 1, outputTokens: 1, cachedTokens: 0, costUsd: 6, agentSeconds: 1 }
   const passed = prd.userStories.filter(({ passes }) => passes).length

@@ -48,7 +48,7 @@ test('without a passed or an open story there is no forecast', () => {
   assert.equal(forecastOf({ ...midRun(), prd: { ...midRun().prd, userStories: imported } }), null)
 })
 
-test('an agent that says no cost has none foretold', () => {
+test('without a reported cost, no cost is forecast', () => {
   let state = justStarted()
   for (const id of ['US-001', 'US-002']) state = pass(state, id, 1, 0)
   const forecast = forecastOf(state)

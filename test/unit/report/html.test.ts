@@ -161,7 +161,7 @@ test('a rejected attempt is marked although the next one begins where it ends', 
     assert.ok(lane.lastIndexOf('<rect') < lane.indexOf('class="sign"'), 'no bar covers a mark')
 })
 
-test('a long wait is told where it ends, also within a job', () => {
+test('a long pause is labelled in the timeline where it ends, also within a job', () => {
   const view = viewOf(stuck(), facts)
   const late = view.timeline.map((entry, at) => ({
     ...entry,
@@ -308,7 +308,7 @@ test('all features: totals by model and version; usage without an agent is shown
   assert.doesNotMatch(page, /javascript/)
 })
 
-test('what no attempt was charged for stands below the costs by job', () => {
+test('costs that belong to no attempt are shown below the costs by job', () => {
   const state = stuck()
   const sessions = [...state.sessions, entryWith({ kind: 'verify', costUsd: 0.75 })]
   const page = plain(renderReport(viewOf({ ...state, sessions }, facts)))

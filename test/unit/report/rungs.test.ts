@@ -90,7 +90,7 @@ test('rungs are compared in the order of the ladder, and with a next one that is
   assert.deepEqual(describeUnpaidRungsOf(['small', 'small'], [dear]), [])
 })
 
-test('a ladder is looked at with the stories that climb it; without one nothing is told', () => {
+test('rungs are compared by the stories that climb the ladder; without a ladder nothing is reported', () => {
   const base = complete()
   const [first] = base.timeline
   const [session] = base.sessions

@@ -118,7 +118,7 @@ test('the comment tells cost, time, limits and the worst case', () => {
   assert.ok(stickyComment(state, facts).includes('not reported'))
 })
 
-test('the last failure is folded with its output, and goes when it is mended', () => {
+test('the last failure is folded with its output, and is removed when the story passes', () => {
   const comment = stickyComment(stuck(), facts)
   assert.ok(comment.includes('<details><summary>Last failure: US-003, gate test failed (exit 1)</summary>'))
   assert.ok(comment.includes(`\`\`\`text\n${TEST_OUTPUT.trim()}\n\`\`\``))
@@ -271,7 +271,7 @@ test('an outcome that waits for a person is framed, one that does not is not', (
   }
 })
 
-test('only addresses of the web become links', () => {
+test('only http and https addresses become links', () => {
   assert.equal(link('x', 'https://a.test/b'), '[x](https://a.test/b)')
   assert.equal(link('x', 'https://a.test/(b)|c'), '[x](https://a.test/%28b%29%7Cc)')
   for (const url of [
@@ -360,7 +360,7 @@ test('comment, summary and pull request mark a story that passed without a chang
   assert.ok(!stickyComment(brought, facts).includes('without a change'))
 })
 
-test('the pull request claims no more than is true', () => {
+test('the pull request claims a final verification, gates and passed stories only where they are known', () => {
   const claim = (state: State, changes: Partial<typeof limits> = {}) =>
     pullRequestBody(state, { ...facts, limits: { ...limits, ...changes } })
   assert.ok(claim(justStarted()).includes('No story has passed in this run yet.'))

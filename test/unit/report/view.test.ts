@@ -50,7 +50,7 @@ test('jobs stand with their limit where it holds: a person who goes on is allowe
   assert.equal(jobs('cli'), '41')
 })
 
-test('nothing in it is escaped: that is for who renders it', () => {
+test('a view is not escaped: each renderer escapes', () => {
   const text = '<b>`@ann` | &'
   const view = viewOf(poisoned(midRun(), text), facts(text))
   assert.equal(view.description, text)

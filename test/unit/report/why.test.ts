@@ -99,7 +99,7 @@ test('what helps is decided by what went wrong', () => {
   assert.deepEqual(helpOf(midRun()), ['ralph note US-003 -- <hint> tells the next attempt what is missing.'])
 })
 
-test('a story that rests says until when', () => {
+test('why: a story that rests shows until when', () => {
   const state = reject(justStarted(), 'US-003')
   const before = record(state.records['US-003'])
   const breaker = {
@@ -128,7 +128,7 @@ test('attempts that were given back are shown beside the counted ones', () => {
   assert.match(renderReport(viewOf(state, facts('x'))), /<span class="figures">1 attempt, 1 given back/)
 })
 
-test('stories that nothing is wrong with', () => {
+test('why: stories without a failure', () => {
   assert.deepEqual(helpOf(pass(justStarted(), 'US-001'), 'US-001'), [
     'ralph redo US-001 -- <why> has it worked on again.',
   ])

@@ -118,7 +118,7 @@ test('a cost that no agent reported is shown as not reported, with the word cost
   assert.match(head(untold, { ...terminal, width: 100 }), /Cost: not reported/)
 })
 
-test('a pipe gets plain lines: no box, one line for the header', () => {
+test('output in a pipe has plain lines: no box, one line for the header', () => {
   assert.equal(
     plainBanner(headerOf(midRun(), limits)),
     'ralph/auth: 3/6 stories, iteration 5/50, $2.18 of $20.00, working on US-005',
@@ -248,7 +248,7 @@ test('an iteration that is rejected for the last time', () => {
   ])
 })
 
-test('of a failed gate the lines that tell of the failure', () => {
+test('the log shows the lines of a failed gate that show the failure', () => {
   const table = Array.from({ length: 40 }, (_, at) => `part-${at}.js | 50 | 25 | 100 | 50 | 3-4`).join('\n')
   const output = `✖ 53 problems (0 errors, 53 warnings)\n${'x'.repeat(20_000)}\nTypeError: no rate\n  at src/cart.js:9:35\n${table}\n`
   const lines = gates([failedGate('test', output)])

@@ -40,7 +40,7 @@ test('fit, pad and wrap, by hand', () => {
   assert.deepEqual(wrap('日本語 x', 4), ['日本', '語 x'])
 })
 
-test('nothing is wider than it may be, and wrapping loses no word', () => {
+test('fit, pad and wrap never exceed the width, and wrapping loses no word', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 40 }), (text, columns) => {
       assert.ok(textWidth(fit(text, columns)) <= columns)
