@@ -1,8 +1,9 @@
-// What may go wrong in a wave beside lost machines: GitHub fails one worker, dispatches come twice, and
+// What may go wrong in a wave beside lost machines: GitHub fails one worker, the join job is cancelled, dispatches come twice, and
 // people rewrite, delete or merge the branch. Nothing is lost, nothing is done twice.
 
 import assert from 'node:assert/strict'
-import { readFile, rm } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { sharedFolder } from '../fakes/shared.ts'
@@ -102,6 +103,28 @@ test('the API fails one worker only: its stories land as the others do', async (
   await site.go()
   assert.ok(fault.hits > 0)
   await completed(site)
+})
+
+test('cancelled while the join job is at work: GitHub does not cancel it, and it ends the wave', async (t) => {
+  const folder = await sharedFolder('ralph-wave-join-')
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  await using site = await openWave({ inputs: { 'final-verification': 'true' } })
+  await site.setScript({ ...SCRIPT, verify: [{ shell: `cat "${pipe}" >/dev/null` }] })
+  const going = site.go()
+  // It opens when the judge's session reads there.
+  const held = await open(pipe, 'w')
+  const run = site.last()
+  assert.equal(run.jobs.find(({ status }) => status === 'in_progress')?.key, 'join')
+  site.runner.cancel(run.id)
+  await held.close()
+  await going
+  await completed(site)
+  assert.deepEqual(
+    (await worked(site)).filter((id) => id !== ''),
+    IDS,
+  )
 })
 
 test('every wave is dispatched twice: the second of each does nothing', async () => {

@@ -23,14 +23,19 @@ const deaths = fc.array(fc.record({ after: fc.integer({ min: 1, max: 120 }), all
 
 test('machines of a wave are lost at random: nothing is lost, nothing twice', async (t) => {
   const told: string[] = []
+  let [killings, machines, again] = [0, 0, 0]
   for (const [at, plan] of fc.sample(deaths, { numRuns: TRIALS, seed: SEED }).entries()) {
-    const { wrong, killed, repeated, log } = await trial(plan)
+    const { wrong, killed, lost, repeated, log } = await trial(plan)
+    killings += killed.length
+    machines += lost
+    again += repeated
     const line = `chain ${at}: ${killed.join(', ') || 'no death'}; ${repeated} sessions repeated`
     t.diagnostic(line)
     if (wrong.length === 0) continue
     told.push(`${line}\n${wrong.join('\n')}`)
     if (process.env.RALPH_LOG !== undefined) await writeFile(`${process.env.RALPH_LOG}-${at}`, log)
   }
+  t.diagnostic(`${TRIALS} chains, ${killings} deaths, ${machines} machines lost, ${again} sessions repeated`)
   assert.deepEqual(told, [])
 })
 
@@ -71,7 +76,7 @@ async function trial(plan: readonly { after: number; all: boolean }[]) {
   const lost = killed.reduce((sum, { machines }) => sum + machines, 0)
   if (repeated > lost)
     wrong.push(`${repeated} sessions more than undisturbed, and ${lost} machines were lost`)
-  return { wrong, killed: killed.map(({ what }) => what), repeated, log: site.log() }
+  return { wrong, killed: killed.map(({ what }) => what), lost, repeated, log: site.log() }
 }
 
 /** Gone when the chain is. */
