@@ -62,6 +62,7 @@ export function limitsOf(settings: Settings): Limits {
     fallback: settings.fallbackAgent,
     models: settings.model,
     ...laddersOf(settings),
+    ...candidatesOf(settings),
     waits: false,
     redispatch: settings.surface === 'action' && settings.redispatch,
     publishEach: settings.publish === 'story',
@@ -74,6 +75,12 @@ function laddersOf({ model, ladder }: Settings): Pick<Limits, 'ladders'> {
   const byTag = Object.entries(ladder)
   if (model.rungs === undefined && byTag.length === 0) return {}
   return { ladders: { run: model.rungs ?? [], byTag } }
+}
+
+function candidatesOf({ candidates }: Settings): Pick<Limits, 'candidates'> {
+  const byTag = Object.entries(candidates.byTag)
+  if (candidates.run === 1 && byTag.every(([, count]) => count === 1)) return {}
+  return { candidates: { ...candidates, byTag } }
 }
 
 /** The value of `Job.gatedTags` for these settings: null where a blocking gate runs for every story. */

@@ -3,7 +3,8 @@
 import { basename, join } from 'node:path'
 import * as z from 'zod/mini'
 import { withLostSession } from '../engine/attempt-events.ts'
-import type { AttemptIn } from '../engine/model/attempt.ts'
+import { type AttemptIn, attemptKey, idOf } from '../engine/model/attempt.ts'
+import { openAttempt } from '../engine/model/job.ts'
 import { jsonObject } from '../engine/model/json.ts'
 import type { AgentPort, Observer, SessionBounds } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
@@ -20,6 +21,7 @@ const MOST_BYTES = 10_000
 const SessionNote = z.object({
   nonce: z.string(),
   storyId: z.string(),
+  slot: z.exactOptional(z.number()),
   startedAt: z.number(),
   usage: Usage,
   /** The session had not ended. */
@@ -31,10 +33,10 @@ const JudgeNote = z.object({ nonce: z.string(), calls: z.number(), usage: Usage 
 export function usageNotes(git: Git): Observer {
   return {
     async event(event, { nonce, folder, attempts }) {
-      const attempt = event.kind === 'worked' ? attempts[event.storyId] : undefined
+      const attempt = event.kind === 'worked' ? attempts[attemptKey(event)] : undefined
       if (event.kind !== 'worked' || attempt === undefined) return
-      const { storyId, startedAt } = attempt
-      writeNote(git, 'session', folder, { nonce, storyId, startedAt, usage: event.session.usage })
+      const { startedAt } = attempt
+      writeNote(git, 'session', folder, { nonce, ...idOf(attempt), startedAt, usage: event.session.usage })
     },
   }
 }
@@ -48,14 +50,15 @@ export function withUsageNotes(agent: AgentPort, git: Git): AgentPort {
   let ended = { startedAt: 0, usage: emptyUsage() }
   async function noteWork<T extends { usage: Usage } | null>(
     { nonce, folder }: State,
-    { storyId, startedAt }: AttemptIn<'reserved'>,
+    attempt: AttemptIn<'reserved'>,
     session: (onUsed: (usage: Usage) => void) => Promise<T>,
   ) {
+    const { startedAt } = attempt
     if (ended.startedAt !== startedAt) ended = { startedAt, usage: emptyUsage() }
     const before = ended.usage
     const said = await session((seen) => {
       const usage = addUsage(before, seen)
-      writeNote(git, 'session', folder, { nonce, storyId, startedAt, usage, isPartial: true })
+      writeNote(git, 'session', folder, { nonce, ...idOf(attempt), startedAt, usage, isPartial: true })
     })
     if (said !== null) ended = { startedAt, usage: addUsage(before, said.usage) }
     return said
@@ -94,8 +97,8 @@ export function withLostUsage(git: Git, state: State): State {
   const judged = readNote(git, 'judge', now, JudgeNote)
   // A session that is in the state already has raised the count.
   if (judged?.calls !== runUsage(now).calls) return now
-  const [storyId = null] = Object.keys(now.attempts)
-  return recordLostSession(now, storyId, judged.usage, storyId === null ? 'verify' : 'judge')
+  const attempt = openAttempt(now)
+  return recordLostSession(now, attempt, judged.usage, attempt === null ? 'verify' : 'judge')
 }
 
 function writeNote(git: Git, kind: string, folder: string, note: object): void {

@@ -70,7 +70,8 @@ export async function inspect(
   if (foreign.length > 0) await tree.toTree(made)
   await tree.checkOutStored(made, agentChanges)
   const remarks = [...seen.remarks, ...removedRemark(removed.map(formatPath))]
-  const beside = attempt.inLane === undefined ? {} : { entries: state.progress.length }
+  const beside =
+    attempt.inLane === undefined && attempt.slot === undefined ? {} : { entries: state.progress.length }
   const testsOnly = seen.testsOnly === true ? { testsOnly: true as const } : {}
   const candidate = {
     commit,

@@ -1,6 +1,7 @@
 // The commit with a state: the green tree and the state's folder, so that compared with its parent it only adds files.
 
-import type { State } from '../engine/model/state.ts'
+import { attemptKey } from '../engine/model/attempt.ts'
+import type { SavedWork, State } from '../engine/model/state.ts'
 import { STATE_FOLDER, type StateFile, stateFiles } from '../engine/stored-state.ts'
 import { type CatFile, TREE } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
@@ -11,6 +12,16 @@ import { screenshotEntries } from './screenshot-blobs.ts'
 
 /** The object of an unchanged list, and the stamp of its file: as long as that is the same, nothing has replaced it. */
 const written = new WeakMap<StateFile, { oid: string; stamp: string | null }>()
+
+/** The work of stories, and of their candidates that failed, by a name for each. */
+function savedWork({ kept, contests = {} }: State): [name: string, work: SavedWork][] {
+  const ofCandidates = Object.values(contests).flatMap(({ done }) =>
+    done.flatMap(({ attempt, kept }): [string, SavedWork][] =>
+      kept === null ? [] : [[attemptKey(attempt), kept]],
+    ),
+  )
+  return [...Object.entries(kept), ...ofCandidates]
+}
 
 /** A new one on top of `parents`. The work that is kept for later attempts and pictures of pages hang on it, so that git keeps them, too. */
 export async function commitState(
@@ -23,7 +34,7 @@ export async function commitState(
   if (tree === null) throw new Error(`the green commit ${state.green} is not in this clone`)
   const writer = git.writer(tree)
   const folder = (entries: NewEntry[]): string => writer.add('tree', treeBytes(entries))
-  const kept = Object.entries(state.kept).map(([id, { base, tree: work }]) => {
+  const kept = savedWork(state).map(([id, { base, tree: work }]) => {
     const both = [
       { name: 'base', mode: TREE, oid: base },
       { name: 'work', mode: TREE, oid: work },
@@ -50,7 +61,7 @@ export async function commitState(
   const beside = entries.filter(({ name }) => name !== STATE_FOLDER)
   // A tree without `.github/workflows` would look like their deletion, which GitHub refuses from an App's token.
   const root = folder([...beside, { name: STATE_FOLDER, mode: TREE, oid: folder(own) }])
-  const ids = Object.keys(state.attempts)
+  const ids = Object.values(state.attempts).map(({ storyId }) => storyId)
   const about = ids.length === 0 ? 'checkpoint' : `${ids.join(', ')} in work`
   const message = `ralph: iteration ${state.prd.run.iterations}, ${about}\n`
   const made = writer.add('commit', commitBytes(root, parents, RALPH_IDENTITY, new Date(), message))

@@ -104,8 +104,14 @@ class GitStore implements Store {
     const state = await readState((file) => this.#objects.text(`${commit}:${file}`), `${ref}: ${STATE_FILE}`)
     if (state === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
     this.#known = { ref, commit }
-    if (remote !== null && !(await this.#has(state.green))) await this.fetch([state.green], 'tip')
+    if (remote !== null) await this.#fetchMissing([state.green, ...doneCandidates(state)])
     return { state, commit }
+  }
+
+  async #fetchMissing(commits: readonly string[]): Promise<void> {
+    const missing: string[] = []
+    for (const commit of commits) if (!(await this.#has(commit))) missing.push(commit)
+    if (missing.length > 0) await this.fetch(missing, 'tip')
   }
 
   /**
@@ -348,11 +354,18 @@ class GitStore implements Store {
 
 /** Further parents of a state commit, so that other jobs can fetch them; the green commit first. */
 function parentsOf(state: State): string[] {
-  return state.job.wave === undefined ? [state.green] : [...new Set([state.green, ...candidatesOf(state)])]
+  const inWork = state.job.wave === undefined ? doneCandidates(state) : candidatesOf(state)
+  return [...new Set([state.green, ...inWork])]
 }
 
-function candidatesOf({ attempts }: State): string[] {
-  return Object.values(attempts)
-    .filter(hasCandidate)
-    .map(({ candidate }) => candidate.commit)
+function candidatesOf(state: State): string[] {
+  const inWork = Object.values(state.attempts).filter(hasCandidate)
+  return [...inWork.map(({ candidate }) => candidate.commit), ...doneCandidates(state)]
+}
+
+/** The candidates of stories with several, of which none is chosen yet. */
+function doneCandidates({ contests = {} }: State): string[] {
+  return Object.values(contests).flatMap(({ done }) =>
+    done.flatMap(({ attempt }) => (attempt.phase === 'gated' ? [attempt.candidate.commit] : [])),
+  )
 }

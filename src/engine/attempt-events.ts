@@ -1,9 +1,19 @@
 // An attempt, from its reservation until it is ready to be accepted, rejected or returned. Pure.
 
 import { startTrial } from './breaker.ts'
+import { beginContest, contestOf, nextSlot } from './contests.ts'
 import { haltOnPortConflict, recordFirstRuns } from './gating/gate-memory.ts'
 import { chooseAgent, countCalls, estimateSession, withAgentLimit } from './limits.ts'
-import { type Attempt, type AttemptIn, type Failure, hasCandidate, type Session } from './model/attempt.ts'
+import {
+  type Attempt,
+  type AttemptId,
+  type AttemptIn,
+  attemptKey,
+  type Failure,
+  hasCandidate,
+  idOf,
+  type Session,
+} from './model/attempt.ts'
 import type { EventOf } from './model/event.ts'
 import { type GateResult, gateFindings } from './model/gate.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -30,13 +40,13 @@ const MEND_AGENT = 'mend the agent, then run again'
 
 type Open = AttemptIn<'worked' | 'guarded' | 'gated'>
 
-/** The story's attempt if it is in this phase, else null: an event for another phase changes nothing. */
+/** The attempt if it is in this phase, else null: an event for another phase changes nothing. */
 function attemptIn<P extends Attempt['phase']>(
   { attempts }: State,
-  storyId: string,
+  id: AttemptId,
   phase: P,
 ): AttemptIn<P> | null {
-  const attempt = attempts[storyId]
+  const attempt = attempts[attemptKey(id)]
   const isThere = (one: Attempt | undefined): one is AttemptIn<P> => one?.phase === phase
   return isThere(attempt) ? attempt : null
 }
@@ -45,13 +55,11 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
   const { storyId, at, worker } = event
   const story = pickStory(state.prd, (candidate) => candidate.id === storyId)
   const open = Object.values(state.attempts)
-  if (
-    story === null ||
-    open.length >= maxOpenAttempts(state, limits) ||
-    state.attempts[storyId] !== undefined
-  )
-    return state
-  const started = withRecord(state, storyId, (record) => ({
+  const next = story === null ? null : nextSlot(state, story, limits)
+  if (story === null || next === null || open.length >= maxOpenAttempts(state, limits)) return state
+  const { of, slot } = next
+  const contested = beginContest(state, storyId, of)
+  const started = withRecord(contested, storyId, (record) => ({
     ...record,
     attempts: record.attempts + 1,
     breaker: startTrial(record.breaker, at),
@@ -67,11 +75,12 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
   return withAttempt(withReady(begun, { synced: false }), {
     phase: 'reserved',
     storyId,
+    ...(slot === undefined ? {} : { slot, ordinal: started.records[storyId]?.attempts ?? 1 }),
     number: story.retries + 1,
     iteration: Math.max(state.prd.run.iterations, ...open.map((one) => one.iteration)) + 1,
     agent: which,
     ...(model === null ? {} : { model }),
-    base: state.green,
+    base: contestOf(started, storyId)?.base ?? state.green,
     startedAt: at,
     reserved: estimateSession(state, limits),
     unwanted: false,
@@ -88,27 +97,27 @@ export function maxOpenAttempts({ job }: State, { maxParallel }: Limits): number
 /** The most candidates that wait in the train: one that fails costs a further gate run for each behind it. */
 const MOST_WAITING = 4
 
-export function assigned(state: State, { storyId, worker }: EventOf<'assigned'>): State {
-  const attempt = state.attempts[storyId]
+export function assigned(state: State, event: EventOf<'assigned'>): State {
+  const { worker } = event
+  const attempt = state.attempts[attemptKey(event)]
   if (attempt === undefined || (worker !== null && attempt.worker !== undefined)) return state
   const { worker: _before, ...free } = attempt
   return withAttempt(state, worker === null ? free : { ...free, worker })
 }
 
 /** A candidate is left to any worker; without one the attempt is returned uncharged. */
-export function abandoned(
-  state: State,
-  { storyId, why, spent, at }: EventOf<'abandoned'>,
-  limits: Limits,
-): State {
+export function abandoned(state: State, event: EventOf<'abandoned'>, limits: Limits): State {
+  const { why, spent, at } = event
+  const id = idOf(event)
   const paid = spent === null ? state : recordSession(state, { ...spent, at, cutShort: true }, limits)
-  const attempt = paid.attempts[storyId]
-  if (attempt === undefined || !hasCandidate(attempt)) return refund(paid, storyId, 'interrupted', why)
-  return assigned(paid, { kind: 'assigned', storyId, worker: null, at })
+  const attempt = paid.attempts[attemptKey(id)]
+  if (attempt === undefined || !hasCandidate(attempt)) return refund(paid, id, 'interrupted', why)
+  return assigned(paid, { kind: 'assigned', ...id, worker: null, at })
 }
 
-export function worked(state: State, { storyId, session, at }: EventOf<'worked'>, limits: Limits): State {
-  const attempt = attemptIn(state, storyId, 'reserved')
+export function worked(state: State, event: EventOf<'worked'>, limits: Limits): State {
+  const { session, at } = event
+  const attempt = attemptIn(state, event, 'reserved')
   if (attempt === null) return state
   // The first call was counted when the attempt began; a set-up and pipeline steps are further ones.
   const counted = withPipelineResult(countCalls(state, at, session.usage.calls - 1), session)
@@ -116,7 +125,7 @@ export function worked(state: State, { storyId, session, at }: EventOf<'worked'>
   const cutShort = session.status === 'interrupted'
   const spent = recordSession(
     counted,
-    { at, kind: 'run', storyId, usage, cutShort, ...(others && { others }) },
+    { at, kind: 'run', ...idOf(event), usage, cutShort, ...(others && { others }) },
     limits,
   )
   const paid = learn(spent, session.learnings)
@@ -133,20 +142,21 @@ export function worked(state: State, { storyId, session, at }: EventOf<'worked'>
     case 'overloaded':
       return refund(
         withAgentLimit(next, attempt.agent, limits, session.resetsAt, at),
-        storyId,
+        event,
         session.status,
         message,
       )
     case 'interrupted':
-      return refund(next, storyId, 'interrupted', message)
+      return refund(next, event, 'interrupted', message)
     case 'auth':
     case 'not-started':
-      return haltWithError(refund(next, storyId, 'limit', message), message, MEND_AGENT)
+      return haltWithError(refund(next, event, 'limit', message), message, MEND_AGENT)
   }
 }
 
-export function guarded(before: State, { storyId, candidate, touched = [] }: EventOf<'guarded'>): State {
-  const attempt = attemptIn(before, storyId, 'worked')
+export function guarded(before: State, event: EventOf<'guarded'>): State {
+  const { storyId, candidate, touched = [] } = event
+  const attempt = attemptIn(before, event, 'worked')
   if (attempt === null) return before
   const state = withTouchedFiles(before, storyId, touched)
   const places = Object.values(state.attempts).map((one) => ('place' in one ? (one.place ?? 0) : 0))
@@ -155,7 +165,8 @@ export function guarded(before: State, { storyId, candidate, touched = [] }: Eve
     ...attempt,
     phase: 'guarded',
     candidate,
-    ...(attempt.inLane === true ? place : {}),
+    // One of several candidates has a place when it is chosen.
+    ...(attempt.inLane === true && attempt.slot === undefined ? place : {}),
   })
 }
 
@@ -166,14 +177,15 @@ function withTouchedFiles(state: State, storyId: string, touched: readonly strin
   return withRecord(state, storyId, (record) => withTouched(record, story, touched))
 }
 
-export function refused(state: State, { storyId, failure }: EventOf<'refused'>): State {
-  const attempt = attemptIn(state, storyId, 'worked')
-  return attempt === null ? state : withAttempt(state, rejectable(attempt, failure))
+export function refused(state: State, event: EventOf<'refused'>): State {
+  const attempt = attemptIn(state, event, 'worked')
+  return attempt === null ? state : withAttempt(state, rejectable(attempt, event.failure))
 }
 
 /** No gate has run on the rebased candidate: its earlier results go. */
-export function rebased(state: State, { storyId, base, candidate }: EventOf<'rebased'>): State {
-  const attempt = state.attempts[storyId]
+export function rebased(state: State, event: EventOf<'rebased'>): State {
+  const { base, candidate } = event
+  const attempt = state.attempts[attemptKey(event)]
   if (attempt === undefined || !hasCandidate(attempt)) return state
   const { gates: _gates, paths: _paths, redBehind: _red, ...rest } = { gates: [], paths: [], ...attempt }
   return withAttempt(state, {
@@ -186,14 +198,15 @@ export function rebased(state: State, { storyId, base, candidate }: EventOf<'reb
 }
 
 /** Not a failed attempt: the story's next session builds on its saved work and on what landed. */
-export function conflicted(state: State, { storyId, failure }: EventOf<'conflicted'>): State {
-  const attempt = state.attempts[storyId]
+export function conflicted(state: State, event: EventOf<'conflicted'>): State {
+  const { storyId, failure } = event
+  const attempt = state.attempts[attemptKey(event)]
   if (attempt === undefined || !hasCandidate(attempt)) return state
-  const returned = refund(state, storyId, 'conflict', failure.summary)
+  const returned = refund(state, event, 'conflict', failure.summary)
   // It was built on those before it in the train; those behind it have no part in the conflict.
   const { place = 0 } = attempt
   const others = Object.values(state.attempts)
-    .filter((other) => hasCandidate(other) && (other.place ?? 0) < place)
+    .filter((other) => other.slot === undefined && hasCandidate(other) && (other.place ?? 0) < place)
     .map((other) => other.storyId)
   return withRecord(returned, storyId, (record) => ({
     ...record,
@@ -203,13 +216,14 @@ export function conflicted(state: State, { storyId, failure }: EventOf<'conflict
 }
 
 export function gated(state: State, event: EventOf<'gated'>, limits: Limits): State {
-  const { storyId, commit, gates, paths } = event
-  const attempt = attemptIn(state, storyId, 'guarded')
+  const { commit, gates, paths } = event
+  const attempt = attemptIn(state, event, 'guarded')
   if (attempt === null || attempt.candidate.commit !== commit) return state
   const held = paths === undefined ? {} : { paths }
   const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates, ...held }
   const red = redGate(gates)
-  if (red !== undefined && attempt.base !== state.green)
+  // A candidate that is not chosen yet stands on a commit that landed.
+  if (red !== undefined && attempt.base !== state.green && attempt.slot === undefined)
     return withAttempt(state, { ...attempt, redBehind: true })
   if (red === undefined && attempt.candidate.wasRed === true) return failAsFlaky(state, now)
   const [finding] = gateFindings(gates)
@@ -217,7 +231,7 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
     return fail(state, now, 'gates', finding, describeWeakened(gates))
   if (red === undefined) return recordFirstRuns(withAttempt(state, now), gates)
   const ended = haltOnPortConflict(state, gates)
-  if (ended !== null) return refund(ended, storyId, 'limit', redGateReason(red, gates))
+  if (ended !== null) return refund(ended, event, 'limit', redGateReason(red, gates))
   return fail(state, now, 'gates', redGateReason(red, gates), { gate: red.name })
 }
 
@@ -253,10 +267,10 @@ function failAsFlaky(state: State, attempt: AttemptIn<'gated'>): State {
 const FLAKY = 'flaky: red, and green later on the same code. Mend it, or accept it with `retries`'
 
 export function judged(state: State, event: EventOf<'judged'>, limits: Limits): State {
-  const { storyId, verdict, usage, at } = event
-  const gated = attemptIn(state, storyId, 'gated')
+  const { verdict, usage, at } = event
+  const gated = attemptIn(state, event, 'gated')
   if (gated === null || !needsJudge(gated, limits)) return state
-  const paid = recordSession(countCalls(state, at), { at, kind: 'judge', storyId, usage }, limits)
+  const paid = recordSession(countCalls(state, at), { at, kind: 'judge', ...idOf(event), usage }, limits)
   if (!gated.candidate.empty && (verdict.kind === 'reset' || verdict.kind === 'none')) {
     const [finding = ''] = gateFindings(gated.gates)
     const why =
@@ -272,7 +286,7 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
       return fail(paid, gated, 'judge', `nothing was changed, and the judge disagrees: ${verdict.reason}`)
     case 'limit':
     case 'refused':
-      return refund(recordAgentUnavailable(paid, verdict, limits, event), storyId, 'limit', verdict.message)
+      return refund(recordAgentUnavailable(paid, verdict, limits, event), event, 'limit', verdict.message)
     case 'none': {
       const why = `nothing was changed, and no judge confirmed that nothing had to be: ${verdict.message}`
       return fail(paid, gated, 'empty-diff', why)
@@ -296,11 +310,11 @@ export function recordAgentUnavailable(
 /** Ends the attempt in work without charging it (cancelled, limited, lost). */
 export function refund(
   state: State,
-  storyId: string,
+  id: AttemptId,
   reason: AttemptIn<'returned'>['reason'],
   message: string,
 ): State {
-  const attempt = state.attempts[storyId]
+  const attempt = state.attempts[attemptKey(id)]
   if (attempt === undefined) return state
   const session = sessionOf(attempt)
   const left = attempt.inLane === true && hasCandidate(attempt) ? { left: attempt.candidate.commit } : {}
@@ -309,7 +323,7 @@ export function refund(
 
 /** Refunds all attempts in work. One that failed, or was returned already, has its own step. */
 export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'], message: string): State {
-  return inWork(state).reduce((after, { storyId }) => refund(after, storyId, reason, message), state)
+  return inWork(state).reduce((after, attempt) => refund(after, attempt, reason, message), state)
 }
 
 function inWork({ attempts }: State): Attempt[] {
@@ -317,20 +331,18 @@ function inWork({ attempts }: State): Attempt[] {
 }
 
 /** The usage of a session whose job was lost after it or, `isPartial`, during it. */
-export type LostSession = { storyId: string; startedAt: number; usage: Usage; isPartial?: true }
+export type LostSession = AttemptId & { startedAt: number; usage: Usage; isPartial?: true }
 
 /** A session that had ended counts by its reported usage: its attempt needs no estimate. */
-export function withLostSession(
-  state: State,
-  { storyId, startedAt, usage: reported, isPartial }: LostSession,
-): State {
-  const attempt = attemptIn(state, storyId, 'reserved')
+export function withLostSession(state: State, lost: LostSession): State {
+  const { startedAt, usage: reported, isPartial } = lost
+  const attempt = attemptIn(state, lost, 'reserved')
   if (attempt?.startedAt !== startedAt) return state
   const usage = isPartial ? lostSessionUsage(attempt, reported) : reported
   const hints = { done: false, notDone: false, stuck: null }
   const rest = { message: '', resetsAt: null, hints, learnings: [] }
   const session = { status: 'interrupted' as const, usage, ...rest }
-  return withAttempt(recordLostSession(state, storyId, usage), { ...attempt, phase: 'worked', session })
+  return withAttempt(recordLostSession(state, lost, usage), { ...attempt, phase: 'worked', session })
 }
 
 /** Returns the attempts of a lost job; what they reserved is charged as an estimate. */
@@ -348,9 +360,9 @@ export function withoutWorkers(state: State): State {
 }
 
 function lost(state: State, attempt: Attempt, message: string): State {
-  const { storyId, phase } = attempt
-  const charged = phase === 'reserved' ? recordLostSession(state, storyId, reservedUsage(attempt)) : state
-  return refund(charged, storyId, 'lost', message)
+  const isReserved = attempt.phase === 'reserved'
+  const charged = isReserved ? recordLostSession(state, attempt, reservedUsage(attempt)) : state
+  return refund(charged, attempt, 'lost', message)
 }
 
 function fail(
@@ -374,12 +386,15 @@ function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
 
 function begunOf(attempt: Attempt) {
   const { storyId, number, iteration, agent, base, startedAt, reserved, unwanted } = attempt
-  const { model, inLane, worker } = attempt
+  const { model, inLane, worker, slot, ordinal, chosen } = attempt
   return {
     ...{ storyId, number, iteration, agent, base, startedAt, reserved, unwanted },
     ...(model === undefined ? {} : { model }),
     ...(inLane === undefined ? {} : { inLane }),
     ...(worker === undefined ? {} : { worker }),
+    ...(slot === undefined ? {} : { slot }),
+    ...(ordinal === undefined ? {} : { ordinal }),
+    ...(chosen === undefined ? {} : { chosen }),
   }
 }
 

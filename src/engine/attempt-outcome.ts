@@ -4,7 +4,7 @@
 import { needsJudge } from './attempt-events.ts'
 import { closedBreaker, describeFalseDone, recordFailure } from './breaker.ts'
 import { updateTestCounts } from './gating/gate-memory.ts'
-import type { Attempt, Candidate } from './model/attempt.ts'
+import { type Attempt, attemptKey, type Candidate } from './model/attempt.ts'
 import type { EventOf, RevertedStory } from './model/event.ts'
 import type { LastResult, Story } from './model/feature.ts'
 import { failureOutput } from './model/gate-output.ts'
@@ -31,15 +31,16 @@ import {
 } from './state-updates.ts'
 import { peopleNotes, progressEntry, quoteAgent, TRY_AGAIN } from './story-notes.ts'
 
-export function rejected(state: State, { storyId, kept, at }: EventOf<'rejected'>, limits: Limits): State {
-  const attempt = state.attempts[storyId]
+export function rejected(state: State, event: EventOf<'rejected'>, limits: Limits): State {
+  const { storyId, kept, at } = event
+  const attempt = state.attempts[attemptKey(event)]
   if (attempt?.phase !== 'failed') return state
   const { failure, gates, remarks } = attempt
   // Where no gate ran, the result of the gate that the story has to make green is the previous one.
   const before = state.records[storyId]?.gates ?? []
   const seen = gates.length > 0 ? gates : before.filter(({ name }) => name === failure.gate)
   const output = failureOutput(failure, seen)?.output ?? ''
-  const retried = withoutAttempt(countFailedAttempt(state, storyId, failure.summary, limits), storyId)
+  const retried = withoutAttempt(countFailedAttempt(state, storyId, failure.summary, limits), event)
   const saved = { ...retried, kept: withKept(state.kept, attempt, kept) }
   const charged = chargeIteration(saved, attempt, 'rejected', failure.summary, at)
   const compared = { ...failure, output, testsOnly: attempt.testsOnly === true }
@@ -81,11 +82,12 @@ function withRestNote(state: State, storyId: string): State {
   return withNote(state, storyId, `rests until ${until}: ${why}. ${retryHint(storyId)} at once`)
 }
 
-export function returned(state: State, { storyId, kept, at }: EventOf<'returned'>, limits: Limits): State {
-  const attempt = state.attempts[storyId]
+export function returned(state: State, event: EventOf<'returned'>, limits: Limits): State {
+  const { storyId, kept, at } = event
+  const attempt = state.attempts[attemptKey(event)]
   if (attempt?.phase !== 'returned') return state
   const run = { ...state.prd.run, currentStoryId: null }
-  const closed = withoutAttempt({ ...state, prd: { ...state.prd, run } }, storyId)
+  const closed = withoutAttempt({ ...state, prd: { ...state.prd, run } }, event)
   const isConflict = attempt.reason === 'conflict'
   // A conflict is no failed attempt, but it counts as an iteration, so that a run with nothing but conflicts ends.
   const write = isConflict ? chargeIteration : recordAttemptTime
@@ -203,12 +205,9 @@ export function splitInto({ skipped, extra }: Story): string[] {
 
 type Built = Pick<Candidate, 'empty' | 'builtAt' | 'summary'>
 
-export function accepted(
-  state: State,
-  { storyId, commit, at, after = {} }: EventOf<'accepted'>,
-  limits: Limits,
-): State {
-  const attempt = state.attempts[storyId]
+export function accepted(state: State, event: EventOf<'accepted'>, limits: Limits): State {
+  const { storyId, commit, at, after = {} } = event
+  const attempt = state.attempts[attemptKey(event)]
   if (attempt?.phase !== 'judged' && attempt?.phase !== 'gated') return state
   const { candidate, gates } = attempt
   // The branch only moves forward, to a tree that the gates ran on.
@@ -221,7 +220,7 @@ export function accepted(
   }))
   // `chargeIteration` below counts the iteration.
   const prd = { ...passed, run: { ...passed.run, iterations: state.prd.run.iterations } }
-  const moved = withoutAttempt({ ...done, prd, kept: without(state.kept, storyId), green: commit }, storyId)
+  const moved = withoutAttempt({ ...done, prd, kept: without(state.kept, storyId), green: commit }, event)
   const paid = chargeIteration(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
   const written = {
     ...appendProgress(paid, passedEntry(state, attempt, candidate)),

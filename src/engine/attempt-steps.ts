@@ -3,7 +3,7 @@
 
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { budgetLeft, estimateSession, exhaustedBudget, sessionMs } from './limits.ts'
-import type { Attempt, AttemptIn, Failure, Session } from './model/attempt.ts'
+import { type Attempt, type AttemptIn, type Failure, idOf, type Session } from './model/attempt.ts'
 import type { Event } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Inspection, Ports, SessionBounds } from './model/ports.ts'
@@ -22,14 +22,15 @@ export type StepContext = { state: State; limits: Limits; ports: Ports; now: num
 export async function work(attempt: AttemptIn<'reserved'>, context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   const { storyId, base } = attempt
+  const id = idOf(attempt)
   const { conflict } = await ports.repository.checkOut(base, state.kept[storyId] ?? null)
   const begin = (from: State, now: number) =>
     ports.agent.work(state, attempt, { ...sessionBounds(from, context.limits, now), conflict }, ports.signal)
   if (!isSetUp(state, storyId, conflict))
-    return { kind: 'worked', storyId, session: await runAfterSetUp(attempt, context, begin) }
+    return { kind: 'worked', ...id, session: await runAfterSetUp(attempt, context, begin) }
   const session = await begin(state, context.now)
   const setUp = state.control.setUp === true ? undefined : state.kept[storyId]?.setUp
-  return { kind: 'worked', storyId, session: setUp === undefined ? session : { ...session, setUp } }
+  return { kind: 'worked', ...id, session: setUp === undefined ? session : { ...session, setUp } }
 }
 
 /** Whether the tree is set up already: by a story that passed, or by the story's own saved work, where that applies. */
@@ -53,7 +54,13 @@ async function runAfterSetUp(
     return { ...first, others, message: `set-up: ${message}`, hints: { ...hints, stuck } }
   }
   const setUp = (await workAsItStands(storyId, state, ports))?.tree ?? ''
-  const done = { at: ports.clock.now(), kind: 'set-up', storyId, usage: first.usage, cutShort: true } as const
+  const done = {
+    at: ports.clock.now(),
+    kind: 'set-up',
+    ...idOf(attempt),
+    usage: first.usage,
+    cutShort: true,
+  } as const
   const left = recordSession(state, done, limits)
   const over = exhaustedBudget(left, limits)
   if (over !== null)
@@ -72,20 +79,21 @@ export function hasSucceeded({ status, hints }: Session): boolean {
 /** Checks what the session left, and gives the candidate for the gates, or the failure. */
 export async function guard(attempt: AttemptIn<'worked'>, context: StepContext): Promise<StepResult> {
   const { storyId, session } = attempt
+  const id = idOf(attempt)
   const inspection = await inspect(attempt, context)
-  if (inspection.kind === 'refused') return { kind: 'refused', storyId, failure: inspection.failure }
+  if (inspection.kind === 'refused') return { kind: 'refused', ...id, failure: inspection.failure }
   const candidate = {
     ...inspection.candidate,
     empty: inspection.candidate.empty || (await isSetUpAlone(attempt, context)),
     ...((await isAsItWasRed(attempt, context)) ? { wasRed: true as const } : {}),
   }
   const unfixed = candidate.empty ? unfixedGate(storyId, context.state) : null
-  if (unfixed !== null) return { kind: 'refused', storyId, failure: unfixed }
+  if (unfixed !== null) return { kind: 'refused', ...id, failure: unfixed }
   const isAllowed = !candidate.empty || (context.limits.finalVerification && session.hints.done)
   const { touched } = inspection
-  if (isAllowed) return { kind: 'guarded', storyId, candidate, ...(touched === undefined ? {} : { touched }) }
+  if (isAllowed) return { kind: 'guarded', ...id, candidate, ...(touched === undefined ? {} : { touched }) }
   const failure: Failure = { kind: 'empty-diff', summary: 'the session changed nothing', detail: '' }
-  return { kind: 'refused', storyId, failure }
+  return { kind: 'refused', ...id, failure }
 }
 
 /** The failure of an empty change where a gate was red because of the story: only a change can fix that. */
@@ -145,7 +153,20 @@ export async function stashAttempt(attempt: Attempt, { state, ports }: StepConte
   const from = left === undefined ? state : { ...state, green: attempt.base }
   const kept = isGone ? (state.kept[storyId] ?? null) : await workAsItStands(storyId, from, ports)
   await ports.repository.checkOut(state.green, null)
-  return { storyId, kept }
+  return { ...idOf(attempt), kept }
+}
+
+/** Measures a candidate, or saves the work of one that failed, and leaves a clean tree. */
+export async function enter(
+  attempt: AttemptIn<'gated' | 'failed'>,
+  context: StepContext,
+): Promise<StepResult> {
+  const { state, ports } = context
+  if (attempt.phase === 'failed')
+    return { kind: 'entered', lines: null, ...(await stashAttempt(attempt, context)) }
+  const lines = await ports.repository.linesWritten(attempt.base, attempt.candidate.commit)
+  await ports.repository.checkOut(state.green, null)
+  return { kind: 'entered', ...idOf(attempt), lines, kept: null }
 }
 
 /** The story's work after the guard's filter; null where there is none, or where it cannot be read. */

@@ -54,6 +54,7 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
     // Work and record of a removed story go, too: its id may be used again.
     kept: inPlan(state.kept, prd),
     records: inPlan(state.records, prd),
+    ...(state.contests === undefined ? {} : { contests: inPlan(state.contests, prd) }),
     ...(state.splits === undefined ? {} : { splits: inPlan(state.splits, prd) }),
     ...(people === null ? {} : { pageEdited: people.page }),
   }

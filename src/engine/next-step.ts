@@ -2,6 +2,7 @@
 
 import { needsJudge } from './attempt-events.ts'
 import { openUntil } from './breaker.ts'
+import { contestedStory, nextSlot, staleContest, storyToDecide } from './contests.ts'
 import { describeCompletion } from './how-passed.ts'
 import {
   agentsRestUntil,
@@ -14,9 +15,9 @@ import {
   jobsAllowed,
   MAX_IDLE_JOBS,
 } from './limits.ts'
-import type { Attempt } from './model/attempt.ts'
+import { type Attempt, hasCandidate } from './model/attempt.ts'
 import type { Outcome, Story } from './model/feature.ts'
-import { isDispatched, openAttempt } from './model/job.ts'
+import { attemptsAt, isDispatched, openAttempt } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, Ending, Job, State } from './model/state.ts'
 import type { Step } from './model/step.ts'
@@ -27,17 +28,19 @@ import { unmetOutOfScope } from './prd/scope.ts'
 import { inScope, pickStory, remaining } from './prd/select.ts'
 
 /**
- * The next step as data. Every reachable state leads to `stop` in a finite number of steps (test/unit/engine). `beside`: stories
+ * The next step as data. Every reachable state leads to `stop` in a finite number of steps (test/unit/engine). `beside`: attempts
  * that are in work already; stories that are known to change the same files wait for them.
  */
-export function nextStep(state: State, limits: Limits, now: number, beside: readonly Story[] = []): Step {
+export function nextStep(state: State, limits: Limits, now: number, beside: State['attempts'] = {}): Step {
   const { job } = state
   const { branch, landing, ready } = job
   const attempt = openAttempt(state)
   if (job.ending !== null) return nextStepOfEnding(job, job.ending, limits, now)
-  if (attempt !== null) return nextStepOfAttempt(attempt, limits)
+  if (attempt !== null) return nextStepOfAttempt(attempt, state, limits)
   if (job.halted?.kind === 'error') return conclude('error', job.halted.summary)
   if (job.halted !== null) return conclude('interrupted', 'cancelled; the state is saved')
+  const stale = branch.kind === 'moved' ? storyToDecide(state) : staleContest(state, limits)
+  if (stale !== null && landing === null) return { kind: 'decide', storyId: stale }
   // Gates run on what people pushed, so `prepare` comes first.
   if (branch.kind === 'moved' && (landing === null || landing === 'join'))
     return ready.prepared ? { kind: 'join', theirs: branch.head } : { kind: 'prepare' }
@@ -47,6 +50,8 @@ export function nextStep(state: State, limits: Limits, now: number, beside: read
   if (branch.kind === 'gone' && job.takesBranch && !wasComplete) return { kind: 'restore' }
 
   const verdict = outcomeOf(state, limits, now)
+  const undecided = verdict !== null && CHOOSES_FIRST.has(verdict.outcome) ? storyToDecide(state) : null
+  if (undecided !== null) return { kind: 'decide', storyId: undecided }
   if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
   const wanted = nextPlanTarget(state)
   const isDone = wanted === null && remaining(state.prd, state.control.scope).length === 0
@@ -63,14 +68,21 @@ export function nextStep(state: State, limits: Limits, now: number, beside: read
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
   if (wanted !== null) return { kind: 'plan', split: wanted === '' ? null : wanted }
   const asked = workable(state)
-  const isFree = canBeginBeside(state, beside)
-  const story = pickStory(
-    state.prd,
-    (one) => asked(one) && isFree(one) && openUntil(state.records[one.id], now) === null,
-  )
+  const inWork = { ...state, attempts: beside }
+  const others = state.prd.userStories.filter(({ id }) => attemptsAt(inWork, id).length > 0)
+  const mayBegin = canBeginBeside(state, others)
+  // Candidates of one story may be made side by side.
+  const isFree = (one: Story) =>
+    asked(one) && nextSlot(inWork, one, limits) !== null && (others.includes(one) || mayBegin(one))
+  const story =
+    contestedStory(state, isFree) ??
+    pickStory(state.prd, (one) => isFree(one) && openUntil(state.records[one.id], now) === null)
   if (story === null) return { kind: 'verify' }
   return landing === null ? { kind: 'reserve', storyId: story.id } : concludeLanding(state)
 }
+
+/** Where a run ends at a limit, or for good, the candidates that are there are chosen from first. */
+const CHOOSES_FIRST: ReadonlySet<Outcome> = new Set<Outcome>(['budget', 'max-iterations', 'stuck'])
 
 /** A job that only lands what others did begins no work: the next job claims the next step. */
 function concludeLanding(state: State): Step {
@@ -80,7 +92,11 @@ function concludeLanding(state: State): Step {
 }
 
 /** An attempt in work is always finished or returned, whatever else happens. */
-function nextStepOfAttempt(attempt: Attempt, limits: Limits): Step {
+function nextStepOfAttempt(attempt: Attempt, { green }: State, limits: Limits): Step {
+  const isOneOf = attempt.slot !== undefined
+  if (isOneOf && (attempt.phase === 'gated' || attempt.phase === 'failed')) return { kind: 'enter', attempt }
+  if (attempt.chosen === true && hasCandidate(attempt) && attempt.base !== green)
+    return { kind: 'rebase', attempt, onto: green }
   switch (attempt.phase) {
     case 'reserved':
       return { kind: 'agent', attempt }

@@ -3,6 +3,7 @@
 import { excerpt } from '../system/excerpt.ts'
 import { markRunArchived, withoutPending } from './archive-stories.ts'
 import {
+  enter,
   guard,
   type StepContext,
   type StepResult,
@@ -17,7 +18,7 @@ import { askExpectation, askJudge, gatesBeforeJudge, verifyWhole } from './gatin
 import { openLastStoryRoom, withReuseKeys } from './gating/reuse.ts'
 import { released } from './job-end.ts'
 import { continuesByItself, endOfWork } from './limits.ts'
-import type { AttemptIn } from './model/attempt.ts'
+import { type AttemptIn, idOf } from './model/attempt.ts'
 import type { Event, RevertedStory, SpentUsage } from './model/event.ts'
 import { OUTPUT_BYTES } from './model/gate-output.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -110,6 +111,8 @@ const ACTS: Acts = {
   gates: ({ attempt }, context) => gate(attempt, context),
   judge: ({ attempt }, context) => judge(attempt, context),
   accept: ({ attempt }, context) => accept(attempt, context),
+  enter: ({ attempt }, context) => enter(attempt, context),
+  decide: async ({ storyId }) => ({ kind: 'decided', storyId }),
   reject: async ({ attempt }, context) => ({ kind: 'rejected', ...(await stashAttempt(attempt, context)) }),
   return: async ({ attempt }, context) => ({ kind: 'returned', ...(await stashAttempt(attempt, context)) }),
   wait: ({ until }, context) => wait(until, context),
@@ -148,14 +151,15 @@ async function prepare({ state, ports }: StepContext): Promise<StepResult> {
 
 /** Prepares a lane before its first session, and when a lockfile changed; gives the failure, or null. */
 async function preparedLane(
-  { base, inLane, storyId }: AttemptIn<'reserved'>,
+  attempt: AttemptIn<'reserved'>,
   context: StepContext,
 ): Promise<StepResult | null> {
+  const { base, inLane } = attempt
   if (inLane === undefined) return null
   await context.ports.repository.checkOut(base, null)
   const done = await prepare(context)
   // A `prepare` that was cut short says nothing about the project, and the session does not begin either.
-  return done.kind === 'failed' && !context.ports.signal.aborted ? { ...done, storyId } : null
+  return done.kind === 'failed' && !context.ports.signal.aborted ? { ...done, attempt: idOf(attempt) } : null
 }
 
 /** `state` is the run as it will be when the commit below the candidate has landed. */
@@ -163,11 +167,11 @@ async function rebase(
   attempt: Extract<Step, { kind: 'rebase' }>['attempt'],
   { state, ports }: StepContext,
 ): Promise<StepResult> {
-  const { storyId } = attempt
+  const id = idOf(attempt)
   const built = await ports.repository.rebase(state, attempt)
-  if ('conflict' in built) return { kind: 'conflicted', storyId, failure: built.conflict }
+  if ('conflict' in built) return { kind: 'conflicted', ...id, failure: built.conflict }
   await ports.repository.checkOut(built.candidate.commit, null)
-  return { kind: 'rebased', storyId, base: state.green, candidate: built.candidate }
+  return { kind: 'rebased', ...id, base: state.green, candidate: built.candidate }
 }
 
 async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promise<StepResult> {
@@ -193,18 +197,16 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     held = again.paths
     return [...results, ...again.results]
   })
-  return { kind: 'gated', storyId, commit, gates, ...(held.length === 0 ? {} : { paths: held }) }
+  return { kind: 'gated', ...idOf(attempt), commit, gates, ...(held.length === 0 ? {} : { paths: held }) }
 }
 
-async function judge(
-  { storyId, candidate, gates, base, paths = [] }: AttemptIn<'gated'>,
-  context: StepContext,
-): Promise<StepResult> {
+async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise<StepResult> {
+  const { storyId, candidate, gates, base, paths = [] } = attempt
   const about = { stories: [storyId], gates }
   const { verdict, usage } = candidate.empty
     ? await askJudge({ ...about, isUnchanged: true }, candidate.commit, context)
     : await askExpectation(about, { from: base, to: candidate.commit, paths }, context)
-  return { kind: 'judged', storyId, verdict, usage }
+  return { kind: 'judged', ...idOf(attempt), verdict, usage }
 }
 
 /** The pipeline steps behind the commit run before the story passes. They cannot change the commit. */
@@ -212,13 +214,18 @@ async function accept(
   attempt: AttemptIn<'gated' | 'judged'>,
   { state, limits, ports, now }: StepContext,
 ): Promise<StepResult> {
-  const { storyId, candidate, inLane } = attempt
+  const { candidate, inLane, chosen } = attempt
   const { agent, repository, signal } = ports
   // The checkout is the green commit's, and no session works in it.
-  if (inLane === true) await repository.checkOut(candidate.commit, null)
+  if (inLane === true || chosen === true) await repository.checkOut(candidate.commit, null)
   const { timeoutMs } = sessionBounds(state, limits, now)
   const after = await agent.afterwards?.(state, attempt, timeoutMs, signal)
-  return { kind: 'accepted', storyId, commit: candidate.commit, ...(after === undefined ? {} : { after }) }
+  return {
+    kind: 'accepted',
+    ...idOf(attempt),
+    commit: candidate.commit,
+    ...(after === undefined ? {} : { after }),
+  }
 }
 
 async function open({ state, ports, now }: StepContext): Promise<StepResult> {

@@ -1,7 +1,7 @@
 // Appends sessions to the list of the state: their agent and model, and the estimate for a lost one. Pure.
 
 import { chooseAgent } from './limits.ts'
-import type { Attempt, Session } from './model/attempt.ts'
+import { type Attempt, type AttemptId, attemptKey, idOf, type Session } from './model/attempt.ts'
 import { groupBy } from './model/each-once.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { State } from './model/state.ts'
@@ -28,6 +28,7 @@ export type Spending = {
   at: number
   kind: SessionKind
   storyId: string | null
+  slot?: number
   usage: Usage
   others?: Session['others']
   cutShort?: boolean
@@ -52,21 +53,28 @@ export function recordSession(state: State, spending: Spending, limits: Limits):
 /** Appends a session of a lost job, by its recorded or reserved usage; its agent and model are not known. */
 export function recordLostSession(
   state: State,
-  storyId: string | null,
+  of: AttemptId | null,
   usage: Usage,
   kind: SessionKind = 'run',
 ): State {
-  const attempt = storyId === null ? undefined : state.attempts[storyId]
-  const at = attempt?.startedAt ?? state.job.startedAt
-  const lost = { at, kind, storyId, usage, cutShort: true }
+  const id = of === null ? { storyId: null } : idOf(of)
+  const at = attemptOf(state, id)?.startedAt ?? state.job.startedAt
+  const lost = { at, kind, ...id, usage, cutShort: true }
   return withEntries(state, [entryOf(state, lost, { agent: null, model: null, version: '' })])
+}
+
+/** The attempt in work that a session belongs to. */
+function attemptOf({ attempts }: State, { storyId, slot }: Pick<Spending, 'storyId' | 'slot'>) {
+  if (storyId === null) return undefined
+  return attempts[attemptKey(slot === undefined ? { storyId } : { storyId, slot })]
 }
 
 type Owner = Pick<SessionEntry, 'agent' | 'model'>
 
 /** The agent and model of a session. For a judge or planner they were chosen when it began. */
-function ownerOf(state: State, { kind, storyId, usage, at }: Spending, limits: Limits): Owner {
-  const attempt = kind === 'run' && storyId !== null ? state.attempts[storyId] : undefined
+function ownerOf(state: State, spending: Spending, limits: Limits): Owner {
+  const { kind, usage, at } = spending
+  const attempt = kind === 'run' ? attemptOf(state, spending) : undefined
   const which = attempt?.agent ?? chooseAgent(state, limits, at - usage.agentSeconds * 1000)
   if (which === 'fallback' && limits.fallback !== null) return { agent: limits.fallback, model: null }
   if (attempt?.model !== undefined) return { agent: limits.agent, model: attempt.model }
@@ -80,15 +88,12 @@ function limitOwners({ sessions }: State, owner: Owner): Owner {
   return isKnown || rows.length < MOST_NAMES ? owner : { agent: 'other', model: null }
 }
 
-function entryOf(
-  { attempts, prd }: State,
-  { storyId, kind, usage, at, cutShort }: Spending,
-  owner: Owner & { version?: string },
-): SessionEntry {
-  const attempt = storyId === null ? undefined : attempts[storyId]
+function entryOf(state: State, spending: Spending, owner: Owner & { version?: string }): SessionEntry {
+  const { storyId, kind, usage, at, cutShort } = spending
+  const attempt = attemptOf(state, spending)
   return {
     storyId,
-    iteration: attempt?.iteration ?? prd.run.iterations,
+    iteration: attempt?.iteration ?? state.prd.run.iterations,
     attempt: attempt?.startedAt ?? null,
     kind,
     version: VERSION,

@@ -16,6 +16,7 @@ import {
   worked,
 } from './attempt-events.ts'
 import { accepted, rejected, returned } from './attempt-outcome.ts'
+import { decided, entered } from './best-of.ts'
 import {
   diverged,
   joined,
@@ -85,6 +86,8 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     gated,
     judged,
     accepted,
+    entered,
+    decided,
     rejected,
     returned,
     verified,
@@ -99,8 +102,8 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     reported,
     interrupted: cutShort,
     'out-of-time': cutShort,
-    failed: (state, { summary, fix, storyId }) =>
-      haltWithError(storyId === undefined ? state : refund(state, storyId, 'limit', summary), summary, fix),
+    failed: (state, { summary, fix, attempt }) =>
+      haltWithError(attempt === undefined ? state : refund(state, attempt, 'limit', summary), summary, fix),
   }
 
 function opened(state: State, { green, github, context }: Events['opened']): State {

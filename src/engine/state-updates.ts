@@ -1,7 +1,7 @@
 // Small changes of a state, which the reducers are made of. Pure.
 
 import { closedBreaker } from './breaker.ts'
-import type { Attempt } from './model/attempt.ts'
+import { type Attempt, type AttemptId, attemptKey } from './model/attempt.ts'
 import type { Prd, Story } from './model/feature.ts'
 import { type GateResult, isRed, isService } from './model/gate.ts'
 import type { AfterSteps } from './model/pipeline-step.ts'
@@ -31,11 +31,11 @@ export function haltWithError(state: State, summary: string, fix: string): State
 }
 
 export function withAttempt(state: State, attempt: Attempt): State {
-  return { ...state, attempts: { ...state.attempts, [attempt.storyId]: attempt } }
+  return { ...state, attempts: { ...state.attempts, [attemptKey(attempt)]: attempt } }
 }
 
-export function withoutAttempt(state: State, storyId: string): State {
-  return { ...state, attempts: without(state.attempts, storyId) }
+export function withoutAttempt(state: State, id: AttemptId): State {
+  return { ...state, attempts: without(state.attempts, attemptKey(id)) }
 }
 
 export function without<T>(all: Record<string, T>, id: string): Record<string, T> {
@@ -108,13 +108,15 @@ export function chargeIteration(
   summary: string,
   at: number,
 ): State {
+  // The sessions of a chosen candidate, and of the others, were counted when each was done.
+  if (attempt.chosen === true) return recordAttemptTime(state, attempt, result, summary, at)
   const run = { ...state.prd.run, iterations: state.prd.run.iterations + 1, currentStoryId: null }
   const control = { ...state.control, limited: 0 }
   const paid = incrementCount({ ...state, control, prd: { ...state.prd, run } }, 'iterations')
   return recordAttemptTime(paid, attempt, result, summary, at)
 }
 
-/** Appends the attempt to the timeline, and adds its time to the story's record. */
+/** Appends the attempt to the timeline, and adds its time to the story's record. A chosen candidate has an entry, which moves. */
 export function recordAttemptTime(
   state: State,
   attempt: Attempt,
@@ -141,7 +143,22 @@ export function recordAttemptTime(
     ...(attempt.phase === 'failed' ? { kind: attempt.failure.kind } : {}),
     ...(attempt.model === undefined ? {} : { model: attempt.model }),
   }
-  return withRecord(appendTimeline(state, entry), storyId, (record) => ({ ...record, ms: record.ms + ms }))
+  const before = attempt.chosen === true ? state.timeline.find(isEntryOf(attempt)) : undefined
+  const timeline = before === undefined ? state.timeline : state.timeline.filter((one) => one !== before)
+  const more = ms - (before?.ms ?? 0)
+  return withRecord(appendTimeline({ ...state, timeline }, entry), storyId, (record) => ({
+    ...record,
+    ms: record.ms + more,
+  }))
+}
+
+/** Tells the timeline's entry of an attempt that was one of several candidates. */
+function isEntryOf(attempt: Attempt): (entry: TimelineEntry) => boolean {
+  return ({ result, storyId, iteration, startedAt }) =>
+    result === 'candidate' &&
+    storyId === attempt.storyId &&
+    iteration === attempt.iteration &&
+    startedAt === attempt.startedAt
 }
 
 export function appendTimeline(state: State, entry: TimelineEntry): State {

@@ -3,7 +3,7 @@
 import { countPasses } from '../engine/how-passed.ts'
 import type { Attempt } from '../engine/model/attempt.ts'
 import type { Outcome } from '../engine/model/feature.ts'
-import { isDispatched, isUngated, openAttempt, withConclusion } from '../engine/model/job.ts'
+import { attemptsAt, isDispatched, isUngated, openAttempt, withConclusion } from '../engine/model/job.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Step } from '../engine/model/step.ts'
 import { oneLine } from '../engine/model/text.ts'
@@ -24,7 +24,7 @@ export function attemptInWork(state: State): Attempt | null {
 
 /** Whether a session, or what comes behind it, is about this story now. */
 export function isStoryInWork(state: State, id: string): boolean {
-  return outcomeNow(state) === null && state.attempts[id] !== undefined
+  return outcomeNow(state) === null && attemptsAt(state, id).length > 0
 }
 
 /** Ids of the stories that a person has to look at. */
@@ -153,7 +153,7 @@ function describeNextStep(step: Step | null): string {
 function describeWork(state: State): string[] {
   const attempt = openAttempt(state)
   const blocked = describeBlocked(state)
-  const ids = Object.keys(state.attempts).map((id) => oneLine(id, 64))
+  const ids = [...new Set(Object.values(state.attempts).map(({ storyId }) => oneLine(storyId, 64)))]
   if (ids.length > 1) return [`${joinIds(ids)} are in work`, blocked]
   if (attempt !== null) {
     const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : ''

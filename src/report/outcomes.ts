@@ -116,6 +116,7 @@ export const RESULTS: Readonly<Record<TimelineEntry['result'], ResultRow>> = {
   passed: { sign: '✅', word: 'passed', mark: '✔', colour: 'green' },
   rejected: { sign: '❌', word: 'rejected', mark: '✘', colour: 'red' },
   returned: { sign: '↩️', word: 'given back', mark: '↩', colour: 'yellow' },
+  candidate: { sign: '🔹', word: 'one candidate of several', mark: '◆', colour: 'yellow' },
   reset: { sign: '🔁', word: 'reset', mark: '↺', colour: 'yellow' },
 }
 

@@ -3,6 +3,7 @@
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import type { Failure } from '../engine/model/attempt.ts'
 import { gateFindings } from '../engine/model/gate.ts'
+import { attemptsAt } from '../engine/model/job.ts'
 import type { State } from '../engine/model/state.ts'
 import { iterationsOf } from '../engine/model/usage-totals.ts'
 import { isTooLarge } from '../engine/planning/plan-events.ts'
@@ -37,8 +38,8 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
 
 /** As `ralph log --attempt` counts them: all that ever were, where a retry begins to count anew. */
 function numberedAttempts(state: State, id: string) {
-  const { records, attempts } = state
-  let number = (records[id]?.attempts ?? 0) - (attempts[id] === undefined ? 0 : 1)
+  const inWork = attemptsAt(state, id).filter(({ chosen }) => chosen !== true).length
+  let number = (state.records[id]?.attempts ?? 0) - inWork
   const tried = iterationsOf(state).filter(({ storyId }) => storyId === id)
   return tried
     .toReversed()

@@ -9,7 +9,7 @@ import { services, serviceVariables } from './service-settings.ts'
 import { type SettingRow, type Surface, settingGroup, settingRow, type ValueOf } from './setting.ts'
 import * as names from './setting-names.ts'
 import { pipelineName, steps } from './step-settings.ts'
-import { breaker, commits, ladder, model, notify, prices } from './structures.ts'
+import { breaker, candidates, commits, ladder, model, notify, prices } from './structures.ts'
 import * as v from './values.ts'
 
 /** What a job may do. From `claim` on: the jobs of `isolation: separate-job`, and `join`, which ends a wave. */
@@ -280,6 +280,11 @@ export const table = {
     v.integer({ most: 256 }),
     'Stories worked on at the same time by `ralph run`, 1 to 256; the action works on one at a time.',
     { default: 1 },
+  ),
+  candidates: trust(
+    candidates,
+    'Sessions on one story from the same commit, 1 to 10, of which the gates choose the smallest green change. Or a YAML map: default, fromAttempt, and tags (tag to number).',
+    { default: { run: 1, fromAttempt: 1, byTag: {} }, standard: '1' },
   ),
 
   steps: file(

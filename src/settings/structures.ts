@@ -100,6 +100,31 @@ const rungs = z
 /** By a story's tag; it replaces the run's own ladder. */
 export const ladder = v.mapOf(rungs)
 
+/** More sessions on one story cost more than they find. */
+const MOST_CANDIDATES = 10
+const candidateCount = v.integer({ most: MOST_CANDIDATES })
+
+/** How many sessions make candidates for an attempt of a story: one number, or by tag, and from which attempt on. */
+export const candidates = z
+  .pipe(
+    z.union(
+      [
+        candidateCount,
+        v.structure({
+          default: v.orNull(candidateCount),
+          fromAttempt: v.orNull(v.integer()),
+          tags: v.orNull(v.mapOf(candidateCount)),
+        }),
+      ],
+      v.expects('a number of sessions, or default, fromAttempt and tags', 'write a number'),
+    ),
+    z.transform((found) => {
+      if (typeof found === 'number') return { run: found, fromAttempt: 1, byTag: {} }
+      return { run: found.default ?? 1, fromAttempt: found.fromAttempt ?? 1, byTag: found.tags ?? {} }
+    }),
+  )
+  .register(v.kinds, { kind: 'map' })
+
 /** The model for each kind of session; null: the agent's own choice. `rungs`: a story climbs them, `run` is the first. */
 type ModelByMode = Readonly<
   Record<'run' | 'plan' | 'verify' | 'setup', string | null> & { rungs?: readonly string[] }

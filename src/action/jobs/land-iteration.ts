@@ -84,7 +84,7 @@ function lostIteration(state: State, { work, cancelled }: Received): State {
   if (attempt === null) return { ...judged, job }
   const usage = work?.session?.usage
   if (usage === undefined) return { ...takeOver(judged), job }
-  const paid = recordLostSession(judged, attempt.storyId, usage)
+  const paid = recordLostSession(judged, attempt, usage)
   const refunded = refundAll(
     paid,
     cancelled ? 'interrupted' : 'lost',

@@ -2,6 +2,7 @@
 
 import { requestArchive } from '../archive-stories.ts'
 import { closedBreaker } from '../breaker.ts'
+import { withoutContests } from '../contests.ts'
 import { resetWaits } from '../limits.ts'
 import type { Command } from '../model/event.ts'
 import type { Scope, Story } from '../model/feature.ts'
@@ -66,7 +67,7 @@ function effect(state: State, command: Command): State {
         blocked: false,
       }))
       const why = command.guidance === '' ? '' : `: ${command.guidance}`
-      const whole = command.stories.reduce(withoutSplit, skipped)
+      const whole = withoutContests(command.stories.reduce(withoutSplit, skipped), command.stories)
       return resumeRun(replaceNotes(whole, command.stories, () => `skipped${why}`, command.guidance))
     }
     case 'note':
@@ -153,16 +154,16 @@ function retryNote({ failure }: StoryRecord): string {
 /** Discards the saved work of these stories: their next attempts begin at the green commit. */
 function withoutWork(state: State, ids: readonly string[]): State {
   const kept = Object.entries(state.kept).filter(([id]) => !ids.includes(id))
-  const attempts = Object.entries(state.attempts).map(([id, attempt]) => [
-    id,
-    ids.includes(id) ? { ...attempt, unwanted: true } : attempt,
+  const attempts = Object.entries(state.attempts).map(([key, attempt]) => [
+    key,
+    ids.includes(attempt.storyId) ? { ...attempt, unwanted: true } : attempt,
   ])
   const records = Object.entries(state.records).map(([id, record]) => {
     const { redTree: _, ...fresh } = record
     return [id, ids.includes(id) ? fresh : record]
   })
   return {
-    ...state,
+    ...withoutContests(state, ids),
     kept: Object.fromEntries(kept),
     attempts: Object.fromEntries(attempts),
     records: Object.fromEntries(records),

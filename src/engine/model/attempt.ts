@@ -89,8 +89,12 @@ export const Reservation = z.object({
 
 const Reserved = z.object({
   storyId: z.string(),
-  /** 1-based, counted by story. */
+  /** Which of several candidates for the story it makes, from 1 on; left out where it makes the only one. */
+  slot: z.exactOptional(z.number()),
+  /** 1-based, counted by story. Candidates for the same choice have the same number. */
   number: z.number(),
+  /** The number of the story's sessions until then, where several sessions make candidates. */
+  ordinal: z.exactOptional(z.number()),
   iteration: z.number(),
   agent: z.enum(['first', 'fallback']),
   /** The model of the ladder that it works with; left out without a ladder. */
@@ -107,6 +111,8 @@ const Reserved = z.object({
   inLane: z.exactOptional(z.literal(true)),
   /** The worker of a wave that has it in work; left out: any worker may go on with its candidate. */
   worker: z.exactOptional(z.string()),
+  /** The gates chose it among several candidates, whose sessions are charged already. */
+  chosen: z.exactOptional(z.literal(true)),
   phase: z.literal('reserved'),
 })
 const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session })
@@ -127,6 +133,17 @@ const Gated = z.extend(Guarded, {
   paths: z.exactOptional(z.array(z.string())),
 })
 
+const Failed = z.extend(Worked, {
+  phase: z.literal('failed'),
+  testsOnly: z.exactOptional(z.literal(true)),
+  remarks: z.array(z.string()),
+  gates: z.array(GateResult),
+  failure: Failure,
+})
+
+/** An attempt whose gates have run, or that failed before: one of the candidates to choose from. */
+export const AttemptDone = z.discriminatedUnion('phase', [Gated, Failed])
+
 /** An iteration in work. It is saved before the agent starts, so that a crash cannot hide its cost. */
 export type Attempt = z.infer<typeof Attempt>
 export const Attempt = z.discriminatedUnion('phase', [
@@ -136,13 +153,7 @@ export const Attempt = z.discriminatedUnion('phase', [
   Gated,
   /** It changed nothing, or changed what gates expect, and an independent judge agrees. */
   z.extend(Gated, { phase: z.literal('judged') }),
-  z.extend(Worked, {
-    phase: z.literal('failed'),
-    testsOnly: z.exactOptional(z.literal(true)),
-    remarks: z.array(z.string()),
-    gates: z.array(GateResult),
-    failure: Failure,
-  }),
+  Failed,
   /** It ended without being charged. */
   z.extend(Reserved, {
     phase: z.literal('returned'),
@@ -154,6 +165,18 @@ export const Attempt = z.discriminatedUnion('phase', [
     message: z.string(),
   }),
 ])
+
+/** Tells attempts apart that are in work at the same time. */
+export type AttemptId = { storyId: string; slot?: number }
+
+export function idOf({ storyId, slot }: AttemptId): AttemptId {
+  return slot === undefined ? { storyId } : { storyId, slot }
+}
+
+/** The attempt's key in the state: the story's id, which has no `#`, and the slot. */
+export function attemptKey({ storyId, slot }: AttemptId): string {
+  return slot === undefined ? storyId : `${storyId}#${slot}`
+}
 
 /** An attempt whose candidate is built and not landed. */
 export type AttemptWithCandidate = AttemptIn<'guarded' | 'gated' | 'judged'>

@@ -1,6 +1,6 @@
 // Events of a run and commands of people. `reduce` turns them into state.
 
-import type { Candidate, Failure, Session } from './attempt.ts'
+import type { AttemptId, Candidate, Failure, Session } from './attempt.ts'
 import type { Prd, StoryEvidence } from './feature.ts'
 import type { GateResult } from './gate.ts'
 import type { AfterSteps } from './pipeline-step.ts'
@@ -83,23 +83,27 @@ export type Event = {
   /** `github`: what was learned of pull request and comment since the last save. */
   | { kind: 'reserved'; storyId: string; worker?: string; github?: Partial<GithubIds> }
   /** A worker takes a free attempt, or (null) leaves its own to any other. */
-  | { kind: 'assigned'; storyId: string; worker: string | null }
+  | (AttemptId & { kind: 'assigned'; worker: string | null })
   /** A worker has to end in the middle of an attempt. */
-  | { kind: 'abandoned'; storyId: string; why: string; spent: SpentUsage | null }
-  | { kind: 'worked'; storyId: string; session: Session }
+  | (AttemptId & { kind: 'abandoned'; why: string; spent: SpentUsage | null })
+  | (AttemptId & { kind: 'worked'; session: Session })
   /** `touched`: the files that it changes, or their folders; of an attempt beside others alone. */
-  | { kind: 'guarded'; storyId: string; candidate: Candidate; touched?: readonly string[] }
-  | { kind: 'refused'; storyId: string; failure: Failure }
+  | (AttemptId & { kind: 'guarded'; candidate: Candidate; touched?: readonly string[] })
+  | (AttemptId & { kind: 'refused'; failure: Failure })
   /** The candidate was rebased onto another commit; its gates have to run again. */
-  | { kind: 'rebased'; storyId: string; base: string; candidate: Candidate }
+  | (AttemptId & { kind: 'rebased'; base: string; candidate: Candidate })
   /** Its change conflicts with what landed meanwhile. */
-  | { kind: 'conflicted'; storyId: string; failure: Failure }
+  | (AttemptId & { kind: 'conflicted'; failure: Failure })
   /** `paths`: files that were put back to their earlier version for the second run of the gates. */
-  | { kind: 'gated'; storyId: string; commit: string; gates: GateResult[]; paths?: string[] }
-  | { kind: 'judged'; storyId: string; verdict: Verdict; usage: Usage }
-  | { kind: 'accepted'; storyId: string; commit: string; after?: AfterSteps }
-  | { kind: 'rejected'; storyId: string; kept: SavedWork | null }
-  | { kind: 'returned'; storyId: string; kept: SavedWork | null }
+  | (AttemptId & { kind: 'gated'; commit: string; gates: GateResult[]; paths?: string[] })
+  | (AttemptId & { kind: 'judged'; verdict: Verdict; usage: Usage })
+  | (AttemptId & { kind: 'accepted'; commit: string; after?: AfterSteps })
+  /** One of several candidates is done. `lines`: how many its change wrote; null where it failed, and `kept` is its work. */
+  | (AttemptId & { kind: 'entered'; lines: number | null; kept: SavedWork | null })
+  /** The run cannot go on with further candidates for this story: it is chosen among those that are there. */
+  | { kind: 'decided'; storyId: string }
+  | (AttemptId & { kind: 'rejected'; kept: SavedWork | null })
+  | (AttemptId & { kind: 'returned'; kept: SavedWork | null })
   | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }
   | { kind: 'planned'; split: string | null; proposal: Proposal; usage: Usage }
   | { kind: 'concluded'; conclusion: Conclusion }
@@ -125,8 +129,8 @@ export type Event = {
   | { kind: 'push-refused'; summary: string }
   | { kind: 'push-expired'; summary: string }
   | { kind: 'out-of-time'; spent: SpentUsage | null }
-  /** `storyId`: the attempt that cannot begin; it is returned uncharged. */
-  | { kind: 'failed'; summary: string; fix: string; storyId?: string }
+  /** `attempt`: the one that cannot begin; it is returned uncharged. */
+  | { kind: 'failed'; summary: string; fix: string; attempt?: AttemptId }
 )
 
 export type EventOf<K extends Event['kind']> = Extract<Event, { kind: K }>
@@ -163,6 +167,8 @@ export const EVENTS = {
   gated: PASSING,
   judged: PASSING,
   accepted: DURABLE,
+  entered: DURABLE,
+  decided: DURABLE,
   rejected: DURABLE,
   returned: DURABLE,
   verified: { durable: true, landed: true, shared: true },

@@ -43,6 +43,11 @@ export function attemptInCheckout({ attempts }: Pick<State, 'attempts'>): Attemp
   return Object.values(attempts).find(({ inLane }) => inLane !== true) ?? null
 }
 
+/** The attempts at a story that are in work: several where they make candidates to choose from. */
+export function attemptsAt({ attempts }: Pick<State, 'attempts'>, storyId: string): Attempt[] {
+  return Object.values(attempts).filter((attempt) => attempt.storyId === storyId)
+}
+
 export function openAttempt({ attempts }: Pick<State, 'attempts'>): Attempt | null {
   return Object.values(attempts)[0] ?? null
 }

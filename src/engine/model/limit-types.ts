@@ -39,6 +39,8 @@ export type Limits = {
   models?: Readonly<Record<'run' | 'verify' | 'plan', string | null>>
   /** The model ladders: by the story's tag, and `run` for every other story; left out: no ladder. */
   ladders?: { run: readonly string[]; byTag: readonly (readonly [tag: string, rungs: readonly string[]])[] }
+  /** Candidates of a story's attempt, from its `fromAttempt`th on: by the story's tag, and `run` for every other; left out: one. */
+  candidates?: { run: number; byTag: readonly (readonly [tag: string, count: number])[]; fromAttempt: number }
   /** The job waits however long it takes, as on a laptop, where that costs nothing. */
   waits: boolean
   redispatch: boolean

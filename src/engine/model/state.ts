@@ -1,6 +1,6 @@
 // The durable state of a feature, version 5: one zod definition gives its type and its reader.
 import * as z from 'zod/mini'
-import { Attempt, Failure } from './attempt.ts'
+import { Attempt, AttemptDone, Failure } from './attempt.ts'
 import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
 import { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import { Circuits } from './pipeline-step.ts'
@@ -93,6 +93,21 @@ export const Lease = z.object({
   mark: z.string(),
 })
 
+/** Candidates for one story, each by a session of its own from the same base. The gates choose when `of` of them are done. */
+export type Contest = z.infer<typeof Contest>
+export const Contest = z.object({
+  of: z.number(),
+  base: z.string(),
+  done: z.array(
+    z.object({
+      attempt: AttemptDone,
+      /** How many lines its change wrote; null where it failed. */
+      lines: z.nullable(z.number()),
+      kept: z.nullable(SavedWork),
+    }),
+  ),
+})
+
 /** Requests of people and limits of the platform; kept over jobs (prd.json: run.control). */
 export type Control = z.infer<typeof Control>
 export const Control = z.object({
@@ -152,7 +167,8 @@ export const TimelineEntry = z.object({
   iteration: z.number(),
   storyId: z.string(),
   attempt: z.number(),
-  result: z.enum(['passed', 'rejected', 'returned', 'reset']),
+  /** `candidate`: one of several for a story is done; which one is chosen has an entry of its own. */
+  result: z.enum(['passed', 'rejected', 'returned', 'reset', 'candidate']),
   summary: z.string(),
   ms: z.number(),
   /** When it began and when it ended, epoch milliseconds; a reset has no beginning. */
@@ -265,7 +281,10 @@ export const State = z.object({
   baselineGates: z.exactOptional(z.record(z.string(), GateBaseline)),
   /** The screenshots of the baseline. */
   basePages: z.exactOptional(z.array(Screenshot)),
+  /** By `attemptKey`. */
   attempts: z.record(z.string(), Attempt),
+  /** Stories for which several candidates are made, by id. */
+  contests: z.exactOptional(z.record(z.string(), Contest)),
   kept: z.record(z.string(), SavedWork),
   records: z.record(z.string(), StoryRecord),
   control: Control,

@@ -17,6 +17,9 @@ export type Step =
   | { kind: 'gates'; attempt: AttemptIn<'guarded'> }
   | { kind: 'judge'; attempt: AttemptIn<'gated'> }
   | { kind: 'accept'; attempt: AttemptIn<'gated' | 'judged'> }
+  /** One of several candidates is done, and its work tree is free. */
+  | { kind: 'enter'; attempt: AttemptIn<'gated' | 'failed'> }
+  | { kind: 'decide'; storyId: string }
   | { kind: 'reject'; attempt: AttemptIn<'failed'> }
   | { kind: 'return'; attempt: AttemptIn<'returned'> }
   | { kind: 'wait'; until: number; reason: string }
@@ -67,6 +70,8 @@ export const STEPS = {
   gates: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'candidate' },
   judge: { parts: FROM_GATE, by: 'work', settles: false, looksAt: 'candidate' },
   accept: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  enter: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  decide: { parts: HOLDERS, by: null, settles: true, looksAt: null },
   reject: { parts: HOLDERS, by: null, settles: true, looksAt: null },
   return: { parts: HOLDERS, by: null, settles: true, looksAt: null },
   wait: { parts: HOLDERS, by: null, settles: false, looksAt: null },

@@ -1,7 +1,7 @@
 // The loop with several stories in work: one state, decisions one after the other, and the steps of attempts side by side.
 
 import { type JobEnd, notifyObservers, settleObservers } from '../loop.ts'
-import type { Attempt } from '../model/attempt.ts'
+import { type Attempt, attemptKey } from '../model/attempt.ts'
 import { EVENTS, type Event } from '../model/event.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { Lane, Ports } from '../model/ports.ts'
@@ -30,7 +30,7 @@ class Run {
   #state: State
   readonly #limits: Limits
   readonly #ports: Ports
-  /** Steps in work, by the story. */
+  /** Steps in work, by the attempt's key; lanes, too. */
   readonly #working = new Map<string, Promise<Performed>>()
   readonly #lanes = new Map<string, Lane>()
   readonly #free: Lane[] = []
@@ -44,7 +44,7 @@ class Run {
 
   async turns(): Promise<JobEnd> {
     for (;;) {
-      const ready = nextAttemptStep(this.#state, this.#limits, (id) => this.#working.has(id))
+      const ready = nextAttemptStep(this.#state, this.#limits, (one) => this.#working.has(attemptKey(one)))
       if (ready !== null) {
         await this.#begin(ready)
         continue
@@ -67,7 +67,6 @@ class Run {
 
   async #begin(step: AttemptStep): Promise<void> {
     const { attempt } = step
-    const { storyId } = attempt
     const lane = step.kind === 'accept' ? null : this.#laneOf(attempt)
     const state = step.kind === 'accept' ? this.#state : stateForStep(step, this.#state, attempt)
     // Without a lane it uses the run's own checkout, which is for one step at a time.
@@ -76,17 +75,18 @@ class Run {
     const performed = this.#performed(step, state, { ...this.#ports, ...lane, signal })
     // A rejection without a handler would end the process: the error is handled when this step's result is read.
     performed.catch(() => {})
-    this.#working.set(storyId, performed)
+    this.#working.set(attemptKey(attempt), performed)
   }
 
   /** The lane of an attempt; null where it was lost with another process. */
-  #laneOf({ storyId, phase }: Attempt): Lane | null {
-    const known = this.#lanes.get(storyId)
+  #laneOf(attempt: Attempt): Lane | null {
+    const { storyId, phase } = attempt
+    const known = this.#lanes.get(attemptKey(attempt))
     if (known !== undefined || phase !== 'reserved') return known ?? null
     const lane = this.#free.pop()
     if (lane === undefined) throw new Error(`no work tree is free for ${storyId}`)
     lane.takes(storyId)
-    this.#lanes.set(storyId, lane)
+    this.#lanes.set(attemptKey(attempt), lane)
     return lane
   }
 
@@ -113,15 +113,15 @@ class Run {
   }
 
   async #happened({ step, event }: Performed): Promise<void> {
-    if ('attempt' in step) this.#working.delete(step.attempt.storyId)
+    if ('attempt' in step) this.#working.delete(attemptKey(step.attempt))
     this.#state = reduce(this.#state, event, this.#limits)
     const { attempts, job } = this.#state
     // After the publish the lease is free, and the state belongs to the next run.
     if (EVENTS[event.kind].durable && job.ending?.published !== true)
       await this.#ports.store.save(this.#state)
-    for (const [storyId, lane] of this.#lanes) {
-      if (attempts[storyId] !== undefined) continue
-      this.#lanes.delete(storyId)
+    for (const [key, lane] of this.#lanes) {
+      if (attempts[key] !== undefined) continue
+      this.#lanes.delete(key)
       this.#free.push(lane)
     }
     await notifyObservers(this.#ports, (observer) => observer.event?.(event, this.#state))
@@ -132,14 +132,16 @@ class Run {
 export function stateForStep(step: Step, state: State, attempt: Attempt): State {
   if (step.kind === 'rebase')
     return { ...withOnlyAttempt(landedBefore(state, attempt.storyId), attempt), green: step.onto }
-  if (step.kind === 'guard') return withOnlyAttempt(landedBefore(state, attempt.storyId), attempt)
-  if (step.kind === 'agent') return withOnlyAttempt(withOthersReserved(state, attempt.storyId), attempt)
+  // One of several candidates stands in no train.
+  if (step.kind === 'guard' && attempt.slot === undefined)
+    return withOnlyAttempt(landedBefore(state, attempt.storyId), attempt)
+  if (step.kind === 'agent') return withOnlyAttempt(withOthersReserved(state, attempt), attempt)
   return withOnlyAttempt(state, attempt)
 }
 
 /** The estimates of the other sessions in work are no longer available to this one. */
-function withOthersReserved(state: State, storyId: string): State {
+function withOthersReserved(state: State, attempt: Attempt): State {
   return Object.values(state.attempts)
-    .filter((other) => other.storyId !== storyId && other.phase === 'reserved')
-    .reduce((sum, other) => recordLostSession(sum, other.storyId, reservedUsage(other)), state)
+    .filter((other) => attemptKey(other) !== attemptKey(attempt) && other.phase === 'reserved')
+    .reduce((sum, other) => recordLostSession(sum, other, reservedUsage(other)), state)
 }

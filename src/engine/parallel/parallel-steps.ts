@@ -1,7 +1,7 @@
 // What to do next where stories are worked on side by side: what each attempt needs, and whether another one begins. Pure.
 
 import { maxOpenAttempts, needsJudge } from '../attempt-events.ts'
-import { type Attempt, hasCandidate } from '../model/attempt.ts'
+import { type Attempt, type AttemptId, hasCandidate, idOf } from '../model/attempt.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
 import type { AttemptStep, Step } from '../model/step.ts'
@@ -13,10 +13,10 @@ import { baseFor, trainOf } from './train.ts'
 export function nextAttemptStep(
   state: State,
   limits: Limits,
-  isBusy: (storyId: string) => boolean,
+  isBusy: (attempt: Attempt) => boolean,
 ): AttemptStep | null {
   for (const attempt of Object.values(state.attempts)) {
-    const step = isBusy(attempt.storyId) ? null : stepOf(state, attempt, limits)
+    const step = isBusy(attempt) ? null : stepOf(state, attempt, limits)
     if (step !== null) return step
   }
   return null
@@ -29,8 +29,7 @@ export function nextAttemptStep(
 export function nextRunStep(state: State, limits: Limits, now: number): Step | null {
   const open = Object.values(state.attempts)
   if (open.length >= maxOpenAttempts(state, limits)) return null
-  const beside = state.prd.userStories.filter(({ id }) => state.attempts[id] !== undefined)
-  const step = nextStep(asCounted(state, open), limits, now, beside)
+  const step = nextStep(asCounted(state, open), limits, now, state.attempts)
   return open.length === 0 || step.kind === 'reserve' || step.kind === 'sync' ? step : null
 }
 
@@ -38,8 +37,8 @@ export function nextRunStep(state: State, limits: Limits, now: number): Step | n
 export type WorkerStep =
   | AttemptStep
   | Extract<Step, { kind: 'sync' | 'reserve' }>
-  | { kind: 'leave'; storyId: string }
-  | { kind: 'take'; storyId: string }
+  | { kind: 'leave'; id: AttemptId }
+  | { kind: 'take'; id: AttemptId }
 
 /**
  * The next step of this worker: of its own attempt, of a candidate without a worker, then another story. Null where there is
@@ -54,24 +53,30 @@ export function nextWorkerStep(
   const own = Object.values(state.attempts).find((attempt) => attempt.worker === worker)
   if (own !== undefined) {
     const step = stepOf(state, own, limits)
-    if (step !== null || hasCandidate(own)) return step ?? { kind: 'leave', storyId: own.storyId }
+    if (step !== null || hasCandidate(own)) return step ?? { kind: 'leave', id: idOf(own) }
   }
-  const left = trainOf(state).find(
-    (attempt) => attempt.worker === undefined && stepOf(state, attempt, limits) !== null,
+  const unowned = Object.values(state.attempts).filter(
+    (attempt) => hasCandidate(attempt) && attempt.worker === undefined,
   )
-  if (left !== undefined) return { kind: 'take', storyId: left.storyId }
+  const left = [...trainOf(state).filter((attempt) => unowned.includes(attempt)), ...unowned].find(
+    (attempt) => stepOf(state, attempt, limits) !== null,
+  )
+  if (left !== undefined) return { kind: 'take', id: idOf(left) }
   const step = begins ? nextRunStep(state, limits, now) : null
   return step?.kind === 'reserve' || step?.kind === 'sync' ? step : null
 }
 
 function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | null {
+  // Candidates of one story are rebased when one of them is chosen.
+  if (attempt.slot !== undefined && attempt.phase === 'guarded') return { kind: 'gates', attempt }
+  if (attempt.slot !== undefined && attempt.phase === 'gated') return { kind: 'enter', attempt }
   switch (attempt.phase) {
     case 'reserved':
       return { kind: 'agent', attempt }
     case 'worked':
       return { kind: 'guard', attempt }
     case 'failed':
-      return { kind: 'reject', attempt }
+      return attempt.slot === undefined ? { kind: 'reject', attempt } : { kind: 'enter', attempt }
     case 'returned':
       return { kind: 'return', attempt }
     case 'guarded':
@@ -92,7 +97,7 @@ function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | n
 function asCounted(state: State, open: readonly Attempt[]): State {
   const counted = open.reduce(
     (sum, attempt) =>
-      attempt.phase === 'reserved' ? recordLostSession(sum, attempt.storyId, reservedUsage(attempt)) : sum,
+      attempt.phase === 'reserved' ? recordLostSession(sum, attempt, reservedUsage(attempt)) : sum,
     state,
   )
   const { prd, job } = counted

@@ -1,13 +1,14 @@
 // The train: candidates of attempts side by side land one behind the other, each gated on top of those before it. Pure.
 
 import { passedEntry, passStory } from '../attempt-outcome.ts'
-import { type Attempt, type AttemptWithCandidate, hasCandidate } from '../model/attempt.ts'
+import { type Attempt, type AttemptWithCandidate, attemptKey, hasCandidate } from '../model/attempt.ts'
 import type { State } from '../model/state.ts'
 
-/** The candidates in the order in which they land, which is the order in which they were built. */
+/** The candidates in the order in which they land, which is the order in which they were built or chosen. */
 export function trainOf({ attempts }: Pick<State, 'attempts'>): AttemptWithCandidate[] {
   return Object.values(attempts)
     .filter(hasCandidate)
+    .filter(({ slot }) => slot === undefined)
     .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
 }
 
@@ -39,5 +40,5 @@ export function baseFor(state: State, storyId: string): string {
 
 /** The state for an attempt's own steps: with this attempt alone, on the commit that it is based on. */
 export function withOnlyAttempt(state: State, attempt: Attempt): State {
-  return { ...state, green: attempt.base, attempts: { [attempt.storyId]: attempt } }
+  return { ...state, green: attempt.base, attempts: { [attemptKey(attempt)]: attempt } }
 }

@@ -1,7 +1,7 @@
 // A worker of a wave: one of several processes that share a state, each with one attempt in work.
 
 import { notifyObservers } from '../loop.ts'
-import { hasCandidate } from '../model/attempt.ts'
+import { type AttemptId, attemptKey, hasCandidate, idOf } from '../model/attempt.ts'
 import { EVENTS, type Event } from '../model/event.ts'
 import type { Limits } from '../model/limit-types.ts'
 import { LeaseLost, type Ports } from '../model/ports.ts'
@@ -48,8 +48,8 @@ class Turns {
       const step = nextWorkerStep(shared.state, this.#limits, this.#ports.clock.now(), this.#who)
       const isOwn = step !== null && (step.kind === 'leave' || 'attempt' in step)
       if (step === null || (this.#isEnding && !isOwn)) return shared.state
-      if (step.kind === 'leave') await this.#assign(step.storyId, null)
-      else if (step.kind === 'take') await this.#take(step.storyId)
+      if (step.kind === 'leave') await this.#assign(step.id, null)
+      else if (step.kind === 'take') await this.#take(step.id)
       else await this.#perform(step)
     }
   }
@@ -88,24 +88,24 @@ class Turns {
     this.#isEnding = true
     if (!('attempt' in step)) return null
     const why = event.kind === 'interrupted' ? 'cancelled' : 'the job deadline came first'
-    const { storyId } = step.attempt
-    return { kind: 'abandoned', storyId, why, spent: event.spent, at: event.at }
+    return { kind: 'abandoned', ...idOf(step.attempt), why, spent: event.spent, at: event.at }
   }
 
   /** Takes a candidate that waited in the train, and checks it out. */
-  async #take(storyId: string): Promise<void> {
-    await this.#assign(storyId, this.#who.worker)
-    const attempt = this.#shared.state.attempts[storyId]
-    if (attempt === undefined || !this.#has(storyId) || !hasCandidate(attempt)) return
+  async #take(id: AttemptId): Promise<void> {
+    await this.#assign(id, this.#who.worker)
+    const attempt = this.#shared.state.attempts[attemptKey(id)]
+    if (attempt?.worker !== this.#who.worker || !hasCandidate(attempt)) return
     await this.#ports.repository.checkOut(attempt.candidate.commit, null)
   }
 
-  async #assign(storyId: string, worker: string | null): Promise<void> {
-    this.#shared.apply({ kind: 'assigned', storyId, worker, at: this.#ports.clock.now() })
+  async #assign(id: AttemptId, worker: string | null): Promise<void> {
+    this.#shared.apply({ kind: 'assigned', ...id, worker, at: this.#ports.clock.now() })
     await this.#shared.save()
   }
 
   #has(storyId: string): boolean {
-    return this.#shared.state.attempts[storyId]?.worker === this.#who.worker
+    const attempts = Object.values(this.#shared.state.attempts)
+    return attempts.some((attempt) => attempt.storyId === storyId && attempt.worker === this.#who.worker)
   }
 }

@@ -1,6 +1,7 @@
 // The result of a plan session, and the commands of people on its proposal. Pure.
 
 import { recordAgentUnavailable } from '../attempt-events.ts'
+import { withoutContests } from '../contests.ts'
 import { countCalls } from '../limits.ts'
 import type { Failure } from '../model/attempt.ts'
 import type { Command, EventOf } from '../model/event.ts'
@@ -72,7 +73,8 @@ function proposed(state: State, proposal: Proposed, limits: Limits): State {
     description: proposal.description || state.prd.description,
   }
   const phase = limits.approvesPlans ? 'approved' : 'proposed'
-  const fresh = withPlan({ ...withoutApproval(state), prd, kept: {}, records: {} }, (plan) => ({
+  const { contests: _contests, ...before } = withoutApproval(state)
+  const fresh = withPlan({ ...before, prd, kept: {}, records: {} }, (plan) => ({
     ...plan,
     phase,
     shownAt: null,
@@ -133,7 +135,7 @@ function splitUp(state: State, id: string): State {
   const control = inScope(scope)(whole)
     ? { ...state.control, scope: extendScope(scope, names) }
     : state.control
-  const done = { ...withoutSplit(state, id), kept, prd, control }
+  const done = { ...withoutContests(withoutSplit(state, id), [id]), kept, prd, control }
   return withoutApproval(withNote(done, id, `split into ${names.join(', ')}`))
 }
 

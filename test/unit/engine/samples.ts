@@ -1,6 +1,6 @@
 // What the loop's tests share: states, limits, sessions and gates to begin with, and a job driven by a script.
 
-import type { AttemptIn, Candidate, Session } from '../../../src/engine/model/attempt.ts'
+import { type AttemptIn, type Candidate, idOf, type Session } from '../../../src/engine/model/attempt.ts'
 import type { Command, Event } from '../../../src/engine/model/event.ts'
 import type { Outcome, Story } from '../../../src/engine/model/feature.ts'
 import type { GateResult } from '../../../src/engine/model/gate.ts'
@@ -32,7 +32,9 @@ export type Happening = Event extends infer E
 
 export function eventOf(happened: Happening, state: State, at: number): Event {
   // Every event of an attempt gets its story here; the others do not look at it.
-  return { storyId: openAttempt(state)?.storyId ?? '', ...happened, at } as Event
+  const open = openAttempt(state)
+  const id = open === null ? { storyId: '' } : idOf(open)
+  return { ...id, ...happened, at } as Event
 }
 
 /** The attempt in work, which has its session and nothing more. */
@@ -231,6 +233,10 @@ export function goesWell(step: Step, state: State, count: number): Happening {
       return { kind: 'judged', verdict: { kind: 'verified' }, usage: used(1) }
     case 'accept':
       return { kind: 'accepted', commit: step.attempt.candidate.commit }
+    case 'enter':
+      return { kind: 'entered', lines: count, kept: null }
+    case 'decide':
+      return { kind: 'decided', storyId: step.storyId }
     case 'reject':
       return { kind: 'rejected', kept: null }
     case 'return':

@@ -112,6 +112,7 @@ export function repositoryOf(world: World): RepositoryPort {
     read: async () => null,
     history: async () => [],
     asItWas: async () => null,
+    linesWritten: async () => 1 + world.draw(3),
   }
 }
 
@@ -219,6 +220,14 @@ export const arbitraryStories = fc
     })),
   )
 
+/** One candidate for each story, or several from the first or second attempt on. */
+export const arbitraryCandidates: fc.Arbitrary<Pick<Limits, 'candidates'>> = fc.oneof(
+  fc.constant({}),
+  fc
+    .record({ run: fc.integer({ min: 1, max: 3 }), fromAttempt: fc.integer({ min: 1, max: 2 }) })
+    .map((changes) => ({ candidates: { ...changes, byTag: [] } })),
+)
+
 export const arbitraryLimits: fc.Arbitrary<Limits> = fc
   .record({
     maxParallel: fc.integer({ min: 2, max: 5 }),
@@ -227,8 +236,9 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     maxCostUsd: fc.constantFrom(null, 4),
     callsPerHour: fc.constantFrom(null, 3),
     finalVerification: fc.boolean(),
+    candidates: arbitraryCandidates,
   })
-  .map((changes) => limitsWith({ ...changes, waits: false }))
+  .map(({ candidates, ...changes }) => limitsWith({ ...changes, waits: false, ...candidates }))
 
 /** Pairs of stories that were in work together although it was known, when the second began, that both change a file. */
 export function knownToShare(saved: readonly State[]): string[] {

@@ -36,6 +36,7 @@ import {
   stateOf,
   used,
 } from './samples.ts'
+import { arbitraryCandidates } from './train-world.ts'
 import type { Watch } from './watch.ts'
 
 /** Numbers that decide what the world does. Behind its end a finite tape gives zeros, and zero is always the good turn. */
@@ -604,8 +605,9 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     stopOnBlocked: fc.boolean(),
     redispatch: fc.boolean(),
     publishEach: fc.boolean(),
+    candidates: arbitraryCandidates,
   })
-  .map(({ jobs, ...rest }) => ({ ...rest, maxJobs: jobs ?? defaultJobs(rest) }))
+  .map(({ jobs, candidates, ...rest }) => ({ ...rest, ...candidates, maxJobs: jobs ?? defaultJobs(rest) }))
 
 /** As `maxJobs` of settings.ts, but where the iterations have no end the jobs have one here. */
 function defaultJobs(limits: { maxIterations: number; iterationsPerJob: number }): number {

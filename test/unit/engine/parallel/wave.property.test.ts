@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { runWaveJob } from '../../../../src/action/jobs/wave-jobs.ts'
 import { refundAll, withoutWorkers } from '../../../../src/engine/attempt-events.ts'
 import { loop } from '../../../../src/engine/loop.ts'
+import { idOf } from '../../../../src/engine/model/attempt.ts'
 import type { Command, Event } from '../../../../src/engine/model/event.ts'
 import type { Limits } from '../../../../src/engine/model/limit-types.ts'
 import { LeaseLost, type Ports, type StorePort } from '../../../../src/engine/model/ports.ts'
@@ -205,39 +206,42 @@ function eventOf(step: WorkerStep, state: State, number: number, at: number): Ev
     case 'reserve':
       return { kind: 'reserved', storyId: step.storyId, at }
     case 'agent':
-      return { kind: 'worked', storyId: step.attempt.storyId, session: session(), at }
+      return { kind: 'worked', ...idOf(step.attempt), session: session(), at }
     case 'guard':
-      return { kind: 'guarded', storyId: step.attempt.storyId, candidate: built(`c${at}`), at }
+      return { kind: 'guarded', ...idOf(step.attempt), candidate: built(`c${at}`), at }
     case 'rebase': {
-      const { storyId, candidate } = step.attempt
+      const { candidate } = step.attempt
+      const id = idOf(step.attempt)
       if (number % 5 === 4)
         return {
           kind: 'conflicted',
-          storyId,
+          ...id,
           failure: { kind: 'conflict', summary: 'the same lines', detail: '' },
           at,
         }
-      return { kind: 'rebased', storyId, base: step.onto, candidate: { ...candidate, commit: `c${at}` }, at }
+      return { kind: 'rebased', ...id, base: step.onto, candidate: { ...candidate, commit: `c${at}` }, at }
     }
     case 'gates':
       return {
         kind: 'gated',
-        storyId: step.attempt.storyId,
+        ...idOf(step.attempt),
         commit: step.attempt.candidate.commit,
         gates: [gate(number % 4 !== 3)],
         at,
       }
     case 'accept':
-      return { kind: 'accepted', storyId: step.attempt.storyId, commit: step.attempt.candidate.commit, at }
+      return { kind: 'accepted', ...idOf(step.attempt), commit: step.attempt.candidate.commit, at }
+    case 'enter':
+      return { kind: 'entered', ...idOf(step.attempt), lines: number % 7, kept: null, at }
     case 'reject':
-      return { kind: 'rejected', storyId: step.attempt.storyId, kept: null, at }
+      return { kind: 'rejected', ...idOf(step.attempt), kept: null, at }
     case 'return':
-      return { kind: 'returned', storyId: step.attempt.storyId, kept: null, at }
+      return { kind: 'returned', ...idOf(step.attempt), kept: null, at }
     case 'judge':
       throw new Error(`nothing is judged: ${state.feature}`)
     case 'leave':
     case 'take':
-      return { kind: 'assigned', storyId: step.storyId, worker: null, at }
+      return { kind: 'assigned', ...step.id, worker: null, at }
   }
 }
 
