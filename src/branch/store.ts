@@ -363,9 +363,9 @@ function candidatesOf(state: State): string[] {
   return [...inWork.map(({ candidate }) => candidate.commit), ...doneCandidates(state)]
 }
 
-/** The candidates of stories with several, of which none is chosen yet. */
-function doneCandidates({ contests = {} }: State): string[] {
-  return Object.values(contests).flatMap(({ done }) =>
-    done.flatMap(({ attempt }) => (attempt.phase === 'gated' ? [attempt.candidate.commit] : [])),
-  )
+/** The candidates of stories with several: those that are done, and the chosen one until it has landed. */
+function doneCandidates({ attempts, contests = {} }: State): string[] {
+  const done = Object.values(contests).flatMap((contest) => contest.done.map(({ attempt }) => attempt))
+  const chosen = Object.values(attempts).filter((attempt) => attempt.chosen === true)
+  return [...done, ...chosen].flatMap((attempt) => ('candidate' in attempt ? [attempt.candidate.commit] : []))
 }

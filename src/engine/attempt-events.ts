@@ -1,7 +1,7 @@
 // An attempt, from its reservation until it is ready to be accepted, rejected or returned. Pure.
 
 import { startTrial } from './breaker.ts'
-import { beginContest, contestOf, nextSlot } from './contests.ts'
+import { beginContest, contestOf, nextSlot, waitToBeChosen } from './contests.ts'
 import { haltOnPortConflict, recordFirstRuns } from './gating/gate-memory.ts'
 import { chooseAgent, countCalls, estimateSession, withAgentLimit } from './limits.ts'
 import {
@@ -30,6 +30,7 @@ import {
   redGateReason,
   sessionOf,
   withAttempt,
+  withoutAttempt,
   withPipelineResult,
   withReady,
   withRecord,
@@ -316,8 +317,12 @@ export function refund(
 ): State {
   const attempt = state.attempts[attemptKey(id)]
   if (attempt === undefined) return state
+  const isGated = attempt.phase === 'gated' || attempt.phase === 'judged'
+  if (attempt.chosen === true && isGated && reason !== 'conflict')
+    return waitToBeChosen(withoutAttempt(state, attempt), attempt)
   const session = sessionOf(attempt)
-  const left = attempt.inLane === true && hasCandidate(attempt) ? { left: attempt.candidate.commit } : {}
+  const isBesideOthers = attempt.inLane === true || attempt.chosen === true
+  const left = isBesideOthers && hasCandidate(attempt) ? { left: attempt.candidate.commit } : {}
   return withAttempt(state, { ...begunOf(attempt), phase: 'returned', session, reason, message, ...left })
 }
 

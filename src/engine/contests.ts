@@ -1,5 +1,6 @@
 // Stories for which several candidates are made, each by a session of its own from the same base. Pure.
 
+import type { AttemptIn } from './model/attempt.ts'
 import type { Story } from './model/feature.ts'
 import { attemptsAt } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -15,6 +16,7 @@ function candidatesFor({ candidates }: Limits, { tags, retries }: Story): number
 /** The attempt that may begin at this story now; null where all that it may have are in work or done. */
 export function nextSlot(state: State, story: Story, limits: Limits): { of: number; slot?: number } | null {
   const contest = contestOf(state, story.id)
+  if (contest !== null && contest.done.length >= contest.of) return null
   const of = contest?.of ?? candidatesFor(limits, story)
   const own = attemptsAt(state, story.id)
   if (of === 1) return own.length === 0 ? { of } : null
@@ -68,8 +70,21 @@ export function storyToDecide(state: State): string | null {
   return undecided(state)[0]?.[0] ?? null
 }
 
-/** A story whose candidates grew from another commit than the green one, where no train would rebase a further one; or null. */
-export function staleContest(state: State, { maxParallel }: Limits): string | null {
-  if (maxParallel > 1) return null
-  return undecided(state).find(([, { base }]) => base !== state.green)?.[0] ?? null
+/**
+ * A story whose candidate is to be chosen now, or null: all of them are done, or they grew from another commit than the green one
+ * where no train would rebase a further one.
+ */
+export function dueContest(state: State, { maxParallel }: Limits): string | null {
+  const isDue = ({ of, base, done }: Contest) =>
+    done.length >= of || (maxParallel === 1 && base !== state.green)
+  return undecided(state).find(([, contest]) => isDue(contest))?.[0] ?? null
+}
+
+/** A chosen candidate that cannot land now waits to be chosen again, alone. */
+export function waitToBeChosen(
+  state: State,
+  { chosen: _chosen, ...attempt }: AttemptIn<'gated' | 'judged'>,
+): State {
+  const done = [{ attempt: { ...attempt, phase: 'gated' as const }, lines: null, kept: null }]
+  return withContest(state, attempt.storyId, { of: 1, base: attempt.base, done })
 }

@@ -2,7 +2,7 @@
 
 import { needsJudge } from './attempt-events.ts'
 import { openUntil } from './breaker.ts'
-import { contestedStory, nextSlot, staleContest, storyToDecide } from './contests.ts'
+import { contestedStory, dueContest, nextSlot, storyToDecide } from './contests.ts'
 import { describeCompletion } from './how-passed.ts'
 import {
   agentsRestUntil,
@@ -39,8 +39,8 @@ export function nextStep(state: State, limits: Limits, now: number, beside: Stat
   if (attempt !== null) return nextStepOfAttempt(attempt, state, limits)
   if (job.halted?.kind === 'error') return conclude('error', job.halted.summary)
   if (job.halted !== null) return conclude('interrupted', 'cancelled; the state is saved')
-  const stale = branch.kind === 'moved' ? storyToDecide(state) : staleContest(state, limits)
-  if (stale !== null && landing === null) return { kind: 'decide', storyId: stale }
+  const due = branch.kind === 'moved' ? storyToDecide(state) : dueContest(state, limits)
+  if (due !== null && landing === null) return { kind: 'decide', storyId: due }
   // Gates run on what people pushed, so `prepare` comes first.
   if (branch.kind === 'moved' && (landing === null || landing === 'join'))
     return ready.prepared ? { kind: 'join', theirs: branch.head } : { kind: 'prepare' }

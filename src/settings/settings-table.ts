@@ -284,7 +284,7 @@ export const table = {
   candidates: trust(
     candidates,
     'Sessions on one story from the same commit, 1 to 10, of which the gates choose the smallest green change. Or a YAML map: default, fromAttempt, and tags (tag to number).',
-    { default: { run: 1, fromAttempt: 1, byTag: {} }, standard: '1' },
+    { default: 1, standard: '1' },
   ),
 
   steps: file(

@@ -24,6 +24,8 @@ export class World {
   /** Stories whose candidates gates run on now. */
   readonly gating = new Set<string>()
   sessions = 0
+  /** Stories have several candidates, whose base has landed and may be older than the newest green commit. */
+  hasContests = false
   atWork = 0
   mostAtWork = 0
   open = 0
@@ -60,7 +62,7 @@ export class World {
    * What lands was gated as it lands, and no story is charged for what was on a candidate before it. `mayBlame`: whether a gate
    * that was red on top of this commit may be charged now.
    */
-  save(state: State, mayBlame = (base: string) => base === state.green): void {
+  save(state: State, mayBlame = (base: string) => this.#isLanded(base, state)): void {
     const head = this.heads.at(-1) ?? ''
     if (state.green !== head) {
       assert.equal(this.commits.get(state.green)?.parent, head, 'the branch moves by one commit, forward')
@@ -76,6 +78,10 @@ export class World {
       assert.ok(mayBlame(parent ?? ''), `${storyId} was charged for what was on a candidate before it`)
     }
     this.saved.push(structuredClone(state))
+  }
+
+  #isLanded(base: string, { green }: State): boolean {
+    return this.hasContests ? this.heads.includes(base) : base === green
   }
 
   /** Ends when the scheduler says so. */
@@ -126,10 +132,11 @@ export function gatesOf(world: World): GatesPort {
     renew: async () => {},
     run: ({ commit, of }) => {
       const story = of === 'story' ? (world.commits.get(commit)?.stories.at(-1) ?? '') : of
-      assert.ok(!world.gating.has(story), `${story} is in work twice at a time`)
-      world.gating.add(story)
+      // Candidates of one story are gated side by side.
+      assert.ok(!world.gating.has(commit), `${story} is in work twice at a time`)
+      world.gating.add(commit)
       return world.later('gates', () => {
-        world.gating.delete(story)
+        world.gating.delete(commit)
         const ok = world.draw(4) !== 3
         if (ok) world.green.add(commit)
         else world.red.set(story, commit)
@@ -268,7 +275,7 @@ function knownFiles({ prd, records }: State, id: string): string[] {
 /** The stories that were in work at the same time, whenever the state was saved. */
 export function besideEachOther(saved: readonly State[]) {
   return saved.map(({ attempts, prd }) => {
-    const ids = Object.keys(attempts)
+    const ids = [...new Set(Object.values(attempts).map(({ storyId }) => storyId))]
     const touches = prd.userStories
       .filter(({ id }) => ids.includes(id))
       .flatMap(({ extra }) => (Array.isArray(extra?.touches) ? extra.touches : []))

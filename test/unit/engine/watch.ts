@@ -37,6 +37,8 @@ type Ledger = {
   written: number
   generation: number
   evidence: Evidence | null
+  /** Of candidates that are done and not chosen yet, by commit. */
+  done: Readonly<Record<string, Evidence>>
 }
 
 export class Watch {
@@ -49,6 +51,7 @@ export class Watch {
     written: 0,
     generation: 0,
     evidence: null,
+    done: {},
   }
   #saved: Ledger = this.#now
   #seen = 0
@@ -61,10 +64,11 @@ export class Watch {
 
   save(saved: State): void {
     this.#saved = this.#now
+    const left = saved.timeline.filter(({ result }) => result === 'candidate').length
     assert.equal(
       saved.progress.length + this.#now.written,
-      this.#now.charged + this.#now.reset,
-      'progress.txt gets exactly one entry for each charged iteration and each RESET, and none is lost',
+      this.#now.charged - left + this.#now.reset,
+      'progress.txt gets exactly one entry for each charged iteration but candidates that were not chosen, and for each RESET',
     )
   }
 
@@ -88,6 +92,13 @@ export class Watch {
     assert.deepEqual(runUsage(claimed), this.#now.usage, 'a lost session is charged as an estimate')
     const { evidence } = this.#now
     if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, end: 'back' } }
+    if (attempt.chosen === true && openAttempt(claimed) === null) {
+      assert.ok(
+        claimed.contests?.[attempt.storyId],
+        'a chosen candidate of a lost job waits to be chosen again',
+      )
+      return
+    }
     assert.equal(openAttempt(claimed)?.phase, 'returned', 'the attempt of a lost job is given back')
   }
 
@@ -154,6 +165,15 @@ export class Watch {
     if (event.kind === 'opened' && before.published === null) this.#write(before.progress.length)
     if (event.kind === 'published' && event.green !== before.green) this.#write(before.progress.length)
     if (settled) this.#now = { ...this.#now, evidence: null }
+    this.#chooses(before, after)
+  }
+
+  /** What is known of a candidate stays with it until it is chosen. */
+  #chooses(before: State, after: State): void {
+    const { evidence, done } = this.#now
+    const [old, now] = [openAttempt(before), openAttempt(after)]
+    if (now?.chosen !== true || old?.chosen === true || !('candidate' in now)) return
+    this.#now = { ...this.#now, evidence: done[now.candidate.commit] ?? evidence }
   }
 
   /** What the event says of money and of the attempt in work. */
@@ -162,6 +182,8 @@ export class Watch {
     if (usage !== null) this.#spend(usage)
     const { evidence } = this.#now
     if (event.kind === 'reserved') this.#now = { ...this.#now, evidence: nothingYet(event.storyId) }
+    else if (event.kind === 'entered' && evidence?.candidate != null)
+      this.#now = { ...this.#now, done: { ...this.#now.done, [evidence.candidate]: evidence } }
     else if (evidence !== null)
       this.#now = { ...this.#now, evidence: { ...evidence, ...proof(before, event, evidence) } }
   }
@@ -186,7 +208,10 @@ export class Watch {
   }
 
   #charges(before: State, event: Event, after: State, settled: boolean, limits: Limits): void {
-    const charged = settled && (event.kind === 'accepted' || event.kind === 'rejected') ? 1 : 0
+    const attempt = openAttempt(before)
+    const isEntered = event.kind === 'entered' && (attempt?.phase === 'gated' || attempt?.phase === 'failed')
+    const isCounted = event.kind === 'accepted' || event.kind === 'rejected'
+    const charged = isEntered || (settled && isCounted && attempt?.chosen !== true) ? 1 : 0
     if (settled) {
       const end = this.#now.evidence?.end
       if (event.kind === 'rejected') assert.equal(end, 'fail', 'only failed attempts are rejected')
@@ -201,7 +226,7 @@ export class Watch {
       'the batch counts the same',
     )
     this.#now = { ...this.#now, charged: this.#now.charged + charged }
-    const entries = after.timeline.filter(({ result }) => result === 'passed' || result === 'rejected')
+    const entries = after.timeline.filter(({ result }) => result !== 'returned' && result !== 'reset')
     assert.equal(after.prd.run.iterations, entries.length, 'no step is charged twice')
     assert.equal(after.prd.run.iterations, this.#now.charged)
     if (limits.maxIterations > 0) {
@@ -213,7 +238,9 @@ export class Watch {
       if (old === undefined || story.retries <= old.retries) continue
       assert.equal(story.retries, old.retries + 1, 'one strike at a time')
       const struck =
-        event.kind === 'verified' || (event.kind === 'rejected' && openAttempt(before)?.storyId === story.id)
+        event.kind === 'verified' ||
+        (event.kind === 'decided' && event.storyId === story.id) ||
+        ((event.kind === 'rejected' || event.kind === 'entered') && attempt?.storyId === story.id)
       assert.ok(struck, `${event.kind} is no failed attempt of ${story.id}`)
     }
   }
@@ -301,6 +328,7 @@ function proof(before: State, event: Event, evidence: Evidence): Partial<Evidenc
     case 'refused':
       return { end: 'fail' }
     case 'guarded':
+    case 'rebased':
       return {
         candidate: event.candidate.commit,
         empty: event.candidate.empty,

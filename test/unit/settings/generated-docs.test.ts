@@ -25,7 +25,7 @@ gates gate-env services prepare baseline final-verification evidence protected-p
 iterations-per-job max-iterations max-jobs max-attempts iteration-timeout idle-timeout job-deadline max-cost-usd
 max-tokens max-agent-time calls-per-hour
 publish pull-request report-as agents-md write-back sign-commits redispatch workflow notify
-isolation network network-allow max-parallel
+isolation network network-allow max-parallel candidates
 `
 const contractInputs = contract.trim().split(/\s+/)
 const contractOutputs =

@@ -29,6 +29,7 @@ test('in any order of ends, what lands was gated as it lands, and no limit is pa
     fc.scheduler(),
     async (userStories, limits, numbers, scheduler) => {
       const world = new World(numbers, scheduler)
+      world.hasContests = limits.candidates !== undefined
       const start = stateOf(userStories, { published: 'base' })
       const { state, conclusion } = await scheduler.waitFor(runLanes(start, limits, portsOf(world)))
       assert.equal(world.open, 0, 'every work tree is closed')

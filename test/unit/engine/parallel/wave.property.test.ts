@@ -9,6 +9,7 @@ import { refundAll, withoutWorkers } from '../../../../src/engine/attempt-events
 import { loop } from '../../../../src/engine/loop.ts'
 import { idOf } from '../../../../src/engine/model/attempt.ts'
 import type { Command, Event } from '../../../../src/engine/model/event.ts'
+import { attemptsAt } from '../../../../src/engine/model/job.ts'
 import type { Limits } from '../../../../src/engine/model/limit-types.ts'
 import { LeaseLost, type Ports, type StorePort } from '../../../../src/engine/model/ports.ts'
 import type { Lease, State } from '../../../../src/engine/model/state.ts'
@@ -311,7 +312,8 @@ class Process {
     if (!saves && !isMine && event.kind !== 'accepted' && event.kind !== 'guarded') return
     await shared.save()
     const isLost = (one: Event) =>
-      one.kind === 'reserved' && shared.state.attempts[one.storyId]?.worker !== this.#name
+      one.kind === 'reserved' &&
+      attemptsAt(shared.state, one.storyId).every(({ worker }) => worker !== this.#name)
     this.#log.push(...this.#pending.splice(0).filter((one) => !isLost(one)))
   }
 }
