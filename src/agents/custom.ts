@@ -7,7 +7,7 @@ import { type AgentVendor, noUsage, type ParsedEnd, type StreamParser } from './
 import { appendText } from './event-reader.ts'
 import { type Ending, endingByExit, oneLine, stderrMessage, withVendorMessage } from './session-end.ts'
 
-/** RALPH_MODE, RALPH_FEATURE, RALPH_STORY_ID, RALPH_ATTEMPT and RALPH_PROMPT_FILE are set by the caller. */
+/** RALPH_MODE, RALPH_FEATURE, RALPH_STORY_ID, RALPH_ATTEMPT, RALPH_CANDIDATE and RALPH_PROMPT_FILE are set by the caller. */
 export const custom: AgentVendor = {
   name: 'custom',
   program: 'bash',

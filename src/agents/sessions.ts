@@ -207,7 +207,11 @@ export function createSessions(options: SessionsOptions): AgentPort {
     async work(state, attempt, { conflict, step, ...bounds }, signal) {
       const story = state.prd.userStories.find((one) => one.id === attempt.storyId)
       if (story === undefined) throw new Error(`${attempt.storyId} is not in prd.json`)
-      const variables = { RALPH_STORY_ID: story.id, RALPH_ATTEMPT: String(attempt.number) }
+      const variables = {
+        RALPH_STORY_ID: story.id,
+        RALPH_ATTEMPT: String(attempt.number),
+        ...(attempt.slot === undefined ? {} : { RALPH_CANDIDATE: String(attempt.slot) }),
+      }
       const told = {
         transcript: `${attemptName(state, story.id)}${step?.log ?? ''}`,
         variables: { ...variables, ...(step === undefined ? {} : { RALPH_STEP: step.name }) },

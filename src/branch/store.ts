@@ -366,6 +366,6 @@ function candidatesOf(state: State): string[] {
 /** The candidates of stories with several: those that are done, and the chosen one until it has landed. */
 function doneCandidates({ attempts, contests = {} }: State): string[] {
   const done = Object.values(contests).flatMap((contest) => contest.done.map(({ attempt }) => attempt))
-  const chosen = Object.values(attempts).filter((attempt) => attempt.chosen === true)
+  const chosen = Object.values(attempts).filter((attempt) => attempt.chosen !== undefined)
   return [...done, ...chosen].flatMap((attempt) => ('candidate' in attempt ? [attempt.candidate.commit] : []))
 }

@@ -318,10 +318,10 @@ export function refund(
   const attempt = state.attempts[attemptKey(id)]
   if (attempt === undefined) return state
   const isGated = attempt.phase === 'gated' || attempt.phase === 'judged'
-  if (attempt.chosen === true && isGated && reason !== 'conflict')
+  if (attempt.chosen !== undefined && isGated && reason !== 'conflict')
     return waitToBeChosen(withoutAttempt(state, attempt), attempt)
   const session = sessionOf(attempt)
-  const isBesideOthers = attempt.inLane === true || attempt.chosen === true
+  const isBesideOthers = attempt.inLane === true || attempt.chosen !== undefined
   const left = isBesideOthers && hasCandidate(attempt) ? { left: attempt.candidate.commit } : {}
   return withAttempt(state, { ...begunOf(attempt), phase: 'returned', session, reason, message, ...left })
 }

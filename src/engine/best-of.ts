@@ -34,11 +34,11 @@ function decide(state: State, storyId: string, at: number, limits: Limits): Stat
   const contest = contestOf(state, storyId)
   const chosen = [...(contest?.done ?? [])].sort((a, b) => compare(rank(a, limits), rank(b, limits)))[0]
   if (chosen === undefined) return state
-  const { slot: _slot, ordinal: _ordinal, worker: _worker, ...attempt } = chosen.attempt
+  const { slot = 1, ordinal: _ordinal, worker: _worker, ...attempt } = chosen.attempt
   const after = withContest(state, storyId, null)
   if (attempt.phase === 'gated')
-    return withAttempt(after, { ...attempt, ...placed(after, attempt), chosen: true })
-  const failed = withAttempt(after, { ...attempt, chosen: true })
+    return withAttempt(after, { ...attempt, ...placed(after, attempt), chosen: slot })
+  const failed = withAttempt(after, { ...attempt, chosen: slot })
   return rejected(failed, { kind: 'rejected', ...idOf(attempt), kept: chosen.kept, at }, limits)
 }
 

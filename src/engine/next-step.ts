@@ -95,7 +95,7 @@ function concludeLanding(state: State): Step {
 function nextStepOfAttempt(attempt: Attempt, { green }: State, limits: Limits): Step {
   const isOneOf = attempt.slot !== undefined
   if (isOneOf && (attempt.phase === 'gated' || attempt.phase === 'failed')) return { kind: 'enter', attempt }
-  if (attempt.chosen === true && hasCandidate(attempt) && attempt.base !== green)
+  if (attempt.chosen !== undefined && hasCandidate(attempt) && attempt.base !== green)
     return { kind: 'rebase', attempt, onto: green }
   switch (attempt.phase) {
     case 'reserved':

@@ -217,7 +217,7 @@ async function accept(
   const { candidate, inLane, chosen } = attempt
   const { agent, repository, signal } = ports
   // The checkout is the green commit's, and no session works in it.
-  if (inLane === true || chosen === true) await repository.checkOut(candidate.commit, null)
+  if (inLane === true || chosen !== undefined) await repository.checkOut(candidate.commit, null)
   const { timeoutMs } = sessionBounds(state, limits, now)
   const after = await agent.afterwards?.(state, attempt, timeoutMs, signal)
   return {

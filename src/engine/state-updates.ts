@@ -109,7 +109,7 @@ export function chargeIteration(
   at: number,
 ): State {
   // The sessions of a chosen candidate, and of the others, were counted when each was done.
-  if (attempt.chosen === true) return recordAttemptTime(state, attempt, result, summary, at)
+  if (attempt.chosen !== undefined) return recordAttemptTime(state, attempt, result, summary, at)
   const run = { ...state.prd.run, iterations: state.prd.run.iterations + 1, currentStoryId: null }
   const control = { ...state.control, limited: 0 }
   const paid = incrementCount({ ...state, control, prd: { ...state.prd, run } }, 'iterations')
@@ -143,7 +143,7 @@ export function recordAttemptTime(
     ...(attempt.phase === 'failed' ? { kind: attempt.failure.kind } : {}),
     ...(attempt.model === undefined ? {} : { model: attempt.model }),
   }
-  const before = attempt.chosen === true ? state.timeline.find(isEntryOf(attempt)) : undefined
+  const before = attempt.chosen !== undefined ? state.timeline.find(isEntryOf(attempt)) : undefined
   const timeline = before === undefined ? state.timeline : state.timeline.filter((one) => one !== before)
   const more = ms - (before?.ms ?? 0)
   return withRecord(appendTimeline({ ...state, timeline }, entry), storyId, (record) => ({

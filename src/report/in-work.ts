@@ -13,7 +13,8 @@ export type WorkerView = ReturnType<typeof workersOf>[number]
 export function workersOf(state: State, stories: readonly StoryView[], limits: Limits | null, now: number) {
   const most = limits?.maxAttempts ?? null
   const train = trainOf(state)
-  const others = Object.values(state.attempts).filter((attempt) => !hasCandidate(attempt))
+  const waiting = new Set<Attempt>(train)
+  const others = Object.values(state.attempts).filter((attempt) => !waiting.has(attempt))
   return [...train, ...others].flatMap((attempt: Attempt, at) => {
     const story = stories.find(({ id }) => id === attempt.storyId)
     if (story === undefined) return []
@@ -25,7 +26,7 @@ export function workersOf(state: State, stories: readonly StoryView[], limits: L
         worker: attempt.worker ?? null,
         attempt: attempt.number,
         mostAttempts: most,
-        which: attemptLabel(attempt.number, most),
+        which: `${attemptLabel(attempt.number, most)}${candidateLabel(state, attempt)}`,
         doing: describeProgress(state, attempt, train[at - 1]?.storyId ?? null),
         /** Its place in the train, from 1; null where it has no candidate, or stories are worked on one after the other. */
         place: attempt.inLane === true && at < train.length ? at + 1 : null,
@@ -37,6 +38,11 @@ export function workersOf(state: State, stories: readonly StoryView[], limits: L
       },
     ]
   })
+}
+
+/** `, candidate 2 of 3` where a story has several. */
+function candidateLabel({ contests }: State, { storyId, slot }: Attempt): string {
+  return slot === undefined ? '' : `, candidate ${slot} of ${contests?.[storyId]?.of ?? slot}`
 }
 
 /** How many stories can be in work at a time, and how many more could begin; null where they are worked on one after the other. */
@@ -51,7 +57,8 @@ export function describeLanes(workers: readonly WorkerView[], lanes: ReturnType<
   const waiting = workers.filter(({ place }) => place !== null).length
   const train = waiting === 0 ? '' : `, ${waiting} of them in the train`
   const free = lanes === null || lanes.free === 0 ? '' : `; ${lanes.free} of ${lanes.most} workers free`
-  return `${pluralize(workers.length, 'story', 'stories')}${train}${free}`
+  const stories = new Set(workers.map(({ id }) => id)).size
+  return `${pluralize(stories, 'story', 'stories')}${train}${free}`
 }
 
 /** The row in one line, without the story, what matters most first: `the gates run · 2m 00s · 2nd in the train · worker 1 · …`. */
@@ -95,7 +102,8 @@ const PHASES: Readonly<Record<Attempt['phase'], string>> = {
 
 /** `before`: the story before it in the train, which has to land first. */
 function describeProgress(state: State, attempt: Attempt, before: string | null): string {
-  if (attempt.inLane !== true || !hasCandidate(attempt)) return PHASES[attempt.phase]
+  const isInTrain = attempt.inLane === true && attempt.slot === undefined
+  if (!isInTrain || !hasCandidate(attempt)) return PHASES[attempt.phase]
   const waits = state.job.wave !== undefined && attempt.worker === undefined
   if (attempt.base !== baseFor(state, attempt.storyId)) {
     const onto = before ?? 'what landed'

@@ -38,7 +38,7 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
 
 /** As `ralph log --attempt` counts them: all that ever were, where a retry begins to count anew. */
 function numberedAttempts(state: State, id: string) {
-  const inWork = attemptsAt(state, id).filter(({ chosen }) => chosen !== true).length
+  const inWork = attemptsAt(state, id).filter(({ chosen }) => chosen === undefined).length
   let number = (state.records[id]?.attempts ?? 0) - inWork
   const tried = iterationsOf(state).filter(({ storyId }) => storyId === id)
   return tried

@@ -23,7 +23,8 @@ export type Turn = {
   exit?: number
   hang?: boolean
 }
-export type Script = Record<string, Turn[]>
+/** Turns by attempt; a list in the place of one has a turn for each candidate. */
+export type Script = Record<string, (Turn | Turn[])[]>
 
 export type SiteOptions = {
   stories: readonly Record<string, unknown>[]

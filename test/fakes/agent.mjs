@@ -1,5 +1,6 @@
 // A scripted agent: does what its script says for a story and an attempt. It knows nothing of Ralph but the contract.
 // Script: { "US-001": [ { "files": {path: text|null}, "shell": "…", "say": "…", "exit": 0, "hang": true } ] }
+// A list in the place of a turn has one for each candidate of the attempt.
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -24,7 +25,8 @@ const counted =
         .split('\n')
         .filter((line) => line.startsWith(`{"mode":"${mode}","story":"${story}"`)).length
     : number
-const turn = turns[Math.min(counted, turns.length) - 1] ?? {}
+const found = turns[Math.min(counted, turns.length) - 1] ?? {}
+const turn = Array.isArray(found) ? (found[Number(process.env.RALPH_CANDIDATE ?? '1') - 1] ?? {}) : found
 for (const [path, text] of Object.entries(turn.files ?? {})) {
   if (text === null) rmSync(path, { recursive: true, force: true })
   else {

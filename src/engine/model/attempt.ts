@@ -111,8 +111,8 @@ const Reserved = z.object({
   inLane: z.exactOptional(z.literal(true)),
   /** The worker of a wave that has it in work; left out: any worker may go on with its candidate. */
   worker: z.exactOptional(z.string()),
-  /** The gates chose it among several candidates, whose sessions are charged already. */
-  chosen: z.exactOptional(z.literal(true)),
+  /** The slot of the candidate that the gates chose; the sessions of all of them are charged already. */
+  chosen: z.exactOptional(z.number()),
   phase: z.literal('reserved'),
 })
 const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session })

@@ -3,7 +3,7 @@
 import { passedUnchanged, UNCHANGED } from '../../engine/attempt-outcome.ts'
 import { formatCommandLine } from '../../engine/commands/command-table.ts'
 import type { Session } from '../../engine/model/attempt.ts'
-import type { Event, Verdict } from '../../engine/model/event.ts'
+import type { Event, EventOf, Verdict } from '../../engine/model/event.ts'
 import type { Story, StoryEvidence } from '../../engine/model/feature.ts'
 import type { GateResult } from '../../engine/model/gate.ts'
 import { ownFiles } from '../../engine/model/paths.ts'
@@ -51,6 +51,8 @@ export function eventLines(
       return event.candidate.remarks.map((remark) => line('guard', `note: ${remark}`, 'yellow'))
     case 'judged':
       return [verdictLine('judge', event.verdict, event.usage)]
+    case 'entered':
+      return candidateLines(event, state)
     case 'accepted':
       return [
         line('git', `committed ${shortCommit(event.commit) || 'the change'}`),
@@ -196,4 +198,15 @@ function describeEvidence(evidence: readonly StoryEvidence[] = []): string {
   return evidence.length === 0
     ? 'without naming evidence'
     : `with ${pluralize(evidence.length, 'place that shows', 'places that show')} it`
+}
+
+/** The result of one of several candidates, and which of them is chosen when it was the last. */
+function candidateLines({ storyId, lines }: EventOf<'entered'>, state: State): Line[] {
+  const entry = state.timeline.findLast((one) => one.storyId === storyId)
+  const size = lines === null ? '' : `, ${pluralize(lines, 'line')} written`
+  const chosen = state.attempts[storyId]?.chosen
+  return [
+    line('ralph', `${entry?.summary ?? ''}${size}`, lines === null ? 'yellow' : 'green'),
+    ...(chosen === undefined ? [] : [line('ralph', `candidate ${chosen} is chosen: the smallest green change`)]),
+  ]
 }

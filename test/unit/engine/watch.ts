@@ -92,7 +92,7 @@ export class Watch {
     assert.deepEqual(runUsage(claimed), this.#now.usage, 'a lost session is charged as an estimate')
     const { evidence } = this.#now
     if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, end: 'back' } }
-    if (attempt.chosen === true && openAttempt(claimed) === null) {
+    if (attempt.chosen !== undefined && openAttempt(claimed) === null) {
       assert.ok(
         claimed.contests?.[attempt.storyId],
         'a chosen candidate of a lost job waits to be chosen again',
@@ -172,7 +172,7 @@ export class Watch {
   #chooses(before: State, after: State): void {
     const { evidence, done } = this.#now
     const [old, now] = [openAttempt(before), openAttempt(after)]
-    if (now?.chosen !== true || old?.chosen === true || !('candidate' in now)) return
+    if (now?.chosen === undefined || old?.chosen !== undefined || !('candidate' in now)) return
     this.#now = { ...this.#now, evidence: done[now.candidate.commit] ?? evidence }
   }
 
@@ -211,7 +211,7 @@ export class Watch {
     const attempt = openAttempt(before)
     const isEntered = event.kind === 'entered' && (attempt?.phase === 'gated' || attempt?.phase === 'failed')
     const isCounted = event.kind === 'accepted' || event.kind === 'rejected'
-    const charged = isEntered || (settled && isCounted && attempt?.chosen !== true) ? 1 : 0
+    const charged = isEntered || (settled && isCounted && attempt?.chosen === undefined) ? 1 : 0
     if (settled) {
       const end = this.#now.evidence?.end
       if (event.kind === 'rejected') assert.equal(end, 'fail', 'only failed attempts are rejected')

@@ -1,0 +1,126 @@
+// `candidates`: several sessions on one story from the same commit, of which the gates choose one.
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import type { State } from '../../src/engine/model/state.ts'
+import { place as openPlace } from './laptop.ts'
+import { goodTurn, openSite, type Script, story } from './site.ts'
+
+const STATE_REF = 'refs/ralph/2026-01-31-sample'
+const GATE = 'good=! grep -rq bad src'
+
+async function place(script: Script, ids: readonly string[] = ['US-001']) {
+  const userStories = ids.map((id) => story(id, `part ${id}`))
+  const prd = JSON.stringify({ schemaVersion: 2, userStories })
+  const at = await openPlace({ '.ralph/2026-01-31-sample/prd.json': prd }, script)
+  return {
+    ...at,
+    run: (...args: string[]) => at.ralph(['run', '--no-final-verification', '--gate', GATE, ...args]),
+    start: (...args: string[]) => at.start(['run', '--no-final-verification', '--gate', GATE, ...args]),
+    state: (): State => JSON.parse(at.git('show', `${STATE_REF}:.ralph-state/state.json`)),
+    landed: (path: string) => at.git('show', `ralph/sample:${path}`),
+  }
+}
+
+const wrote = (text: string, more: Record<string, unknown> = {}) => ({
+  files: { 'src/a.txt': text },
+  ...more,
+})
+const [LARGE, BAD, SMALL] = ['one\ntwo\nthree\n', 'bad\n', 'one\n']
+
+test('of three candidates the smallest green change lands, and all three sessions are paid for', async () => {
+  await using at = await place({ 'US-001': [[wrote(LARGE), wrote(BAD), wrote(SMALL)]] })
+  const { code, out, err } = await at.run('--candidates', '3')
+  assert.equal(code, 0, err)
+  assert.equal(at.landed('src/a.txt'), 'one')
+  assert.match(out, /candidate 1: its gates are green, 3 lines written/)
+  assert.match(out, /candidate 2: gate good failed/)
+  assert.match(out, /candidate 3 is chosen/)
+  const { prd, sessions, attempts, contests } = at.state()
+  assert.equal(prd.run.iterations, 3)
+  assert.equal(sessions.filter(({ kind }) => kind === 'run').length, 3)
+  assert.deepEqual(attempts, {})
+  assert.equal(contests, undefined)
+  assert.equal(at.git('status', '--porcelain'), '')
+  const prompts = await at.prompts()
+  assert.equal(new Set(prompts).size, 1, 'every candidate begins with the same prompt')
+})
+
+test('where every candidate is red, the next attempt grows from the work of one and is told why', async () => {
+  await using at = await place({
+    'US-001': [
+      [wrote(BAD), wrote('bad two\n')],
+      [wrote(SMALL), wrote(LARGE)],
+    ],
+  })
+  const { code, err } = await at.run('--candidates', '2')
+  assert.equal(code, 0, err)
+  assert.equal(at.landed('src/a.txt'), 'one')
+  const [, , third = ''] = await at.prompts()
+  assert.match(third, /gate good failed/)
+  assert.equal(at.state().prd.userStories[0]?.lastResult?.attempts, 2)
+})
+
+test('side by side: the candidates of a story are in work at the same time, each in a work tree of its own', async () => {
+  await using at = await place({})
+  const meeting = join(at.folder, 'meeting')
+  const shell = `mkdir -p "${meeting}"; touch "${meeting}/$RALPH_STORY_ID-$$"; until [ "$(ls "${meeting}" | wc -l)" -ge 3 ]; do sleep 0.02; done`
+  const all = [wrote(LARGE, { shell }), wrote(SMALL, { shell }), wrote(LARGE, { shell })]
+  await at.setScript({ 'US-001': [all], 'US-002': [{ files: { 'src/b.txt': 'b\n' } }] })
+  const { code, err } = await at.run('--candidates', '3', '--max-parallel', '3')
+  assert.equal(code, 0, err)
+  assert.equal(at.landed('src/a.txt'), 'one')
+  assert.equal(readdirSync(meeting).length, 3)
+  assert.equal(at.git('worktree', 'list').split('\n').length, 1)
+  assert.equal(at.state().prd.run.iterations, 3)
+})
+
+test('killed between two candidates: the one that is done is not made again', async () => {
+  await using at = await place({})
+  const mark = join(at.folder, 'second')
+  // The second session waits when it is begun for the first time.
+  const waits = `[ -e "${mark}" ] || { touch "${mark}"; echo at work; sleep 60; }`
+  await at.setScript({ 'US-001': [[wrote(SMALL), wrote(LARGE, { shell: waits }), wrote(LARGE)]] })
+  const run = at.start('--candidates', '3')
+  let text = ''
+  const isAtWork = new Promise<void>((resolve) => {
+    run.stdout?.on('data', (chunk) => {
+      text += chunk
+      if (/candidate 1: its gates are green[\s\S]*at work/.test(text)) resolve()
+    })
+  })
+  await Promise.race([isAtWork, run.ended.then(() => assert.fail(`the run ended:\n${text}`))])
+  run.kill('SIGKILL')
+  await run.ended
+  const { code, err } = await at.run('--candidates', '3')
+  assert.equal(code, 0, err)
+  assert.equal(at.landed('src/a.txt'), 'one')
+  assert.equal((await at.prompts()).length, 4, 'one of the sessions was lost with the process')
+  assert.equal(at.state().contests, undefined)
+})
+
+const chosen = (lines: number) => ({
+  ...goodTurn('one', 1),
+  files: { ...goodTurn('one', 1).files, 'lines.txt': 'line\n'.repeat(lines) },
+})
+
+for (const [name, options] of Object.entries({
+  'a chain of jobs with one iteration each': { inputs: { 'iterations-per-job': '1' } },
+  'a wave of two workers': { parallel: true, inputs: { 'max-parallel': '2' } },
+  'separate-job': { separate: true, inputs: {} },
+}))
+  test(`in the action, ${name}: the candidates of other jobs are chosen from`, async () => {
+    await using site = await openSite({
+      ...options,
+      stories: [story('US-001', 'one')],
+      script: { 'US-001': [[chosen(3), chosen(1), chosen(2)]] },
+      inputs: { candidates: '3', ...options.inputs },
+    })
+    await site.go()
+    const { prd, contests } = await site.state()
+    assert.equal(prd.run.outcome, 'complete')
+    assert.equal(prd.run.iterations, 3)
+    assert.equal(contests, undefined)
+    assert.equal(await site.github.read('ralph/sample', 'lines.txt'), 'line\n')
+  })
