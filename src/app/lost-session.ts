@@ -2,7 +2,7 @@
 // At `same-user` an agent can write these files, so a note counts for the open attempt and for nothing else.
 import { basename, join } from 'node:path'
 import * as z from 'zod/mini'
-import { withLostSession } from '../engine/attempt-events.ts'
+import { withLostSession } from '../engine/lost-attempts.ts'
 import { type AttemptIn, attemptKey, idOf } from '../engine/model/attempt.ts'
 import { openAttempt } from '../engine/model/job.ts'
 import { jsonObject } from '../engine/model/json.ts'

@@ -22,7 +22,7 @@ import type { Usage } from './model/usage.ts'
 import { rungFor } from './model-ladder.ts'
 import { withTouched } from './parallel/shared-files.ts'
 import { pickStory } from './prd/select.ts'
-import { lostSessionUsage, recordLostSession, recordSession, reservedUsage } from './record-session.ts'
+import { recordSession } from './record-session.ts'
 import {
   haltWithError,
   incrementCount,
@@ -42,7 +42,7 @@ const MEND_AGENT = 'mend the agent, then run again'
 type Open = AttemptIn<'worked' | 'guarded' | 'gated'>
 
 /** The attempt if it is in this phase, else null: an event for another phase changes nothing. */
-function attemptIn<P extends Attempt['phase']>(
+export function attemptIn<P extends Attempt['phase']>(
   { attempts }: State,
   id: AttemptId,
   phase: P,
@@ -328,46 +328,11 @@ export function refund(
 
 /** Refunds all attempts in work. One that failed, or was returned already, has its own step. */
 export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'], message: string): State {
-  return inWork(state).reduce((after, attempt) => refund(after, attempt, reason, message), state)
+  return attemptsInWork(state).reduce((after, attempt) => refund(after, attempt, reason, message), state)
 }
 
-function inWork({ attempts }: State): Attempt[] {
+export function attemptsInWork({ attempts }: State): Attempt[] {
   return Object.values(attempts).filter(({ phase }) => phase !== 'failed' && phase !== 'returned')
-}
-
-/** The usage of a session whose job was lost after it or, `isPartial`, during it. */
-export type LostSession = AttemptId & { startedAt: number; usage: Usage; isPartial?: true }
-
-/** A session that had ended counts by its reported usage: its attempt needs no estimate. */
-export function withLostSession(state: State, lost: LostSession): State {
-  const { startedAt, usage: reported, isPartial } = lost
-  const attempt = attemptIn(state, lost, 'reserved')
-  if (attempt?.startedAt !== startedAt) return state
-  const usage = isPartial ? lostSessionUsage(attempt, reported) : reported
-  const hints = { done: false, notDone: false, stuck: null }
-  const rest = { message: '', resetsAt: null, hints, learnings: [] }
-  const session = { status: 'interrupted' as const, usage, ...rest }
-  return withAttempt(recordLostSession(state, lost, usage), { ...attempt, phase: 'worked', session })
-}
-
-/** Returns the attempts of a lost job; what they reserved is charged as an estimate. */
-export function takeOver(state: State): State {
-  return inWork(state).reduce((after, attempt) => lost(after, attempt, 'the job was lost'), state)
-}
-
-/** The workers of a wave have ended: their candidates are free, and other attempts of a worker that died are lost. */
-export function withoutWorkers(state: State): State {
-  const attempts = Object.entries(state.attempts).map(([id, { worker: _gone, ...free }]) => [id, free])
-  const left: State = { ...state, attempts: Object.fromEntries(attempts) }
-  return inWork(left)
-    .filter((attempt) => !hasCandidate(attempt))
-    .reduce((after, attempt) => lost(after, attempt, 'the worker was lost'), left)
-}
-
-function lost(state: State, attempt: Attempt, message: string): State {
-  const isReserved = attempt.phase === 'reserved'
-  const charged = isReserved ? recordLostSession(state, attempt, reservedUsage(attempt)) : state
-  return refund(charged, attempt, 'lost', message)
 }
 
 function fail(

@@ -3,7 +3,14 @@
 
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { budgetLeft, estimateSession, exhaustedBudget, sessionMs } from './limits.ts'
-import { type Attempt, type AttemptIn, type Failure, idOf, type Session } from './model/attempt.ts'
+import {
+  type Attempt,
+  type AttemptIn,
+  type AttemptWithCandidate,
+  type Failure,
+  idOf,
+  type Session,
+} from './model/attempt.ts'
 import type { Event } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Inspection, Ports, SessionBounds } from './model/ports.ts'
@@ -154,6 +161,18 @@ export async function stashAttempt(attempt: Attempt, { state, ports }: StepConte
   const kept = isGone ? (state.kept[storyId] ?? null) : await workAsItStands(storyId, from, ports)
   await ports.repository.checkOut(state.green, null)
   return { ...idOf(attempt), kept }
+}
+
+/** `state` is the run as it will be when the commit below the candidate has landed. */
+export async function rebase(
+  attempt: AttemptWithCandidate,
+  { state, ports }: StepContext,
+): Promise<StepResult> {
+  const id = idOf(attempt)
+  const built = await ports.repository.rebase(state, attempt)
+  if ('conflict' in built) return { kind: 'conflicted', ...id, failure: built.conflict }
+  await ports.repository.checkOut(built.candidate.commit, null)
+  return { kind: 'rebased', ...id, base: state.green, candidate: built.candidate }
 }
 
 /** Measures a candidate, or saves the work of one that failed, and leaves a clean tree. */

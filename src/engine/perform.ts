@@ -5,6 +5,7 @@ import { markRunArchived, withoutPending } from './archive-stories.ts'
 import {
   enter,
   guard,
+  rebase,
   type StepContext,
   type StepResult,
   sessionBounds,
@@ -160,18 +161,6 @@ async function preparedLane(
   const done = await prepare(context)
   // A `prepare` that was cut short says nothing about the project, and the session does not begin either.
   return done.kind === 'failed' && !context.ports.signal.aborted ? { ...done, attempt: idOf(attempt) } : null
-}
-
-/** `state` is the run as it will be when the commit below the candidate has landed. */
-async function rebase(
-  attempt: Extract<Step, { kind: 'rebase' }>['attempt'],
-  { state, ports }: StepContext,
-): Promise<StepResult> {
-  const id = idOf(attempt)
-  const built = await ports.repository.rebase(state, attempt)
-  if ('conflict' in built) return { kind: 'conflicted', ...id, failure: built.conflict }
-  await ports.repository.checkOut(built.candidate.commit, null)
-  return { kind: 'rebased', ...id, base: state.green, candidate: built.candidate }
 }
 
 async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promise<StepResult> {

@@ -2,7 +2,8 @@
 
 import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
-import { refundAll, takeOver } from '../../engine/attempt-events.ts'
+import { refundAll } from '../../engine/attempt-events.ts'
+import { takeOver } from '../../engine/lost-attempts.ts'
 import { openAttempt } from '../../engine/model/job.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { Landing, State } from '../../engine/model/state.ts'

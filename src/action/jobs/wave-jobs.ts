@@ -2,8 +2,9 @@
 // agent and the gates, and they share the state: it alone says what a worker does.
 import { randomUUID } from 'node:crypto'
 import { limitsOf } from '../../app/loop-limits.ts'
-import { refundAll, withoutWorkers } from '../../engine/attempt-events.ts'
+import { refundAll } from '../../engine/attempt-events.ts'
 import { type HandedOver, type JobEnd, loop, settleObservers } from '../../engine/loop.ts'
+import { withoutWorkers } from '../../engine/lost-attempts.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import { LeaseLost, type Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'

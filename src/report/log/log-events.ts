@@ -207,6 +207,8 @@ function candidateLines({ storyId, lines }: EventOf<'entered'>, state: State): L
   const chosen = state.attempts[storyId]?.chosen
   return [
     line('ralph', `${entry?.summary ?? ''}${size}`, lines === null ? 'yellow' : 'green'),
-    ...(chosen === undefined ? [] : [line('ralph', `candidate ${chosen} is chosen: the smallest green change`)]),
+    ...(chosen === undefined
+      ? []
+      : [line('ralph', `candidate ${chosen} is chosen: the smallest green change`)]),
   ]
 }

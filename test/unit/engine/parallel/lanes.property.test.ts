@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { takeOver } from '../../../../src/engine/attempt-events.ts'
+import { takeOver } from '../../../../src/engine/lost-attempts.ts'
 import type { Ports } from '../../../../src/engine/model/ports.ts'
 import { runUsage } from '../../../../src/engine/model/usage-totals.ts'
 import { runLanes } from '../../../../src/engine/parallel/lanes.ts'

@@ -1,0 +1,43 @@
+// Attempts of a job, or of a worker, that was lost: they are returned, and what their sessions used is charged. Pure.
+
+import { attemptIn, attemptsInWork, refund } from './attempt-events.ts'
+import { type Attempt, type AttemptId, hasCandidate } from './model/attempt.ts'
+import type { State } from './model/state.ts'
+import type { Usage } from './model/usage.ts'
+import { lostSessionUsage, recordLostSession, reservedUsage } from './record-session.ts'
+import { withAttempt } from './state-updates.ts'
+
+/** The usage of a session whose job was lost after it or, `isPartial`, during it. */
+export type LostSession = AttemptId & { startedAt: number; usage: Usage; isPartial?: true }
+
+/** A session that had ended counts by its reported usage: its attempt needs no estimate. */
+export function withLostSession(state: State, lost: LostSession): State {
+  const { startedAt, usage: reported, isPartial } = lost
+  const attempt = attemptIn(state, lost, 'reserved')
+  if (attempt?.startedAt !== startedAt) return state
+  const usage = isPartial ? lostSessionUsage(attempt, reported) : reported
+  const hints = { done: false, notDone: false, stuck: null }
+  const rest = { message: '', resetsAt: null, hints, learnings: [] }
+  const session = { status: 'interrupted' as const, usage, ...rest }
+  return withAttempt(recordLostSession(state, lost, usage), { ...attempt, phase: 'worked', session })
+}
+
+/** Returns the attempts of a lost job; what they reserved is charged as an estimate. */
+export function takeOver(state: State): State {
+  return attemptsInWork(state).reduce((after, attempt) => lost(after, attempt, 'the job was lost'), state)
+}
+
+/** The workers of a wave have ended: their candidates are free, and other attempts of a worker that died are lost. */
+export function withoutWorkers(state: State): State {
+  const attempts = Object.entries(state.attempts).map(([id, { worker: _gone, ...free }]) => [id, free])
+  const left: State = { ...state, attempts: Object.fromEntries(attempts) }
+  return attemptsInWork(left)
+    .filter((attempt) => !hasCandidate(attempt))
+    .reduce((after, attempt) => lost(after, attempt, 'the worker was lost'), left)
+}
+
+function lost(state: State, attempt: Attempt, message: string): State {
+  const isReserved = attempt.phase === 'reserved'
+  const charged = isReserved ? recordLostSession(state, attempt, reservedUsage(attempt)) : state
+  return refund(charged, attempt, 'lost', message)
+}
