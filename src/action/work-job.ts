@@ -98,10 +98,7 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
     const opened = await logTimed(log, 'reading the checkout and the settings', open)
     const { settings, base } = opened
     using workspace = opened.workspace
-    if (part === 'whole' && claimsWave(settings))
-      core.warning(
-        `max-parallel: one job works on one story at a time; ${PARALLEL_EXAMPLE} has a job for each`,
-      )
+    warnOfParallel(settings, part)
     if (part === 'land') await refuseBlocked(checkInputs(context, opened, base.sha), CHECKS_OF_PART.land)
     const warn = (message: string) => core.warning(workspace.redactor.redact(message))
     const github = connect(context.place, tokenOf(context), warn)
@@ -120,6 +117,14 @@ function refuseWrongJob(settings: Settings, part: Part): void {
   const isWave = part === 'worker' || part === 'join' || (part === 'claim' && claimsWave(settings))
   if (isWave) refuseNoWave(settings)
   else refuseWrongPart(settings, part !== 'whole')
+}
+
+/** Says so where `max-parallel` is set and this workflow works on one story at a time. */
+function warnOfParallel(settings: Settings, part: Part): void {
+  if (part === 'whole' && claimsWave(settings))
+    core.warning(`max-parallel: one job works on one story at a time; ${PARALLEL_EXAMPLE} has a job for each`)
+  if (part === 'claim' && settings.maxParallel > 1 && !claimsWave(settings))
+    core.warning('max-parallel: isolation: separate-job works on one story at a time')
 }
 
 function claimsWave({ isolation, maxParallel }: Settings): boolean {

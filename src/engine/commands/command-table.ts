@@ -19,6 +19,7 @@ import {
   type Surface,
   safeWord,
   storiesAndText,
+  wholeRun,
 } from './command-words.ts'
 
 export { type CommandInput, formatCommandLine, type Surface } from './command-words.ts'
@@ -159,12 +160,12 @@ const ROWS = {
   pause: {
     comment: helpText('', PAUSES),
     cli: helpText('[feature]', PAUSES, ''),
-    read: parsesTo({ kind: 'pause' }),
+    read: wholeRun('pause'),
   },
   stop: {
     comment: helpText('', STOPS),
     cli: helpText('[feature]', STOPS, ''),
-    read: parsesTo({ kind: 'stop' }),
+    read: wholeRun('stop'),
   },
   retry: {
     ...both(

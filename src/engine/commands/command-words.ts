@@ -106,6 +106,15 @@ export function storiesAndText(
   return { kind: 'command', command: { kind, story, guidance } }
 }
 
+/** A command about the whole run. One that names a story would do more than the person asked for. */
+export function wholeRun(kind: 'pause' | 'stop'): (asked: CommandArguments) => ParsedCommand {
+  return ({ words, storyIds, surface }) => {
+    const story = words.map((word) => storyIn(storyIds, word)).find((id) => id !== undefined)
+    if (story === undefined) return { kind: 'command', command: { kind } }
+    return mistake(surface, `${kind} is for the whole run`, `skip ${story}`)
+  }
+}
+
 /** In a comment, what is said without ` -- ` and on the lines below counts, too: answers are often written a line each. */
 export function plan({ words, text, below, surface }: CommandArguments): ParsedCommand {
   const said = surface === 'comment' ? [words.join(' '), text, ...below] : [text]

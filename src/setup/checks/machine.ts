@@ -73,9 +73,23 @@ export function findLaneMistakes({ settings, checkout }: RunStart): Mistake[] {
   return laneMistakes(settings, 'workspace' in checkout ? checkout.workspace.submodules.size : 0)
 }
 
+/** `isolation: separate-job` works on one story at a time. */
+function isSerial({ surface, isolation }: Subject['settings']): boolean {
+  return surface === 'action' && isolation === 'separate-job'
+}
+
 export function checkSideBySide(subject: Subject): CheckResult[] {
   const { maxParallel, surface } = subject.settings
-  if (surface === 'action' || maxParallel === 1) return []
+  if (maxParallel === 1) return []
+  if (isSerial(subject.settings))
+    return [
+      warningResult(
+        `max-parallel ${maxParallel} with separate-job, which works on one story at a time`,
+        'same-user or other-user where stories are worked on side by side',
+        'change isolation, or leave max-parallel out',
+      ),
+    ]
+  if (surface === 'action') return []
   const wrong = toFaults(findLaneMistakes(subject))
   return wrong.length > 0 ? wrong : [okResult(`${maxParallel} stories side by side`)]
 }

@@ -139,6 +139,8 @@ describe('what is not understood is told, with the nearest', () => {
     ['/ralph retyr US-002', /no command retyr/, /^\/ralph retry$/],
     ['/ralph pasue', /no command pasue/, /^\/ralph pause$/],
     ['/ralph zzzzzzzzzzzz', /no command zzzzzzzzzzzz/, /^\/ralph help$/],
+    ['/ralph stop US-002', /for the whole run/, /^\/ralph skip US-002$/],
+    ['/ralph pause us-002', /for the whole run/, /^\/ralph skip US-002$/],
     ['/ralph retry', /needs a story/, /^\/ralph retry US-001$/],
     ['/ralph retry -- a hint', /needs a story/, /^\/ralph retry US-001$/],
     ['/ralph retry US-099', /^there is no story US-099; there are US-001, US-002/, /^\/ralph status$/],
