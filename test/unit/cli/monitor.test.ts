@@ -199,7 +199,7 @@ test('a token that may not read, none at all, and a clone of elsewhere are told'
   place.env.GH_TOKEN = github.mintJobToken({ contents: 'read' })
   assert.match(
     await told(),
-    /feature: found no run in .*acme\/shop, expected a feature that a job has begun on/,
+    /feature: found no run in .*acme\/shop, expected a feature that a job has worked on/,
   )
 })
 

@@ -57,6 +57,7 @@ test('nothing given: the defaults of the contract', () => {
     maxTokens: null,
     maxAgentTimeMs: null,
     callsPerHour: null,
+    candidates: { run: 1, fromAttempt: 1, byTag: {} },
     publish: 'batch',
     pullRequest: 'draft',
     reportAs: 'checks',

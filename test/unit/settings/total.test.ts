@@ -157,6 +157,7 @@ test('for every setting: flag over input over file over default', () => {
     duration: ['7m', '8m', '9m'],
     list: ['A\nB', 'C', 'D'],
     gates: ['a: x', 'b: y', 'c: z'],
+    candidates: ['1', '2', '3'],
     map: ['every: 1', 'every: 2', 'every: 3'],
     services: ['a: { ready: 1 }', '- { name: a, ready: 2 }', 'b: { ready: 3 }'],
   }
