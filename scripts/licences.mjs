@@ -12,7 +12,7 @@ export async function licences(root, paths) {
 
 /** The rules for keys that src/isolation/redact/key-rules.ts is made of. */
 async function rules(root) {
-  const text = await readFile(join(root, 'src/system/redact/LICENSE.gitleaks'), 'utf8')
+  const text = await readFile(join(root, 'src/isolation/redact/LICENSE.gitleaks'), 'utf8')
   return `gitleaks, rules for keys (MIT)\n\n${text.trim()}\n`
 }
 

@@ -98,11 +98,11 @@ export type HomeShare = {
   only?: Readonly<Record<string, readonly string[]>>
   /** Files in which the vendor renews its tokens. */
   renews?: readonly string[]
-  /** The variable that names another folder for the files whose paths begin so. */
+  /** `variable`, where it is set, names the folder in which files lie whose paths begin with `start`. */
   folder?: readonly [variable: string, start: string]
 }
 
-/** One kind of agent: a file of its own and one line in registry.ts; nothing else of Ralph names it. */
+/** One kind of agent: a file of its own and one line in registry.ts; nothing else in src/ names it. */
 export interface AgentVendor {
   name: string
   /** The provider of its models for OpenTelemetry (`gen_ai.provider.name`); left out if the user chooses it. */
@@ -123,7 +123,7 @@ export interface AgentVendor {
   /** The vendor's variables that the agent may see, in addition to those of its login. */
   env: readonly string[]
   /** Variables that name folders of its settings or tools. Not passed on, as a session could change what the next one reads. */
-  unread?: readonly string[]
+  withheld?: readonly string[]
   /** What its keys look like, in addition to the shapes of well-known services. */
   keyShapes: readonly KeyShape[]
   /**

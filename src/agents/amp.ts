@@ -9,7 +9,7 @@ export const amp: AgentVendor = {
   install: 'npm install -g @sourcegraph/amp',
   npm: '@sourcegraph/amp',
   env: [],
-  unread: ['AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
+  withheld: ['AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
   login: {
     keys: ['AMP_API_KEY'],
     others: ['AMP_URL'],

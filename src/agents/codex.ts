@@ -106,7 +106,7 @@ class CodexReader extends EventReader {
         []
       if (reason === undefined) return
       this.#attempt = count === undefined ? this.#attempt + 1 : Number(count)
-      return this.tried(httpOf(reason), this.#attempt)
+      return this.retryEvent(httpOf(reason), this.#attempt)
     },
   }
 

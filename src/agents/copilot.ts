@@ -115,7 +115,7 @@ class CopilotReader extends EventReader {
       const data = dataOf(event)
       const codes = [...codesOf(data), ...readRefusal(asString(data.errorMessage) ?? '').codes]
       this.#lastFailure = { isTransport: data.failureKind === 'transport', codes }
-      return this.tried(asNumber(data.statusCode), asAmount(data.retryAttempt) + 1)
+      return this.retryEvent(asNumber(data.statusCode), asAmount(data.retryAttempt) + 1)
     },
     'tool.execution_start': (event) => {
       const data = dataOf(event)

@@ -16,7 +16,7 @@ export const custom: AgentVendor = {
   env: [],
   login: null,
   keyShapes: [],
-  // What a command of the user's reads is known to the user: `protected-paths`.
+  // Ralph cannot know which files steer the user's command: the user names them in `protected-paths`.
   settings: [],
   reports: 'cost',
   answersInOutput: true,

@@ -110,10 +110,10 @@ export abstract class EventReader implements StreamParser {
     this.usage.inputTokens += input
     this.usage.cachedTokens += cached
     this.usage.outputTokens += output
-    return this.used()
+    return this.usageEvent()
   }
 
-  protected used(): AgentEvent[] {
+  protected usageEvent(): AgentEvent[] {
     return [{ kind: 'usage', usage: { ...this.usage } }]
   }
 
@@ -123,7 +123,7 @@ export abstract class EventReader implements StreamParser {
     return status === 'limit' ? [{ kind: 'limit', resetsAt }, error] : [error]
   }
 
-  protected tried(status: number | null, attempt: number): AgentEvent[] {
+  protected retryEvent(status: number | null, attempt: number): AgentEvent[] {
     this.retrying = { status }
     return [{ kind: 'retry', status, attempt }]
   }

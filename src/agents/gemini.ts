@@ -22,7 +22,7 @@ export const gemini: AgentVendor = {
   npm: '@google/gemini-cli',
   tested: '0.61.0',
   env: ['GEMINI_MODEL', 'GOOGLE_CLOUD_LOCATION'],
-  unread: ['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH'],
+  withheld: ['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH'],
   login: {
     keys: ['GEMINI_API_KEY'],
     others: words('GOOGLE_API_KEY GOOGLE_GENAI_USE_VERTEXAI GOOGLE_CLOUD_PROJECT GOOGLE_GEMINI_BASE_URL'),
@@ -98,7 +98,7 @@ class GeminiReader extends EventReader {
       this.usage.inputTokens = asAmount(stats?.input_tokens)
       this.usage.outputTokens = asAmount(stats?.output_tokens)
       this.usage.cachedTokens = asAmount(stats?.cached)
-      return this.used()
+      return this.usageEvent()
     },
   }
 
@@ -113,7 +113,7 @@ class GeminiReader extends EventReader {
     const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?\. Retrying with backoff\.\.\./.exec(line)
     if (retry !== null) {
       this.#inDump = false
-      return this.tried(retry[2] === undefined ? null : Number(retry[2]), Number(retry[1]))
+      return this.retryEvent(retry[2] === undefined ? null : Number(retry[2]), Number(retry[1]))
     }
     if (line.startsWith('Error when talking to Gemini API')) this.#inDump = true
     const status = /^ {2}(?:status|code): (\d{3}),?$/.exec(line)?.[1]

@@ -26,7 +26,7 @@ export const opencode: AgentVendor = {
     MISTRAL_API_KEY DEEPSEEK_API_KEY XAI_API_KEY ZAI_API_KEY MOONSHOT_API_KEY DASHSCOPE_API_KEY
     AWS_REGION AWS_BEARER_TOKEN_BEDROCK
   `),
-  unread: ['OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR'],
+  withheld: ['OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR'],
   // It has models that need no key.
   login: null,
   home: {
@@ -140,7 +140,7 @@ class OpencodeReader extends EventReader {
     if (ref !== undefined && this.#causes.size < MAX_CAUSES) this.#causes.set(ref, { name, message })
     if (!FAILED_REQUEST.test(line)) return []
     this.#attempt += 1
-    return this.tried(null, this.#attempt)
+    return this.retryEvent(null, this.#attempt)
   }
 
   protected override failure(exit: Exit): Ending | null {

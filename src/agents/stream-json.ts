@@ -17,7 +17,7 @@ import {
 export type Dialect = {
   /** `result`: the result event has the last answer; `last-message`: it has all answers in a row (cursor). */
   finalText: 'result' | 'last-message'
-  /** Messages arrive as they are written, without a stop reason; one that has it came whole. */
+  /** Messages come in pieces, without a stop reason. A message with one is a whole answer, sent after the stream broke off. */
   streamed: boolean
   /** `input_tokens` includes what was read from the cache or written to it. */
   cacheCounted: boolean
@@ -47,7 +47,7 @@ export class StreamJsonReader extends EventReader {
       const isRetry = event.subtype === 'api_retry'
       if (!isRetry && event.subtype !== 'init') return
       this.isOver = false
-      if (isRetry) return this.tried(asNumber(event.error_status), asAmount(event.attempt))
+      if (isRetry) return this.retryEvent(asNumber(event.error_status), asAmount(event.attempt))
       this.#permissionMode = asString(event.permissionMode)
       return
     },
@@ -82,7 +82,7 @@ export class StreamJsonReader extends EventReader {
       // The text of an error is the program's, not the agent's.
       this.text = event.is_error === true ? '' : (answer ?? '')
       this.#countResult(event)
-      return this.used()
+      return this.usageEvent()
     },
   }
 
@@ -111,7 +111,7 @@ export class StreamJsonReader extends EventReader {
       this.#lastMessage = error === null ? text : ''
       return [error === null ? { kind: 'text', text } : { kind: 'error', message: text }]
     })
-    return [...events, ...this.used()]
+    return [...events, ...this.usageEvent()]
   }
 
   #count(message: Json): void {

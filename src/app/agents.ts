@@ -115,7 +115,7 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
 
 function warnOfUnreadVariables(
   { settings, env, warn }: PortOptions,
-  { name, unread = [] }: AgentVendor,
+  { name, withheld: unread = [] }: AgentVendor,
 ): void {
   const left = unread.filter((one) => (env[one] ?? '') !== '' && !settings.agentEnv.includes(one))
   if (left.length === 0) return

@@ -1,16 +1,16 @@
 // The browser check, which runs after green gates. Its code is loaded when the first page is opened.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isModelKey } from '../agents/registry.ts'
 import { writeScreenshot } from '../branch/screenshot-blobs.ts'
 import { BROWSER_GATE, type Gate, type GateResult, type Screenshot } from '../engine/model/gate.ts'
 import { isFor, OWN_PORT_NAME, resolveSite, servicesAt } from '../engine/model/service.ts'
 import { pictureName } from '../engine/screenshots.ts'
 import { findChrome } from '../gates/browser/find.ts'
 import type { AfterGates } from '../gates/gates.ts'
-import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
+import type { Environment } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { clearPathTo } from '../system/files.ts'
+import { gatesEnvironment } from './gate-environment.ts'
 import type { Workspace } from './workspace.ts'
 
 export type BrowserOptions = {
@@ -88,7 +88,7 @@ export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
       before: isBase ? null : (run.pages ?? []),
       executable,
       headless: browser.headless,
-      env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
+      env: gatesEnvironment(env, settings),
       mark: options.mark,
       as,
       signal,

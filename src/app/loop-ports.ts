@@ -24,6 +24,7 @@ import type { Settings } from '../settings/read-settings.ts'
 import { agentForStep, agentWithFallback } from './agents.ts'
 import { createBrowserCheck } from './browser-gate.ts'
 import type { GatePlace } from './clean-room.ts'
+import { gatesEnvironment } from './gate-environment.ts'
 import type { Isolation } from './isolation.ts'
 import { usageNotes, withUsageNotes } from './lost-session.ts'
 import { observersOf } from './observers.ts'
@@ -194,7 +195,7 @@ export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPo
     restore,
     top,
     shownTop: clone.workTree,
-    env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
+    env: gatesEnvironment(env, settings),
     ...(settings.services.length === 0 ? {} : { services: () => servicesOf(shared, { ...options, env }) }),
     // With a browser check no gate result is reused: pages are opened after gates that really ran.
     ...(after === null ? { reuse: reuseFacts(options) } : { after }),
@@ -209,7 +210,7 @@ function reuseFacts({ settings, workspace, env }: GatesPortOptions): ReuseFacts 
     ...{ services, prepare, workingDirectory },
     isolation: `${isolation} ${gateNetwork}`,
     machine: [process.platform, process.arch, ...image, env.PATH ?? ''],
-    env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,
+    env: gatesEnvironment(env, settings),
   }
 }
 

@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isModelKey } from '../agents/registry.ts'
 import { CAPTURE_BYTES, cleanOutput, formatExit, INTO_ONE_PIPE, SHELL } from '../gates/captured-output.ts'
 import { execute, gitEnv } from '../git/git-process.ts'
-import { type Environment, gateEnv, secretsIn } from '../isolation/untrusted-env.ts'
+import { type Environment, secretsIn } from '../isolation/untrusted-env.ts'
 import { importantLines } from '../system/excerpt.ts'
 import { runUntrusted } from '../system/process.ts'
+import { gatesEnvironment } from './gate-environment.ts'
 import { redactorFor } from './redactor.ts'
 
 /** `missing`: the program, or one that it starts, is not on this machine. `unknown`: it did not end in time. */
@@ -50,7 +50,7 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
     await remove()
     throw error
   }
-  const { env: given } = gateEnv(env, { extra: options.gateEnv, isModelKey })
+  const given = gatesEnvironment(env, options)
   const redactor = redactorFor(secretsIn(env))
   return {
     async run(name, command) {

@@ -73,6 +73,7 @@ function userInPlace(
   return {
     ...user,
     command: (file, args, cwd, how) => user.command(file, args, cwd, { ...how, scratch }),
+    // A HOME that the caller has set wins over the place's.
     env: (env) => ({ ...user.env(home === null ? env : { HOME: home, ...env }), ...temporaryVariables(tmp) }),
   }
 }

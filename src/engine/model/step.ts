@@ -5,9 +5,11 @@ import type { Conclusion } from './state.ts'
 export type Step =
   | { kind: 'sync' }
   | { kind: 'join'; theirs: string }
+  /** Makes a branch again that people deleted. */
   | { kind: 'restore' }
   | { kind: 'prepare' }
   | { kind: 'baseline' }
+  /** The first push: writes the commit that starts the run, moves the branch, opens the pull request. Once a job. */
   | { kind: 'open' }
   | { kind: 'reserve'; storyId: string }
   | { kind: 'agent'; attempt: AttemptIn<'reserved'> }
@@ -26,8 +28,10 @@ export type Step =
   | { kind: 'verify' }
   /** `split`: the story that is too large; null: the whole feature. */
   | { kind: 'plan'; split: string | null }
+  /** With `publish: story`: moves the branch after a story. */
   | { kind: 'push' }
   | { kind: 'conclude'; conclusion: Conclusion }
+  /** Ends the job: branch and state in one push, and the lease is released. */
   | { kind: 'publish'; conclusion: Conclusion }
   | { kind: 'dispatch' }
   | { kind: 'report'; conclusion: Conclusion }

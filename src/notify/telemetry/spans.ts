@@ -12,6 +12,10 @@ import { counts } from '../../engine/prd/select.ts'
 import { outcomeNow } from '../../report/headline.ts'
 import type { Attributes, Metric, Span as TracedSpan } from './otlp.ts'
 
+/** SpanKind of OTLP. */
+const INTERNAL = 1
+const CLIENT = 3
+
 /** A span; all spans of a run belong to one trace. `session`: the attributes of its metrics, and its usage. */
 type Span = Omit<TracedSpan, 'traceId'> & { session?: { series: Attributes; usage: Usage } }
 
@@ -67,7 +71,7 @@ export function jobSpan(state: State, endMs: number, facts: SpanFacts): Span {
     spanId: jobSpanId(state, facts),
     parentSpanId: null,
     name: 'ralph.job',
-    kind: 1,
+    kind: INTERNAL,
     startMs: state.job.startedAt,
     endMs,
     attributes: {
@@ -126,7 +130,7 @@ function sessionSpan(
     spanId: facts.id(16, `session/${parent}/${mode}/${endMs}`),
     parentSpanId: parent,
     name: `invoke_agent ${name}`,
-    kind: 3,
+    kind: CLIENT,
     startMs: endMs - usage.agentSeconds * 1000,
     endMs,
     attributes: {
@@ -154,7 +158,7 @@ function gateSpans({ parent, endMs, facts }: From, gates: readonly GateResult[])
       spanId: facts.id(16, `gate/${parent}/${index}/${gate.name}/${endMs}`),
       parentSpanId: parent,
       name: `gate ${name}`,
-      kind: 1,
+      kind: INTERNAL,
       startMs,
       endMs: endedAt,
       attributes: {
@@ -181,7 +185,7 @@ function iterationSpan(
     spanId: iterationSpanId(before, attempt, facts),
     parentSpanId: jobSpanId(after, facts),
     name: 'ralph.iteration',
-    kind: 1,
+    kind: INTERNAL,
     startMs: attempt.startedAt,
     endMs: at,
     attributes: {

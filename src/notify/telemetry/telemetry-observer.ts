@@ -1,4 +1,4 @@
-// Sends what a job did to a collector, once, when it is over. Its own trouble is one warning.
+// Sends what a job did to a collector, once, when it is over. A failure to send is one warning.
 import { createHash } from 'node:crypto'
 import type { Event } from '../../engine/model/event.ts'
 import type { Observer } from '../../engine/model/ports.ts'
@@ -66,13 +66,13 @@ export class Telemetry implements Observer {
     }
     const all = [...this.#spans, jobSpan(state, this.#at, this.#facts)]
     const spans = all.map((span) => mapTexts({ ...span, traceId }, redact))
-    const bodies: [signal: string, body: unknown][] = [['traces', tracesBody(source, spans)]]
+    const bodies: [kind: string, body: unknown][] = [['traces', tracesBody(source, spans)]]
     const metrics = metricsOf(spans)
     if (metrics.length > 0)
       bodies.push(['metrics', metricsBody(source, metrics, state.job.startedAt, this.#at)])
     const headers = { ...config.headers, 'content-type': 'application/json' }
-    for (const [signal, body] of bodies) {
-      const url = `${config.endpoint}/v1/${signal}`
+    for (const [kind, body] of bodies) {
+      const url = `${config.endpoint}/v1/${kind}`
       const { ok, detail } = await sendRequest({ url, headers, body: JSON.stringify(body) }, patienceMs, late)
       if (ok) continue
       warn(

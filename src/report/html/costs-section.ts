@@ -42,7 +42,7 @@ export function rungTable({
   return html`<h3>By rung</h3>${table(RUNGS, rungs)}${remarks}`
 }
 
-const STORIES: Columns<Costs['byStory'][number], Markup> = [
+const STORY_COSTS: Columns<Costs['byStory'][number], Markup> = [
   ['Story', 'text', ({ story, at }) => html`<a href="#s${at}">${inlineText(story.id, 64)}</a>`],
   ['Cost', 'figure', ({ story: { usage } }) => costLabel(usage)],
   ['Tokens', 'figure', ({ story: { usage } }) => describeTokens(usage)],
@@ -59,7 +59,7 @@ function byStory({ byStory: rows, besideStoriesUsd }: Costs): Markup {
     left > 0
       ? html`<p class="aside">The ${MOST_ROWS} dearest; ${pluralize(left, 'more story', 'more stories')}.</p>`
       : nothing
-  return html`${table(STORIES, rows.slice(0, MOST_ROWS))}${more}${besideNote('the stories, for verification and plans', besideStoriesUsd)}`
+  return html`${table(STORY_COSTS, rows.slice(0, MOST_ROWS))}${more}${besideNote('the stories, for verification and plans', besideStoriesUsd)}`
 }
 
 function besideNote(what: string, costUsd: number): Markup {

@@ -97,7 +97,7 @@ export const node: Ecosystem = {
     const fresh = lists.some((key) => pack[key] !== undefined) ? manager.installFresh : null
     const build = gate(SCRIPTS.build)
     const test = gate(SCRIPTS.test) ?? builtInTest(folder, name)
-    // One that runs what the other writes comes after it.
+    // A script that runs what the other one writes comes after it.
     const needsBuild = build !== null && runsBuild(folder, scripts)
     return {
       language: isTyped ? 'TypeScript' : 'JavaScript',

@@ -49,7 +49,7 @@ test('no file beside its own names an agent, its program, its variables or its f
       vendor.program,
       ...(vendor.npm === null ? [] : [vendor.npm]),
       ...agentVariables(vendor),
-      ...(vendor.unread ?? []),
+      ...(vendor.withheld ?? []),
       ...agentSettings,
     ]),
   )

@@ -51,7 +51,7 @@ test('every vendor passes arguments on and asks for no variable of the job', () 
 
 test('no variable of a vendor leads to settings or tools in a place where sessions write', () => {
   for (const name of agentNames) {
-    const { unread = [], home } = vendor(name)
+    const { withheld: unread = [], home } = vendor(name)
     const given = agentVariables(vendor(name))
     assert.deepEqual(
       unread.filter((variable) => given.includes(variable)),
