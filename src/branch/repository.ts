@@ -229,9 +229,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     changedLines: (from, to) => changedLinesBetween(objects, from, to),
 
-    async linesWritten(from, to) {
-      const files = await changedLinesBetween(objects, from, to)
-      const counts = [...files].map(([path, lines]) => (options.isRalphs(path) ? 0 : lines.length))
+    async linesChanged(from, to) {
+      const written = await changedLinesBetween(objects, from, to)
+      const removed = await changedLinesBetween(objects, to, from)
+      const counts = [...written, ...removed].map(([path, lines]) =>
+        options.isRalphs(path) ? 0 : lines.length,
+      )
       return counts.reduce((sum, count) => sum + count, 0)
     },
 

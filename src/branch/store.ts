@@ -104,7 +104,7 @@ class GitStore implements Store {
     const state = await readState((file) => this.#objects.text(`${commit}:${file}`), `${ref}: ${STATE_FILE}`)
     if (state === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
     this.#known = { ref, commit }
-    if (remote !== null) await this.#fetchMissing([state.green, ...doneCandidates(state)])
+    if (remote !== null) await this.#fetchMissing([state.green, ...doneCandidates(state), ...basesOf(state)])
     return { state, commit }
   }
 
@@ -133,8 +133,7 @@ class GitStore implements Store {
     if (found === null || found.state.lease?.nonce !== ours.lease?.nonce)
       throw new LeaseLost(`the lease on ${ours.folder} is not ours`)
     const { state } = found
-    const stands = Object.values(state.attempts).map(({ base }) => base)
-    await this.fetch([state.green, ...stands, ...candidatesOf(state)], 'tip')
+    await this.fetch([state.green, ...basesOf(state), ...candidatesOf(state)], 'tip')
     return state
   }
 
@@ -354,13 +353,19 @@ class GitStore implements Store {
 
 /** Further parents of a state commit, so that other jobs can fetch them; the green commit first. */
 function parentsOf(state: State): string[] {
-  const inWork = state.job.wave === undefined ? doneCandidates(state) : candidatesOf(state)
-  return [...new Set([state.green, ...inWork])]
+  const isWave = state.job.wave !== undefined
+  const bases = state.contests === undefined ? [] : Object.values(state.contests).map(({ base }) => base)
+  return [...new Set([state.green, ...(isWave ? candidatesOf(state) : doneCandidates(state)), ...bases])]
 }
 
 function candidatesOf(state: State): string[] {
   const inWork = Object.values(state.attempts).filter(hasCandidate)
   return [...inWork.map(({ candidate }) => candidate.commit), ...doneCandidates(state)]
+}
+
+/** Commits that attempts, and candidates that are done, grew from. */
+function basesOf({ attempts, contests = {} }: State): string[] {
+  return [...new Set([...Object.values(attempts), ...Object.values(contests)].map(({ base }) => base))]
 }
 
 /** The candidates of stories with several: those that are done, and the chosen one until it has landed. */

@@ -19,6 +19,8 @@ export function nextSlot(state: State, story: Story, limits: Limits): { of: numb
   if (contest !== null && contest.done.length >= contest.of) return null
   const of = contest?.of ?? candidatesFor(limits, story)
   const own = attemptsAt(state, story.id)
+  // People discarded the candidates while some were in work: those are over before others begin.
+  if (contest === null && own.some(({ slot }) => slot !== undefined)) return null
   if (of === 1) return own.length === 0 ? { of } : null
   // An attempt without a slot is the chosen one, or began before several were asked for.
   if (own.some((attempt) => attempt.slot === undefined)) return null
@@ -65,9 +67,9 @@ export function undecided(state: State): [id: string, contest: Contest][] {
   )
 }
 
-/** A story whose candidate has to be chosen before people's commits are joined, or before the run ends; or null. */
+/** A story whose candidate has to be chosen before the run ends at a limit; or null. One that was chosen once waits for the next run. */
 export function storyToDecide(state: State): string | null {
-  return undecided(state)[0]?.[0] ?? null
+  return undecided(state).find(([, { of }]) => of > 1)?.[0] ?? null
 }
 
 /**

@@ -39,8 +39,6 @@ export function nextStep(state: State, limits: Limits, now: number, beside: Stat
   if (attempt !== null) return nextStepOfAttempt(attempt, state, limits)
   if (job.halted?.kind === 'error') return conclude('error', job.halted.summary)
   if (job.halted !== null) return conclude('interrupted', 'cancelled; the state is saved')
-  const due = branch.kind === 'moved' ? storyToDecide(state) : dueContest(state, limits)
-  if (due !== null && landing === null) return { kind: 'decide', storyId: due }
   // Gates run on what people pushed, so `prepare` comes first.
   if (branch.kind === 'moved' && (landing === null || landing === 'join'))
     return ready.prepared ? { kind: 'join', theirs: branch.head } : { kind: 'prepare' }
@@ -50,7 +48,8 @@ export function nextStep(state: State, limits: Limits, now: number, beside: Stat
   if (branch.kind === 'gone' && job.takesBranch && !wasComplete) return { kind: 'restore' }
 
   const verdict = outcomeOf(state, limits, now)
-  const undecided = verdict !== null && CHOOSES_FIRST.has(verdict.outcome) ? storyToDecide(state) : null
+  const inWork = { ...state, attempts: beside }
+  const undecided = verdict !== null && CHOOSES_FIRST.has(verdict.outcome) ? storyToDecide(inWork) : null
   if (undecided !== null) return { kind: 'decide', storyId: undecided }
   if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
   const wanted = nextPlanTarget(state)
@@ -67,13 +66,20 @@ export function nextStep(state: State, limits: Limits, now: number, beside: Stat
   const pause = waiting(state, limits, now)
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
   if (wanted !== null) return { kind: 'plan', split: wanted === '' ? null : wanted }
+  const due = dueContest(inWork, limits)
+  if (due !== null && landing === null) return { kind: 'decide', storyId: due }
   const asked = workable(state)
-  const inWork = { ...state, attempts: beside }
   const others = state.prd.userStories.filter(({ id }) => attemptsAt(inWork, id).length > 0)
-  const mayBegin = canBeginBeside(state, others)
+  const besideAll = canBeginBeside(state, others)
   // Candidates of one story may be made side by side.
-  const isFree = (one: Story) =>
-    asked(one) && nextSlot(inWork, one, limits) !== null && (others.includes(one) || mayBegin(one))
+  const mayBegin = (one: Story) =>
+    others.includes(one)
+      ? canBeginBeside(
+          state,
+          others.filter((other) => other !== one),
+        )(one)
+      : besideAll(one)
+  const isFree = (one: Story) => asked(one) && nextSlot(inWork, one, limits) !== null && mayBegin(one)
   const story =
     contestedStory(state, isFree) ??
     pickStory(state.prd, (one) => isFree(one) && openUntil(state.records[one.id], now) === null)

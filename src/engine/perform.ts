@@ -190,7 +190,9 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
 }
 
 async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise<StepResult> {
-  const { storyId, candidate, gates, base, paths = [] } = attempt
+  const { storyId, candidate, gates, base, paths = [], chosen } = attempt
+  // The work tree was left clean when each candidate was done.
+  if (chosen !== undefined) await context.ports.repository.checkOut(candidate.commit, null)
   const about = { stories: [storyId], gates }
   const { verdict, usage } = candidate.empty
     ? await askJudge({ ...about, isUnchanged: true }, candidate.commit, context)

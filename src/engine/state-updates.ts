@@ -143,7 +143,9 @@ export function recordAttemptTime(
     ...(attempt.phase === 'failed' ? { kind: attempt.failure.kind } : {}),
     ...(attempt.model === undefined ? {} : { model: attempt.model }),
   }
-  const before = attempt.chosen !== undefined ? state.timeline.find(isEntryOf(attempt)) : undefined
+  const isGivenBack = attempt.phase === 'returned' && attempt.reason !== 'conflict'
+  const isReplaced = attempt.chosen !== undefined && !isGivenBack
+  const before = isReplaced ? state.timeline.find(isEntryOf(attempt)) : undefined
   const timeline = before === undefined ? state.timeline : state.timeline.filter((one) => one !== before)
   const more = ms - (before?.ms ?? 0)
   return withRecord(appendTimeline({ ...state, timeline }, entry), storyId, (record) => ({

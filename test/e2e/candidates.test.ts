@@ -34,7 +34,7 @@ test('of three candidates the smallest green change lands, and all three session
   const { code, out, err } = await at.run('--candidates', '3')
   assert.equal(code, 0, err)
   assert.equal(at.landed('src/a.txt'), 'one')
-  assert.match(out, /candidate 1: its gates are green, 3 lines written/)
+  assert.match(out, /candidate 1: its gates are green, 3 lines changed/)
   assert.match(out, /candidate 2: gate good failed/)
   assert.match(out, /candidate 3 is chosen/)
   const { prd, sessions, attempts, contests } = at.state()
@@ -123,4 +123,35 @@ for (const [name, options] of Object.entries({
     assert.equal(prd.run.iterations, 3)
     assert.equal(contests, undefined)
     assert.equal(await site.github.read('ralph/sample', 'lines.txt'), 'line\n')
+  })
+
+for (const isAnew of [false, true])
+  test(`in the action, paused between two candidates: the next run ${isAnew ? 'makes all anew after --fresh' : 'chooses from what is there'}`, async () => {
+    await using site = await openSite({
+      stories: [story('US-001', 'one')],
+      script: {},
+      inputs: { candidates: '3' },
+    })
+    const { runner, github } = site
+    const middle = site.hold('middle')
+    await site.setScript({ 'US-001': [[{ ...chosen(3), shell: middle.shell }, chosen(1), chosen(2)]] })
+    await runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+    await middle.reached()
+    const { number } = await site.pull()
+    github.comment('alice', number, '/ralph pause')
+    await middle.release()
+    await runner.settled()
+    const paused = await site.state()
+    assert.equal(paused.prd.run.outcome, 'paused')
+    assert.equal(paused.contests?.['US-001']?.done.length, 1)
+    assert.notEqual(paused.contests?.['US-001']?.base, paused.green, 'the end of the run is a commit')
+    await site.setScript({ 'US-001': [[chosen(3), chosen(1), chosen(2)]] })
+    if (isAnew) await site.say('alice', '/ralph retry US-001 --fresh')
+    await site.say('alice', '/ralph run')
+    const { prd, contests } = await site.state()
+    assert.equal(prd.run.outcome, 'complete')
+    assert.equal(contests, undefined)
+    // The candidate that was done is chosen and rebased, or all of them are made anew.
+    assert.equal(prd.run.iterations, isAnew ? 4 : 1)
+    assert.equal(await site.github.read('ralph/sample', 'lines.txt'), 'line\n'.repeat(isAnew ? 1 : 3))
   })

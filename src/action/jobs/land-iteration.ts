@@ -33,7 +33,9 @@ export async function prepareLanding(
   if (work?.mistake != null)
     return { state: endedByMistake(state, createCleaner(redactor.redact)(work.mistake)), how: GIVEN_UP }
   const landing = landingFor(nextStep(state, limits, state.job.startedAt))
-  const why = await missingHandover(git, landing, received)
+  // A candidate that was chosen and rebased has its session already.
+  const hasSession = landing === 'attempt' && openAttempt(state)?.phase !== 'reserved'
+  const why = await missingHandover(git, landing, received, hasSession)
   if (why !== null) {
     warn(`the iteration is lost: ${why}`)
     return { state: lostIteration(state, received), how: GIVEN_UP }
@@ -59,13 +61,15 @@ async function missingHandover(
   git: Workspace['git'],
   landing: Landing,
   received: Received,
+  hasSession: boolean,
 ): Promise<string | null> {
   const { work, gate, cancelled } = received
   if (cancelled) return 'the run was cancelled'
-  if (work === null && (landing === 'attempt' || landing === 'verify' || landing === 'plan'))
+  const needsSession = landing === 'attempt' && !hasSession
+  if (work === null && (needsSession || landing === 'verify' || landing === 'plan'))
     return 'the work job handed nothing over'
-  if (landing === 'attempt' && work?.session == null) return 'the work job handed no session over'
-  const isOver = landing === 'plan' || (landing === 'attempt' && work?.session?.status !== 'finished')
+  if (needsSession && work?.session == null) return 'the work job handed no session over'
+  const isOver = landing === 'plan' || (needsSession && work?.session?.status !== 'finished')
   if (gate === null && !isOver) return 'the gate job handed nothing over'
   return work?.sha256 == null ? null : readPack(git, work.sha256)
 }

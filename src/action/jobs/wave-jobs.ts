@@ -46,7 +46,7 @@ async function claimWave(start: State, limits: Limits, ports: Ports): Promise<Jo
   // Each worker prepares its own machine. Here only the gates of the base need it; the gates of the join job prepare by themselves.
   const ready = { ...start.job.ready, prepared: !limits.baseline || start.baseline === 'green' }
   const begun = { ...start, job: { ...start.job, ready } }
-  const ended = await loop(begun, limits, ports, (step) => step.kind !== 'reserve')
+  const ended = await loop(begun, limits, ports, (step) => step.kind !== 'reserve' && step.kind !== 'decide')
   if (!('step' in ended)) return ended
   const { state, step } = ended
   const wave = { workers: limits.maxParallel, isOver: false }
@@ -60,8 +60,12 @@ function readyStories(start: State, limits: Limits, at: number): number {
   let state = start
   for (let count = 0; ; count += 1) {
     const step = count < limits.maxParallel ? nextRunStep(state, limits, at) : null
-    if (step?.kind !== 'reserve') return count
-    const begun = reduce(state, { kind: 'reserved', storyId: step.storyId, at }, limits)
+    if (step?.kind !== 'reserve' && step?.kind !== 'decide') return count
+    const { storyId } = step
+    const begun =
+      step.kind === 'reserve'
+        ? reduce(state, { kind: 'reserved', storyId, at }, limits)
+        : reduce(state, { kind: 'decided', storyId, at }, limits)
     state = { ...begun, job: { ...begun.job, ready: state.job.ready } }
   }
 }

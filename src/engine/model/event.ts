@@ -98,7 +98,7 @@ export type Event = {
   | (AttemptId & { kind: 'gated'; commit: string; gates: GateResult[]; paths?: string[] })
   | (AttemptId & { kind: 'judged'; verdict: Verdict; usage: Usage })
   | (AttemptId & { kind: 'accepted'; commit: string; after?: AfterSteps })
-  /** One of several candidates is done. `lines`: how many its change wrote; null where it failed, and `kept` is its work. */
+  /** One of several candidates is done. `lines`: how many its change added and removed; null where it failed, and `kept` is its work. */
   | (AttemptId & { kind: 'entered'; lines: number | null; kept: SavedWork | null })
   /** The run cannot go on with further candidates for this story: it is chosen among those that are there. */
   | { kind: 'decided'; storyId: string }

@@ -224,8 +224,8 @@ export type RepositoryPort = {
    * `paths` are the files that they changed.
    */
   history(state: State): Promise<{ commit: string; storyId: string | null; paths: string[] }[]>
-  /** How many lines the change from one commit to another wrote, beside Ralph's own files. */
-  linesWritten(from: string, to: string): Promise<number>
+  /** How many lines the change from one commit to another added and removed, beside Ralph's own files. */
+  linesChanged(from: string, to: string): Promise<number>
   /** A file's text at a commit, or null. Texts for agents are read this way, so that no session can have changed them. */
   read(commit: string, path: string): Promise<string | null>
 }

@@ -101,7 +101,7 @@ export const Contest = z.object({
   done: z.array(
     z.object({
       attempt: AttemptDone,
-      /** How many lines its change wrote; null where it failed. */
+      /** How many lines its change added and removed; null where it failed. */
       lines: z.nullable(z.number()),
       kept: z.nullable(SavedWork),
     }),

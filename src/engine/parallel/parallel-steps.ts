@@ -30,13 +30,20 @@ export function nextRunStep(state: State, limits: Limits, now: number): Step | n
   const open = Object.values(state.attempts)
   if (open.length >= maxOpenAttempts(state, limits)) return null
   const step = nextStep(asCounted(state, open), limits, now, state.attempts)
-  return open.length === 0 || step.kind === 'reserve' || step.kind === 'sync' ? step : null
+  return open.length === 0 || isBetweenAttempts(step) ? step : null
+}
+
+/** What may happen while other stories are in work. */
+type StepBetweenAttempts = Extract<Step, { kind: 'sync' | 'decide' | 'reserve' }>
+
+function isBetweenAttempts(step: Step): step is StepBetweenAttempts {
+  return step.kind === 'sync' || step.kind === 'decide' || step.kind === 'reserve'
 }
 
 /** What a worker of a wave does next; `leave` and `take` change the worker of an attempt. */
 export type WorkerStep =
   | AttemptStep
-  | Extract<Step, { kind: 'sync' | 'reserve' }>
+  | StepBetweenAttempts
   | { kind: 'leave'; id: AttemptId }
   | { kind: 'take'; id: AttemptId }
 
@@ -63,7 +70,7 @@ export function nextWorkerStep(
   )
   if (left !== undefined) return { kind: 'take', id: idOf(left) }
   const step = begins ? nextRunStep(state, limits, now) : null
-  return step?.kind === 'reserve' || step?.kind === 'sync' ? step : null
+  return step !== null && isBetweenAttempts(step) ? step : null
 }
 
 function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | null {

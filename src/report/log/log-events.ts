@@ -203,7 +203,7 @@ function describeEvidence(evidence: readonly StoryEvidence[] = []): string {
 /** The result of one of several candidates, and which of them is chosen when it was the last. */
 function candidateLines({ storyId, lines }: EventOf<'entered'>, state: State): Line[] {
   const entry = state.timeline.findLast((one) => one.storyId === storyId)
-  const size = lines === null ? '' : `, ${pluralize(lines, 'line')} written`
+  const size = lines === null ? '' : `, ${pluralize(lines, 'line')} changed`
   const chosen = state.attempts[storyId]?.chosen
   return [
     line('ralph', `${entry?.summary ?? ''}${size}`, lines === null ? 'yellow' : 'green'),

@@ -7,16 +7,22 @@ import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import type { Step } from '../../../src/engine/model/step.ts'
 import { runUsage } from '../../../src/engine/model/usage-totals.ts'
+import { nextRunStep } from '../../../src/engine/parallel/parallel-steps.ts'
+import { reduce } from '../../../src/engine/reduce.ts'
 import {
   anotherJob,
   built,
   gate,
+  HOUR,
   limitsWith,
+  NOW,
   runJob,
   type Script,
   saying,
+  session,
   stateOf,
   stories,
+  used,
 } from './samples.ts'
 
 const three: Limits['candidates'] = { run: 3, byTag: [], fromAttempt: 1 }
@@ -146,7 +152,7 @@ test('at the limit of iterations the candidates that are there are chosen from',
   assert.equal(passedCommit(state), 'c2')
 })
 
-test('people push between two candidates: one is chosen before their commits are joined', () => {
+test('people push between two candidates: one is chosen, and rebased on what they committed', () => {
   const { start, limits } = started()
   const script = making([{ ok: true }])
   let syncs = 0
@@ -156,9 +162,66 @@ test('people push between two candidates: one is chosen before their commits are
     return { kind: 'synced', commands: [], theirs: syncs === 2 ? { head: 'theirs' } : null }
   })
   assert.equal(outcome, 'complete')
-  assert.ok(steps.indexOf('decide US-001') < steps.indexOf('join'))
+  const after = steps.slice(steps.indexOf('join')).filter((step) => !['sync', 'open'].includes(step))
+  assert.deepEqual(after.slice(0, 4), ['join', 'decide US-001', 'rebase US-001', 'gates US-001'])
   assert.equal(steps.filter((step) => step.startsWith('agent')).length, 1)
 })
+
+/** A judge has to look at the only candidate that is chosen. */
+const judged: Script = (step) =>
+  step.kind === 'guard'
+    ? { kind: 'guarded', candidate: built(`c${step.attempt.slot}`, true) }
+    : step.kind === 'agent'
+      ? { kind: 'worked', session: session({ hints: { done: true, notDone: false, stuck: null } }) }
+      : null
+
+test('where the judge of a chosen candidate is at its limit, the run waits, and it is asked again later', () => {
+  const { start, limits } = started()
+  const { state, outcome, steps } = runJob(
+    start,
+    { ...limits, finalVerification: true },
+    (step, state, now) =>
+      step.kind === 'judge'
+        ? {
+            kind: 'judged',
+            verdict: { kind: 'limit', notBefore: now + HOUR, message: 'later' },
+            usage: used(0),
+          }
+        : judged(step, state, now),
+  )
+  assert.equal(outcome, 'paused')
+  assert.equal(steps.filter((step) => step.startsWith('judge')).length, 1)
+  const next = runJob(
+    anotherJob(state, NOW + 3 * HOUR),
+    { ...limits, finalVerification: true },
+    judged,
+    NOW + 3 * HOUR,
+  )
+  assert.equal(next.outcome, 'complete')
+  assert.equal(next.steps.filter((step) => step.startsWith('agent')).length, 0)
+})
+
+for (const command of [
+  { kind: 'retry', id: 1, by: 'ann', stories: ['US-001'], guidance: '', fresh: true },
+  { kind: 'skip', id: 1, by: 'ann', stories: ['US-001'], guidance: '' },
+] satisfies Command[])
+  test(`a paused run with a candidate: ${command.kind} is heard before anything is chosen`, () => {
+    const { start, limits } = started()
+    const pause: Command = { kind: 'pause', id: 1, by: 'ann' }
+    let syncs = 0
+    const first = runJob(start, limits, (step, state, now) => {
+      if (step.kind !== 'sync') return making([{ ok: true }])(step, state, now)
+      syncs += 1
+      return { kind: 'synced', commands: syncs === 2 ? [pause] : [], theirs: null }
+    })
+    assert.equal(first.state.contests?.['US-001']?.done.length, 1)
+    const { state } = runJob(
+      anotherJob(first.state),
+      limits,
+      saying([{ ...command, id: 2 }], making([{ ok: false }, { ok: false }, { ok: false }])),
+    )
+    assert.equal(state.prd.userStories[0]?.passes, false)
+  })
 
 test('a story that people begin anew loses its candidates', () => {
   const { start, limits } = started()
@@ -171,4 +234,40 @@ test('a story that people begin anew loses its candidates', () => {
   )
   assert.equal(state.prd.run.iterations, 4)
   assert.equal(passedCommit(state), 'c2')
+})
+
+test('side by side: after --fresh no further candidate begins before the old ones are over, and then all begin anew', () => {
+  const { start } = started()
+  const limits = limitsWith({ candidates: three, maxParallel: 3 })
+  const ready = { ...start.job, ready: { synced: true, prepared: true, opened: true } }
+  const inWork: State = { ...start, baseline: 'green', job: ready }
+  const reserve = (state: State, at: number) => {
+    const begun = reduce(state, { kind: 'reserved', storyId: 'US-001', at }, limits)
+    return { ...begun, job: ready }
+  }
+  const fresh: Command = { kind: 'retry', id: 1, by: 'ann', stories: ['US-001'], guidance: '', fresh: true }
+  const state = reduce(
+    reserve(inWork, NOW),
+    { kind: 'synced', commands: [fresh], theirs: null, at: NOW },
+    limits,
+  )
+  assert.equal(nextRunStep({ ...state, job: ready }, limits, NOW)?.kind, undefined)
+  const id = { storyId: 'US-001', slot: 1 }
+  const over = (
+    [
+      { kind: 'worked', ...id, session: session(), at: NOW },
+      { kind: 'guarded', ...id, candidate: built('c1'), at: NOW },
+      { kind: 'gated', ...id, commit: 'c1', gates: [gate(true)], at: NOW },
+      { kind: 'entered', ...id, lines: 1, kept: null, at: NOW },
+    ] as const
+  ).reduce<State>(
+    (before, event) =>
+      reduce(before, { ...event, ...('gates' in event ? { gates: [...event.gates] } : {}) } as never, limits),
+    state,
+  )
+  assert.deepEqual(over.attempts, {})
+  assert.equal(over.prd.run.iterations, 1, 'its session was paid for')
+  const again = reserve({ ...over, job: ready }, NOW + 1)
+  assert.equal(again.contests?.['US-001']?.done.length, 0)
+  assert.deepEqual(Object.keys(again.attempts), ['US-001#1'])
 })

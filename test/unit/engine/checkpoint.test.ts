@@ -95,7 +95,7 @@ function world(how: How = {}) {
       read: async () => null,
       history: async () => [],
       asItWas: async () => null,
-      linesWritten: async () => 1,
+      linesChanged: async () => 1,
     },
     store: {
       async save(state) {

@@ -118,7 +118,7 @@ export function repositoryOf(world: World): RepositoryPort {
     read: async () => null,
     history: async () => [],
     asItWas: async () => null,
-    linesWritten: async () => 1 + world.draw(3),
+    linesChanged: async () => 1 + world.draw(3),
   }
 }
 
@@ -251,9 +251,12 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
 export function knownToShare(saved: readonly State[]): string[] {
   return saved.flatMap((state, at) => {
     const before = saved[at - 1]?.attempts ?? {}
-    const begun = Object.keys(state.attempts).filter((id) => before[id] === undefined)
-    return begun.flatMap((id) =>
-      Object.keys(state.attempts)
+    const inWork = Object.entries(state.attempts)
+    // A candidate that is chosen goes on, and begins no session.
+    const begun = inWork.filter(([key, { chosen }]) => before[key] === undefined && chosen === undefined)
+    return begun.flatMap(([, { storyId: id }]) =>
+      inWork
+        .map(([, { storyId }]) => storyId)
         .filter((other) => other !== id && shareFile(state, id, other))
         .map((other) => `${id} beside ${other}`),
     )

@@ -205,6 +205,8 @@ function eventOf(step: WorkerStep, state: State, number: number, at: number): Ev
   switch (step.kind) {
     case 'sync':
       return { kind: 'synced', commands: [], theirs: null, at }
+    case 'decide':
+      return { kind: 'decided', storyId: step.storyId, at }
     case 'reserve':
       return { kind: 'reserved', storyId: step.storyId, at }
     case 'agent':
