@@ -241,7 +241,7 @@ test('words that people wrote into prd.md are taken, or the plan is refused; non
   })
   const refused = await at.ralph(['plan', 'auth', '--from', 'fix_plan.md', '--yes'])
   assert.equal(refused.code, 64)
-  assert.match(refused.err, /prd\.md: .*\n {2}fix: take its words \(--from/)
+  assert.match(refused.err, /prd\.md: .*\n {2}fix: take its text \(--from/)
   const taken = await at.ralph(['plan', 'auth', '--from', `${FOLDER}/prd.md`, '--yes'])
   assert.equal(taken.code, 0, taken.err)
   assert.equal((await storiesOf(at))[0]?.title, 'Sign in with two passkeys')
