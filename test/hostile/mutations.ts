@@ -35,9 +35,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'gates get the keys of models',
     stories: 'LOOK',
-    file: 'src/app/loop-ports.ts',
-    from: 'env: gateEnv(env, { extra: settings.gateEnv, isModelKey }).env,',
-    to: "env: gateEnv(env, { extra: ['OPENAI_API_KEY'], isModelKey: () => isModelKey('') }).env,",
+    file: 'src/app/gate-environment.ts',
+    from: 'return gateEnv(env, { extra, isModelKey }).env',
+    to: "return gateEnv(env, { extra: ['OPENAI_API_KEY', ...extra], isModelKey: () => isModelKey('') }).env",
   },
   {
     name: "the action's environment stays visible",
