@@ -353,9 +353,9 @@ class GitStore implements Store {
 
 /** Further parents of a state commit, so that other jobs can fetch them; the green commit first. */
 function parentsOf(state: State): string[] {
-  const isWave = state.job.wave !== undefined
-  const bases = state.contests === undefined ? [] : Object.values(state.contests).map(({ base }) => base)
-  return [...new Set([state.green, ...(isWave ? candidatesOf(state) : doneCandidates(state)), ...bases])]
+  const candidates = state.job.wave === undefined ? doneCandidates(state) : candidatesOf(state)
+  const bases = Object.values(state.contests ?? {}).map(({ base }) => base)
+  return [...new Set([state.green, ...candidates, ...bases])]
 }
 
 function candidatesOf(state: State): string[] {

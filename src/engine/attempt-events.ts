@@ -160,15 +160,20 @@ export function guarded(before: State, event: EventOf<'guarded'>): State {
   const attempt = attemptIn(before, event, 'worked')
   if (attempt === null) return before
   const state = withTouchedFiles(before, storyId, touched)
-  const places = Object.values(state.attempts).map((one) => ('place' in one ? (one.place ?? 0) : 0))
-  const place = { place: Math.max(...places) + 1 }
   return withAttempt(state, {
     ...attempt,
     phase: 'guarded',
     candidate,
     // One of several candidates has a place when it is chosen.
-    ...(attempt.inLane === true && attempt.slot === undefined ? place : {}),
+    ...(attempt.slot === undefined ? nextPlace(state, attempt) : {}),
   })
+}
+
+/** The place behind all in the train; none where stories are worked on one after the other. */
+export function nextPlace({ attempts }: State, { inLane }: Attempt): { place?: number } {
+  if (inLane === undefined) return {}
+  const places = Object.values(attempts).map((one) => ('place' in one ? (one.place ?? 0) : 0))
+  return { place: Math.max(0, ...places) + 1 }
 }
 
 /** Keeps which files the attempt changed: stories that would change them, too, wait for it. */

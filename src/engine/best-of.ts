@@ -1,9 +1,9 @@
 // Best of n: the gates choose among several candidates for one story. Pure.
 
-import { needsJudge } from './attempt-events.ts'
+import { needsJudge, nextPlace } from './attempt-events.ts'
 import { rejected } from './attempt-outcome.ts'
 import { contestOf, undecided, withContest } from './contests.ts'
-import { type Attempt, type AttemptIn, attemptKey, idOf } from './model/attempt.ts'
+import { type AttemptIn, attemptKey, idOf } from './model/attempt.ts'
 import type { EventOf } from './model/event.ts'
 import { gateFindings } from './model/gate.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -37,16 +37,9 @@ function decide(state: State, storyId: string, at: number, limits: Limits): Stat
   const { slot = 1, ordinal: _ordinal, worker: _worker, ...attempt } = chosen.attempt
   const after = withContest(state, storyId, null)
   if (attempt.phase === 'gated')
-    return withAttempt(after, { ...attempt, ...placed(after, attempt), chosen: slot })
+    return withAttempt(after, { ...attempt, ...nextPlace(after, attempt), chosen: slot })
   const failed = withAttempt(after, { ...attempt, chosen: slot })
   return rejected(failed, { kind: 'rejected', ...idOf(attempt), kept: chosen.kept, at }, limits)
-}
-
-/** Where candidates land in a train, the chosen one stands behind those that are there. */
-function placed(state: State, { inLane }: Attempt): { place?: number } {
-  if (inLane === undefined) return {}
-  const places = Object.values(state.attempts).map((one) => ('place' in one ? (one.place ?? 0) : 0))
-  return { place: Math.max(0, ...places) + 1 }
 }
 
 /**

@@ -60,10 +60,12 @@ export function contestedStory(state: State, isFree: (story: Story) => boolean):
   return pickStory(state.prd, (story) => contestOf(state, story.id) !== null && isFree(story))
 }
 
-/** Stories with candidates that are done, and none in work. */
+/** Stories with candidates that are done, and none in work. One that people marked passed, or left out, needs none. */
 export function undecided(state: State): [id: string, contest: Contest][] {
+  const isOpen = (id: string) =>
+    state.prd.userStories.some((story) => story.id === id && !story.passes && !story.skipped)
   return Object.entries(state.contests ?? {}).filter(
-    ([id, { done }]) => done.length > 0 && attemptsAt(state, id).length === 0,
+    ([id, { done }]) => done.length > 0 && attemptsAt(state, id).length === 0 && isOpen(id),
   )
 }
 

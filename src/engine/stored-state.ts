@@ -1,6 +1,7 @@
 // Writes and reads the stored state, in one file or in several, and reads the format of every earlier version. Pure.
 import * as z from 'zod/mini'
 import { UserError } from '../system/errors.ts'
+import type { Attempt } from './model/attempt.ts'
 import { memoizeChunks, memoizeEach } from './model/each-once.ts'
 import { emptyControl, newEnding, newJob } from './model/job.ts'
 import { Conclusion, type Job, State, type StoryRecord } from './model/state.ts'
@@ -9,6 +10,8 @@ import { isWaitingPlan } from './planning/proposed-plan.ts'
 import { OldUsage, withSessions } from './stored-usage.ts'
 
 const VERSION = 5
+/** A state with candidates of one story, which version 5 does not know; else it is the same. */
+const WITH_CANDIDATES = 6
 /** In states of earlier versions people were shown less of a plan than an approval covers now: it is shown again. */
 const WITH_WHOLE_PLAN = 4
 /** States of earlier versions hold sums of usage in the place of sessions. */
@@ -32,12 +35,22 @@ export function stateFiles(state: State): { text: string; beside: ReadonlyMap<st
     ...(stories.beside.length > 0 && { storyFiles: stories.beside.length }),
     ...(used.beside.length > 0 && { sessionFiles: used.beside.length }),
   }
-  const all = textOf({ ...rest, version: VERSION, ...counts })
+  const version = hasCandidates(state) ? WITH_CANDIDATES : VERSION
+  const all = textOf({ ...rest, version, ...counts })
   const withPrd = withField(all, 'prd', withField(textOf(head), 'userStories', stories.text))
   const texts = recordTexts(Object.values(records))
   const fields = Object.keys(records).map((id, at) => `${JSON.stringify(id)}:${texts[at]}`)
   const text = withField(withField(withPrd, 'sessions', used.text), 'records', `{${fields.join(',')}}`)
   return { text: `${text}\n`, beside: new Map([...stories.beside, ...used.beside]) }
+}
+
+function hasCandidates({ contests, attempts, timeline }: State): boolean {
+  const isOneOf = ({ slot, chosen }: Attempt) => slot !== undefined || chosen !== undefined
+  return (
+    contests !== undefined ||
+    Object.values(attempts).some(isOneOf) ||
+    timeline.some(({ result }) => result === 'candidate')
+  )
 }
 
 /** A list in the state itself where one file would hold it. */
@@ -114,16 +127,20 @@ export function parseState(text: string, path?: string): State {
 
 function checked(found: unknown, files: Files, path = 'state.json'): State {
   const version = versionOf(found)
-  if (version > VERSION)
+  if (version > WITH_CANDIDATES)
     throw new UserError({
       path: `${path}: version`,
       found: String(version),
-      expected: `${VERSION} or less`,
+      expected: `${WITH_CANDIDATES} or less`,
       fix: 'a newer version of Ralph has written it: update this one (the ref of the action, or the installed command), then run again',
     })
   const whole = version < 2 ? migrated(found) : joined(found, files, path)
   const today = version < WITH_SESSIONS ? withSessions(readBy(OldUsage, whole, path)) : whole
-  const state = readBy(State, today, path)
+  const state = readBy(
+    State,
+    version === WITH_CANDIDATES ? { ...Object(today), version: VERSION } : today,
+    path,
+  )
   const shown = version < WITH_WHOLE_PLAN ? planNotShown(state) : state
   return version < WITH_SESSIONS ? withoutCopies(shown) : shown
 }

@@ -125,11 +125,16 @@ for (const [name, options] of Object.entries({
     assert.equal(await site.github.read('ralph/sample', 'lines.txt'), 'line\n')
   })
 
-for (const isAnew of [false, true])
-  test(`in the action, paused between two candidates: the next run ${isAnew ? 'makes all anew after --fresh' : 'chooses from what is there'}`, async () => {
+for (const [isAnew, separate] of [
+  [false, false],
+  [true, false],
+  [false, true],
+] as const)
+  test(`${separate ? 'separate-job' : 'in the action'}, paused between two candidates: the next run ${isAnew ? 'makes all anew after --fresh' : 'chooses from what is there'}`, async () => {
     await using site = await openSite({
       stories: [story('US-001', 'one')],
       script: {},
+      separate,
       inputs: { candidates: '3' },
     })
     const { runner, github } = site

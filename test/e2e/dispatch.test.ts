@@ -9,6 +9,7 @@ import { runUsage } from '../../src/engine/model/usage-totals.ts'
 import type { SeenRequest } from '../standin/github.ts'
 import {
   annotationsOf,
+  dispatchTwice,
   goodTurn,
   openChecks,
   openSite,
@@ -98,13 +99,7 @@ function outcomes(site: Site): (string | undefined)[] {
 
 test('every dispatch of a chain comes twice: the second of each does nothing', async () => {
   await using site = await quick()
-  const twice = new Set<number>()
-  site.github.world.onRun((run) => {
-    const generation = Number(run.inputs.generation ?? '')
-    if (run.event !== 'workflow_dispatch' || !(generation > 0) || twice.has(generation)) return
-    twice.add(generation)
-    void site.runner.dispatch('ralph.yml', { ...run.inputs }, { actor: 'alice' })
-  })
+  const twice = dispatchTwice(site)
   await site.go()
   await oneChain(site)
   assert.equal(twice.size, 2)

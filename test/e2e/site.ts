@@ -300,3 +300,15 @@ export function requestsOf(site: Site, { id }: { id: number }): number {
     (request) => request.job?.runId === id && !request.path.includes('.git/') && request.kind !== 'git',
   ).length
 }
+
+/** Dispatches each further job of a chain a second time; gives the generations of those that were. */
+export function dispatchTwice(site: Site): Set<number> {
+  const twice = new Set<number>()
+  site.github.world.onRun((run) => {
+    const generation = Number(run.inputs.generation ?? '')
+    if (run.event !== 'workflow_dispatch' || !(generation > 0) || twice.has(generation)) return
+    twice.add(generation)
+    void site.runner.dispatch('ralph.yml', { ...run.inputs }, { actor: 'alice' })
+  })
+  return twice
+}

@@ -7,7 +7,7 @@ import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { sharedFolder } from '../fakes/shared.ts'
-import { goodTurn, openChecks, openSite, RUN_TESTS, type Site, story } from './site.ts'
+import { dispatchTwice, goodTurn, openChecks, openSite, RUN_TESTS, type Site, story } from './site.ts'
 
 const BRANCH = 'ralph/sample'
 const NAMES = ['one', 'two', 'three', 'four']
@@ -129,13 +129,7 @@ test('cancelled while the join job is at work: GitHub does not cancel it, and it
 
 test('every wave is dispatched twice: the second of each does nothing', async () => {
   await using site = await openWave({ inputs: { 'iterations-per-job': '1' } })
-  const twice = new Set<number>()
-  site.github.world.onRun((run) => {
-    const generation = Number(run.inputs.generation ?? '')
-    if (run.event !== 'workflow_dispatch' || !(generation > 0) || twice.has(generation)) return
-    twice.add(generation)
-    void site.runner.dispatch('ralph.yml', { ...run.inputs }, { actor: 'alice' })
-  })
+  const twice = dispatchTwice(site)
   await site.go()
   assert.ok(twice.size > 0, site.log())
   await completed(site)

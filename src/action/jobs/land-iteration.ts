@@ -4,6 +4,7 @@ import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
 import { refundAll } from '../../engine/attempt-events.ts'
 import { takeOver } from '../../engine/lost-attempts.ts'
+import { hasCandidate } from '../../engine/model/attempt.ts'
 import { openAttempt } from '../../engine/model/job.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { Landing, State } from '../../engine/model/state.ts'
@@ -34,7 +35,8 @@ export async function prepareLanding(
     return { state: endedByMistake(state, createCleaner(redactor.redact)(work.mistake)), how: GIVEN_UP }
   const landing = landingFor(nextStep(state, limits, state.job.startedAt))
   // A candidate that was chosen and rebased has its session already.
-  const hasSession = landing === 'attempt' && openAttempt(state)?.phase !== 'reserved'
+  const attempt = openAttempt(state)
+  const hasSession = attempt !== null && hasCandidate(attempt)
   const why = await missingHandover(git, landing, received, hasSession)
   if (why !== null) {
     warn(`the iteration is lost: ${why}`)

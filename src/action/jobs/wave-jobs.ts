@@ -61,11 +61,8 @@ function readyStories(start: State, limits: Limits, at: number): number {
   for (let count = 0; ; count += 1) {
     const step = count < limits.maxParallel ? nextRunStep(state, limits, at) : null
     if (step?.kind !== 'reserve' && step?.kind !== 'decide') return count
-    const { storyId } = step
-    const begun =
-      step.kind === 'reserve'
-        ? reduce(state, { kind: 'reserved', storyId, at }, limits)
-        : reduce(state, { kind: 'decided', storyId, at }, limits)
+    const kind = step.kind === 'reserve' ? 'reserved' : 'decided'
+    const begun = reduce(state, { kind, storyId: step.storyId, at }, limits)
     state = { ...begun, job: { ...begun.job, ready: state.job.ready } }
   }
 }

@@ -58,7 +58,7 @@ function effect(state: State, command: Command): State {
       }))
       const remark = command.guidance
       const word = remark === '' ? retryNote : () => `to be worked on again: ${remark}`
-      return resumeRun(addToScope(replaceNotes(again, ids, word, remark), ids))
+      return resumeRun(withoutContests(addToScope(replaceNotes(again, ids, word, remark), ids), ids))
     }
     case 'skip': {
       const skipped = changeStories(state, command.stories, command.guidance, (story) => ({

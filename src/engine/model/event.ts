@@ -79,8 +79,7 @@ export type Event = {
   | { kind: 'baselined'; gates: GateResult[] }
   /** `context`: context.md of a plan, as the first commit holds it. */
   | { kind: 'opened'; green: string; github: GithubIds; context?: string }
-  /** `worker`: the worker of a wave that has the attempt. */
-  /** `github`: what was learned of pull request and comment since the last save. */
+  /** `worker`: of a wave, which has the attempt. `github`: what was learned of pull request and comment since the last save. */
   | { kind: 'reserved'; storyId: string; worker?: string; github?: Partial<GithubIds> }
   /** A worker takes a free attempt, or (null) leaves its own to any other. */
   | (AttemptId & { kind: 'assigned'; worker: string | null })

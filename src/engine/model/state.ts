@@ -167,7 +167,7 @@ export const TimelineEntry = z.object({
   iteration: z.number(),
   storyId: z.string(),
   attempt: z.number(),
-  /** `candidate`: one of several for a story is done; which one is chosen has an entry of its own. */
+  /** `candidate`: one of several for a story, which is not chosen, or not yet: the chosen one's entry is replaced at its end. */
   result: z.enum(['passed', 'rejected', 'returned', 'reset', 'candidate']),
   summary: z.string(),
   ms: z.number(),

@@ -141,7 +141,7 @@ test('where nothing is, or what is there is of a newer version, that is told', a
   writeFileSync(join(place.repository, '.git', 'ralph', 'git', name), `${commit}\n`)
   const newer = await place.ralph('monitor')
   assert.equal(newer.code, 64)
-  assert.match(newer.err, /version: found 99, expected 5 or less\n {2}fix: a newer version of Ralph/)
+  assert.match(newer.err, /version: found 99, expected 6 or less\n {2}fix: a newer version of Ralph/)
 })
 
 async function inCi(place: Place, github: Awaited<ReturnType<typeof startGitHub>>, token: string) {

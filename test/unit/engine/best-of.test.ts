@@ -271,3 +271,20 @@ test('side by side: after --fresh no further candidate begins before the old one
   assert.equal(again.contests?.['US-001']?.done.length, 0)
   assert.deepEqual(Object.keys(again.attempts), ['US-001#1'])
 })
+
+test('a story that people mark as passed meanwhile needs no candidate, and `redo` makes them anew', () => {
+  const limits = limitsWith({ candidates: three, finalVerification: false })
+  const start = stateOf(stories('US-001', 'US-002'), { published: 'base' })
+  const first = runJob(start, { ...limits, iterationsPerJob: 1 }, making([{ ok: true }]))
+  const userStories = first.state.prd.userStories.map((one) => ({ ...one, passes: one.id === 'US-001' }))
+  const marked = { ...anotherJob(first.state), prd: { ...first.state.prd, userStories }, green: 'theirs' }
+  const { steps, outcome, state } = runJob(marked, limits)
+  assert.equal(outcome, 'complete')
+  assert.ok(steps.every((step) => step !== 'decide US-001'))
+  const redo: Command = { kind: 'redo', id: 1, by: 'ann', stories: ['US-001'], guidance: '' }
+  const script = making([{ ok: false }, { ok: true }, { ok: false }])
+  const again = runJob(anotherJob(state), limits, saying([redo], script))
+  assert.equal(passedCommit(again.state), 'c2')
+  assert.equal(again.steps.filter((step) => step === 'agent US-001').length, 3)
+  assert.ok(!again.steps.includes('rebase US-001'), 'the candidate from before is gone')
+})

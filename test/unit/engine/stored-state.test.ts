@@ -16,6 +16,7 @@ import { iterationsOf, runUsage, storyUsage } from '../../../src/engine/model/us
 import { outcomeOf } from '../../../src/engine/next-step.ts'
 import { ineffectiveReason } from '../../../src/engine/planning/plan-events.ts'
 import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
+import { reduce } from '../../../src/engine/reduce.ts'
 import { ownSituation } from '../../../src/engine/situation.ts'
 import { emptyRecord } from '../../../src/engine/state-updates.ts'
 import { parseState, readState, STATE_FILE, stateFiles } from '../../../src/engine/stored-state.ts'
@@ -250,7 +251,7 @@ describe('what cannot be read', () => {
     const { message } = refused(JSON.stringify({ ...today, version: 99, job: null }))
     assert.match(
       message,
-      /^refs\/ralph\/x: state\.json: version: found 99, expected 5 or less\n {2}fix: .*update/,
+      /^refs\/ralph\/x: state\.json: version: found 99, expected 6 or less\n {2}fix: .*update/,
     )
   })
 
@@ -400,4 +401,13 @@ test('10,000 stories are read in little more time than JSON takes', () => {
   const plain = time(() => JSON.parse(text))
   const checked = time(() => parseState(text))
   assert.ok(checked < plain * 10 + 100, `${checked} ms against ${plain} ms`)
+})
+
+test('a state with several candidates for a story says that no version before can read it; else it is read by version 5', () => {
+  const limits = limitsWith({ candidates: { run: 2, byTag: [], fromAttempt: 1 } })
+  const start = stateOf(stories('US-001'))
+  const state = reduce(start, { kind: 'reserved', storyId: 'US-001', at: NOW }, limits)
+  assert.equal(JSON.parse(stateText(start)).version, 5)
+  assert.equal(JSON.parse(stateText(state)).version, 6)
+  assert.deepEqual(parseState(stateText(state)), state)
 })
