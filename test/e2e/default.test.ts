@@ -20,7 +20,7 @@ import {
   openSite,
   outputsOf,
   ROOT,
-  RUN_TESTS,
+  RUN_TESTS_AS_OTHER_USER,
   type SiteOptions,
   story,
 } from './site.ts'
@@ -111,7 +111,7 @@ test(
       inputs: {
         agent: 'claude',
         'iterations-per-job': '2',
-        gates: `test: ${RUN_TESTS}\nwho: "[ $(id -un) != root ]"`,
+        gates: `test: ${RUN_TESTS_AS_OTHER_USER}\nwho: "[ $(id -un) != root ]"`,
       },
       workflow: (text) =>
         byDefault(text)

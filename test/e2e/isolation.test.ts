@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { lacks } from '../machine/needs.ts'
-import { badTurn, goodTurn, openSite, outputsOf, RUN_TESTS, story } from './site.ts'
+import { badTurn, goodTurn, openSite, outputsOf, RUN_TESTS_AS_OTHER_USER, story } from './site.ts'
 
 const options = { skip: lacks('root') }
 
@@ -32,7 +32,7 @@ test(
         isolation: 'other-user',
         'iterations-per-job': '2',
         prepare: 'mkdir -p node_modules/x && touch node_modules/x/$(id -un)',
-        gates: `test: ${RUN_TESTS}\nwho: "[ $(id -un) != root ] && touch gate.txt"`,
+        gates: `test: ${RUN_TESTS_AS_OTHER_USER}\nwho: "[ $(id -un) != root ] && touch gate.txt"`,
       },
     })
     const run = await site.go()
@@ -91,7 +91,7 @@ test(
         isolation: 'other-user',
         network: 'open',
         // Red where an earlier run of a gate had the same home.
-        gates: `home: test ! -e ~/mark && touch ~/mark\ntest: ${RUN_TESTS}`,
+        gates: `home: test ! -e ~/mark && touch ~/mark\ntest: ${RUN_TESTS_AS_OTHER_USER}`,
       },
     })
     assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())

@@ -14,6 +14,8 @@ import { type Run, type Runner, startRunner } from '../standin/runner.ts'
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** The tests of the sample project, in one process for all of their files. */
 export const RUN_TESTS = 'node --test --test-isolation=none test/*.test.mjs'
+/** The same as another user, who may not reach this checkout, and then has the node of the machine, which may be an older one. */
+export const RUN_TESTS_AS_OTHER_USER = 'node --test test/*.test.mjs'
 const AGENT = join(ROOT, 'test', 'fakes', 'agent.mjs')
 
 export type Turn = {
