@@ -60,6 +60,9 @@ const EXIT_GRACE_MS = 500
 /** The longest wait for a ready check after the gates. */
 const STILL_READY_MS = 10_000
 
+/** A service's output passes through another process: what it printed before a gate was red may still be on its way. */
+const OUTPUT_LAG_MS = 200
+
 /** A service that did not become ready, or ended. `one`: its process, if started. `why`: what happened, in words that follow its name. */
 type FailedService = { service: Service; one: RunningService | null; why: string }
 
@@ -280,7 +283,10 @@ export function createServices(options: ServicesOptions) {
         })
         if (!signal.aborted) failed = await findFailed(run, results, signal)
         // Before they are ended, because many print messages when they end.
-        if (results.some(isRed)) lastOutput = lastLines()
+        if (results.some(isRed)) {
+          if (running.size > 0) await delay(OUTPUT_LAG_MS)
+          lastOutput = lastLines()
+        }
       }
     } finally {
       const ones = [...running.values()]
