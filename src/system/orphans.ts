@@ -147,6 +147,7 @@ const unmarked = new Map<number, string>()
 function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () => SearchResult {
   const wanted = ends.map((end) => Buffer.from(`${MARK_NAME}=${mark}${end}`))
   const others = new Set([process.pid])
+  const killed = new Set<number>()
   const { group: ourGroup, startedAt = 0 } = statOf(process.pid) ?? {}
   const oldest = since > 0 ? startedAt : 0
   return () => {
@@ -167,11 +168,14 @@ function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () =
         if (group > 1 && group !== ourGroup) signalGroup(group, 'SIGKILL')
         signalProcess(pid, 'SIGKILL')
         look.ended.push(pid)
-      } else if (environment?.length !== 0) {
+        killed.add(pid)
+      } else if (environment === null ? !killed.has(pid) : environment.length > 0) {
+        // Another program's. (Of one that was killed and still exits, only root may read the environment.)
         others.add(pid)
         if (environment !== null && !holds(environment, ANY_MARK)) unmarked.set(pid, identity)
       } else if (mayComeBack(pid, since)) {
-        // If it has ended, it may have left a child that was not in the list. In an exec, its environment appears in a moment.
+        // It was killed and still exits, or is in an exec, and its environment appears in a moment, or has ended: then it
+        // may have left a child that was not in the list.
         look.unsure = true
       }
     }
