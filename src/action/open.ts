@@ -152,14 +152,6 @@ export function checkInputs(
   return { env, directory, settings, mistakes: [], checkout, features, anew: false }
 }
 
-/** The checks that make sense on the machine of each job of `isolation: separate-job`. */
-export const CHECKS_OF_PART = {
-  claim: ['checkout', 'work tree', 'stories', 'prompts', 'working directory', 'gates'],
-  work: ['checkout', 'gates'],
-  gate: ['checkout', 'browser', 'gates'],
-  land: ['checkout', 'gates'],
-} as const
-
 /**
  * Calls `act` with the users that agent and gates run as. Afterwards warns of refused connections, and closes the users. Warns of
  * settings that weaken a run: no gates, or `same-user`.

@@ -11,7 +11,7 @@ import { type Part, STEPS } from '../engine/model/step.ts'
 import { moveClone } from '../git/clone.ts'
 import type { Live } from '../report/terminal/live-lines.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { refuseBlocked } from '../setup/checks/check-table.ts'
+import { checksOfPart, refuseBlocked } from '../setup/checks/check-table.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import type { ActionContext } from './action-context.ts'
@@ -22,7 +22,6 @@ import { prepareLanding } from './jobs/land-iteration.ts'
 import { readPack } from './jobs/pack.ts'
 import { mistakeHandover, runGate, runWork } from './jobs/work-and-gate.ts'
 import {
-  CHECKS_OF_PART,
   checkInputs,
   clearUploads,
   createJobPorts,
@@ -104,7 +103,7 @@ async function doPart(
   const opened = await logTimed(log, 'reading the checkout and the settings', open)
   const { settings } = opened
   using workspace = opened.workspace
-  await refuseBlocked(checkInputs(context, opened, opened.base.sha), CHECKS_OF_PART[part])
+  await refuseBlocked(checkInputs(context, opened, opened.base.sha), checksOfPart(part))
   const { git, repository, snapshot } = workspace
   const state = await claimedState(workspace, claim, context.run.id, settings.jobDeadlineMs)
   if (state === null) return { neutral: 'another run has gone on with this feature: there is nothing to do' }

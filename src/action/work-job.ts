@@ -29,7 +29,7 @@ import { jobSummary } from '../report/sticky-comment.ts'
 import type { Facts, View } from '../report/view.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { templatesOf } from '../setup/checks/check-repository.ts'
-import { refuseBlocked } from '../setup/checks/check-table.ts'
+import { checksOfPart, refuseBlocked } from '../setup/checks/check-table.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { clearPathTo, replaceFile } from '../system/files.ts'
 import { markOfPart } from '../system/process.ts'
@@ -46,7 +46,6 @@ import {
 import { claimOf } from './jobs/handover.ts'
 import { PARALLEL_EXAMPLE, refuseNoWave, runWaveJob, type WaveJob, waveLimits } from './jobs/wave-jobs.ts'
 import {
-  CHECKS_OF_PART,
   checkInputs,
   clearUploads,
   createJobPorts,
@@ -99,7 +98,7 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
     const { settings, base } = opened
     using workspace = opened.workspace
     warnOfParallel(settings, part)
-    if (part === 'land') await refuseBlocked(checkInputs(context, opened, base.sha), CHECKS_OF_PART.land)
+    if (part === 'land') await refuseBlocked(checkInputs(context, opened, base.sha), checksOfPart('land'))
     const warn = (message: string) => core.warning(workspace.redactor.redact(message))
     const github = connect(context.place, tokenOf(context), warn)
     if (settings.redispatch) await ensureWorkflow(context, github)
@@ -167,7 +166,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
       settle: async (state) => {
         const asked = event.generation === null ? wanted : { stories: [], epic: null }
         const own = { ...parts, settings: { ...settings, stories: asked.stories, epic: asked.epic } }
-        const names = part === 'claim' && !claimsWave(settings) ? CHECKS_OF_PART.claim : undefined
+        const names = part === 'claim' && !claimsWave(settings) ? checksOfPart('claim') : undefined
         await refuseBlocked(checkInputs(context, own, state.green, state), names)
         await workspace.repository.checkOut(state.green, null)
         await workspace.repository.rememberIgnored()

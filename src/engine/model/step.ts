@@ -54,6 +54,8 @@ type Row = {
    * wrote, and nothing of it may count as somebody's work (cli/commit-note.ts).
    */
   looksAt: 'candidate' | 'green' | null
+  /** A terminal shows a clock while it goes on. */
+  takesLong: boolean
 }
 
 const HOLDERS = ['claim', 'land'] as const
@@ -61,32 +63,32 @@ const FROM_GATE = ['gate', 'land'] as const
 const FROM_WORK = ['work', 'gate', 'land'] as const
 
 export const STEPS = {
-  sync: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  join: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: null },
-  restore: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  prepare: { parts: HOLDERS, by: null, settles: false, looksAt: null },
-  baseline: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'green' },
-  open: { parts: HOLDERS, by: null, settles: false, looksAt: null },
-  reserve: { parts: HOLDERS, by: null, settles: false, looksAt: null },
-  agent: { parts: FROM_WORK, by: 'work', settles: true, looksAt: null },
-  guard: { parts: FROM_WORK, by: null, settles: false, looksAt: null },
-  rebase: { parts: HOLDERS, by: null, settles: false, looksAt: null },
-  gates: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'candidate' },
-  judge: { parts: FROM_GATE, by: 'work', settles: false, looksAt: 'candidate' },
-  accept: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  enter: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  decide: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  reject: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  return: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  wait: { parts: HOLDERS, by: null, settles: false, looksAt: null },
-  verify: { parts: FROM_WORK, by: 'gate', settles: false, looksAt: 'green' },
-  plan: { parts: ['work', 'land'], by: 'work', settles: false, looksAt: 'green' },
-  push: { parts: HOLDERS, by: null, settles: false, looksAt: null },
-  conclude: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  publish: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  dispatch: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  report: { parts: HOLDERS, by: null, settles: true, looksAt: null },
-  stop: { parts: HOLDERS, by: null, settles: true, looksAt: null },
+  sync: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  join: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: null, takesLong: false },
+  restore: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  prepare: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
+  baseline: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'green', takesLong: false },
+  open: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
+  reserve: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
+  agent: { parts: FROM_WORK, by: 'work', settles: true, looksAt: null, takesLong: true },
+  guard: { parts: FROM_WORK, by: null, settles: false, looksAt: null, takesLong: false },
+  rebase: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
+  gates: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'candidate', takesLong: true },
+  judge: { parts: FROM_GATE, by: 'work', settles: false, looksAt: 'candidate', takesLong: false },
+  accept: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  enter: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  decide: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  reject: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  return: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  wait: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: true },
+  verify: { parts: FROM_WORK, by: 'gate', settles: false, looksAt: 'green', takesLong: true },
+  plan: { parts: ['work', 'land'], by: 'work', settles: false, looksAt: 'green', takesLong: false },
+  push: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
+  conclude: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  publish: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  dispatch: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  report: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
+  stop: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
 } satisfies Record<Step['kind'], Row>
 
 /** Tells the steps of this part of a job; null is the job that does it all. */

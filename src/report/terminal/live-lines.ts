@@ -5,7 +5,7 @@ import type { Event } from '../../engine/model/event.ts'
 import type { GateResult } from '../../engine/model/gate.ts'
 import type { Observer } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
-import type { Step } from '../../engine/model/step.ts'
+import { STEPS, type Step } from '../../engine/model/step.ts'
 import { mapTexts } from '../../engine/model/text.ts'
 import type { EndedSituation } from '../../engine/situation.ts'
 import { formatDuration } from '../figures.ts'
@@ -18,9 +18,6 @@ import { startLines, stepLines, waitedLine, waitLine } from '../log/log-steps.ts
 import { viewOf } from '../view.ts'
 import { banner, countdown, type Field, plainBanner, resultBox } from './panels.ts'
 import { formatLines, type Look, lookOf, type Screen } from './terminal-line.ts'
-
-/** Steps that take long: a clock is shown below the header. */
-const LONG_STEPS: ReadonlySet<Step['kind']> = new Set(['agent', 'gates', 'verify', 'wait'])
 
 /** `redact` masks secrets in a text, before it is cut or wrapped: afterwards they could not be found. */
 type LiveFacts = LineFacts & { redact?: (text: string) => string }
@@ -63,7 +60,7 @@ export class Live implements Observer {
     this.#state = state
     this.#stepAgent = null
     const waited = this.#waitLines(step)
-    this.#restartClock(LONG_STEPS.has(step.kind))
+    this.#restartClock(STEPS[step.kind].takesLong)
     const story = 'attempt' in step ? this.#storyTag(step.attempt.storyId) : undefined
     this.#print([...waited, ...withStoryTag(stepLines(step, state, this.#facts), story)])
   }

@@ -3,6 +3,7 @@
 import { missingAgents } from '../../app/agents.ts'
 import { refuseNoBrowser } from '../../app/browser-gate.ts'
 import { refuseUngated } from '../../app/loop-limits.ts'
+import type { Part } from '../../engine/model/step.ts'
 import { type Mistake, UserError } from '../../system/errors.ts'
 import { checkAgentAnswer } from './agent-answer.ts'
 import { checkActionlint } from './check-actionlint.ts'
@@ -41,20 +42,29 @@ import { checkTrust } from './trust.ts'
 import { checkPermissions, checkWorkflow } from './workflow.ts'
 
 /** Each check limits its own time. */
-export type Check = {
+export type Check = CheckLook & (BlockingCheck | { blocks?: undefined; parts?: undefined })
+
+type CheckLook = {
   /** Users know it by this: it never changes. */
   name: string
   /** From where it can be seen: the files of the repository, this machine and clone, GitHub, or only by running gates or the agent. */
   seen: 'files' | 'machine' | 'remote' | 'running'
   /** All findings: what is wrong, what was expected, and how to fix it. */
   look(subject: Subject): CheckResult | CheckResult[] | Promise<CheckResult | CheckResult[]>
-  /** Mistakes that a run refuses to begin with, found without starting a program or a request. It may throw UserError. */
-  blocks?(start: RunStart): readonly Mistake[] | undefined | Promise<readonly Mistake[]>
   /** It needs the machine, or the work tree, to itself. */
   alone?: true
   /** Settings whose defaults say nothing where they could not be read. */
   reads?: readonly string[]
 }
+
+type BlockingCheck = {
+  /** Mistakes that a run refuses to begin with, found without starting a program or a request. It may throw UserError. */
+  blocks(start: RunStart): readonly Mistake[] | undefined | Promise<readonly Mistake[]>
+  /** The jobs of `isolation: separate-job` on whose machine the check makes sense. */
+  parts: readonly Part[]
+}
+
+const EVERY_PART = ['claim', 'work', 'gate', 'land'] as const
 
 // Imported lazily: these load the GitHub client, which a run on a command line does not need.
 const github = () => import(/* webpackChunkName: "cli" */ './check-github.ts')
@@ -63,18 +73,38 @@ const required = () => import(/* webpackChunkName: "cli" */ './required.ts')
 /** In the order in which they are shown. */
 export const CHECKS: readonly Check[] = [
   { name: 'git', seen: 'machine', look: checkGitVersion },
-  { name: 'configuration', seen: 'files', look: checkConfiguration, blocks: ({ mistakes }) => mistakes },
-  { name: 'checkout', seen: 'machine', look: checkCheckout, blocks: cloneMistakes },
+  {
+    name: 'configuration',
+    seen: 'files',
+    look: checkConfiguration,
+    blocks: ({ mistakes }) => mistakes,
+    parts: [],
+  },
+  { name: 'checkout', seen: 'machine', look: checkCheckout, blocks: cloneMistakes, parts: EVERY_PART },
   { name: 'owner', seen: 'machine', look: checkOwner },
-  { name: 'work tree', seen: 'machine', look: checkWorkTree, blocks: otherWorkTreeMistakes },
+  {
+    name: 'work tree',
+    seen: 'machine',
+    look: checkWorkTree,
+    blocks: otherWorkTreeMistakes,
+    parts: ['claim'],
+  },
   { name: 'identity', seen: 'machine', look: checkIdentity },
-  { name: 'stories', seen: 'files', look: checkStories, blocks: storyMistakes },
-  { name: 'prompts', seen: 'files', look: checkPrompts, blocks: promptMistakes, reads: ['steps'] },
+  { name: 'stories', seen: 'files', look: checkStories, blocks: storyMistakes, parts: ['claim'] },
+  {
+    name: 'prompts',
+    seen: 'files',
+    look: checkPrompts,
+    blocks: promptMistakes,
+    parts: ['claim'],
+    reads: ['steps'],
+  },
   {
     name: 'working directory',
     seen: 'files',
     look: checkWorkingDirectory,
     blocks: workingDirectoryMistakes,
+    parts: ['claim'],
     reads: ['workingDirectory'],
   },
   { name: 'isolation', seen: 'machine', look: checkIsolation, alone: true, reads: ['isolation'] },
@@ -83,6 +113,7 @@ export const CHECKS: readonly Check[] = [
     seen: 'machine',
     look: checkAgents,
     blocks: ({ settings, env }) => missingAgents(settings, env),
+    parts: [],
     alone: true,
     reads: ['agent', 'agentCommand', 'fallbackAgent'],
   },
@@ -107,6 +138,7 @@ export const CHECKS: readonly Check[] = [
     seen: 'machine',
     look: checkSideBySide,
     blocks: findLaneMistakes,
+    parts: [],
     reads: ['maxParallel', 'isolation', 'services'],
   },
   { name: 'limits', seen: 'files', look: checkLimits, reads: [] },
@@ -122,6 +154,7 @@ export const CHECKS: readonly Check[] = [
     seen: 'machine',
     look: checkBrowser,
     blocks: ({ settings, env }) => void refuseNoBrowser(settings, env),
+    parts: ['gate'],
     reads: ['browser'],
   },
   {
@@ -129,10 +162,16 @@ export const CHECKS: readonly Check[] = [
     seen: 'running',
     look: checkGates,
     blocks: ({ settings }) => void refuseUngated(settings),
+    parts: EVERY_PART,
     alone: true,
     reads: ['gates', 'services'],
   },
 ]
+
+/** The names of the checks that this job of `isolation: separate-job` refuses by. */
+export function checksOfPart(part: Part): string[] {
+  return CHECKS.filter(({ parts }) => parts?.includes(part)).map(({ name }) => name)
+}
 
 /** All mistakes that a run refuses to begin with, or those of the named checks. */
 export async function findBlockingMistakes(start: RunStart, names?: readonly string[]): Promise<Mistake[]> {
