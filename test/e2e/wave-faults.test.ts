@@ -105,13 +105,8 @@ test('the API fails one worker only: its stories land as the others do', async (
   await completed(site)
 })
 
-test('cancelled while the join job is at work: GitHub does not cancel it, and it ends the wave', async (t) => {
-  const folder = await sharedFolder('ralph-wave-join-')
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  const pipe = join(folder, 'pipe')
-  execFileSync('mkfifo', [pipe])
-  await using site = await openWave({ inputs: { 'final-verification': 'true' } })
-  await site.setScript({ ...SCRIPT, verify: [{ shell: `cat "${pipe}" >/dev/null` }] })
+/** Cancels the run while the join job's judge is in its session. */
+async function cancelInJoin(site: Site, pipe: string): Promise<void> {
   const going = site.go()
   // It opens when the judge's session reads there.
   const held = await open(pipe, 'w')
@@ -120,6 +115,22 @@ test('cancelled while the join job is at work: GitHub does not cancel it, and it
   site.runner.cancel(run.id)
   await held.close()
   await going
+}
+
+test('cancelled while the join job is at work: it saves, starts no other wave, and the next run goes on', async (t) => {
+  const folder = await sharedFolder('ralph-wave-join-')
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  await using site = await openWave({ inputs: { 'final-verification': 'true' } })
+  await site.setScript({ ...SCRIPT, verify: [{ shell: `cat "${pipe}" >/dev/null` }] })
+  await cancelInJoin(site, pipe)
+  const { prd, lease, attempts } = await site.state()
+  assert.deepEqual([prd.run.outcome, lease, attempts], ['interrupted', null, {}], site.log())
+  assert.equal(site.runner.runs.length, 1, 'no other wave was started')
+  assert.deepEqual(openChecks(site), [])
+  await site.setScript(SCRIPT)
+  await site.go()
   await completed(site)
   assert.deepEqual(
     (await worked(site)).filter((id) => id !== ''),
