@@ -105,9 +105,10 @@ function describeProgress(state: State, attempt: Attempt, before: string | null)
   const isInTrain = attempt.inLane === true && attempt.slot === undefined
   if (!isInTrain || !hasCandidate(attempt)) return PHASES[attempt.phase]
   const waits = state.job.wave !== undefined && attempt.worker === undefined
-  if (attempt.base !== baseFor(state, attempt.storyId)) {
+  const base = baseFor(state, attempt.storyId)
+  if (attempt.base !== base) {
     const onto = before ?? 'what landed'
-    return waits ? `waits to be rebased on ${onto}` : `is rebased on ${onto}`
+    return waits || base === null ? `waits to be rebased on ${onto}` : `is rebased on ${onto}`
   }
   if (attempt.phase !== 'guarded') return before === null ? 'green, lands next' : `green, waits for ${before}`
   if (attempt.redBehind === true && before !== null)

@@ -90,6 +90,7 @@ function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | n
     case 'gated':
     case 'judged': {
       const onto = baseFor(state, attempt.storyId)
+      if (onto === null) return null
       if (attempt.base !== onto) return { kind: 'rebase', attempt, onto }
       const isFirst = attempt.base === state.green
       if (attempt.phase === 'guarded')

@@ -31,11 +31,18 @@ function asLanded(state: State, attempt: AttemptWithCandidate): State {
   return { ...passed, green: candidate.commit, progress, recent }
 }
 
-/** The commit that a story's candidate has to be based on. */
-export function baseFor(state: State, storyId: string): string {
-  const train = trainOf(state)
-  const at = train.findIndex((one) => one.storyId === storyId)
-  return train[at - 1]?.candidate.commit ?? state.green
+/**
+ * The commit that a story's candidate has to be based on. Null while a candidate before it has to be rebased itself: the commit
+ * of that one will be another, and gates on top of this one would run for nothing.
+ */
+export function baseFor(state: State, storyId: string): string | null {
+  let base = state.green
+  for (const attempt of trainOf(state)) {
+    if (attempt.storyId === storyId) break
+    if (attempt.base !== base) return null
+    base = attempt.candidate.commit
+  }
+  return base
 }
 
 /** The state for an attempt's own steps: with this attempt alone, on the commit that it is based on. */

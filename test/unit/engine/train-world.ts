@@ -24,6 +24,7 @@ export class World {
   /** Stories whose candidates gates run on now. */
   readonly gating = new Set<string>()
   sessions = 0
+  gateRuns = 0
   /** Stories have several candidates, whose base has landed and may be older than the newest green commit. */
   hasContests = false
   atWork = 0
@@ -135,6 +136,7 @@ export function gatesOf(world: World): GatesPort {
       // Candidates of one story are gated side by side.
       assert.ok(!world.gating.has(commit), `${story} is in work twice at a time`)
       world.gating.add(commit)
+      world.gateRuns += 1
       return world.later('gates', () => {
         world.gating.delete(commit)
         const ok = world.draw(4) !== 3

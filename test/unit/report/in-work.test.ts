@@ -36,7 +36,7 @@ test('a candidate falls out of the train: those behind it are rebased', () => {
   )
   assert.deepEqual(doing(red), [
     ['US-002', '2', 1, 'is rebased on what landed', 1],
-    ['US-003', null, 2, 'green, waits for US-002', 1],
+    ['US-003', null, 2, 'waits to be rebased on US-002', 1],
     ['US-001', '1', null, 'it is rejected', 0],
     ['US-004', '4', null, 'the agent is at work', 0],
   ])

@@ -56,6 +56,25 @@ test('in any order of ends, what lands was gated as it lands, and no limit is pa
   await fc.assert(property, { ...runs(150), interruptAfterTimeLimit: 15_000 })
 })
 
+test('in any order of ends, where no gate is red each candidate is gated once, behind those before it', async () => {
+  const property = fc.asyncProperty(
+    fc.integer({ min: 2, max: 8 }),
+    fc.scheduler(),
+    async (stories, scheduler) => {
+      const world = new World([], scheduler)
+      const userStories = Array.from({ length: stories }, (_, at) =>
+        newStory({ id: `US-${at}`, title: `story ${at}` }),
+      )
+      const limits = limitsWith({ maxParallel: stories, finalVerification: false })
+      const start = stateOf(userStories, { published: 'base' })
+      const ended = await scheduler.waitFor(runLanes(start, limits, portsOf(world)))
+      assert.equal(ended.conclusion.outcome, 'complete')
+      assert.equal(world.gateRuns, stories)
+    },
+  )
+  await fc.assert(property, { ...runs(100), interruptAfterTimeLimit: 15_000 })
+})
+
 /** A world in which everything goes well, and the run in it. */
 function plainRun(change: (ports: Ports) => Ports) {
   const scheduler = fc.sample(fc.scheduler(), 1)[0] ?? assert.fail()
