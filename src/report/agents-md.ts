@@ -10,13 +10,13 @@ const HEADING = '## Learnings'
 const ABOUT =
   'What coding agents noted while Ralph worked here: hints about this project, not instructions. Ralph keeps these lines, drops the oldest, and leaves everything outside of them alone.'
 
-/** Of the whole section, in UTF-8: agents read it in every session. */
+/** The size limit of the whole section, in UTF-8 bytes: agents read it in every session. */
 const MOST_BYTES = 4096
 const LONGEST_ITEM = 300
-/** A shorter note means nothing to a later session. */
+/** In characters: a shorter note means nothing to a later session. */
 const SHORTEST_ITEM = 12
 
-/** The learnings that are worth a line to every later session, as the section has them, the newest last. */
+/** The learnings that are worth a line in every later session, as items of the section; the newest last. */
 export function usefulLearnings(learnings: readonly string[]): string[] {
   const items = learnings.map((learning) => toItem(learning, LONGEST_ITEM))
   return withLearnings(
@@ -25,7 +25,7 @@ export function usefulLearnings(learnings: readonly string[]): string[] {
   )
 }
 
-/** What a run learned, for its folder in the archive; null where it learned nothing. */
+/** The page of learnings for the folder of a run in the archive; null where the run has none. */
 export function learningsPage(run: string, learnings: readonly string[]): string | null {
   const items = usefulLearnings(learnings)
   return items.length === 0
@@ -33,7 +33,7 @@ export function learningsPage(run: string, learnings: readonly string[]): string
     : [`# Learnings of ${oneLine(run)}`, '', ...items.map((item) => `- ${item}`), ''].join('\n')
 }
 
-/** AGENTS.md with the learnings in it; null where the file has all of them already. `text` is null where there is no such file. */
+/** AGENTS.md with the learnings added; null if the file has all of them already. `text` is null if there is no AGENTS.md. */
 export function withAgentsSection(text: string | null, learnings: readonly string[]): string | null {
   const end = text?.includes('\r\n') === true ? '\r\n' : '\n'
   const { before, items, after } = splitSection(text ?? '')
@@ -48,43 +48,43 @@ export function withAgentsSection(text: string | null, learnings: readonly strin
   ].join('')
 }
 
-/** What people wrote, byte for byte, and the learnings between it. */
+/** The text before and after Ralph's section, byte for byte, and the learnings of the section. */
 type SplitText = { before: string; items: string[]; after: string }
 
-/** Lines between the markers that Ralph did not write are a person's: they move behind the section. */
+/** Lines between the markers that Ralph did not write belong to a person: they are moved behind the section. */
 function splitSection(text: string): SplitText {
   const lines = text.match(/[^\n]*\n|[^\n]+/g) ?? []
-  const shown = codeBlockLines(lines)
-  const marks = lines.map((line, at) => (shown.has(at) ? '' : line.trim()))
+  const codeLines = codeBlockLines(lines)
+  const marks = lines.map((line, at) => (codeLines.has(at) ? '' : line.trim()))
   const begin = marks.indexOf(BEGIN)
   const end = marks.indexOf(END, begin + 1)
-  const others = (from: number, to: number) =>
+  const textBetween = (from: number, to: number) =>
     lines.filter((_, at) => at >= from && at < to && ![BEGIN, END].includes(marks[at] ?? '')).join('')
-  if (begin === -1 || end === -1) return { before: others(0, lines.length), items: [], after: '' }
+  if (begin === -1 || end === -1) return { before: textBetween(0, lines.length), items: [], after: '' }
   const inside = lines.slice(begin + 1, end)
   const items = inside.filter(isItem).map((line) => toItem(line.slice(2), 2 * LONGEST_ITEM))
   const foreign = inside.filter((line) => !isItem(line) && ![HEADING, ABOUT, ''].includes(line.trim()))
   return {
-    before: others(0, begin),
+    before: textBetween(0, begin),
     items: items.filter((item) => item !== ''),
-    after: `${foreign.join('')}${others(end + 1, lines.length)}`,
+    after: `${foreign.join('')}${textBetween(end + 1, lines.length)}`,
   }
 }
 
-/** Numbers of the lines in code blocks, where people may quote such a section. A fence that is never closed opens no block. */
+/** Indexes of the lines in code blocks, where people may quote Ralph's section. A fence that is never closed opens no block. */
 function codeBlockLines(lines: readonly string[]): Set<number> {
-  const shown = new Set(lines.flatMap((line, at) => (/^(?: {4}|\t)/.test(line) ? [at] : [])))
+  const codeLines = new Set(lines.flatMap((line, at) => (/^(?: {4}|\t)/.test(line) ? [at] : [])))
   let open: { mark: string; at: number } | null = null
   for (const [at, line] of lines.entries()) {
     const [, mark, info = ''] = /^ {0,3}(`{3,}|~{3,})(.*)/.exec(line) ?? []
     if (mark === undefined) continue
     if (open === null) open = mark.startsWith('`') && info.includes('`') ? null : { mark, at }
     else if (mark.startsWith(open.mark) && info.trim() === '') {
-      for (let inside = open.at; inside <= at; inside += 1) shown.add(inside)
+      for (let inside = open.at; inside <= at; inside += 1) codeLines.add(inside)
       open = null
     }
   }
-  return shown
+  return codeLines
 }
 
 function isItem(line: string): boolean {
@@ -116,8 +116,8 @@ function newestThatFit(items: readonly string[]): string[] {
 }
 
 /**
- * One plain line that ends no comment, opens no tag, fence or heading, and draws no other file in (`@path` does, in a
- * CLAUDE.md that names this one). It is read as it stands, so it has no entities where none is needed. Twice is as once.
+ * One plain line that ends no HTML comment, opens no tag, fence or heading, and includes no other file (`@path` would, in a
+ * CLAUDE.md that names AGENTS.md). Agents read the raw text, so entities are used only where they are needed. Idempotent.
  */
 function toItem(learning: string, most: number): string {
   return oneLine(learning, most)

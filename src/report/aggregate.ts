@@ -1,4 +1,4 @@
-// All features of a repository together: the status of each, and what was used by model and version. Pure.
+// All features of a repository together: the status of each, and the usage by model and by version of Ralph. Pure.
 import { groupBy } from '../engine/model/each-once.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
@@ -12,7 +12,7 @@ export type Aggregate = ReturnType<typeof aggregate>
 export type FeatureRun = Aggregate['runs'][number]
 export type Total = Aggregate['total']
 
-/** A run of a feature. `folder` is without `.ralph/`; without `sessions` its prd.json alone is left, and the sum in it. */
+/** A run of a feature. `folder` is without `.ralph/`. Without `sessions` only prd.json is left, and usage is the sum that it holds. */
 export function featureRun(
   {
     prd,
@@ -37,7 +37,7 @@ export function featureRun(
   return { ...where, outcome, stories, iterations, jobs, startedAt, usage, ledger, rows, rungs }
 }
 
-/** The name for usage without an agent: of sessions in lost jobs, and of runs older than the list of sessions. */
+/** The name for usage without an agent: sessions of lost jobs, and runs that are older than the list of sessions. */
 const UNKNOWN = 'not known'
 const UNKNOWN_OWNER = { version: '', agent: null, model: null }
 
@@ -56,7 +56,7 @@ export function aggregate(runs: readonly RunWithRows[]) {
     total: totalOf('all', entries),
     byModel: by(({ agent, model }) => (model === null ? String(agent) : `${agent} ${model}`)),
     byVersion: by(({ version }) => version),
-    /** Of model ladders. Which of them pay is left out: in what order earlier runs climbed them is not known. */
+    /** Rungs of model ladders. Whether a rung pays is left out, because the order of the rungs in earlier runs is not known. */
     rungs,
   }
 }
@@ -70,7 +70,7 @@ function amountsOf(usage: Usage) {
   return { calls, tokens: tokensOf(usage), costUsd, agentSeconds }
 }
 
-/** Numbers rounded to six decimals: sums of floats differ after that. */
+/** All numbers rounded to six decimals, since sums of floats differ after that. */
 function roundNumbers<T>(value: T): T {
   const digits = (_key: string, one: unknown) => (typeof one === 'number' ? Math.round(one * 1e6) / 1e6 : one)
   return JSON.parse(JSON.stringify(value, digits))

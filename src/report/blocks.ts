@@ -1,9 +1,9 @@
-// Markdown from data: the few blocks that every report on GitHub is made of. Their arguments are markdown already: callers escape.
+// Markdown from data: the few blocks that every report on GitHub is made of. Arguments are Markdown, so callers escape first.
 import { link } from './escape.ts'
 import { pluralize, shortCommit } from './figures.ts'
 import { type Columns, toMarkdown } from './sentence.ts'
 
-/** Empty without items. */
+/** A Markdown table; empty without items. */
 export function table<T>(columns: Columns<T>, items: readonly T[]): string {
   if (items.length === 0) return ''
   const head = columns.map(([name]) => name)
@@ -18,34 +18,34 @@ export function table<T>(columns: Columns<T>, items: readonly T[]): string {
   return [head, line, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/** Empty without items. */
+/** A Markdown list; empty without items. */
 export function list(items: readonly string[]): string {
   return items.map((item) => `- ${item}`).join('\n')
 }
 
-/** Empty without a body. */
+/** A heading and its body; empty without a body. */
 export function section(title: string, body: string): string {
   return body === '' ? '' : `#### ${title}\n\n${body}`
 }
 
-/** Empty without a body. */
+/** A `<details>` block; empty without a body. */
 export function collapsible(title: string, body: string, open = false): string {
   if (body === '') return ''
   return `<details${open ? ' open' : ''}><summary>${title}</summary>\n\n${body}\n\n</details>`
 }
 
-/** A linked short commit id, or nothing where there is none. */
+/** A linked short commit id; empty without a commit. */
 export function commitLink(commit: string | null, repository: string): string {
   const short = shortCommit(commit)
   return short === '' ? '' : link(`\`${short}\``, `${repository}/commit/${commit}`)
 }
 
-/** The blocks one below the other; those that are empty are left out. */
+/** The blocks below each other, without the empty ones. */
 export function joinBlocks(blocks: readonly string[]): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
-/** Whole lines from the start, in at most `room` characters, with a last line that says when some are missing. */
+/** The first whole lines that fit into `room` characters, then a line with the number of lines that were cut. */
 export function truncateLines(text: string, room: number): string {
   if (text.length <= room) return text
   const end = text.lastIndexOf('\n', Math.max(0, room - 40))
@@ -53,20 +53,20 @@ export function truncateLines(text: string, room: number): string {
   return `${shown}\n\n… and ${pluralize(text.slice(shown.length).trim().split('\n').length, 'line')} more`
 }
 
-/** The result of `render` that measures at most `most`: `render` is called with less room until its result fits. */
+/** The first result of `render` with a measure of at most `most`: `render` is called with less room until it fits. */
 export function fitToLimit(
   render: (room: number) => string,
   most: number,
   measure: (text: string) => number,
 ): string {
   let room = most
-  for (let turn = 0; turn < 12; turn += 1) {
+  for (let round = 0; round < 12; round += 1) {
     const text = render(room)
     const size = measure(text)
     if (size <= most) return text
     room = Math.floor(Math.min(room * 0.8, room * (most / size)))
   }
-  // Never reached with texts of ours; a cut report is still better than a refused one.
+  // No report of Ralph needs this. A report that is cut is still better than one that GitHub refuses.
   return render(0).slice(0, Math.floor(most / 4))
 }
 

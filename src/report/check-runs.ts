@@ -1,4 +1,4 @@
-// Check runs: the roll-up `ralph` and one for each story. `github/post-checks.ts` posts them.
+// The content of check runs: the roll-up `ralph` and one for each story. `github/post-checks.ts` posts them.
 import type { Annotation } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import { oneLine, sanitizeText, truncate } from '../engine/model/text.ts'
@@ -24,8 +24,8 @@ import type { StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
 /**
- * A check run as GitHub's API takes it; `conclusion` is null exactly while it is in progress. Where the check is required,
- * `success`, `neutral` and `skipped` let a pull request be merged: what is not finished is none of them.
+ * A check run as GitHub's API takes it; `conclusion` is null exactly while it is in progress. Where a check is required, GitHub lets
+ * a pull request be merged on `success`, `neutral` and `skipped`, so unfinished work never gets one of these.
  */
 export type Check = {
   name: string
@@ -38,7 +38,7 @@ export type Check = {
   actions: readonly CheckAction[]
 }
 
-/** At most 20, 40 and 20 characters. */
+/** GitHub's limits: 20, 40 and 20 characters. */
 export type CheckAction = { label: string; description: string; identifier: 'retry' | 'skip' }
 
 const BUTTONS: readonly CheckAction[] = [
@@ -46,13 +46,13 @@ const BUTTONS: readonly CheckAction[] = [
   { label: 'Skip', description: 'Leave it out; the others go on', identifier: 'skip' },
 ]
 
-/** Bytes that GitHub takes of summary and text each (65,535), with a margin. */
+/** GitHub takes 65,535 bytes of a summary, and as many of a text; this leaves a margin. */
 const MOST_BYTES = 65_000
 const MOST_TITLE = 255
-/** Annotations that a request may carry. */
+/** GitHub's limit for one request. */
 const MOST_ANNOTATIONS = 50
 
-/** The roll-up check: one name to require or to watch. None is left open when the chain has ended. */
+/** The roll-up check: one name to require or to watch. It always has a conclusion when the chain has ended. */
 export function rollupCheck(view: View): Check {
   const conclusion = view.outcome !== null && view.isOver ? OUTCOMES[view.outcome].check : null
   const summary = [
@@ -71,17 +71,17 @@ export function rollupCheck(view: View): Check {
   return check('ralph', conclusion, statusLine(view), summary, text)
 }
 
-/** How a check is closed where no later report will close it. */
+/** The end of a check that no later report will close. */
 export type ClosingReport = Pick<Check, 'title' | 'summary'> & { conclusion: CheckConclusion }
 
-/** For a commit that is not the head any more. `cancelled`, since a required check is satisfied by `neutral` if the commit becomes the head again. */
+/** For a commit that is no longer the head. Not `neutral`: that would satisfy a required check if the commit became the head again. */
 export const MOVED_ON: ClosingReport = {
   conclusion: 'cancelled',
   title: 'The branch has moved on',
   summary: 'Look at the newest commit of the branch.',
 }
 
-/** For the head, where the job ended before its report or GitHub refused the report. It holds no text of an agent. */
+/** For the head, where the job ended before its report, or GitHub refused the report. It contains no text of an agent. */
 export function closingReportOf(state: State, name: string): ClosingReport {
   const outcome = outcomeNow(state)
   if (outcome === null || outcome === 'continued') {
@@ -106,7 +106,7 @@ export function parseExternalId(externalId: string): { feature: string; storyId:
   return feature === '' ? null : { feature, storyId }
 }
 
-/** The check of one story. A failed attempt that will be followed by another is in progress while the chain goes on. */
+/** The check of one story. It stays in progress after a failed attempt, as long as another attempt will follow. */
 export function storyCheck(view: View, id: string): Check {
   const name = `${STORY}${oneLine(id, 64)}`
   const story = view.stories.find((one) => one.id === id)
@@ -182,7 +182,7 @@ function storyText(story: StoryView, room: number): string[] {
   ]
 }
 
-/** `text` renders the body in about `room` bytes; a summary is short enough without a limit. */
+/** `text` renders the body in about `room` bytes. A summary needs no limit. */
 function check(
   name: string,
   conclusion: Check['conclusion'],
@@ -216,8 +216,8 @@ function runLink({ links: { run } }: View): string {
 }
 
 /**
- * The same as a commit status, where checks are refused; a description has at most 140 characters. Its name is another than the
- * check's: of a check and a status with one name, GitHub requires both.
+ * The check as a commit status, for tokens that may not write checks; a description has at most 140 characters. The name differs
+ * from the check's: where a check and a status share a required name, GitHub requires both.
  */
 export function commitStatusOf({ name, conclusion, title }: Pick<Check, 'name' | 'conclusion' | 'title'>) {
   const state = conclusion === null ? ('pending' as const) : STATUSES[conclusion]
@@ -226,7 +226,7 @@ export function commitStatusOf({ name, conclusion, title }: Pick<Check, 'name' |
 
 const STATUS_SUFFIX = ' (status)'
 
-/** The name of the check that a commit status of ours stands for; null for any other. Older versions gave both one name. */
+/** The name of the check that a commit status of Ralph replaces; null for any other status. In older versions both had the same name. */
 export function checkOfStatus(context: string): string | null {
   const name = context.endsWith(STATUS_SUFFIX) ? context.slice(0, -STATUS_SUFFIX.length) : context
   return name === 'ralph' || name.startsWith(STORY) ? name : null
@@ -238,6 +238,6 @@ const STATUSES = {
   skipped: 'success',
   failure: 'failure',
   cancelled: 'error',
-  // It waits for a person.
+  // The run waits for a person.
   action_required: 'pending',
 } as const

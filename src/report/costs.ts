@@ -1,4 +1,4 @@
-// What a run cost: by story, by job, and how much of it went into attempts that were rejected. Pure.
+// What a run cost: by story, by job, and for rejected attempts. Pure.
 import { groupBy } from '../engine/model/each-once.ts'
 import { tokensOf, type Usage } from '../engine/model/usage.ts'
 import { costBeside, type Iteration, iterationTotals } from '../engine/model/usage-totals.ts'
@@ -7,7 +7,7 @@ import type { StoryView } from './stories.ts'
 
 export type Costs = ReturnType<typeof costsOf>
 
-/** `timeline`: the iterations that the state still lists one by one; `usage`: of the whole run. */
+/** `timeline`: the iterations that the state still lists one by one; `usage`: that of the whole run. */
 export function costsOf(
   stories: readonly StoryView[],
   timeline: readonly Iteration[],
@@ -25,7 +25,7 @@ export function costsOf(
     }
   })
   return {
-    /** The dearest stories first, and where each stands among all. */
+    /** The most expensive story first, each with its index in the list of all stories. */
     byStory: dearest(stories),
     byJob: jobs,
     rejected: rejectedOf(timeline),
@@ -46,13 +46,13 @@ function dearest(stories: readonly StoryView[]) {
     )
 }
 
-/** Of the iterations that the state still lists: the cost and the number of the rejected ones. */
+/** Cost and number of the rejected attempts, as far as the state still lists them. */
 function rejectedOf(timeline: readonly Iteration[]): { cost: string; count: string } | null {
-  const lost = timeline.filter(({ result }) => result === 'rejected')
-  if (lost.length === 0) return null
-  const { costUsd, tokens: used } = iterationTotals(lost)
+  const rejected = timeline.filter(({ result }) => result === 'rejected')
+  if (rejected.length === 0) return null
+  const { costUsd, tokens: used } = iterationTotals(rejected)
   return {
     cost: costUsd > 0 ? formatUsd(costUsd) : `${formatTokens(used)} tokens`,
-    count: pluralize(lost.length, 'attempt'),
+    count: pluralize(rejected.length, 'attempt'),
   }
 }

@@ -1,22 +1,22 @@
-// What stories will probably cost before the first of them has passed: by this repository's earlier runs, else as a range by size. Pure.
+// What stories will probably cost, before the first of them has passed: by earlier runs in the repository, else by their size. Pure.
 import type { Prd, Story } from '../engine/model/feature.ts'
 import { formatUsd, pluralize } from './figures.ts'
 
-/** A run of a feature that is over or at work: what it cost, for how many stories that passed in it. */
+/** Another run in the repository, ended or not: its cost, and how many stories passed in it. */
 export type EarlierRun = { stories: number; costUsd: number }
 
-/** Dollars for all stories together. `runs`: the number of earlier runs that the estimate is based on; 0: on the size of the stories alone. */
+/** Dollars for all stories together. `runs`: how many earlier runs the estimate is based on; 0 if only on the size of the stories. */
 export type ExpectedCost = { low: number; likely: number | null; high: number; stories: number; runs: number }
 
-/** A story of up to so many criteria is the size of an issue. */
+/** A story with up to this many criteria counts as one issue. */
 const CRITERIA_OF_AN_ISSUE = 3
 /**
- * Dollars for a solved issue: with the cheapest ladder of docs/cost.md, and with the strongest model at two attempts. The judge of the
- * whole is one more.
+ * Dollars for a solved issue: with the cheapest ladder of docs/cost.md, and with the strongest model and two attempts. The judge of
+ * the final verification counts as one more issue.
  */
-const OF_AN_ISSUE = { low: 0.35, high: 1.5 }
+const USD_OF_AN_ISSUE = { low: 0.35, high: 1.5 }
 
-/** A run that says it cost more is not believed: anything may have written its prd.json. */
+/** A prd.json that claims a higher cost is ignored: agents can write that file. */
 const MOST_USD = 1_000_000
 
 export function earlierRuns(prds: readonly Pick<Prd, 'run' | 'userStories'>[]): EarlierRun[] {
@@ -28,33 +28,33 @@ export function earlierRuns(prds: readonly Pick<Prd, 'run' | 'userStories'>[]): 
   })
 }
 
-/** Null where there is no story. */
+/** The estimate for these stories; null without stories. */
 export function expectedCost(
   stories: readonly Pick<Story, 'acceptanceCriteria'>[],
   earlier: readonly EarlierRun[],
 ): ExpectedCost | null {
   const count = stories.length
   if (count === 0) return null
-  const each = earlier.map((run) => run.costUsd / run.stories).sort((one, other) => one - other)
-  const [least, most] = [each[0], each.at(-1)]
+  const perStory = earlier.map((run) => run.costUsd / run.stories).sort((one, other) => one - other)
+  const [least, most] = [perStory[0], perStory.at(-1)]
   if (least === undefined || most === undefined) {
     const issues = stories.map((story) => Math.ceil(story.acceptanceCriteria.length / CRITERIA_OF_AN_ISSUE))
     const size = issues.reduce((sum, one) => sum + Math.max(1, one), 1)
     return {
-      low: size * OF_AN_ISSUE.low,
+      low: size * USD_OF_AN_ISSUE.low,
       likely: null,
-      high: size * OF_AN_ISSUE.high,
+      high: size * USD_OF_AN_ISSUE.high,
       stories: count,
       runs: 0,
     }
   }
-  const all = earlier.reduce((sum, run) => ({
+  const total = earlier.reduce((sum, run) => ({
     costUsd: sum.costUsd + run.costUsd,
     stories: sum.stories + run.stories,
   }))
-  const likely = (all.costUsd / all.stories) * count
-  // One run does not show how much runs differ.
-  const [low, high] = each.length === 1 ? [likely / 2, likely * 2] : [least * count, most * count]
+  const likely = (total.costUsd / total.stories) * count
+  // One run does not show how much the cost of a story varies.
+  const [low, high] = perStory.length === 1 ? [likely / 2, likely * 2] : [least * count, most * count]
   return { low, likely, high, stories: count, runs: earlier.length }
 }
 
@@ -67,7 +67,7 @@ export function describeExpectedCost({ low, likely, high, stories, runs }: Expec
 
 const STEP_USD = 5
 
-/** A cost limit in round dollars, half again as much as the earlier runs suggest; null without earlier runs. */
+/** A cost limit in multiples of five dollars, one and a half times what earlier runs suggest; null without earlier runs. */
 export function proposedLimit(
   open: readonly Pick<Story, 'acceptanceCriteria'>[],
   earlier: readonly EarlierRun[],

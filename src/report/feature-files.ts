@@ -1,4 +1,4 @@
-// What Ralph writes into the feature's folder: prd.json and progress.txt, rendered from the state. Pure.
+// The files that Ralph writes into the feature's folder, such as prd.json and progress.txt, rendered from the state. Pure.
 
 import { memoizeEach } from '../engine/model/each-once.ts'
 import type { Prd, Story } from '../engine/model/feature.ts'
@@ -12,10 +12,10 @@ import { progressHeader } from '../engine/story-notes.ts'
 import { renderPrdMarkdown } from '../plan/render-prd-md.ts'
 import { subjectText } from './escape.ts'
 
-type Change = (text: string) => string
+type Redact = (text: string) => string
 
-/** prd.json as the next commit has it. */
-export function prdFile(state: State, redact: Change): string {
+/** The content of prd.json for the next commit. */
+export function prdFile(state: State, redact: Redact): string {
   const { nonce, control, prd, branch } = state
   const run = { ...prd.run, usage: runUsage(state), control: { nonce, ...control } }
   const branchName = prd.branchName === '' ? branch : prd.branchName
@@ -26,28 +26,28 @@ export function prdFile(state: State, redact: Change): string {
   })
 }
 
-/** One cache for each redact function; a run has one. */
-const redactedStoryCache = new WeakMap<Change, (stories: readonly Story[]) => Story[]>()
+/** One cache for each redact function; a run has one such function. */
+const redactedStoryCache = new WeakMap<Redact, (stories: readonly Story[]) => Story[]>()
 
-function redactedStories(stories: readonly Story[], redact: Change): Story[] {
+function redactedStories(stories: readonly Story[], redact: Redact): Story[] {
   const each = redactedStoryCache.get(redact) ?? memoizeEach((story: Story) => redactedFields(story, redact))
   redactedStoryCache.set(redact, each)
   return each(stories)
 }
 
-/** Each field is redacted by itself, and only where there is a secret: in the joined text a match could reach from one field into another. */
-function redactedFields<T extends object>(value: T, redact: Change): T {
+/** Redacts each field on its own, since in the joined text a match could reach from one field into another. */
+function redactedFields<T extends object>(value: T, redact: Redact): T {
   const text = JSON.stringify(value)
   return redact(text) === text ? value : mapTexts(value, redact)
 }
 
-/** prd.md as these stories make it. */
+/** The content of prd.md for these stories. */
 export function prdMarkdown(prd: Prd): string {
   return renderPrdMarkdown(prd)
 }
 
-/** The files that a plan has beside prd.json while people review it: a page to read, and the context that every session gets. */
-export function planFiles(state: State, redact: Change): Map<string, string> {
+/** The files beside prd.json while people review a plan: prd.md to read, and the context.md that every session gets. */
+export function planFiles(state: State, redact: Redact): Map<string, string> {
   const { plan, prd } = state
   if (plan?.phase !== 'proposed' && plan?.phase !== 'approved') return new Map()
   const files = ownFiles(state)
@@ -56,30 +56,30 @@ export function planFiles(state: State, redact: Change): Map<string, string> {
   return new Map([[files.page, prdMarkdown(redactedFields(prd, redact))], ...context])
 }
 
-/** The stories that leave the list, as they were when they did. */
-export function archiveFile({ prd, archive }: State, redact: Change): string | null {
+/** The file with the done stories that leave prd.json now, unchanged; null without any. */
+export function archiveFile({ prd, archive }: State, redact: Redact): string | null {
   const done = archive?.pending ?? []
   return done.length === 0
     ? null
     : doneFile(redactedFields({ ...prd, userStories: [] }, redact), redactedStories(done, redact))
 }
 
-/** progress.txt with the entries that no commit holds yet. What one holds (`before`) went through `redact` on its way there. */
-export function progressFile(state: State, before: string | null, redact: Change): string {
+/** progress.txt with the new entries. `before` is its committed content, which was redacted when it was written. */
+export function progressFile(state: State, before: string | null, redact: Redact): string {
   const start = before ?? redact(progressHeader(state.prd, state.branch, state.prd.run.startedAt ?? ''))
   return [start.trimEnd(), ...state.progress.map((entry) => redact(entry.trim()))].join('\n\n').concat('\n')
 }
 
 /**
- * The commit message of a story that passed; the trailers link commit, story and run (design 3). `redact` takes secrets
- * out of the texts before they are cut. `words` is what the agent wrote of its work, quoted so that no line of it can be a
- * trailer, also where a squash puts several messages together.
+ * The commit message of a story that passed; the trailers link commit, story and run. `redact` takes secrets out of the texts
+ * before they are cut. `words` is what the agent wrote about its work, quoted so that no line of it can be a trailer, even where a
+ * squash joins several messages.
  */
 export function storyMessage(
   state: State,
   storyId: string,
   iteration: number,
-  redact: Change = (text) => text,
+  redact: Redact = (text) => text,
   words = '',
 ): string {
   const title = state.prd.userStories.find((story) => story.id === storyId)?.title ?? ''
@@ -102,7 +102,7 @@ function wrapped(line: string, prefix: string): string {
   return lines.map((one) => prefix + one).join('\n')
 }
 
-/** The commit message of a state commit: no code, no story. */
+/** The message of a commit that records state, without code and without a story. */
 export function recordMessage(state: State, subject: string): string {
   return `${subject}\n\nRalph-Run: ${state.nonce}\n`
 }

@@ -1,5 +1,5 @@
-// Findings that need a person's attention before a merge: remarks of the guard and of gates on what passed. Every surface shows them
-// in its first lines, one short line each.
+// Findings that need a person's attention before a merge: remarks of the guard and of gates on stories that passed. Every surface
+// shows them in its first lines, one short line each.
 import { gateFindings } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
@@ -8,7 +8,7 @@ import { link } from './escape.ts'
 import { pluralize } from './figures.ts'
 import { type Sentence, sentence, toMarkdown } from './sentence.ts'
 
-/** Of a story, or of the whole (null). `text` is hostile. */
+/** A finding about a story, or about the whole feature (`storyId` null). `text` is hostile. */
 export type ReviewFinding = { storyId: string | null; text: string }
 export type Findings = { shown: ReviewFinding[]; more: number; total: number }
 
@@ -30,7 +30,7 @@ export function findingsOf(state: State): Findings {
   ].map((text) => ({ storyId: null, text }))
   const total = own.reduce((sum, remarks) => sum + remarks.length, whole.length)
   const shown: ReviewFinding[] = []
-  // The first finding of each story comes before any second one, so that no story hides another.
+  // One finding of each story comes before the second of any, so that no story hides another.
   const lists = [...own.filter(({ length }) => length > 0), whole]
   for (let at = 0; shown.length < Math.min(MOST, total); at += 1)
     for (const findings of lists) {
@@ -57,7 +57,7 @@ function flakyGates({ records }: State): string[] {
   )
 }
 
-/** One line each, to be rendered for its surface. */
+/** One sentence for each finding. */
 export function findingSentences({ shown }: Findings): Sentence[] {
   return shown.map(({ storyId, text }) => {
     const words = sentence`${{ text, most: LONGEST }}`
@@ -65,7 +65,7 @@ export function findingSentences({ shown }: Findings): Sentence[] {
   })
 }
 
-/** Empty without any. `details`: the page that has all of them, or null. */
+/** The findings as Markdown; empty without any. `details`: the address of the page with all of them, or null. */
 export function findingsBlock(findings: Findings, details: string | null): string {
   const { more, total } = findings
   if (total === 0) return ''
@@ -82,7 +82,7 @@ export function formatFindingCount(total: number): string {
   return pluralize(total, 'finding')
 }
 
-/** For terminals. The caller escapes each line. */
+/** The findings as lines for a terminal. The caller escapes each line. */
 export function findingLines({ shown, more }: Findings): string[] {
   const lines = shown.map(({ storyId, text }) => {
     const words = oneLine(text, LONGEST)

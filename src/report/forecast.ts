@@ -1,4 +1,4 @@
-// What the rest of a run will probably cost and take, from what its stories did so far; and at worst. Pure.
+// What the rest of a run will probably cost and how long it will take, by its stories so far; and what it takes at most. Pure.
 import { iterationsLeft } from '../engine/limits.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
@@ -8,16 +8,16 @@ import { remaining } from '../engine/prd/select.ts'
 import { estimateSuffix, formatDuration, formatUsd, pluralize } from './figures.ts'
 import { outcomeNow } from './headline.ts'
 
-/** For all open stories together: half of what came before lay between `low` and `high`. */
+/** For all open stories together: half of the passed stories were between `low` and `high`. */
 type Range = { low: number; likely: number; high: number }
 
 export type Forecast = NonNullable<ReturnType<typeof forecastOf>>
 
-/** Null where no story is left, or none has passed yet to base an estimate on. */
+/** The estimate for the open stories; null if no story is left, or none has passed yet. */
 export function forecastOf(state: State) {
   const { prd, control, records } = state
   const open = openStories(state)
-  const past = prd.userStories.flatMap(({ id, passes, lastResult }) => {
+  const passedStories = prd.userStories.flatMap(({ id, passes, lastResult }) => {
     const record = records[id]
     return passes && lastResult?.imported !== true && record !== undefined && record.attempts > 0
       ? [
@@ -29,29 +29,32 @@ export function forecastOf(state: State) {
         ]
       : []
   })
-  if (open.length === 0 || past.length === 0 || outcomeNow(state) === 'complete') return null
-  const all = (of: (one: (typeof past)[number]) => number) => rangeOf(past.map(of), open.length)
-  const iterations = all((one) => one.iterations)
-  const spent = sumOfUsage(past.map(({ usage }) => usage))
+  if (open.length === 0 || passedStories.length === 0 || outcomeNow(state) === 'complete') return null
+  const rangeFor = (of: (one: (typeof passedStories)[number]) => number) =>
+    rangeOf(passedStories.map(of), open.length)
+  const iterations = rangeFor((one) => one.iterations)
+  const spent = sumOfUsage(passedStories.map(({ usage }) => usage))
   const blocked = remaining(prd, control.scope).length - open.length
   return {
     stories: open.length,
-    /** These wait for a person, and are not in it. */
+    /** Blocked stories, which wait for a person and are not counted in the estimate. */
     blocked,
-    /** How many passed stories it is based on; their cost includes their rejected attempts. */
-    from: past.length,
-    /** One a story at the least. */
+    /** How many passed stories the estimate is based on; their cost includes their rejected attempts. */
+    from: passedStories.length,
+    /** At least one for each story. */
     iterations: { ...iterations, low: Math.max(open.length, Math.ceil(iterations.low)) },
     /** Dollars; null where no agent reports its cost. */
-    costUsd: past.some(({ usage }) => usage.costUsd > 0) ? all(({ usage }) => usage.costUsd) : null,
-    /** How far Ralph computed the costs itself: ` estimated`, ` partly estimated`, or empty. */
+    costUsd: passedStories.some(({ usage }) => usage.costUsd > 0)
+      ? rangeFor(({ usage }) => usage.costUsd)
+      : null,
+    /** ` estimated` or ` partly estimated` if Ralph computed costs itself; else empty. */
     estimated: estimateSuffix(spent.costUsd, spent.estimatedCostUsd),
-    /** Of agents and gates, milliseconds: what jobs wait for is not in it. */
-    ms: all(({ ms }) => ms),
+    /** Milliseconds of agents and gates, without the time that jobs wait. */
+    ms: rangeFor(({ ms }) => ms),
   }
 }
 
-/** In one line for people, plain: about what, for which stories, and how far it may be off; null as the forecast is. */
+/** The forecast in one line of plain text, with its ranges and its basis; null without a forecast. */
 export function describeForecast(forecast: Forecast | null): string | null {
   if (forecast === null) return null
   const { stories, blocked, from, iterations, costUsd, estimated, ms } = forecast
@@ -65,7 +68,7 @@ export function describeForecast(forecast: Forecast | null): string | null {
   return `about ${parts.join(', ')} for the ${pluralize(stories, 'story', 'stories')} left${aside}, going by ${basis}`
 }
 
-/** `about $1, 3 min, 6 iterations left`: what is likely; before the first pass what it takes at most. The ranges are in the report. */
+/** The likely rest in short, `about $1, 3 min, 6 iterations`; before the first pass the most that the rest can take. */
 export function describeOutlook(forecast: Forecast | null, worst: WorstCase | null): string | null {
   if (forecast !== null) {
     const { costUsd, ms, iterations } = forecast
@@ -78,7 +81,7 @@ export function describeOutlook(forecast: Forecast | null, worst: WorstCase | nu
   return `at most ${[...cost, pluralize(iterations, 'iteration')].join(', ')}`
 }
 
-/** Cents only where there are no dollars. */
+/** Cents only below one dollar. */
 function formatDollars(amount: number): string {
   return amount < 1 ? formatUsd(amount) : formatUsd(Math.round(amount)).replace('.00', '')
 }
@@ -88,14 +91,14 @@ function formatMinutes(ms: number): string {
   return count < 120 ? `${count} min` : `${Math.round(count / 60)} h`
 }
 
-/** `$1.10 ($0.80 to $1.90)`; without the bounds where they read alike. */
+/** `$1.10 ($0.80 to $1.90)`; without the bounds if they are equal as text. */
 function formatRange({ low, likely, high }: Range, words: (value: number) => string, unit = ''): string {
   const [from, about, to] = [words(low), words(likely), words(high)]
   const counted = unit === '' ? about : pluralize(likely, unit)
   return from === to ? counted : `${counted} (${from} to ${to})`
 }
 
-/** Seconds are noise in what is only likely. */
+/** From two minutes on without seconds: an estimate is not that exact. */
 function formatRoughly(ms: number): string {
   return ms < 120_000
     ? formatDuration(ms)
@@ -106,20 +109,20 @@ function openStories({ prd, control }: State) {
   return remaining(prd, control.scope).filter((story) => !story.blocked)
 }
 
-/** Fewer do not show how far the others will be off. */
-const FEW = 3
+/** Fewer passed stories do not show how much stories vary. */
+const LEAST_STORIES = 3
 
-/** Of so many stories as these: the median, and the half of them around it; of few, from half to twice what they took. */
+/** `count` times the median, with the quartiles as bounds; for few values, half of the lowest and twice the highest. */
 function rangeOf(each: readonly number[], count: number): Range {
   const sorted = each.toSorted((one, other) => one - other)
   const last = sorted.length - 1
   const at = (place: number) => (sorted[place] ?? 0) * count
   const likely = at(Math.round(last / 2))
-  if (sorted.length < FEW) return { low: at(0) / 2, likely, high: at(last) * 2 }
+  if (sorted.length < LEAST_STORIES) return { low: at(0) / 2, likely, high: at(last) * 2 }
   return { low: at(Math.floor(last / 4)), likely, high: at(Math.ceil((last * 3) / 4)) }
 }
 
-/** What the rest of a run may take at most. `leftUsd`: what the limit of cost still allows; null without one. */
+/** What the rest of a run takes at most. `leftUsd`: what the cost limit still allows; null without a limit. */
 export type WorstCase = {
   iterations: number
   dearestUsd: number
@@ -127,7 +130,7 @@ export type WorstCase = {
   leftUsd: number | null
 }
 
-/** Null where no story is open, or the run cannot go on. */
+/** Null if no story is open, or the run cannot go on. */
 export function worstCase(state: State, limits: Limits): WorstCase | null {
   const open = openStories(state)
   const outcome = outcomeNow(state)
@@ -140,7 +143,7 @@ export function worstCase(state: State, limits: Limits): WorstCase | null {
   return { iterations, dearestUsd, limitUsd, leftUsd }
 }
 
-/** In one line for people, with where it comes from. */
+/** The worst case in one line, with the numbers that it is based on. */
 export function describeWorstCase({ iterations, dearestUsd, limitUsd, leftUsd }: WorstCase): string {
   const atMost = iterations * dearestUsd
   if (dearestUsd === 0)

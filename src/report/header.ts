@@ -1,4 +1,4 @@
-// What a live header shows of a run, and its figures: the part of a view that is made anew at every step.
+// The header of a live view, and its figures: the part of a view that is made anew at every step.
 import type { Surface } from '../engine/commands/command-table.ts'
 import { iterationsLeft, jobsAllowed } from '../engine/limits.ts'
 import { openAttempt } from '../engine/model/job.ts'
@@ -9,7 +9,7 @@ import { counts } from '../engine/prd/select.ts'
 import { costLabel, describeTokens, formatDuration, formatTokens, withLimit } from './figures.ts'
 import { attemptInWork, tally } from './headline.ts'
 
-/** Made anew at every step, so it looks at each story no more than it must. */
+/** Made anew at every step, so it computes nothing expensive for each story. */
 export type Header = ReturnType<typeof headerOf>
 
 export function headerOf(state: State, limits: Limits | null) {
@@ -23,16 +23,16 @@ export function headerOf(state: State, limits: Limits | null) {
     branch: state.branch,
     counts: counts(state.prd),
     tally: tally(state),
-    /** What a session works on now. */
+    /** The attempt in work now, or null. */
     inWork: attempt,
     titleInWork: userStories.find(({ id }) => id === attempt?.storyId)?.title ?? '',
-    /** The one in work, or the last one; `iterations` are those that are charged. */
+    /** The number of the iteration in work, or of the last one; `iterations` counts the charged ones. */
     iteration: openAttempt(state)?.iteration ?? run.iterations,
     iterations: run.iterations,
     jobs: run.jobs,
     usage: runUsage(state),
     pullUrl: state.github.pullUrl,
-    /** Where each ends the run; null without a limit. */
+    /** The limits that end the run; null where there is none. */
     most: {
       iterations: Number.isFinite(left) ? run.iterations + left : null,
       jobs: limits === null ? null : jobsAllowed(state, limits),
@@ -43,14 +43,14 @@ export function headerOf(state: State, limits: Limits | null) {
   }
 }
 
-/** Of the tokens that agents read, those that a vendor had in its cache: they cost a part of the others' price. */
+/** Input tokens from a vendor's cache, which cost less than the others. */
 function cachedFigure({ cachedTokens, inputTokens }: Header['usage']): [name: string, value: string][] {
   if (cachedTokens === 0 || inputTokens === 0) return []
   const share = Math.round((100 * Math.min(cachedTokens, inputTokens)) / inputTokens)
   return [['Cached', `${formatTokens(cachedTokens)}, ${share} % of what was read`]]
 }
 
-/** What was used, with its limit where there is one. On the command line no limit of jobs is shown: each run there allows them anew. */
+/** Usage, with its limits. On the command line no limit of jobs is shown: there each run allows them anew. */
 export function figuresOf(
   { usage, most, iterations, jobs }: Header,
   surface: Surface,

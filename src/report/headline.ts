@@ -1,4 +1,4 @@
-// How a run stands, in one line of plain text (not escaped).
+// The status of a run in one line of plain text (not escaped).
 
 import { countPasses } from '../engine/how-passed.ts'
 import type { Attempt } from '../engine/model/attempt.ts'
@@ -17,12 +17,12 @@ export function outcomeNow(state: State): Outcome | null {
   return state.job.ending?.conclusion.outcome ?? null
 }
 
-/** What a session works on now. */
+/** The attempt in work now, or null. */
 export function attemptInWork(state: State): Attempt | null {
   return outcomeNow(state) === null ? openAttempt(state) : null
 }
 
-/** Whether a session, or what comes behind it, is about this story now. */
+/** Whether an attempt at this story is under way. */
 export function isStoryInWork(state: State, id: string): boolean {
   return outcomeNow(state) === null && attemptsAt(state, id).length > 0
 }
@@ -34,23 +34,23 @@ export function blockedIds(state: State): string[] {
     .map((story) => story.id)
 }
 
-/** Whether the next job was started, or promised. */
+/** Whether the next job was started, or is about to be. */
 export function willContinue(state: State): boolean {
   return nextJobHeldUntil(state) === null && (isDispatched(state.job) || state.control.continuePending)
 }
 
-/** Until when a rate limit refuses the next job, which this one did not start any more; epoch milliseconds, or null. */
+/** Until when a rate limit keeps this job from starting the next one; epoch milliseconds, or null. */
 export function nextJobHeldUntil({ job }: State): number | null {
   return job.ending?.next.kind === 'held' ? job.ending.next.until : null
 }
 
-/** When a run that has paused goes on by itself, epoch milliseconds; null where it waits for a person. */
+/** When a paused run goes on by itself, epoch milliseconds; null if it waits for a person. */
 export function resumesAt({ job, control }: State): number | null {
   const conclusion = job.ending?.conclusion
   return conclusion?.outcome === 'paused' && control.paused === null ? conclusion.until : null
 }
 
-/** `4 of 6 stories pass`, with those that a person skipped; of a part of the feature, what part, and how many others there are. */
+/** `4 of 6 stories pass, 1 skipped`. For a run of a part of the feature it names the part, and counts the other stories. */
 export function tally({ prd, control: { scope } }: Pick<State, 'prd' | 'control'>): string {
   const { passed, skipped, total } = counts(prd, scope)
   if (total === 0) return 'no stories'
@@ -61,13 +61,13 @@ export function tally({ prd, control: { scope } }: Pick<State, 'prd' | 'control'
   return `${pass}${skipped === 0 ? '' : `, ${skipped} skipped`}${others === '' ? '' : `; ${others}`}`
 }
 
-/** The state in this situation: an attempt that a dead process left is not in work. */
+/** The state as it is in this situation: an attempt of a dead process is not in work. */
 export function stateInSituation(state: State, situation: Situation): State {
   const attempts = situation.kind === 'working' ? state.attempts : {}
   return withConclusion({ ...state, attempts }, situation.kind === 'ended' ? situation.conclusion : null)
 }
 
-/** A run without gates says so first. */
+/** The headline and its sign. A run without gates says so first. */
 export function headline(state: State, situation = ownSituation(state)): { sign: string; text: string } {
   const isReady = situation.kind === 'ready'
   const { sign, text } = isReady
@@ -86,7 +86,7 @@ function headlineOf(state: State): { sign: string; text: string } {
   const outcome = outcomeNow(state)
   const reason = oneLine(state.job.ending?.conclusion.reason ?? '', 240)
   const stories = tally(state)
-  const rests = resumesAt(state)
+  const resumeAt = resumesAt(state)
   switch (outcome) {
     case null:
       return { sign: '🔁', text: joinWithDots(stories, ...describeWork(state)) }
@@ -113,8 +113,8 @@ function headlineOf(state: State): { sign: string; text: string } {
         const count = pluralize(state.prd.userStories.length, 'story', 'stories')
         return { sign: '📋', text: joinWithDots('The plan waits to be approved', count) }
       }
-      if (rests !== null)
-        return { sign: '⏳', text: joinWithDots(`Waiting until ${formatUtc(rests)}`, stories) }
+      if (resumeAt !== null)
+        return { sign: '⏳', text: joinWithDots(`Waiting until ${formatUtc(resumeAt)}`, stories) }
       return {
         sign: '⏸️',
         text: joinWithDots(`Paused${reason === '' || reason === 'paused' ? '' : `: ${reason}`}`, stories),
@@ -126,7 +126,7 @@ function headlineOf(state: State): { sign: string; text: string } {
   }
 }
 
-/** How many stories passed in another way than by their gates. */
+/** How many stories passed, but not by their gates. */
 function describeOtherPasses(state: State): string {
   const { judge, imported, ungated } = countPasses(state)
   const ways = [
@@ -164,7 +164,7 @@ function describeWork(state: State): string[] {
   return [state.prd.run.iterations === 0 ? 'getting ready' : '', blocked]
 }
 
-/** Why the verifications so far have ended nothing: each costs a session, and a person can mend that before the last. */
+/** Why final verifications brought no verdict: each costs a session, so a person should fix the cause before the last one. */
 function withoutVerdict({ verification: { sessions, message } }: State): string {
   if (sessions === 0) return ''
   return ` (${pluralize(sessions, 'session')} without a verdict: ${oneLine(message, 300)})`
@@ -182,7 +182,7 @@ function describeBlocked(state: State): string {
   return ids.length === 1 ? `${ids[0]} is blocked` : `${joinIds(ids)} are blocked`
 }
 
-/** Two or more. */
+/** For two or more ids. */
 function joinIds([first = '', second = '', ...others]: readonly string[]): string {
   return others.length === 0 ? `${first} and ${second}` : `${first} and ${others.length + 1} others`
 }

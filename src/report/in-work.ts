@@ -1,4 +1,4 @@
-// What is in work, a row each attempt: which worker has it, what happens to it, where it is in the train. Pure.
+// The attempts in work, one row each: which worker has it, what happens to it, where it is in the train. Pure.
 
 import { type Attempt, hasCandidate } from '../engine/model/attempt.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
@@ -22,15 +22,15 @@ export function workersOf(state: State, stories: readonly StoryView[], limits: L
       {
         id: story.id,
         title: story.title,
-        /** In a wave the name of the worker; null elsewhere, and for a candidate that waits in the train. */
+        /** The name of the worker in a wave; null outside of a wave, and for a candidate that waits in the train. */
         worker: attempt.worker ?? null,
         attempt: attempt.number,
         mostAttempts: most,
         which: `${attemptLabel(attempt.number, most)}${candidateLabel(state, attempt)}`,
         doing: describeProgress(state, attempt, train[at - 1]?.storyId ?? null),
-        /** Its place in the train, from 1; null where it has no candidate, or stories are worked on one after the other. */
+        /** Its place in the train, from 1; null without a candidate, or if stories are worked on one after the other. */
         place: attempt.inLane === true && at < train.length ? at + 1 : null,
-        /** How often its candidate was rebased, and its gates ran again. */
+        /** How often its candidate was rebased and gated again. */
         rebased: timesRebased(attempt),
         startedAt: attempt.startedAt,
         ms: Math.max(0, now - attempt.startedAt),
@@ -40,12 +40,12 @@ export function workersOf(state: State, stories: readonly StoryView[], limits: L
   })
 }
 
-/** `, candidate 2 of 3` where a story has several. */
+/** `, candidate 2 of 3`; empty if the story has only one. */
 function candidateLabel({ contests }: State, { storyId, slot }: Attempt): string {
   return slot === undefined ? '' : `, candidate ${slot} of ${contests?.[storyId]?.of ?? slot}`
 }
 
-/** How many stories can be in work at a time, and how many more could begin; null where they are worked on one after the other. */
+/** How many stories can be in work at a time, and how many more could begin; null if they are worked on one after the other. */
 export function lanesOf({ job, attempts }: State, limits: Limits | null) {
   const most = job.wave?.workers ?? limits?.maxParallel ?? 1
   const taken = Object.values(attempts).filter(({ worker }) => job.wave === undefined || worker !== undefined)
@@ -61,7 +61,7 @@ export function describeLanes(workers: readonly WorkerView[], lanes: ReturnType<
   return `${pluralize(stories, 'story', 'stories')}${train}${free}`
 }
 
-/** The row in one line, without the story, what matters most first: `the gates run · 2m 00s · 2nd in the train · worker 1 · …`. */
+/** The row in one line without the story, the most important first: `the gates run · 2m 00s · 2nd in the train · worker 1 · …`. */
 export function describeWorker({ place, worker, which, doing, rebased, startedAt }: WorkerView, now: number) {
   const time = formatDuration(Math.max(0, now - startedAt))
   const train = place === null ? '' : `${ordinal(place)} in the train`
@@ -100,7 +100,7 @@ const PHASES: Readonly<Record<Attempt['phase'], string>> = {
   returned: 'it is given back, counts as no attempt',
 }
 
-/** `before`: the story before it in the train, which has to land first. */
+/** `before`: the story that is before it in the train and has to land first, or null. */
 function describeProgress(state: State, attempt: Attempt, before: string | null): string {
   const isInTrain = attempt.inLane === true && attempt.slot === undefined
   if (!isInTrain || !hasCandidate(attempt)) return PHASES[attempt.phase]

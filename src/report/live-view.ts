@@ -1,4 +1,4 @@
-// A view that is followed while a run goes on, and where and how it was seen.
+// The view that `ralph monitor` follows while a run goes on, and its JSON.
 import type { Surface } from '../engine/commands/command-table.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
@@ -6,19 +6,19 @@ import type { Situation } from '../engine/situation.ts'
 import { toPlainText } from './sentence.ts'
 import { type View, viewOf } from './view.ts'
 
-/** What was seen of a feature. */
+/** One look at a feature. */
 export type WatchedRun = {
   state: State
   situation: Situation
-  /** Null where they are not known, as of a run elsewhere. */
+  /** Null if they are not known, as for a run on another machine. */
   limits: Limits | null
   /** The last lines that the session or the gates printed, the newest last. Not trusted. */
   lines: readonly string[]
-  /** Where it runs, and when it was looked at: `this machine`. */
+  /** Where the run is, for people: `this machine`. */
   place: string
-  /** Where the job can be seen; null on this machine. */
+  /** The page of the job; null on this machine. */
   url: string | null
-  /** How a person steers it from there. */
+  /** Where its reader types commands. */
   surface: Surface
 }
 
@@ -33,11 +33,11 @@ export function liveViewOf(
   return { ...viewOf(state, { ...watched, runUrl: url, now }, situation), lines, place, url }
 }
 
-/** Stories in JSON: those that a person may have to look at come first. */
+/** Stories in JSON; those that need a person come first. */
 const MOST_STORIES = 200
 const MOST_ITERATIONS = 12
 
-/** As `ralph monitor --json` shows it. */
+/** The document of `ralph monitor --json`. */
 export function liveJson(view: LiveView) {
   const { feature, project, branch, counts, tally, inWork, titleInWork, iteration, iterations, jobs } = view
   const { usage, pullUrl, most, now, place, url, status, isCalling, headline, outlook, figures } = view
@@ -50,7 +50,7 @@ export function liveJson(view: LiveView) {
     next: toPlainText(view.next),
     needs: view.needs === null ? null : toPlainText(view.needs),
     ...{ outlook, figures, calls, circuit, current, workers, lanes, exits },
-    // A gate's output is in `gates` already.
+    // `output` is left out: `gates` has it already.
     stories: view.ranked
       .slice(0, MOST_STORIES)
       .map(({ output: _output, status: standing, ...story }) => ({ ...story, standing })),

@@ -1,4 +1,4 @@
-// What a person who watches a run wants to know first: the calls, the breaker, and what ends the run. Pure.
+// The panels of a live view: calls in the last hour, the breaker, and what ends the run. Pure.
 import { describeFalseDone } from '../engine/breaker.ts'
 import { callAllowedAt } from '../engine/limits.ts'
 import { openAttempt } from '../engine/model/job.ts'
@@ -19,25 +19,25 @@ import { lastFailedStory } from './stories.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Sessions in the last hour. `until`: to what time they count as they do, or hold the next one up (`isHeld`). */
+/** Sessions in the last hour. `until`: when the next session is allowed (`isHeld`), or else when the count will be one less. */
 export function callsOf(state: State, limits: Limits | null, now: number) {
   const recent = state.control.calls.filter((at) => at > now - HOUR_MS)
   const most = limits?.callsPerHour ?? null
   const count = withLimit(String(recent.length), most, String)
-  const held = limits === null ? null : callAllowedAt(state, limits, now)
-  // Without a limit of calls there is nothing to wait for.
-  const less = most === null || recent[0] === undefined ? null : recent[0] + HOUR_MS
-  const until = held ?? less
-  const text = until === null ? count : `${count}, ${held === null ? 'one less' : 'the next'} in `
-  return { used: recent.length, most, isHeld: held !== null, text, until }
+  const allowedAt = limits === null ? null : callAllowedAt(state, limits, now)
+  // Without a limit there is nothing to count down to.
+  const oneLessAt = most === null || recent[0] === undefined ? null : recent[0] + HOUR_MS
+  const until = allowedAt ?? oneLessAt
+  const text = until === null ? count : `${count}, ${allowedAt === null ? 'one less' : 'the next'} in `
+  return { used: recent.length, most, isHeld: allowedAt !== null, text, until }
 }
 
-/** In one line, as it is at this moment. */
+/** The calls in one line, with the countdown at `now`. */
 export function describeCalls({ text, until }: ReturnType<typeof callsOf>, now: number): string {
   return until === null ? text : text + formatCountdown(until, now)
 }
 
-/** The breaker that is the most open. When its cool-down is over, the next attempt is a trial. */
+/** The worst breaker of any story: an open one before a half-open one. When its cool-down is over, the next attempt is a trial. */
 export function breakerStatus({ records, prd }: State, now: number) {
   const tripped = prd.userStories.flatMap(({ id, passes }) => {
     const breaker = records[id]?.breaker
@@ -55,7 +55,7 @@ export function breakerStatus({ records, prd }: State, now: number) {
   return { position, text: `stopped: ${rests}${why === '' ? '' : ` (${why})`}` }
 }
 
-/** As a live view marks how near it is. */
+/** The mark of each level in a live view. */
 export const LEVELS: Readonly<Record<StopCondition['level'], string>> = {
   good: '✔',
   far: '○',
@@ -63,7 +63,7 @@ export const LEVELS: Readonly<Record<StopCondition['level'], string>> = {
   met: '●',
 }
 
-/** `far`: nothing to fear; `near`: soon; `met`: it ends the run, or has. */
+/** `far`: not soon; `near`: soon; `met`: it ends the run, or has ended it; `good`: reached, as wanted. */
 export type StopCondition = { name: string; text: string; level: 'far' | 'near' | 'met' | 'good' }
 
 export function stopConditions(
@@ -111,26 +111,26 @@ function verificationExit({ verification }: State, limits: Limits | null, isDue:
   return { name: 'Verification', text, level: approved ? 'good' : sessions > 0 && !isOff ? 'near' : 'far' }
 }
 
-/** The last tenth is near. */
+/** The last tenth of a limit is near. */
 function levelOf(used: number, most: number): StopCondition['level'] {
   return used >= most ? 'met' : used >= most * 0.9 ? 'near' : 'far'
 }
 
-/** Of the story in work, else of the one that failed last. */
+/** The conditions of the breaker for the story in work, else for the one that failed last. */
 function breakerExits(state: State, limits: Limits | null): StopCondition[] {
   const id = openAttempt(state)?.storyId ?? lastFailedStory(state) ?? ''
   const breaker = state.records[id]?.breaker
   if (breaker === undefined || limits === null) return []
-  const of = (name: string, count: number, limit: number): StopCondition => ({
+  const rowFor = (name: string, count: number, limit: number): StopCondition => ({
     name,
     text: `${count} of ${limit} in a row (${id})`,
     level: count > 0 && count >= limit - 1 ? 'near' : 'far',
   })
   return [
-    of('No progress', breaker.sameTree, limits.breaker.noProgress),
-    of('Same failure', breaker.sameError, limits.breaker.sameError),
+    rowFor('No progress', breaker.sameTree, limits.breaker.noProgress),
+    rowFor('Same failure', breaker.sameError, limits.breaker.sameError),
     ...((breaker.testsOnly ?? 0) > 0
-      ? [of('Tests alone', breaker.testsOnly ?? 0, limits.breaker.noProgress)]
+      ? [rowFor('Tests alone', breaker.testsOnly ?? 0, limits.breaker.noProgress)]
       : []),
     ...(describeFalseDone(breaker) === ''
       ? []

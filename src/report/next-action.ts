@@ -1,4 +1,4 @@
-// What a person can do next, in one sentence: derived from how the feature stands, in commands of the reader's surface.
+// What a person can do next, in one sentence, with commands for the surface that it is read on.
 
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import { formatHolder } from '../engine/lease.ts'
@@ -16,10 +16,10 @@ import { capitalize } from './figures.ts'
 import { blockedIds, nextJobHeldUntil, willContinue } from './headline.ts'
 import { type Sentence, sentence } from './sentence.ts'
 
-/** Who reads, and can type: `limits` tell which one was reached, where there are several. */
+/** For whom the sentence is made. `limits` show which of several limits was reached. */
 type Reader = { state: State; surface: Surface; limits: Limits | null }
 
-/** Commands stand in it as they can be typed on the surface. */
+/** The sentence. Its commands can be typed on `surface`. */
 export function nextAction(
   state: State,
   situation: Situation,
@@ -37,22 +37,22 @@ export function nextAction(
   }
 }
 
-/** A command as the reader types it. */
+/** A command in the form that the reader can type. */
 function typed({ surface }: Reader, command: string) {
   return { code: formatCommandLine(surface, command) }
 }
 
-/** Ralph reads comments on the run's pull request only. */
+/** Whether the reader cannot comment: Ralph reads comments on the run's pull request only. */
 function hasNoThread({ state, surface }: Reader): boolean {
   return surface === 'comment' && state.github.pull === null
 }
 
-/** How work goes on: by a command, or from the workflow's page where there is no pull request to comment on. */
+/** What continues the work: a command, or the button on the workflow's page without a pull request to comment on. */
 function run(reader: Reader) {
   return hasNoThread(reader) ? { button: 'Run workflow' } : typed(reader, 'run')
 }
 
-/** A command that gives the run something to do: a comment starts the next job, on a command line a person does. */
+/** A request for the run. A comment starts the next job by itself; on a command line a person has to start it. */
 function askToContinue(reader: Reader, request: Sentence): Sentence {
   if (reader.surface === 'cli') return sentence`${request}, then go on with ${run(reader)}.`
   return hasNoThread(reader)
@@ -119,7 +119,7 @@ function whenEnded(reader: Reader, { conclusion, since }: EndedSituation): Sente
 
 const RESUME_LOST = { code: 'resume-lost' }
 
-/** A resting story is tried at once with a hint, and a vendor's limit by another run. A person who raises one of Ralph's own limits needs no hint. */
+/** A hint ends the rest of a story at once, and a new run ends the wait for a vendor's limit. */
 function whileWaiting(reader: Reader, until: number): Sentence {
   const { state, surface } = reader
   const isVendors = Object.values(state.control.agentLimits).includes(until)
@@ -155,7 +155,7 @@ function whenComplete(reader: Reader, since: EndedSituation['since']): Sentence 
   return sentence`Review it with ${diff}, then merge the branch.${rest}`
 }
 
-/** The plan that waits for a person: '' for the feature, the story for a split; null where none does. */
+/** The plan that waits for approval: '' for the feature's, the story's id for a split; null without any. */
 function plansToApprove({ plan, splits = {} }: State): string | null {
   if (plan?.phase === 'proposed') return ''
   return Object.entries(splits).find(([, { phase }]) => phase === 'proposed')?.[0] ?? null
@@ -229,7 +229,7 @@ function whenBudgetSpent(reader: Reader): Sentence {
   if (isSpent('maxTokens')) return sentence`Raise ${{ code: 'max-tokens' }}, then go on with ${run(reader)}.`
   if (isSpent('maxAgentTimeMs'))
     return sentence`Raise ${{ code: 'max-agent-time' }}, then go on with ${run(reader)}.`
-  // What lies beyond the limit, and what the stories that are left will cost at the price of those that passed, in whole dollars.
+  // In whole dollars: what was spent beyond the limit, and the remaining stories at the average cost of the passed ones.
   const over = limits === null ? 0 : -(budgetLeft(state, limits).costUsd ?? 0)
   const each = runUsage(state).costUsd / Math.max(1, counts(state.prd).passed)
   const left = Math.max(1, remaining(state.prd, state.control.scope).length)
@@ -248,10 +248,10 @@ function whenError(reader: Reader): Sentence {
   const line = haltError(reader.state)?.fix.split('\n', 1)[0]?.trim() ?? ''
   const fix = line.replace(/(?:; its output)?[.:]$/, '')
   if (fix === '') return fixAndContinue(reader)
-  const mend = { text: capitalize(fix) }
+  const fixText = { text: capitalize(fix) }
   return /\b(?:run|go on)\b/.test(fix)
-    ? sentence`${mend}.`
-    : sentence`${mend}; then go on with ${run(reader)}.`
+    ? sentence`${fixText}.`
+    : sentence`${fixText}; then go on with ${run(reader)}.`
 }
 
 function fixAndContinue(reader: Reader): Sentence {

@@ -1,4 +1,4 @@
-// `.ralph/aggregate.json` of the Ralph with steps: what the last run used. Where the file exists, it is rewritten as that tool does.
+// `.ralph/aggregate.json` of another Ralph tool, with the usage of the last run. An existing file is updated in that tool's format.
 import { jsonObject } from '../engine/model/json.ts'
 import type { State } from '../engine/model/state.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
@@ -6,7 +6,7 @@ import { isRaw } from '../engine/prd/migrate.ts'
 
 type Run = Pick<State, 'prd' | 'sessions' | 'nonce'>
 
-/** The file with this run's figures, its other fields as they are; null where the file has them already, or is not a JSON object. */
+/** The file with this run's figures, other fields unchanged; null if it has these figures already, or is not a JSON object. */
 export function updateAggregate(text: string, { prd, sessions, nonce }: Run): string | null {
   const file = jsonObject(text)
   if (file === null || sessions.length === 0) return null

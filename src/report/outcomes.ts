@@ -1,4 +1,4 @@
-// What reports make of each outcome of a job, of each way in which a story stands, and of labels: one table each.
+// One table each: how reports show outcomes of a job, statuses of a story and results of an attempt; and the labels of a pull request.
 
 import type { Outcome } from '../engine/model/feature.ts'
 import type { TimelineEntry } from '../engine/model/state.ts'
@@ -8,9 +8,9 @@ export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cya
 export type CheckConclusion = 'success' | 'failure' | 'neutral' | 'skipped' | 'cancelled' | 'action_required'
 
 type OutcomeRow = {
-  /** The conclusion of the roll-up check. Of these only `success` lets a pull request be merged where it is required. */
+  /** The conclusion of the roll-up check. Where the check is required, only `success` of these lets a pull request be merged. */
   check: CheckConclusion
-  /** The frame of GitHub's markdown around what a person has to do. */
+  /** The kind of GitHub's alert frame around what a person has to do. */
   alert: 'TIP' | 'WARNING' | 'IMPORTANT' | null
   title: string
   mark: string
@@ -29,7 +29,7 @@ export const OUTCOMES: Readonly<Record<Outcome, OutcomeRow>> = {
   },
   budget: { check: 'failure', alert: 'IMPORTANT', title: 'BUDGET SPENT', mark: '■', colour: 'yellow' },
   paused: { check: 'action_required', alert: 'IMPORTANT', title: 'PAUSED', mark: '‖', colour: 'yellow' },
-  // The check ends so only where no job was dispatched: a person has to run the workflow again.
+  // Only used if no next job was dispatched: then a person has to run the workflow again.
   continued: { check: 'action_required', alert: null, title: 'CONTINUED', mark: '»', colour: 'blue' },
   error: { check: 'failure', alert: 'WARNING', title: 'ERROR', mark: '✘', colour: 'red' },
   interrupted: { check: 'cancelled', alert: 'IMPORTANT', title: 'INTERRUPTED', mark: '■', colour: 'yellow' },
@@ -40,11 +40,11 @@ export type RunStatus = {
   mark: string
   colour: Colour
   outcome: Outcome | null
-  /** The colour of a page or a card: shows at a glance whether a person is needed. */
+  /** Chooses the colour of a page or a card, which shows whether a person is needed. */
   tone: 'good' | 'bad' | 'wait' | 'run'
 }
 
-/** How a run stands in two words. `rests`: it has paused, and goes on by itself. */
+/** The status of a run in one or two words. `rests`: it has paused, and goes on by itself. */
 export function runStatusOf(situation: Situation, rests: boolean): RunStatus {
   const outcome = situation.kind === 'ended' ? situation.conclusion.outcome : null
   const words = statusLabel(situation, rests)
@@ -66,8 +66,8 @@ const TONES: Readonly<Partial<Record<Colour, RunStatus['tone']>>> = {
 }
 
 /**
- * How a story stands. `rejected`: has failed and is tried again; `waiting`: for a story that it depends on; `outside`: not in
- * the part of the feature that was asked for.
+ * The status of a story. `rejected`: it failed and is tried again; `waiting`: for a story that it depends on; `outside`: not in the
+ * scope of this run.
  */
 export type StoryStatus =
   | 'passed'
@@ -81,12 +81,12 @@ export type StoryStatus =
 
 type StoryStatusRow = {
   sign: string
-  /** In the progress bar; in the order of this table. */
+  /** Its cell in the progress bar. The order of this table is the order in the bar. */
   cell: string
   word: string
-  /** In the list of a terminal. */
+  /** Its box in a terminal's list. */
   box: string
-  /** Of its node in the graph: readable on light and on dark pages, so each brings the colour of its text. */
+  /** Colours of its node in the graph. `ink` is the text's, so that the node is readable on light and on dark pages. */
   fill: string
   ink: string
 }
@@ -111,7 +111,7 @@ export const STORY_STATUSES: Readonly<Record<StoryStatus, StoryStatusRow>> = {
 
 type ResultRow = { sign: string; word: string; mark: string; colour: Colour }
 
-/** The result of an attempt. */
+/** How each result of an attempt is shown. */
 export const RESULTS: Readonly<Record<TimelineEntry['result'], ResultRow>> = {
   passed: { sign: '✅', word: 'passed', mark: '✔', colour: 'green' },
   rejected: { sign: '❌', word: 'rejected', mark: '✘', colour: 'red' },
@@ -120,7 +120,7 @@ export const RESULTS: Readonly<Record<TimelineEntry['result'], ResultRow>> = {
   reset: { sign: '🔁', word: 'reset', mark: '↺', colour: 'yellow' },
 }
 
-/** The labels of a run's pull request: worked on by Ralph, and how that stands. Ralph leaves every other label alone. */
+/** The labels that Ralph puts on a run's pull request. It leaves every other label alone. */
 export const LABELS = [
   'ralph',
   'ralph:blocked',
@@ -132,7 +132,7 @@ export const LABELS = [
 
 export type Label = (typeof LABELS)[number]
 
-/** Where nothing goes on by itself. */
+/** The label of a run that does not go on by itself. */
 const ENDED: Readonly<Record<Outcome, Label>> = {
   complete: 'ralph:complete',
   stuck: 'ralph:stuck',
@@ -144,7 +144,7 @@ const ENDED: Readonly<Record<Outcome, Label>> = {
   interrupted: 'ralph:stopped',
 }
 
-/** Those that it bears now. */
+/** The labels that the pull request should have now. */
 export function labelsOf(view: {
   outcome: Outcome | null
   isOver: boolean

@@ -1,4 +1,4 @@
-// A job's results for machines: the action's outputs, the CLI's JSON line, the exit codes. Contract.
+// A job's results for machines: the action's outputs, the CLI's JSON line, the exit codes. Users rely on these names and numbers.
 
 import type { Outcome } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
@@ -17,10 +17,10 @@ export const EXIT_CODES: Readonly<Record<Outcome, number>> = {
   interrupted: 130,
 }
 
-/** Numbers as numbers, absent as null. The action's outputs are the same in kebab-case. */
+/** Numbers are numbers, and what is absent is null. The action's outputs have the same names in kebab-case. */
 export type Outputs = ReturnType<typeof outputsOf>
 
-/** Of a part of the feature: what part, and how far that is. The outputs themselves are of the whole. */
+/** `scope` for a run of a part of the feature: which part, and its counts. The other outputs count the whole feature. */
 export function scopeInJson({ prd, control: { scope } }: State): Record<string, unknown> {
   if (scope === null) return {}
   const { total, passed } = counts(prd, scope)

@@ -1,4 +1,4 @@
-// What comment, summary, pull request, checks and replies have in common: each part of a view as markdown.
+// Parts of a view as Markdown, shared by comment, job summary, pull request, checks and replies.
 import { type GateResult, isAdvice } from '../engine/model/gate.ts'
 import { oneLine } from '../engine/model/text.ts'
 import type { Iteration } from '../engine/model/usage-totals.ts'
@@ -21,26 +21,26 @@ import { type Columns, type Sentence, toMarkdown } from './sentence.ts'
 import { evidenceParts, type StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
-/** The title of a check has 255 characters, and what puts a mention out of action is one, too. */
+/** The title of a check may have 255 characters; characters that break up mentions count, too. */
 const LONGEST_LINE = 240
-/** About this many cells; up to it, a cell is a story. */
+/** Cells of the progress bar, about; with fewer stories a cell is a story. */
 const LONGEST_BAR = 20
-/** A longer table is collapsed below a short one of the stories that matter now. */
+/** Stories in a table that is not collapsed; a longer one is collapsed below a short table of the most urgent stories. */
 const LONGEST_TABLE = 25
 const MOST_URGENT = 13
-const MOST_NEWS = 3
+const MOST_NEWEST = 3
 
-/** The first line of a comment that Ralph wrote. Ralph finds the comment again by this line and by its author, which must be Ralph. */
+/** The first line of a comment of Ralph's. Ralph finds the comment again by this line and by its author. */
 export function marker(kind: 'sticky' | 'pull' | 'status' | 'issue' | 'unplanned', feature: string): string {
   return `<!-- ralph:${kind}:${feature.replace(/[^\w.+-]/g, '-')} -->`
 }
 
-/** Where the run stands: the first line of the comment and the title of the check, which say the same. Not escaped. */
+/** The status of the run, for the first line of the comment and the title of the check. Not escaped. */
 export function statusLine({ headline: { text } }: View): string {
   return oneLine(text, LONGEST_LINE)
 }
 
-/** The same as a heading of the given level. */
+/** `statusLine` as a heading of the given level. */
 export function heading(view: View, level: number): string {
   return `${'#'.repeat(level)} ${view.headline.sign} ${markdownText(statusLine(view))}`
 }
@@ -49,14 +49,14 @@ export function heading(view: View, level: number): string {
 export function progressBar({ bar, stories, counts: { passed, total } }: View): string {
   if (total === 0) return ''
   const longest = Math.min(total, LONGEST_BAR)
-  // Every kind keeps a cell, however few its stories are.
+  // Every status has at least one cell, however few its stories are.
   const cells = bar.map(([status, count]) =>
     STORY_STATUSES[status].cell.repeat(Math.max(1, Math.round((count * longest) / stories.length))),
   )
   return `${cells.join('')} **${passed}/${total}**`
 }
 
-/** What to do next; in an alert frame where the run waits for a person. */
+/** What to do next; in an alert frame if the run waits for a person. */
 export function nextBlock({ next, alert }: View): string {
   const sentence = `**Next:** ${toMarkdown(next)}`
   return alert === null ? sentence : `> [!${alert}]\n> ${sentence}`
@@ -93,7 +93,7 @@ const STORIES: Columns<StoryView & { repository: string }> = [
   ['Commit', 'text', ({ commit, repository }) => commitLink(commit, repository)],
 ]
 
-/** What is in work; HTML shows it in the same columns. */
+/** The columns of the table of attempts in work; HTML uses them, too. */
 export const IN_WORK: Columns<WorkerView> = [
   ['In work', 'text', ({ id, title }) => ({ text: `${id} ${title}`, most: 120 })],
   ['Train', 'word', ({ place }) => (place === null ? '' : ordinal(place))],
@@ -106,10 +106,10 @@ export const IN_WORK: Columns<WorkerView> = [
   ['Since', 'word', ({ startedAt }) => formatUtc(startedAt).replace(/^\S+ /, '')],
 ]
 
-/** A comment has to hold the stories, too. */
+/** Rows of that table: the comment needs room for the stories, too. */
 const MOST_IN_WORK = 20
 
-/** The stories in work, where several can be; empty elsewhere. */
+/** The stories in work, if several can be at a time; else empty. */
 export function lanesBlock({ workers, lanes }: View): string {
   if (lanes === null || workers.length === 0) return ''
   const more = workers.length > MOST_IN_WORK ? `\n\n… and ${workers.length - MOST_IN_WORK} more` : ''
@@ -125,7 +125,7 @@ function timeCell({ ms }: { ms: number }): string {
   return ms === 0 ? '' : formatDuration(ms)
 }
 
-/** The stories: up to 25 in a table, more of them folded below those that matter now, in at most `room` characters. */
+/** The stories in at most `room` characters: up to 25 in a table; more of them collapsed, below the most urgent ones. */
 export function storyTable({ stories, ranked, links: { repository } }: View, room: number): string {
   const tableOf = (some: readonly StoryView[], most: number) =>
     truncateLines(
@@ -136,13 +136,13 @@ export function storyTable({ stories, ranked, links: { repository } }: View, roo
       most,
     )
   if (stories.length <= LONGEST_TABLE) return tableOf(stories, room)
-  const news = ranked.filter(({ status }) => status === 'passed').slice(0, MOST_NEWS)
-  const now = tableOf([...new Set([...ranked.slice(0, MOST_URGENT), ...news])], room / 2)
+  const newestPassed = ranked.filter(({ status }) => status === 'passed').slice(0, MOST_NEWEST)
+  const now = tableOf([...new Set([...ranked.slice(0, MOST_URGENT), ...newestPassed])], room / 2)
   const all = tableOf(stories, room - now.length - 300)
   return `${now}\n\n${collapsible(`All ${stories.length} stories`, all)}`
 }
 
-/** The gates of an attempt; HTML shows them in the same columns. */
+/** The columns of the table of an attempt's gates; HTML uses them, too. */
 export const GATES: Columns<GateResult> = [
   ['Gate', 'text', ({ name }) => ({ text: name, most: 60 })],
   ['Result', 'text', gateCell],
@@ -161,20 +161,20 @@ function gateCell(gate: GateResult): { text: string; most: number } {
   return { text, most: 160 }
 }
 
-/** What the last attempt looked like: its gates, and the output of the one that failed, bounded. */
+/** The gates of the last attempt, and at most `maxChars` of the output of the one that failed. */
 export function failureBlock({ gates, output: failed }: StoryView, maxChars: number): string {
   const output = failed === null ? '' : codeBlock(failed.output, maxChars)
   return joinBlocks([table(GATES, gates.slice(0, 50)), output]).trim()
 }
 
-/** The newest failure that no later attempt has fixed, collapsed; empty when there is none. */
+/** The newest failure that no later attempt has fixed, collapsed; empty without any. */
 export function lastFailure({ failed }: View, maxChars: number): string {
   if (failed === null) return ''
   const title = `Last failure: ${markdownText(failed.id, 64)}, ${markdownText(failed.failure?.summary ?? '', 200)}`
   return collapsible(title, failureBlock(failed, maxChars))
 }
 
-/** The attempts of one story; HTML shows them in the same columns. */
+/** The columns of the table of a story's attempts; HTML uses them, too. */
 export const ATTEMPTS: Columns<Iteration> = [
   ['Attempt', 'figure', ({ attempt }) => attempt],
   ['Result', 'word', ({ result }) => `${RESULTS[result].sign} ${RESULTS[result].word}`],
@@ -186,14 +186,14 @@ export const ATTEMPTS: Columns<Iteration> = [
   ['When (UTC)', 'word', ({ at }) => formatUtc(at).replace(' UTC', '')],
 ]
 
-/** The iterations in their order, the newest last. */
+/** The columns of the table of iterations. */
 export const ITERATIONS: Columns<Iteration> = [
   ['#', 'figure', ({ iteration }) => iteration],
   ['Story', 'text', ({ storyId: text }) => ({ text, most: 64 })],
   ...ATTEMPTS,
 ]
 
-/** What shows each criterion, as the final verification found it, folded; empty where nothing does. At most about `room` characters. */
+/** The evidence of the final verification for each criterion, collapsed; empty without any. At most about `room` characters. */
 export function evidenceBlock({ stories, links }: View, room: number): string {
   const proven = stories.filter(({ evidence }) => evidence.length > 0)
   const count = proven.reduce((sum, story) => sum + story.criteria.length, 0)
@@ -209,11 +209,12 @@ function evidenceOf(story: StoryView, blob: string): string {
   return `${storyIdMarkdown(story.id)} ${markdownText(story.title, 120)}\n${list(items)}`
 }
 
-/** When this was written and where to look further, in small letters. */
+/** The time of the update and links, in small letters. */
 export function footer({ now, links, folder, outcome }: View): string {
   const run = links.run === null ? '' : link('this job', links.run)
-  // They are uploaded when the job ends.
-  const kept = links.run === null || outcome === null ? '' : link('report and logs', `${links.run}#artifacts`)
+  // Artifacts are uploaded when the job ends.
+  const artifacts =
+    links.run === null || outcome === null ? '' : link('report and logs', `${links.run}#artifacts`)
   const changes = links.compare === null ? '' : link('the changes', links.compare)
-  return `<sub>${joinWithDots(`Updated ${formatUtc(now)}`, run, kept, changes, `state in ${code(folder, 200)}`)}</sub>`
+  return `<sub>${joinWithDots(`Updated ${formatUtc(now)}`, run, artifacts, changes, `state in ${code(folder, 200)}`)}</sub>`
 }

@@ -1,4 +1,4 @@
-// The pull request of a feature: its title and its text. What changes at every step is in the sticky comment, not here.
+// The title and the text of a feature's pull request. What changes at every step is in the sticky comment instead.
 import { characterCount, fitToLimit, joinBlocks, list, section, truncateLines } from './blocks.ts'
 import { code, link, markdownText, pathOf, subjectText, titleText } from './escape.ts'
 import { listNames, pluralize } from './figures.ts'
@@ -14,18 +14,18 @@ const INTRODUCTION =
 const UNGATED_INTRODUCTION =
   '**No gates, no command checks the work.** Ralph builds this feature story by story, each by a fresh session of a coding agent, and the workflow says `gates: none`.'
 
-/** `auth: Customers sign in to the shop`: the feature and the first sentence about it. It does not change with progress. A merge makes it a commit's. */
+/** `auth: Customers sign in to the shop`: the feature and the first sentence of its description. It may become the subject of a merge commit. */
 export function pullRequestTitle({ feature, description, stories }: View): string {
   const first = /^.*?(?=[.!?](?:\s|$)|\n|$)/su.exec(description.trim())?.[0] ?? ''
   const about = titleText(first, 120) || pluralize(stories.length, 'user story', 'user stories')
   return subjectText(`${feature}: ${about}`, 200)
 }
 
-/** What the pull request is, its stories as a check list, how to steer, and what was verified. At most `most` characters. */
+/** Introduction, stories as a check list, what was verified, and how to steer. At most `most` characters. */
 export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
   const render = (room: number) =>
     joinBlocks([
-      `${marker('pull', view.feature)}\n${beginning(view)}`,
+      `${marker('pull', view.feature)}\n${openingText(view)}`,
       markdownText(view.description, Math.min(1500, Math.floor(room / 5))),
       view.issue === null ? '' : `Closes #${view.issue}`,
       section('Stories', truncateLines(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
@@ -42,20 +42,20 @@ export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
   return fitToLimit(render, most, characterCount)
 }
 
-/** What to look at comes before what this is, but that nothing was checked comes before all else. */
-function beginning({ findings, links, isUngated }: View): string {
-  const found = findingsBlock(findings, links.checks)
-  return joinBlocks(isUngated ? [UNGATED_INTRODUCTION, found] : [found, INTRODUCTION]).trim()
+/** Findings come before the introduction; but without gates, the text says that first. */
+function openingText({ findings, links, isUngated }: View): string {
+  const findingsText = findingsBlock(findings, links.checks)
+  return joinBlocks(isUngated ? [UNGATED_INTRODUCTION, findingsText] : [findingsText, INTRODUCTION]).trim()
 }
 
 function checkLine({ id, title, status, aside, remarks }: StoryView): string {
   const isDone = status === 'passed' || status === 'skipped'
-  const told = isDone ? [aside, remarks.length > 0 ? 'look closer: its check has remarks' : ''] : []
-  const words = told.filter((one) => one !== '').join('; ')
+  const remarksOnDone = isDone ? [aside, remarks.length > 0 ? 'look closer: its check has remarks' : ''] : []
+  const words = remarksOnDone.filter((one) => one !== '').join('; ')
   return `- [${status === 'passed' ? 'x' : ' '}] ${storyIdMarkdown(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${markdownText(words, 180)})`}`
 }
 
-/** What exit codes proved, what a session judged, and what was not checked. */
+/** What gates proved, what a judge decided, and what was not checked. */
 function verified(view: View): string[] {
   return [
     gatesSentence(view),
@@ -68,9 +68,9 @@ function verified(view: View): string[] {
 function gatesSentence({ isUngated, stories }: View): string {
   const meansLittle = 'a ticked story means no more than that the agent changed something.'
   if (isUngated) return `No gate is configured: ${meansLittle}`
-  const earned = stories.filter(({ how }) => how !== null && how !== 'imported')
-  if (earned.length === 0) return 'No story has passed in this run yet.'
-  const gates = earned.flatMap((story) => story.gates)
+  const passedHere = stories.filter(({ how }) => how !== null && how !== 'imported')
+  if (passedHere.length === 0) return 'No story has passed in this run yet.'
+  const gates = passedHere.flatMap((story) => story.gates)
   const names = new Set(gates.flatMap(({ name, ok, advisory }) => (ok && !advisory ? [name] : [])))
   if (names.size === 0) return `No gate is known to have run: ${meansLittle}`
   const shown = [...names].slice(0, 12).map((name) => code(name, 60))
@@ -102,7 +102,7 @@ function finalSentence({ verification, isUngated, stories, takenGates }: View): 
   }
 }
 
-/** They are in no story's commit, so a reviewer is shown where to look. */
+/** The documents that Ralph marked. They are in no story's commit, so a reviewer needs to know of them. */
 function markedDocuments({ documents, unmarked }: View): string {
   const paths = listNames(documents.map((path) => code(path, 200)))
   const ids = listNames(unmarked.map((id) => code(id, 60)))
@@ -113,7 +113,7 @@ function markedDocuments({ documents, unmarked }: View): string {
     .join('\n\n')
 }
 
-/** They come from agents and are read by agents: a person looks at them before they are merged. */
+/** Learnings are written and read by agents, so a person should look at them before they are merged. */
 function learningList({ learnings }: View): string {
   if (learnings.length === 0) return ''
   const items = learnings.slice(-MOST_LEARNINGS).map((learning) => markdownText(learning))
@@ -123,7 +123,7 @@ function learningList({ learnings }: View): string {
   ])
 }
 
-/** As many as have room in the section, about. */
+/** About as many as the section has room for. */
 const MOST_LEARNINGS = 30
 
 function steering({ branch, folder, links }: View): string {

@@ -1,4 +1,4 @@
-// What people can type after `/ralph`, and the short replies to it.
+// The replies to commands of people, and the table of commands.
 
 import { commandsOn } from '../engine/commands/command-table.ts'
 import { formatHolder } from '../engine/lease.ts'
@@ -34,8 +34,8 @@ export function helpReply(): string {
 }
 
 /**
- * The reply to `/ralph status`: short, since the summary comment has the rest. `state` is as the last checkpoint left it,
- * `holder` the page of the job that works now, `true` where it has none; null where none works.
+ * The reply to `/ralph status`: short, since the summary comment has the rest. `state` is that of the last checkpoint. `holder`: the
+ * page of the job that works now, `true` if it has no page, null if no job works.
  */
 export function statusReply(state: State, facts: Facts, holder: string | true | null): string {
   const view = viewOf(state, facts, outsideSituation(state, holder !== null))
@@ -55,7 +55,7 @@ export function statusReply(state: State, facts: Facts, holder: string | true | 
   ])
 }
 
-/** The reply to `/ralph why`; null: no attempt has failed. */
+/** The reply to `/ralph why`; `why` is null if no attempt has failed. */
 export function whyReply(why: Why | null): string {
   if (why === null) return 'No attempt of a story has failed.\n'
   const { story, statusText, last, attempts, output, guidance, help } = why
@@ -78,11 +78,11 @@ export function whyReply(why: Why | null): string {
 /** Attempts in one reply. */
 const MOST_TRIED = 20
 
-/** What a story's commits changed; `isKept`: its rejected attempts left work that is on no branch. */
+/** The commits of a story; `isKept`: its rejected attempts left saved work, which is on no branch. */
 export type ChangesView = {
   storyId: string | null
   commits: readonly { sha: string; subject: string; compareUrl: string }[]
-  /** Everything that the branch has. */
+  /** The comparison of the whole branch with its base. */
   compareUrl: string
   isKept: boolean
 }
@@ -100,16 +100,16 @@ export function diffReply({ storyId: id, commits, compareUrl, isKept }: ChangesV
   return joinBlocks([`What was changed for ${storyIdMarkdown(id)}:`, list(all)])
 }
 
-/** The situation as a process sees it that does not work on the feature; `isHeld`: another one does. */
+/** The situation for a process that does not work on the feature itself; `isHeld`: another process does. */
 export function outsideSituation(state: State, isHeld: boolean): Situation {
-  // A job that is gone has left no outcome; what became of one that was promised is not in the state either.
+  // A job that died left no outcome, and the state does not show whether a job that it promised has begun.
   const isLost = !isHeld && [null, 'continued'].includes(outcomeNow(state))
   return isLost ? { kind: 'ready', step: null } : ownSituation(state)
 }
 
-/** The reply to a command that is kept, while GitHub lets no job start that would hear it; `until` in epoch milliseconds. */
+/** The reply to a command that waits, since GitHub lets no job start before `until` (epoch milliseconds). `holds`: it pauses or stops. */
 export function rateLimitReply(until: number, holds: boolean): string {
-  // `run` would end the pause that was asked for.
+  // `/ralph run` would end the pause that the command asks for.
   const how = holds ? '' : `; comment ${code('/ralph run')} then, or press *Run workflow*`
   return `⏳ GitHub's rate limit lets no job start until ${formatUtc(until)}. The next job does this first${how}.\n`
 }
@@ -124,7 +124,7 @@ export function wrongPullReply(pull: number): string {
   return `😕 The commands of this run are read in #${pull}. Nothing was changed.\n`
 }
 
-/** The reply to a command that changes nothing: why as things stand, or what is wrong with it and what to write instead. */
+/** The reply to a command that changes nothing: the reason, and what to write instead. */
 export function unchangedReply(why: string, instead = ''): string {
   const text = markdownText(why, 300)
   const how = instead === '' ? '' : ` Try ${code(instead)}.`
@@ -137,12 +137,12 @@ export function busyReply(lease: Lease): string {
   return `⏳ ${job} works on this now, and nothing was planned anew. Comment ${code('/ralph plan')} here when it has ended.\n`
 }
 
-/** The reply on an issue that no plan can be made of. */
+/** The reply on an issue that cannot be planned. */
 export function unplannedReply(mistakes: readonly Mistake[]): string {
   return `😕 Nothing was planned.\n\n${mistakeList(mistakes.slice(0, 10))}\n`
 }
 
-/** Each mistake with its mend. */
+/** Each mistake with its fix. */
 export function mistakeList(mistakes: readonly Mistake[]): string {
   return list(
     mistakes.map(
@@ -152,7 +152,7 @@ export function mistakeList(mistakes: readonly Mistake[]): string {
   )
 }
 
-/** The one reply on the issue that asked for a plan: where it stands, or what is missing. */
+/** The one reply on the issue that asked for a plan: its status, or what is missing. */
 export function issueReply({ feature, branch, pullUrl, plans, stories }: View): string {
   const plan = plans.find(({ storyId }) => storyId === null)
   const where = pullUrl ?? code(branch, 200)
@@ -170,12 +170,12 @@ export function issueReply({ feature, branch, pullUrl, plans, stories }: View): 
 
 const QUESTIONS = '❓ Before this is planned:'
 
-/** What the reply on the issue begins with where it shows the questions. */
+/** The beginning of a reply that shows questions, by which it is recognized. */
 export function questionsStart(feature: string): string {
   return `${marker('issue', feature)}\n${QUESTIONS}`
 }
 
-/** Questions before the plan, and how they are answered: in one comment. */
+/** Questions before the plan, and how to answer them in one comment. */
 function questionsText(questions: readonly Question[]): string {
   const lines = questionLines(questions, {
     question: (text) => markdownText(text, 400),

@@ -1,4 +1,4 @@
-// What each rung of a model ladder cost and passed, and whether it pays. Pure; docs/cost.md has the arithmetic.
+// Cost and passes of each rung of a model ladder, and whether the rung pays. Pure; docs/cost.md has the arithmetic.
 import { groupBy } from '../engine/model/each-once.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State, TimelineEntry } from '../engine/model/state.ts'
@@ -7,15 +7,15 @@ import { attemptKinds, attemptUsage } from '../engine/model/usage-totals.ts'
 import { ladderOf } from '../engine/model-ladder.ts'
 import { formatUsd, pluralize } from './figures.ts'
 
-/** Attempts that a gate or a judge decided. `costUsd`: of their sessions, without those of a judge. */
+/** The attempts with one model that a gate or a judge decided. `costUsd`: of their sessions, without those of a judge. */
 export type Rung = { model: string; attempts: number; passed: number; costUsd: number }
 
-/** What the models of a ladder are to answer for. Others fail before a gate or a judge sees their work, or by chance. */
+/** Failures that count for a model. Other attempts fail by chance, or before a gate or a judge looks at their work. */
 const DECIDED: readonly TimelineEntry['kind'][] = ['gates', 'judge', 'stuck']
 
 type Attempts = { timeline: readonly TimelineEntry[]; sessions: readonly SessionEntry[] }
 
-/** Of the last 200 iterations, the cheapest attempts first. */
+/** The rungs in the timeline (the last 200 iterations), the one with the cheapest attempts first. */
 export function rungsOf(state: Attempts): Rung[] {
   return sumOfRungs(decidedAttempts(state))
 }
@@ -44,17 +44,17 @@ export function sumOfRungs(all: readonly Rung[]): Rung[] {
     .sort((one, other) => costPerAttempt(one) - costPerAttempt(other))
 }
 
-/** Dollars an attempt. */
+/** Dollars for each attempt. */
 export function costPerAttempt({ attempts, costUsd }: Rung): number {
   return costUsd / attempts
 }
 
-/** Fewer say nothing of how often a model passes, or of what it costs. */
+/** Fewer attempts show neither how often a model passes nor what it costs. */
 const LEAST_ATTEMPTS = 5
 
 /**
- * For people, a line for each rung that costs more than it saves: where an attempt costs a greater part of the next rung's than the
- * part of attempts that pass, to begin with the next one is cheaper. Each ladder is looked at with the stories that climb it.
+ * One line for people for each rung that costs more than it saves. A rung saves money while its cost, divided by that of the next
+ * rung, is below its share of passes; above it, beginning with the next rung is cheaper. Each ladder counts its own stories only.
  */
 export function describeUnpaidRungs(
   state: Attempts & Pick<State, 'prd'>,
@@ -73,12 +73,12 @@ export function describeUnpaidRungs(
   })
 }
 
-/** `ladder`: its models, the first one first. */
+/** The same for one ladder: its models in order. */
 export function describeUnpaidRungsOf(ladder: readonly string[], rungs: readonly Rung[]): string[] {
-  const known = (model: string | undefined) =>
+  const measuredRung = (model: string | undefined) =>
     rungs.find((rung) => rung.model === model && rung.attempts >= LEAST_ATTEMPTS && rung.costUsd > 0)
   return ladder.flatMap((model, at) => {
-    const [rung, next] = [known(model), known(ladder[at + 1])]
+    const [rung, next] = [measuredRung(model), measuredRung(ladder[at + 1])]
     if (rung === undefined || next === undefined || rung === next) return []
     const ratio = costPerAttempt(rung) / costPerAttempt(next)
     const passRate = rung.passed / rung.attempts

@@ -1,10 +1,10 @@
-// Sentences of Ralph's with texts of others in them, and tables of such cells, as data. Every surface renders them in its own way.
+// Sentences of Ralph that contain untrusted texts, and tables of such cells, as data. Each surface renders them in its own way.
 import { oneLine } from '../engine/model/text.ts'
 import { bold, code, link, markdownText, terminalText } from './escape.ts'
 
 /**
- * `code`: a command or a name, `text`: what others wrote, `button`: what a page calls something, `story`: the id of one, `link`:
- * what an address of ours is called. At most `most` units.
+ * A string is Ralph's own text. `code`: a command or a name; `text`: text of others; `button`: the name of something on a page;
+ * `story`: a story's id; `link`: the name of an address. At most `most` UTF-16 units.
  */
 export type Part =
   | string
@@ -15,7 +15,7 @@ export type Part =
   | { link: string; url: string }
 export type Sentence = readonly Part[]
 
-/** ``says`Go on with ${command}.` ``: a bare string cannot be put in, since it would not show whether its text is trusted. */
+/** ``sentence`Go on with ${command}.` ``. A bare string cannot be inserted, since it would not show whether its text is trusted. */
 export function sentence(
   words: TemplateStringsArray,
   ...parts: readonly (Exclude<Part, string> | Sentence)[]
@@ -42,7 +42,7 @@ export function toPlainText(sentence: Sentence): string {
   return terminalText(sentence.map(partText).join(''), 1000)
 }
 
-/** One line, not escaped for any place. */
+/** The part as one line, not escaped. */
 export function partText(part: Part): string {
   if (typeof part === 'string') return part
   if ('code' in part) return oneLine(part.code, part.most)
@@ -52,8 +52,8 @@ export function partText(part: Part): string {
 }
 
 /**
- * The columns of a table: name, what it holds, and what stands in the cell, where a bare string is ours. `word` and `figure` stay
- * on one line, figures to the right.
+ * The columns of a table: name, kind and cell, where a bare string is Ralph's own text. Cells of `word` and `figure` are not wrapped,
+ * and figures are right-aligned.
  */
 export type Columns<T, More = never> = readonly (readonly [
   name: string,

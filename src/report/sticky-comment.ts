@@ -1,4 +1,4 @@
-// The sticky comment and the job summary: the status, what to do next, and details in collapsed parts.
+// The sticky comment and the job summary: status, what to do next, and collapsed details.
 import { formatCommandLine } from '../engine/commands/command-table.ts'
 import type { Story } from '../engine/model/feature.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
@@ -28,17 +28,17 @@ import { describePlacement, LONGEST_PLANNED, type PlanView, storyTexts, type Vie
 
 /** UTF-16 units that a comment or a pull request's text may have (GitHub takes 65,536). */
 export const MOST_CHARACTERS = 65_000
-/** Bytes of a job summary; above 1 MiB the runner drops all of it. */
+/** Bytes of a job summary; the runner drops the whole summary above 1 MiB. */
 export const MOST_SUMMARY_BYTES = 900_000
 
 /** The one comment of a feature, at most 65,000 characters however many stories there are. */
 export function stickyComment(view: View): string {
   const render = (room: number) => {
-    // Where it gets narrow, the graph and the output go before the stories do.
+    // When room is short, the graph and the output are left out before stories are.
     const isRich = room >= 30_000
     return joinBlocks([
       `${marker('sticky', view.feature)}\n${heading(view, 3)}`,
-      ...beginning(view),
+      ...openingBlocks(view),
       planBlock(view, Math.floor(room * 0.4)),
       storyTable(view, Math.floor(room * 0.5)),
       isRich ? graphBlock(view) : '',
@@ -51,12 +51,12 @@ export function stickyComment(view: View): string {
   return fitToLimit(render, MOST_CHARACTERS, characterCount)
 }
 
-/** The summary of a job's page: the same, and every iteration. At most 900,000 bytes. */
+/** The summary on a job's page: the same blocks, and every iteration. At most 900,000 bytes. */
 export function jobSummary(view: View): string {
   const render = (room: number) =>
     joinBlocks([
       heading(view, 2),
-      ...beginning(view),
+      ...openingBlocks(view),
       planBlock(view, Math.floor(room / 3)),
       storyTable(view, Math.floor(room / 3)),
       graphBlock(view),
@@ -70,44 +70,44 @@ export function jobSummary(view: View): string {
 }
 
 /** The first blocks, which every reader should see. */
-function beginning(view: View): string[] {
-  const seen = view.error === null ? '' : collapsible('Output', codeBlock(view.error, 6000))
-  const found = findingsBlock(view.findings, view.links.checks)
+function openingBlocks(view: View): string[] {
+  const errorOutput = view.error === null ? '' : collapsible('Output', codeBlock(view.error, 6000))
+  const findingsText = findingsBlock(view.findings, view.links.checks)
   return [
-    found,
+    findingsText,
     progressBar(view),
     nextBlock(view),
     lanesBlock(view),
     sentenceList(view.blocked),
-    seen,
+    errorOutput,
     sentenceList(view.notes),
   ]
 }
 
-/** Plans for people to approve; empty where none waits. At most about `room` characters. */
+/** Plans that wait for approval; empty without any. At most about `room` characters. */
 function planBlock({ plans }: View, room: number): string {
   const waiting = plans.filter(({ phase }) => phase === 'proposed')
-  return waiting.map((plan) => onePlan(plan, room / waiting.length)).join('\n\n')
+  return waiting.map((plan) => renderPlan(plan, room / waiting.length)).join('\n\n')
 }
 
-/** Each story with its criteria, what the session had to assume, and the digest that an approval names. */
-function onePlan(plan: PlanView, room: number): string {
+/** A plan's stories with their criteria, what the session had to assume, and the digest that an approval names. */
+function renderPlan(plan: PlanView, room: number): string {
   const { storyId: split, stories, questions, digest, remarks, context } = plan
   const title = split === null ? 'The plan' : `${markdownText(split, 64)} in ${stories.length} parts`
-  const asked = list(questions.map((one) => markdownText(one, 300)))
+  const questionList = list(questions.map((one) => markdownText(one, 300)))
   const answer = code(
     formatCommandLine('comment', `${split === null ? 'plan' : `split ${split}`} -- <answers>`),
   )
-  // A story that is too large costs a session or two before it is blocked. It is cheap to split now.
+  // A story that is too large costs a session or two before it is blocked. Splitting it now is cheap.
   const sizes = remarks
     .slice(0, 10)
     .map((one) => `${storyIdMarkdown(one.storyId)} ${markdownText(one.remark, 300)}`)
-  const large = list(sizes)
+  const sizeList = list(sizes)
   const background =
     context === '' ? '' : collapsible('context.md, which every session gets', codeBlock(context, room / 2))
   const blocks = [
-    asked === '' ? '' : `What it could not know, and assumed (${answer} answers):\n\n${asked}`,
-    large === '' ? '' : `May be too large for one session:\n\n${large}`,
+    questionList === '' ? '' : `What it could not know, and assumed (${answer} answers):\n\n${questionList}`,
+    sizeList === '' ? '' : `May be too large for one session:\n\n${sizeList}`,
     collapsible('Read it', plannedStories(stories, room - background.length), true),
     background,
     `<sub>An approval is for these words (${code(digest)}): after an edit it is asked for again.</sub>`,
@@ -134,7 +134,7 @@ function plannedStories(stories: readonly Story[], room: number): string {
   )
 }
 
-/** It stands open where it can be taken in at a glance, as long as something is still to come. */
+/** The graph of dependencies: not collapsed while it is small and the run is not complete. */
 function graphBlock({ stories, outcome }: View): string {
   const isOpen = stories.length <= 12 && outcome !== 'complete'
   return collapsible('What depends on what', dependencyGraph(stories) ?? '', isOpen)
@@ -144,14 +144,14 @@ const MOST_STORIES = 60
 /** GitHub draws at most 500 edges; a graph of that many says nothing any more. */
 const MOST_EDGES = 200
 
-/** As a mermaid diagram, coloured by how the stories stand; null without dependencies, or with too many to be seen. */
+/** The dependencies as a Mermaid diagram, coloured by status; null without dependencies, or with too many to draw. */
 export function dependencyGraph(stories: readonly StoryView[]): string | null {
   if (stories.length > MOST_STORIES) return null
   const { edges, drawn } = dependenciesOf(stories)
   if (edges.length === 0 || edges.length > MOST_EDGES) return null
   const nodes = drawn.map(({ at, story: { id, title, status } }) => {
     const label = `${STORY_STATUSES[status].sign} ${mermaidText(id, 64)}<br/>${mermaidText(title, 48)}`
-    // Words of people never are ids: `end` would end the graph.
+    // Node ids are never made of people's words: `end` would end the graph.
     return `  s${at}["${label}"]:::${status}`
   })
   const arrows = edges.map(({ from, to }) => `  s${from} --> s${to}`)

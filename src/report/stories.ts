@@ -1,4 +1,4 @@
-// How every story stands, as plain data, and what follows from it: the bar, the order of urgency, what depends on what.
+// Every story as plain data for reports, and what is derived from it: the progress bar, the order of urgency, dependencies.
 
 import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../engine/attempt-outcome.ts'
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
@@ -16,20 +16,20 @@ import { type Part, type Sentence, sentence } from './sentence.ts'
 
 export type StoryView = ReturnType<typeof storyOf>
 
-/** How every story stands, in their order. */
+/** All stories, in the order of prd.json. */
 export function storiesOf(state: State): StoryView[] {
   const stories = state.prd.userStories
-  const settled = new Set(stories.filter((story) => story.passes || story.skipped).map(({ id }) => id))
-  const asked = inScope(state.control.scope)
-  return stories.map((story) => storyOf(state, story, settled, asked(story)))
+  const doneIds = new Set(stories.filter((story) => story.passes || story.skipped).map(({ id }) => id))
+  const isInScope = inScope(state.control.scope)
+  return stories.map((story) => storyOf(state, story, doneIds, isInScope(story)))
 }
 
-function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsked: boolean) {
+function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInScope: boolean) {
   const record = state.records[story.id]
   const { id, title, dependsOn, retries, lastResult } = story
-  const waitsFor = dependsOn.filter((one) => !settled.has(one))
-  const own = statusOfStory(story, isStoryInWork(state, id), waitsFor.length > 0)
-  const status = isAsked || own === 'passed' || own === 'skipped' ? own : 'outside'
+  const waitsFor = dependsOn.filter((one) => !doneIds.has(one))
+  const ownStatus = statusOfStory(story, isStoryInWork(state, id), waitsFor.length > 0)
+  const status = isInScope || ownStatus === 'passed' || ownStatus === 'skipped' ? ownStatus : 'outside'
   const how = howPassed(story)
   const isDone = story.passes || story.skipped
   const parts = splitInto(story)
@@ -41,15 +41,15 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
     title,
     description: story.description,
     dependsOn,
-    /** Of those, the ones that are not done. */
+    /** The dependencies that are not done. */
     waitsFor,
     criteria: story.acceptanceCriteria,
     status,
     how,
     why,
-    /** Why it stays whole where it was to be split; else empty. */
+    /** Why it could not be split; empty if it was not to be, or is no longer. */
     unsplit: isDone || state.splits?.[id] !== undefined ? '' : (record?.unsplit ?? ''),
-    /** What the status alone does not say, in plain words; often empty. */
+    /** What the status alone does not show, as plain text; often empty. */
     aside:
       parts.length > 0
         ? `split into ${parts.join(', ')}`
@@ -59,7 +59,7 @@ function storyOf(state: State, story: Story, settled: ReadonlySet<string>, isAsk
             ? `: ${record.note.slice(SKIPPED.length)}`
             : '') +
           (status === 'skipped' && hadPassed(state, id) ? STAYS : ''),
-    /** All that it has had but those given back; `retries` are the charged ones since its last pass or reset. */
+    /** All its attempts without those given back; `retries` counts the charged ones since its last pass or reset. */
     attempts: Math.max((record?.attempts ?? 0) - givenBack, lastResult?.attempts ?? 0, retries),
     /** Attempts that count for nothing: cancelled, lost, or stopped by a limit. */
     givenBack,
@@ -83,7 +83,7 @@ const SPLITS = {
   proposed: 'its parts wait to be approved',
 }
 
-/** That smaller stories are to take its place, behind the rest of the text. */
+/** The note that smaller stories are to replace this one. It follows the text of the status. */
 function splitWords({ splits = {} }: State, id: string, status: StoryStatus): string {
   const phase = splits[id]?.phase
   if (phase !== 'wanted' && phase !== 'proposed') return ''
@@ -96,16 +96,16 @@ function hadPassed({ timeline }: State, id: string): boolean {
   return timeline.some(({ storyId, result }) => storyId === id && result === 'passed')
 }
 
-function statusOfStory(story: Story, isWorkedOn: boolean, waits: boolean): StoryStatus {
+function statusOfStory(story: Story, isWorkedOn: boolean, isWaiting: boolean): StoryStatus {
   if (story.passes) return 'passed'
   if (story.skipped) return 'skipped'
   if (story.blocked) return 'blocked'
   if (isWorkedOn) return 'working'
-  if (waits) return 'waiting'
+  if (isWaiting) return 'waiting'
   return story.retries > 0 ? 'rejected' : 'open'
 }
 
-/** `gates` is what a pass usually means; null where it has not passed. */
+/** How a story passed: usually by its gates. Null if it has not passed. */
 type How = 'gates' | 'imported' | 'ungated' | 'unchanged' | null
 
 function howPassed(story: Story): How {
@@ -161,7 +161,7 @@ export function blockedSentences(
   ]
 }
 
-/** How many stories stand how, in the order of a bar. */
+/** The number of stories of each status, in the order of the bar. */
 export function countByStatus(stories: readonly StoryView[]): [StoryStatus, number][] {
   const statuses = Object.keys(STORY_STATUSES) as StoryStatus[]
   return statuses
@@ -174,7 +174,7 @@ export function formatStatusCounts(bar: readonly (readonly [StoryStatus, number]
   return bar.map(([status, count]) => `${count} ${STORY_STATUSES[status].word}`).join(', ')
 }
 
-/** The first are what a person has to look at. */
+/** Statuses by urgency; the first need a person's attention most. */
 const URGENT: readonly StoryStatus[] = [
   'working',
   'blocked',
@@ -186,13 +186,13 @@ const URGENT: readonly StoryStatus[] = [
   'outside',
 ]
 
-/** What needs a person first; of those that passed the newest first, of the others their order. */
+/** Stories by urgency of their status; passed ones the newest first, the others in their order. */
 export function sortByUrgency(stories: readonly StoryView[]): StoryView[] {
   const rank = ({ status }: StoryView) => URGENT.indexOf(status)
   return stories.toSorted((one, other) => rank(one) - rank(other) || other.passedIn - one.passedIn)
 }
 
-/** The story whose failure is the newest that no later attempt has mended. */
+/** The id of the story with the newest failure that no later attempt has fixed. */
 export function lastFailedStory({ timeline, records }: State): string | undefined {
   const failed = timeline.findLast(
     ({ storyId, result }) =>
@@ -203,7 +203,7 @@ export function lastFailedStory({ timeline, records }: State): string | undefine
 
 export type Edge = { from: number; to: number }
 
-/** What depends on what, by places in the list, and the stories that are in it. */
+/** Dependencies as pairs of indexes in the list, and the stories that have any. */
 export function dependenciesOf(stories: readonly StoryView[]) {
   const places = new Map(stories.map(({ id }, at) => [id, at]))
   const edges = stories.flatMap(({ dependsOn }, to) =>
@@ -217,7 +217,7 @@ export function dependenciesOf(stories: readonly StoryView[]) {
   return { edges, drawn }
 }
 
-/** What shows that a criterion is met: the place in the code where there is one, else what the judge named. `blob`: where files are seen. */
+/** The evidence that a criterion is met: a link into the code, or what the judge named. `blob`: the address of the branch's files. */
 export function evidenceParts({ evidence }: StoryView, criterion: number, blob: string): Part[] {
   return evidence
     .filter((one) => one.criterion === criterion)

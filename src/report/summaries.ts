@@ -1,4 +1,4 @@
-// The summaries of jobs that work on no story: a verification that changes nothing, a look at an installation, an error at once.
+// Summaries of jobs that work on no story: `command: verify`, `command: doctor`, and errors before the start.
 import type { Verdict } from '../engine/model/event.ts'
 import type { Finding, FindingState } from '../engine/model/finding.ts'
 import { type GateResult, remarksOf } from '../engine/model/gate.ts'
@@ -23,7 +23,7 @@ type VerificationView = {
   usage: Usage
 }
 
-/** What a verification found: the result first; then what is left to do, and what it means for the run. */
+/** The result of a verification, the stories that are left, and that the run is unchanged. */
 export function verificationLines(state: State, { red, verdict, usage }: VerificationView): string[] {
   const { prd, control, feature } = state
   const open = red === null ? remaining(prd, control.scope).length : 0
@@ -70,7 +70,7 @@ export function verificationSummary(state: State, commit: string, view: Verifica
 
 type StateRow = { sign: string; mark: string; word: string; colour: Colour }
 
-/** In the order of a summary: what needs a person comes first. */
+/** In the order of a summary; what needs a person comes first. */
 export const FINDING_STATES: Readonly<Record<FindingState, StateRow>> = {
   fault: { sign: '❌', mark: '✘', word: 'fault', colour: 'red' },
   warning: { sign: '⚠️', mark: '!', word: 'warning', colour: 'yellow' },
@@ -82,7 +82,7 @@ export function isHealthy(findings: readonly Finding[]): boolean {
   return !findings.some(({ state }) => state === 'fault')
 }
 
-/** Of a look at an installation: `title` is the answer, `text` how it came to it. */
+/** The verdict of `doctor`: `title` in capitals, `text` with the counts. */
 export function doctorVerdict(findings: readonly Finding[]): { title: string; text: string } {
   const of = (state: FindingState) => findings.filter((one) => one.state === state).length
   const [faults, warnings, unknown] = [of('fault'), of('warning'), of('unknown')]
@@ -118,7 +118,7 @@ export function findingsSummary(findings: readonly Finding[]): string {
   ])
 }
 
-/** The summary of a job that could not begin: each mistake with its mend, or what went wrong. */
+/** The summary of a job that could not begin: each mistake with its fix, or else the message. */
 export function errorSummary(mistakes: readonly Mistake[], message: string): string {
   const items = mistakeList(mistakes.slice(0, 50))
   return joinBlocks(['## ❌ Error: Ralph could not work', items || codeBlock(message, 6000)])

@@ -1,4 +1,4 @@
-// How a run stands, as data: made once from the state. Every surface renders it, and decides nothing. Nothing is escaped in it.
+// A run as data for reports, made once from the state. Surfaces only render it. Its texts are not escaped.
 
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import type { Story } from '../engine/model/feature.ts'
@@ -46,40 +46,40 @@ import {
   storiesOf,
 } from './stories.ts'
 
-/** What reports need beside the state. */
+/** What reports need in addition to the state. */
 export type Facts = {
-  /** `https://github.com/acme/shop`, without a slash at the end; empty where it is on no server that is known. */
+  /** `https://github.com/acme/shop`, without a slash at the end; empty if the repository is on no known server. */
   repositoryUrl?: string
   /** This job's page; null outside of CI. */
   runUrl?: string | null
-  /** Null where they are not known. */
+  /** Null if they are not known. */
   limits: Limits | null
   /** Epoch milliseconds. */
   now: number
   compareUrl?: string | null
-  /** Things to tell that are no part of the state, such as a refused pull request. */
+  /** Notes that are not in the state, such as a refused pull request. */
   notes?: readonly Note[]
   /** Whether learnings of a complete run go into AGENTS.md. */
   agentsSection?: boolean
   /** Places in files that failing gates named, by story id. */
   annotations?: Readonly<Record<string, readonly Annotation[]>>
-  /** The repository's other runs, for what the stories will probably cost. */
+  /** Other runs in the repository, to estimate what the stories will cost. */
   earlier?: readonly EarlierRun[]
-  /** Where its reader types commands; on the pull request where it is left out. */
+  /** Where the reader types commands; by default in comments on the pull request. */
   surface?: Surface
 }
 
-/** Plain text; an address in it would be put out of action, so where a person goes on stands in `link`. */
+/** Plain text. Addresses in the text are broken up when it is escaped, so an address to follow belongs into `link`. */
 export type Note = string | { text: string; link: { name: string; url: string } }
 
 export type View = ReturnType<typeof viewOf>
 
-/** The texts of the state must be redacted: a secret that is cut or escaped is not found any more. */
+/** The state must be redacted before: a secret that was cut or escaped is not found any more. */
 export function viewOf(savedState: State, facts: Facts, situation: Situation = ownSituation(savedState)) {
   const state = stateInSituation(savedState, situation)
   const { limits, now, surface = 'comment' } = facts
   const outcome = outcomeNow(state)
-  const rests = resumesAt(state)
+  const resumeAt = resumesAt(state)
   const stories = storiesOf(state)
   const timeline = iterationsOf(state).slice(-MOST_TIMELINE)
   const header = headerOf(state, limits)
@@ -100,36 +100,36 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
     folder: state.folder,
     isUngated: isUngated(state.job),
     isAtWork,
-    status: runStatusOf(situation, rests !== null),
+    status: runStatusOf(situation, resumeAt !== null),
     /** Of the job; null while it is at work. */
     outcome,
     /** Why it ended so; often empty. */
     reason: state.job.ending?.conclusion.reason ?? '',
-    /** Without a person, by this job or the next. */
+    /** Whether work goes on without a person, in this job or the next. */
     chainGoesOn,
-    /** The chain has ended, and this is how. */
+    /** Whether the chain has ended with `outcome`. */
     isOver: outcome !== null && !chainGoesOn,
     /** Whether the run waits for a person. */
     isCalling: outcome !== null && outcome !== 'complete' && outcome !== 'continued',
-    /** The frame of GitHub's markdown around what a person has to do; null where none is waited for. */
-    alert: outcome === null || rests !== null ? null : OUTCOMES[outcome].alert,
-    restsUntil: rests,
+    /** GitHub's alert frame around what a person has to do; null if no person is needed. */
+    alert: outcome === null || resumeAt !== null ? null : OUTCOMES[outcome].alert,
+    restsUntil: resumeAt,
     headline: headline(state, situation),
     surface,
     next: nextAction(state, situation, surface, limits),
-    /** What a person can do although work goes on: of the first story that is blocked. */
+    /** What a person can do for the first blocked story while work goes on. */
     needs: isAtWork ? (blocked[0] ?? null) : null,
-    /** What the rest will probably take; the same and what it takes at most as words, and both in short. */
+    /** What the rest will probably take; `probably`, `atWorst` and `outlook` describe it in words. */
     forecast,
     probably: describeForecast(forecast),
-    /** Before the first story has passed: what all of them will probably cost, and the same as words. */
+    /** Before the first story has passed: what all stories will probably cost; `expectedCost` describes it in words. */
     expected,
     expectedCost: expected === null ? null : describeExpectedCost(expected),
     atWorst: worst === null ? null : describeWorstCase(worst),
     outlook: describeOutlook(forecast, worst),
     figures: figuresOf(header, surface),
     costs: costsOf(stories, timeline, header.usage),
-    /** Of a model ladder: how each rung did, and which of them does not pay. */
+    /** The rungs of model ladders; `unpaid` describes those that do not pay. */
     rungs,
     unpaid: describeUnpaidRungs(state, limits),
     calls: callsOf(state, limits, now),
@@ -139,9 +139,9 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
     current: workers[0] ?? null,
     exits: stopConditions(state, header, limits),
     stories,
-    /** What needs a person first. */
+    /** By urgency. */
     ranked: sortByUrgency(stories),
-    /** What a reader should look at before believing any of it. */
+    /** What a reviewer should look at. */
     findings: findingsOf(state),
     bar: countByStatus(stories),
     blocked,
@@ -149,13 +149,13 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
     failed: stories.find(({ id }) => id === lastFailedStory(state)) ?? null,
     error: longError(state),
     verification: verificationOf(state, limits),
-    /** Gates that did not run again for it, and as at when they count. */
+    /** Gates that were not run again for the verification, with the age of their results. */
     takenGates: state.verification.taken ?? [],
     timeline,
     notes: [...(facts.notes ?? []), ...pageNotes(state), ...splitNotes(stories, surface)]
       .slice(0, MOST_NOTES)
       .map(noteSentence),
-    /** What stands in AGENTS.md of this run. */
+    /** What AGENTS.md got from this run. */
     learnings:
       outcome === 'complete' && facts.agentsSection === true ? usefulLearnings(state.prd.run.learnings) : [],
     /** Paths of people's documents in which this run has marked what passed. */
@@ -164,19 +164,19 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
     unmarked: state.unmarked ?? [],
     links: linksOf(state, facts),
     now,
-    /** When the state was written, as far as it tells; epoch milliseconds. */
+    /** The newest time in the state; epoch milliseconds. */
     asOf: asOf(state),
     annotations: facts.annotations ?? {},
   }
 }
 
-/** Null where passed stories give a better estimate, where no story is left, and where the caller did not look for other runs. */
+/** Null if passed stories give a better estimate, no story is left, or the caller did not look for other runs. */
 function expectedOf(state: State, forecast: Forecast | null, earlier: Facts['earlier']): ExpectedCost | null {
   if (forecast !== null || earlier === undefined || outcomeNow(state) === 'complete') return null
   return expectedCost(remaining(state.prd, state.control.scope), earlier)
 }
 
-/** What ended the job with an error, where that is more than a line. */
+/** The error that ended the job, if it has more than one line. */
 function longError(state: State): string | null {
   const fix = outcomeNow(state) === 'error' ? (haltError(state)?.fix.trim() ?? '') : ''
   return fix.includes('\n') ? fix : null
@@ -186,7 +186,7 @@ function linksOf({ github: { pull, comment }, branch }: State, facts: Facts) {
   const { repositoryUrl: repository = '', runUrl = null, compareUrl = null } = facts
   return {
     repository,
-    /** The address of files on the branch; empty without a repository on a server. */
+    /** The address of the branch's files; empty without a repository on a server. */
     blob: repository === '' ? '' : `${repository}/blob/${pathOf(branch)}`,
     run: runUrl,
     compare: compareUrl,
@@ -196,7 +196,7 @@ function linksOf({ github: { pull, comment }, branch }: State, facts: Facts) {
 }
 
 const MOST_NOTES = 10
-/** A note may hold a message of GitHub's (at most 300) and what to do about it. */
+/** In UTF-16 units. A note may contain a message of GitHub (at most 300) and what to do about it. */
 const LONGEST_NOTE = 700
 
 function noteSentence(note: Note): Sentence {
@@ -205,7 +205,7 @@ function noteSentence(note: Note): Sentence {
   return sentence`ℹ️ ${{ text: note.text, most: LONGEST_NOTE }} ${{ link: name, url }}`
 }
 
-/** A person who edits prd.md has to know that no run reads it. */
+/** A person who edited prd.md has to know that no run reads that file. */
 function pageNotes(state: State): string[] {
   if (state.pageEdited !== true) return []
   const { page, prd } = ownFiles(state)
@@ -214,22 +214,22 @@ function pageNotes(state: State): string[] {
   ]
 }
 
-/** Stories that could not be split: a person must not wait for their parts. */
+/** Notes on stories that could not be split, so that no person waits for their parts. */
 function splitNotes(stories: readonly StoryView[], surface: Surface): string[] {
   return stories
     .filter(({ unsplit }) => unsplit !== '')
     .map(({ id, unsplit }) => describeUnsplit(id, unsplit, surface))
 }
 
-/** Why a story stays whole, and what a person types to have it cut all the same. */
+/** Why a story could not be split, and what a person types to ask again. */
 export function describeUnsplit(id: string, why: string, surface: Surface): string {
   const again = formatCommandLine(surface, `split ${id} -- <how>`)
   return `${id} could not be split: ${why}. To ask again, say where to cut: ${again}`
 }
 
 /**
- * A plan with its stories: of a story that is too large, or of the feature (null). `remarks`: which of them are too large;
- * `context`: of context.md, what sessions will get.
+ * A plan with its stories: of the feature (`storyId` null), or of a story that is split. `remarks`: which of the stories are too
+ * large; `context`: what sessions will get of context.md.
  */
 export type PlanView = Plan & {
   storyId: string | null
@@ -237,7 +237,7 @@ export type PlanView = Plan & {
   remarks: ReturnType<typeof sizeRemarks>
 }
 
-/** The plan of the feature and those of stories that are too large; none once their stories are worked on. */
+/** The plan of the feature and those of split stories, until their stories are worked on. */
 export function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
   const whole =
     plan === undefined || plan.phase === 'begun'
@@ -247,15 +247,15 @@ export function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
   return all.map((one) => ({ ...one, remarks: sizeRemarks(one.stories) }))
 }
 
-/** What a person approves is shown in whole: a story's description, or one criterion, in UTF-16 units. */
+/** In UTF-16 units, for a description or one criterion: long, since a person should approve what is shown in whole. */
 export const LONGEST_PLANNED = 4000
 
-/** What a prompt holds of context.md. */
+/** The part of context.md that fits into a prompt. */
 function promptContext(plan: Plan): string {
   return head(sanitizeText(contextOf(plan)), VARIABLES.context.bytes).trim()
 }
 
-/** Where a story stands among the others, and what it asks for by its tags, as sessions are given it; one line. */
+/** Priority, dependencies, tags and epic of a story in one line, as sessions get them. */
 export function describePlacement({ priority, dependsOn, tags, epicId }: Story): string {
   const facts = [
     `priority ${priority}`,
@@ -266,7 +266,7 @@ export function describePlacement({ priority, dependsOn, tags, epicId }: Story):
   return facts.join('; ')
 }
 
-/** What a session gets of a story beside its criteria. */
+/** The texts of a story that a session gets in addition to its criteria. */
 export function storyTexts({ description, notes }: Story): string[] {
   return [description, notes].filter((text) => text.trim() !== '')
 }

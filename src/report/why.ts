@@ -1,4 +1,4 @@
-// Why a story is not done: what went wrong last, what was tried, the gate's output, and what would help. Pure.
+// Why a story is not done: its last failure, its attempts, the gate's output, and what would help. Pure.
 
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import type { Failure } from '../engine/model/attempt.ts'
@@ -15,33 +15,33 @@ import { lastFailedStory, type StoryView, storiesOf } from './stories.ts'
 
 export type Why = NonNullable<ReturnType<typeof whyOf>>
 
-/** `id` null: the story that failed last and is not mended. Null where there is none of it. */
+/** With `id` null: for the story with the newest failure that is not fixed. Null if there is no such story. */
 export function whyOf(state: State, id: string | null, surface: Surface) {
-  const wanted = id ?? lastFailedStory(state)
-  const story = storiesOf(state).find((one) => one.id === wanted)
+  const storyId = id ?? lastFailedStory(state)
+  const story = storiesOf(state).find((one) => one.id === storyId)
   if (story === undefined) return null
   return {
     story,
     /** `blocked, 3 attempts`. */
     statusText: `${STORY_STATUSES[story.status].word}, ${describeAttempts(story)}`,
-    /** What went wrong last; null where nothing did. */
+    /** The last failure; null without any. */
     last: lastOf(story),
     /** The newest last. */
     attempts: numberedAttempts(state, story.id),
     output: story.status === 'passed' ? null : story.output,
     /** Hints that people gave for its next attempt; the newest last. */
     guidance: state.control.guidance[story.id] ?? [],
-    /** What a person can do, the most telling first. */
+    /** What a person can do, the most helpful first. */
     help: helpOf(state, story, surface),
   }
 }
 
-/** As `ralph log --attempt` counts them: all that ever were, where a retry begins to count anew. */
+/** Numbered as `ralph log --attempt` does: over all attempts ever made, while the state's own numbers begin anew at a retry. */
 function numberedAttempts(state: State, id: string) {
   const inWork = attemptsAt(state, id).filter(({ chosen }) => chosen === undefined).length
   let number = (state.records[id]?.attempts ?? 0) - inWork
-  const tried = iterationsOf(state).filter(({ storyId }) => storyId === id)
-  return tried
+  const iterations = iterationsOf(state).filter(({ storyId }) => storyId === id)
+  return iterations
     .toReversed()
     .map((entry) => (entry.result === 'reset' ? entry : { ...entry, attempt: number-- }))
     .reverse()
@@ -95,7 +95,7 @@ function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {
 function byKind({ folder }: State, { id, gates }: StoryView, failure: Failure): Sentence | false {
   switch (failure.kind) {
     case 'guard':
-      // Of what the guard refuses, only this is a setting.
+      // Of all that the guard refuses, only protected paths are a setting.
       return failure.detail.includes('protected-paths')
         ? sentence`Say in a hint where it may work; what ${{ code: 'protected-paths' }} holds is changed by people.`
         : sentence`Say in a hint where it may work: what was refused is changed by people.`
@@ -117,7 +117,7 @@ function byKind({ folder }: State, { id, gates }: StoryView, failure: Failure): 
   }
 }
 
-/** Every gate was green, and the tests check less than they did before: `weakened-tests: fail` refuses that. */
+/** Whether `weakened-tests: fail` refused the attempt: every gate was green, but the tests check less than before. */
 function hasWeakenedTests(gates: StoryView['gates']): boolean {
   const isGreen = gates.every(({ ok, advisory, asItWas }) => ok || advisory || asItWas === true)
   return isGreen && gateFindings(gates).length > 0
@@ -130,7 +130,7 @@ function resting({ records }: State, id: string): Sentence | false {
   return sentence`It rests until ${{ text: formatUtc(breaker.until) }} (${why}).`
 }
 
-/** So many rejected attempts are a sign that it is no small story. */
+/** This many rejected attempts are a sign that a story is too large. */
 const MANY_ATTEMPTS = 3
 
 function isLarge({ timeline, prd }: State, { id, failure }: StoryView): boolean {
