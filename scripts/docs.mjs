@@ -33,7 +33,7 @@ const fileOnly = settingRows.filter((row) => !isInputAndFlag(row))
 export function inputsTable() {
   return table(
     ['group', 'input', 'default', 'meaning'],
-    inputs.map((row) => [row.group, code(row.input), code(row.standard), row.description]),
+    inputs.map((row) => [row.group, code(row.input), code(row.defaultText), row.description]),
   )
 }
 
@@ -44,7 +44,7 @@ export function keysTable() {
     [...inputs, ...fileOnly].map((row) => [
       code(row.key),
       row.values.length > 0 ? row.values.map(code).join(', ') : row.kind,
-      code(row.standard),
+      code(row.defaultText),
       row.values.length > 0 ? row.description.replace(/ \([^()]*\)\.$/, '.') : row.description,
     ]),
   )

@@ -111,7 +111,7 @@ async function askLimits(
   return answers
 }
 
-const MAX_ATTEMPTS = settingRows.find(({ key }) => key === 'maxAttempts')?.standard ?? ''
+const MAX_ATTEMPTS = settingRows.find(({ key }) => key === 'maxAttempts')?.defaultText ?? ''
 
 async function askIsolation({ ask, proposed, answered }: Questions): Promise<WrittenSettings> {
   if ('isolation' in answered) return {}

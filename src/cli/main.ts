@@ -149,8 +149,8 @@ function splitAtDashes(words: readonly string[]): { words: string[]; text: strin
 }
 
 function addSetting(command: Command, flag: FlagRow): void {
-  const { flag: name, takesValue, repeatable, description, standard, group } = flag
-  const text = standard === '' ? description : `${description} (default: ${standard})`
+  const { flag: name, takesValue, repeatable, description, defaultText, group } = flag
+  const text = defaultText === '' ? description : `${description} (default: ${defaultText})`
   const option = repeated(new Option(takesValue ? `${name} <value>` : `${name} [value]`, text), repeatable)
   option.helpGroup(`Settings (${group}):`)
   if (!isListed(flag)) option.hideHelp()

@@ -177,7 +177,7 @@ async function verifiedUser(
     },
     ...processesOf(root, account, view.isNarrow, others),
     /** The descendants of a process. Those that left it are reached if the view is narrow, else by `end` only. */
-    under: (pid: number): UserProcesses => processesOf(root, account, view.isNarrow, others, pid),
+    descendantsOf: (pid: number): UserProcesses => processesOf(root, account, view.isNarrow, others, pid),
   }
 }
 

@@ -21,7 +21,7 @@ const page = v
 const size = v.expects('a width and a height in pixels, 100 to 9999 each', 'write it as 1280x800')
 const viewport = z.string(size).check(v.check((written) => VIEWPORT.test(written), size))
 
-/** `executablePath` null: Ralph looks for a browser. `tags`: as `when` of a gate. `screenshotDir` is a key of another Ralph. */
+/** `executablePath` null: Ralph looks for a browser. `tags`: as `when` of a gate. `screenshotDir`: a key of the agent-agnostic Ralph. */
 const shape = {
   enabled: v.withDefault(v.boolean, true),
   tags: v.withDefault(tags, ['ui']),

@@ -10,8 +10,8 @@ import { describeFound, formatDuration, joinWithOr } from './show.ts'
 import { addMistake, addNote, childPlace, type ValuePlace } from './value-place.ts'
 
 /**
- * Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. `sound`: all that was
- * given for it could be read, so that it may be compared. `under`: what was given below it.
+ * Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. `isReadable`: every
+ * value that was given for it could be read, so that it may be compared. `overridden`: the value of the next lower rank.
  */
 export type Origin = { at: ValuePlace; rank: number; isReadable: boolean; overridden: unknown }
 type Origins = Readonly<Record<SettingField, Origin>>
@@ -146,17 +146,17 @@ function checkCost(settings: Settings, origins: Origins): void {
   if (maxCostUsd === null || !areReadable(origins, 'agent', 'fallbackAgent', 'maxCostUsd', 'prices', 'model'))
     return
   const all = [agent, fallbackAgent, ...agentsIn(settings.steps)]
-  const silent = [...new Set(all)].filter((name) => name !== null && reportsOf(name) !== 'cost')
-  if (silent.length === 0) return
+  const withoutCost = [...new Set(all)].filter((name) => name !== null && reportsOf(name) !== 'cost')
+  if (withoutCost.length === 0) return
   const limit = origins.maxCostUsd.at
-  const blind = silent.find((name) => name !== null && reportsOf(name) === 'nothing')
-  if (blind !== undefined) {
-    const found = `a cost limit with ${blind}, which reports neither cost nor tokens`
+  const withoutUsage = withoutCost.find((name) => name !== null && reportsOf(name) === 'nothing')
+  if (withoutUsage !== undefined) {
+    const found = `a cost limit with ${withoutUsage}, which reports neither cost nor tokens`
     addMistake(limit, found, 'another limit', 'limit by max-agent-time or max-iterations instead')
     return
   }
   if (Object.keys(prices).length === 0) {
-    const found = `a cost limit with ${silent.join(' and ')}, reporting no cost`
+    const found = `a cost limit with ${withoutCost.join(' and ')}, reporting no cost`
     const fix = 'add `prices:` to the configuration file, or limit by max-tokens or max-agent-time instead'
     addMistake(limit, found, 'prices of the models', fix)
     return

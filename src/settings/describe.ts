@@ -2,7 +2,7 @@
 
 import { formatPipeline } from '../engine/model/pipeline-step.ts'
 import { oneLine } from '../engine/model/text.ts'
-import { standardTimeoutMs } from './gate-settings.ts'
+import { DEFAULT_TIMEOUT_MS } from './gate-settings.ts'
 import { isInputAndFlag, type SettingRow } from './setting.ts'
 import { type Settings, settingRows } from './settings-table.ts'
 import { formatDuration } from './show.ts'
@@ -24,7 +24,7 @@ export function describeServices({ services }: Settings): string {
 
 function gateText(gate: Settings['gates'][number]): string {
   const marks = [
-    gate.timeoutMs === standardTimeoutMs ? '' : formatDuration(gate.timeoutMs),
+    gate.timeoutMs === DEFAULT_TIMEOUT_MS ? '' : formatDuration(gate.timeoutMs),
     gate.when === null ? '' : `when ${gate.when.join(' or ')}`,
     gate.advisory ? 'advisory' : '',
     gate.retries === undefined ? '' : `retries ${gate.retries}`,
@@ -36,7 +36,7 @@ function gateText(gate: Settings['gates'][number]): string {
   return oneLine(marks.length === 0 ? gate.name : `${gate.name} (${marks.join(', ')})`)
 }
 
-export type FlagRow = Pick<SettingRow, 'key' | 'standard' | 'description' | 'group' | 'values'> & {
+export type FlagRow = Pick<SettingRow, 'key' | 'defaultText' | 'description' | 'group' | 'values'> & {
   /** `--max-cost-usd`. */
   flag: string
   /** False for booleans: `--flag`, `--no-flag`, and `--flag false`. */

@@ -1,10 +1,10 @@
 // The environment of this process. Only the action's first steps read `process.env` themselves as well.
 
 export function hostEnvironment(): Record<string, string> {
-  const set = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
+  const variables = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],
   )
-  return Object.fromEntries(set)
+  return Object.fromEntries(variables)
 }
 
 /**

@@ -9,7 +9,7 @@ import * as v from './values.ts'
 /** `gates: none`: this run has no gate, and reports none as passed. */
 export const NO_GATES = 'none'
 
-export const standardTimeoutMs = 15 * 60_000
+export const DEFAULT_TIMEOUT_MS = 15 * 60_000
 
 /** Tags of the stories that a gate, service or check runs for. */
 export const tags = v.list(v.text).check(
@@ -22,7 +22,7 @@ const coverage = z.pipe(
     [reportPath, v.structure({ file: reportPath, threshold: v.orNull(v.integer({ most: 100 })) })],
     v.expects('the path of an lcov or Cobertura file, or a map with file and threshold', 'write a path'),
   ),
-  z.transform((given) => (typeof given === 'string' ? { file: given, threshold: null } : given)),
+  z.transform((parsed) => (typeof parsed === 'string' ? { file: parsed, threshold: null } : parsed)),
 )
 
 const longForm = v.structure({
@@ -48,10 +48,10 @@ const gate = z.pipe(
       'write a command',
     ),
   ),
-  z.transform((given) => {
-    if (typeof given === 'string') return plainGate(given)
-    const { run, timeout: timeoutMs, when, advisory, report, retries, coverage, needs, alone, paths } = given
-    const { behindPages, reuse } = given
+  z.transform((parsed) => {
+    if (typeof parsed === 'string') return plainGate(parsed)
+    const { run, timeout: timeoutMs, when, advisory, report, retries, coverage, needs, alone, paths } = parsed
+    const { behindPages, reuse } = parsed
     return {
       ...{ run, timeoutMs, when, advisory },
       ...(report === null ? {} : { report }),
@@ -67,7 +67,7 @@ const gate = z.pipe(
 )
 
 function plainGate(run: string): Omit<Gate, 'name'> {
-  return { run, timeoutMs: standardTimeoutMs, when: null, advisory: false }
+  return { run, timeoutMs: DEFAULT_TIMEOUT_MS, when: null, advisory: false }
 }
 
 const distinct = v.distinctNames<object>('gate', (map) =>
@@ -81,7 +81,7 @@ const checkNeeds = z.check<Record<string, { needs?: readonly string[] }>>(({ val
     for (const [at, need] of needs.entries())
       if (!names.includes(need))
         issues.push(needIssue(value, [name, 'needs', at], need, 'the name of a gate'))
-    if (waitsFor(value, name, name))
+    if (waitsForGate(value, name, name))
       issues.push(needIssue(value, [name, 'needs'], needs.join(', '), 'gates that do not wait for this one'))
   }
 })
@@ -95,18 +95,18 @@ function needIssue(input: unknown, path: (string | number)[], found: string, exp
   }
 }
 
-function waitsFor(
+function waitsForGate(
   gates: Record<string, { needs?: readonly string[] }>,
   name: string,
-  goal: string,
+  target: string,
   seen = new Set<string>(),
 ): boolean {
   if (seen.has(name)) return false
   seen.add(name)
-  return (gates[name]?.needs ?? []).some((need) => need === goal || waitsFor(gates, need, goal, seen))
+  return (gates[name]?.needs ?? []).some((need) => need === target || waitsForGate(gates, need, target, seen))
 }
 
-const words = v.expects('a map with a gate a line, such as `test: npm test`, or none', 'write a map')
+const GATES_MESSAGE = v.expects('a map with a gate a line, such as `test: npm test`, or none', 'write a map')
 
 /** Short form `test: npm test`, long form `test: { run, timeout, when, advisory }`, or `none`; the order is kept. */
 export const gates = z
@@ -114,11 +114,11 @@ export const gates = z
     [
       z.literal(NO_GATES),
       z.pipe(
-        z.record(gateName, gate, words).check(distinct, checkNeeds),
+        z.record(gateName, gate, GATES_MESSAGE).check(distinct, checkNeeds),
         z.transform((map) => Object.entries(map).map(([name, one]): Gate => ({ name, ...one }))),
       ),
     ],
-    words,
+    GATES_MESSAGE,
   )
   .register(v.kinds, { kind: 'gates' })
 
@@ -133,11 +133,11 @@ export function withGateFlags(base: readonly Gate[], flags: readonly string[], a
       addMistake(at, describeFound(flag), 'NAME=COMMAND', 'write for example --gate "test=npm test"')
       continue
     }
-    const [rightName, command] = [
+    const [validName, command] = [
       parseValue(gateName, substituteVariables(at, name)),
       parseValue(v.lines, substituteVariables(at, run)),
     ]
-    if (rightName !== undefined && command !== undefined)
+    if (validName !== undefined && command !== undefined)
       byName.set(name.toLowerCase(), { name, ...plainGate(command) })
   }
   return [...byName.values()]

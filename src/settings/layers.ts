@@ -19,7 +19,7 @@ import {
 import { isEmpty, isMap } from './values.ts'
 
 /** The values of one source, by configuration key; null where a value could not be read. The higher `rank` wins. */
-export type Layer = { rank: number; given: Map<string, GivenValue | null> }
+export type Layer = { rank: number; values: Map<string, GivenValue | null> }
 
 const everywhere = settingRows.filter(isInputAndFlag)
 const byInput = new Map(everywhere.map((row) => [row.input, row]))
@@ -28,28 +28,28 @@ const fileOnly = new Set(settingRows.flatMap((row) => (isInputAndFlag(row) ? [] 
 
 /** The action's inputs by kebab-case name; an empty one is not given. */
 export function inputLayer(inputs: Readonly<Record<string, string>>, report: SettingsReport): Layer {
-  const given: Layer['given'] = new Map()
+  const values: Layer['values'] = new Map()
   for (const [name, value] of Object.entries(inputs)) {
     const at: ValuePlace = { root: `input ${oneLine(name, 80)}`, keys: [], env: null, report }
     const row = byInput.get(name)
     if (row === undefined) addUnknownName(at, name, [...byInput.keys()], (input) => input)
-    else addGiven(given, row, value, at)
+    else addValue(values, row, value, at)
   }
-  return { rank: 2, given }
+  return { rank: 2, values }
 }
 
 /** The CLI's flags by camelCase key, without `gate`, which is no setting of its own. */
 export function flagLayer(flags: Readonly<Record<string, unknown>>, report: SettingsReport): Layer {
-  const given: Layer['given'] = new Map()
+  const values: Layer['values'] = new Map()
   for (const [key, value] of Object.entries(flags)) {
     if (value === undefined || key === 'gate') continue
     const at: ValuePlace = { root: oneLine(`--${toKebabCase(key)}`, 80), keys: [], env: null, report }
     const row = byKey.get(key)
     if (row === undefined)
       addUnknownName(at, key, [...byKey.keys(), 'gate'], (name) => `--${toKebabCase(name)}`)
-    else addGiven(given, row, flagValue(row, value, at), at)
+    else addValue(values, row, flagValue(row, value, at), at)
   }
-  return { rank: 3, given }
+  return { rank: 3, values }
 }
 
 function addUnknownName(
@@ -75,13 +75,13 @@ function flagValue(row: SettingRow, value: unknown, at: ValuePlace): unknown {
 }
 
 /** Maps and gates are YAML in a text; a model may be a plain name as well as a map. */
-function addGiven(given: Layer['given'], row: SettingRow, value: unknown, at: ValuePlace): void {
+function addValue(values: Layer['values'], row: SettingRow, value: unknown, at: ValuePlace): void {
   const isYaml =
     typeof value === 'string' &&
     (row.kind === 'gates' || (row.kind === 'map' && /^\s*\{|:\s|:$|\n/.test(value.trim())))
   const written = isYaml ? parseText(at, 'yaml', value) : value
-  if (written === undefined) given.set(row.key, null)
-  else if (!isEmpty(written)) given.set(row.key, substituteVariables(at, written))
+  if (written === undefined) values.set(row.key, null)
+  else if (!isEmpty(written)) values.set(row.key, substituteVariables(at, written))
 }
 
 /** The file that `pipeline` names: its steps win over those of the configuration file, its other settings do not. */
@@ -91,8 +91,8 @@ export function stepsLayers(
   report: SettingsReport,
 ): { above: Layer; below: Layer } {
   const { steps, maxAttempts } = readStepsFile(file, env, report)
-  const rest: Layer['given'] = new Map(maxAttempts === null ? [] : [['maxAttempts', maxAttempts]])
-  return { above: { rank: 1, given: new Map([['steps', steps]]) }, below: { rank: 1, given: rest } }
+  const limits: Layer['values'] = new Map(maxAttempts === null ? [] : [['maxAttempts', maxAttempts]])
+  return { above: { rank: 1, values: new Map([['steps', steps]]) }, below: { rank: 1, values: limits } }
 }
 
 const fileKeys = settingRows.map((row) => row.key)
@@ -107,24 +107,24 @@ export function fileLayer(
   const at: ValuePlace = { root: oneLine(file.path, 80), keys: [], env, report }
   const tree = parseText(at, /\.json$/i.test(file.path) ? 'json' : 'yaml', file.text) ?? {}
   if (!isMap(tree)) addMistake(at, describeFound(tree), 'a map of settings', 'write `key: value` lines')
-  const own = new Map<string, GivenValue>()
+  const current = new Map<string, GivenValue>()
   const older = new Map<string, GivenValue>()
   for (const [key, written] of isMap(tree) ? Object.entries(tree) : []) {
     // Editors find a schema by `$schema`; it is no setting.
     if (key === '$schema' || unused.includes(key)) continue
     const place = childPlace(at, key)
-    const into = fileKeys.includes(key) ? own : agnosticKeys.includes(key) ? older : null
-    if (into === null) addUnknownKey(place, key, [...fileKeys, ...agnosticKeys])
+    const target = fileKeys.includes(key) ? current : agnosticKeys.includes(key) ? older : null
+    if (target === null) addUnknownKey(place, key, [...fileKeys, ...agnosticKeys])
     else {
-      const given = substituteVariables(place, written)
-      if (!isEmpty(given.value)) into.set(key, given)
-      noteOn(key, written, place)
+      const value = substituteVariables(place, written)
+      if (!isEmpty(value.value)) target.set(key, value)
+      addKeyNotes(key, written, place)
     }
   }
-  return { rank: 1, given: new Map([...own, ...readAgnosticKeys(older, own, at)]) }
+  return { rank: 1, values: new Map([...current, ...readAgnosticKeys(older, current, at)]) }
 }
 
-function noteOn(key: string, written: unknown, at: ValuePlace): void {
+function addKeyNotes(key: string, written: unknown, at: ValuePlace): void {
   if (isEmpty(written)) return
   if (key === 'configFile') addNote(at, 'has no effect inside the configuration file')
   const isSecret = key === 'token' || key === 'publishToken'

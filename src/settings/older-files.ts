@@ -1,4 +1,4 @@
-// Configurations of two earlier Ralphs, read as they are; what means something else here is a note.
+// Configurations of two earlier Ralphs, read as they are. A key with another meaning here gets a note.
 import { agentOfProgram } from '../agents/registry.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { parseText } from './settings-text.ts'
@@ -37,19 +37,19 @@ export const agnosticKeys = Object.keys(replacedBy)
 /** The settings that the older keys set. Notes say what differs here; a key and its replacement together are a mistake. */
 export function readAgnosticKeys(
   older: ReadonlyMap<string, GivenValue>,
-  given: ReadonlyMap<string, GivenValue>,
+  current: ReadonlyMap<string, GivenValue>,
   at: ValuePlace,
 ): [string, GivenValue][] {
-  const entries = [...older].flatMap(([key, one]) => {
-    const beside = replacedBy[key]?.find((name) => given.has(name))
-    if (beside === undefined) return settingsFrom(key, one)
+  const entries = [...older].flatMap(([key, value]) => {
+    const replacement = replacedBy[key]?.find((name) => current.has(name))
+    if (replacement === undefined) return settingsFrom(key, value)
     const fix = `remove ${key}, which is the older form`
-    addMistake(one.at, `${key} beside ${beside}`, 'one of the two', fix)
+    addMistake(value.at, `${key} beside ${replacement}`, 'one of the two', fix)
     return []
   })
-  if ((older.has('provider') || older.has('verify')) && !given.has('maxIterations'))
+  if ((older.has('provider') || older.has('verify')) && !current.has('maxIterations'))
     addNote(at, 'the loop ends after 50 iterations here; maxIterations: 0 gives a loop without end')
-  const browser = given.get('browser')?.value
+  const browser = current.get('browser')?.value
   if (v.isMap(browser) && 'screenshotDir' in browser) {
     const place = childPlace(at, 'browser', 'screenshotDir')
     addNote(
@@ -60,46 +60,54 @@ export function readAgnosticKeys(
   return entries
 }
 
-function settingsFrom(key: string, given: GivenValue): [string, GivenValue][] {
-  if (key === 'provider') return readProvider(given)
-  if (key === 'verify') return readVerify(given)
-  addNote(given.at, 'read as maxAttempts: failed attempts on a story before it is blocked')
-  return [['maxAttempts', given]]
+function settingsFrom(key: string, value: GivenValue): [string, GivenValue][] {
+  if (key === 'provider') return readProvider(value)
+  if (key === 'verify') return readVerify(value)
+  addNote(value.at, 'read as maxAttempts: failed attempts on a story before it is blocked')
+  return [['maxAttempts', value]]
 }
 
-function readProvider(given: GivenValue): [string, GivenValue][] {
-  const { at } = given
-  const read = parseValue(agnosticShape.provider, given)
+function readProvider(provider: GivenValue): [string, GivenValue][] {
+  const { at } = provider
+  const read = parseValue(agnosticShape.provider, provider)
   if (read === undefined) return []
   // Text from a variable is not substituted again, and not shown.
-  const from = (value: unknown): GivenValue => ({ at, written: undefined, value, shownAs: 'provider' })
+  const derivedValue = (value: unknown): GivenValue => ({
+    at,
+    written: undefined,
+    value,
+    shownAs: 'provider',
+  })
   const name = agentOfProgram(read.command)
   const entries: [string, GivenValue][] = []
   if (name !== null) {
-    entries.push(['agent', from(name)], ['agentArgs', from(read.args)])
+    entries.push(['agent', derivedValue(name)], ['agentArgs', derivedValue(read.args)])
     addNote(at, `read as agent: ${name}; its args come after those that Ralph itself gives it`)
   } else {
     const program = /^[\w.-]+\s/.test(read.command) ? read.command : shellWord(read.command)
     const command = [program, ...read.args.map(shellWord)].join(' ')
-    entries.push(['agent', from('custom')], ['agentCommand', from(command)])
+    entries.push(['agent', derivedValue('custom')], ['agentCommand', derivedValue(command)])
     addNote(at, 'read as agent: custom with this command as agentCommand')
   }
   if (read.timeout !== null)
-    entries.push(['iterationTimeout', { ...from(`${read.timeout / 1000}s`), at: childPlace(at, 'timeout') }])
+    entries.push([
+      'iterationTimeout',
+      { ...derivedValue(`${read.timeout / 1000}s`), at: childPlace(at, 'timeout') },
+    ])
   return entries
 }
 
-function readVerify(given: GivenValue): [string, GivenValue][] {
-  const read = parseValue(agnosticShape.verify, given)
+function readVerify(verify: GivenValue): [string, GivenValue][] {
+  const read = parseValue(agnosticShape.verify, verify)
   if (read === undefined) return []
   addNote(
-    given.at,
+    verify.at,
     'read as gates; those of verify.ui run for stories with the tag ui, once their pages were looked at, and all run at the final verification',
   )
   const gates: Record<string, unknown> = {}
   for (const run of read.default) gates[freeName(run, 'default', gates)] = run
   for (const run of read.ui) gates[freeName(run, 'ui', gates)] = { run, when: 'ui', behindPages: true }
-  return [['gates', { at: given.at, written: undefined, value: gates, shownAs: 'verify' }]]
+  return [['gates', { at: verify.at, written: undefined, value: gates, shownAs: 'verify' }]]
 }
 
 /**
@@ -154,9 +162,9 @@ export function readStepsFile(
 }
 
 /** A step without unknown keys, which its own program ignored, too. */
-function withoutUnknownKeys(one: unknown, at: ValuePlace): unknown {
-  if (!v.isMap(one)) return one
-  const only = (map: Readonly<Record<string, unknown>>, keys: readonly string[], place: ValuePlace) =>
+function withoutUnknownKeys(step: unknown, at: ValuePlace): unknown {
+  if (!v.isMap(step)) return step
+  const knownKeysOf = (map: Readonly<Record<string, unknown>>, keys: readonly string[], place: ValuePlace) =>
     Object.fromEntries(
       Object.entries(map).filter(([key]) => {
         const isKnown = keys.includes(v.toCamelCase(key)) || keys.includes(key)
@@ -164,8 +172,8 @@ function withoutUnknownKeys(one: unknown, at: ValuePlace): unknown {
         return isKnown
       }),
     )
-  const inner = v.isMap(one.config)
-    ? { config: only(one.config, stepKeys.config, childPlace(at, 'config')) }
+  const inner = v.isMap(step.config)
+    ? { config: knownKeysOf(step.config, stepKeys.config, childPlace(at, 'config')) }
     : {}
-  return { ...only(one, stepKeys.step, at), ...inner }
+  return { ...knownKeysOf(step, stepKeys.step, at), ...inner }
 }

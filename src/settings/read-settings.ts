@@ -31,7 +31,7 @@ export type Sources = {
   file?: { path: string; text: string } | null
   /** The configuration of the Ralph with steps that `pipeline` names, from the same place. */
   stepsFile?: { path: string; text: string } | null
-  /** Keys of the file that are skipped, with the variables that they name. */
+  /** Keys of the file that are skipped, so that the variables that they name may be missing. */
   unused?: readonly string[]
   /** The variables that `${NAME}` in the file may name. */
   env: Readonly<Record<string, string | undefined>>
@@ -47,29 +47,30 @@ export type SettingsResult = { settings: Settings; notes: string[] } & (
 /** Reads all settings, or says everything that is wrong with them. Never throws, whatever the sources hold. */
 export function readSettings(sources: Sources): SettingsResult {
   const report: SettingsReport = { mistakes: [], notes: [] }
-  const own = sources.stepsFile ? stepsLayers(sources.stepsFile, sources.env, report) : null
+  const stepsFileLayers = sources.stepsFile ? stepsLayers(sources.stepsFile, sources.env, report) : null
   const layers = [
     flagLayer(sources.flags ?? {}, report),
     inputLayer(sources.inputs ?? {}, report),
-    ...(own === null ? [] : [own.above]),
+    ...(stepsFileLayers === null ? [] : [stepsFileLayers.above]),
     ...(sources.file ? [fileLayer(sources.file, sources.env, sources.unused ?? [], report)] : []),
-    ...(own === null ? [] : [own.below]),
+    ...(stepsFileLayers === null ? [] : [stepsFileLayers.below]),
   ]
   const chosen = fieldRecord(
     settingRows.map((row) => [row.field, chooseValue(row, layers, sources.surface, report)]),
   )
   // Every field's value came from its own schema: TypeScript cannot follow that through the loop.
-  const read = fieldRecord(Object.entries(chosen).map(([field, { value }]) => [field, value])) as Values
-  const gates = gatesOf(read.gates === NO_GATES ? [] : read.gates, sources.flags, report)
-  const ungated = read.gates === NO_GATES && gates.length === 0
-  const wanted = { name: read.pipeline, at: chosen.pipeline.at }
-  const steps = chosen.steps.isReadable ? choosePipeline(read.steps, chosen.steps.at, wanted) : null
-  if (!chosen.steps.isReadable && wanted.name !== null && own === null) {
+  const values = fieldRecord(Object.entries(chosen).map(([field, { value }]) => [field, value])) as Values
+  const gates = gatesOf(values.gates === NO_GATES ? [] : values.gates, sources.flags, report)
+  const ungated = values.gates === NO_GATES && gates.length === 0
+  const pipeline = { name: values.pipeline, at: chosen.pipeline.at }
+  const steps = chosen.steps.isReadable ? choosePipeline(values.steps, chosen.steps.at, pipeline) : null
+  if (!chosen.steps.isReadable && pipeline.name !== null && stepsFileLayers === null) {
     // Steps with a mistake in them still have their names.
-    const written = layers.map(({ given }) => given.get('steps')?.value).find(isMap) ?? {}
-    if (!Object.hasOwn(written, wanted.name)) addUnknownPipeline(wanted.at, wanted.name, Object.keys(written))
+    const writtenPipelines = layers.map(({ values }) => values.get('steps')?.value).find(isMap) ?? {}
+    if (!Object.hasOwn(writtenPipelines, pipeline.name))
+      addUnknownPipeline(pipeline.at, pipeline.name, Object.keys(writtenPipelines))
   }
-  const settings = deriveSettings({ ...read, surface: sources.surface, gates, ungated, steps }, chosen)
+  const settings = deriveSettings({ ...values, surface: sources.surface, gates, ungated, steps }, chosen)
   const { mistakes, notes } = report
   return mistakes.length > 0 ? { ok: false, mistakes, settings, notes } : { ok: true, settings, notes }
 }
@@ -80,7 +81,7 @@ function fieldRecord<T>(entries: [string, T][]): Record<SettingField, T> {
 
 type Chosen = Origin & { value: unknown }
 
-/** Every level is read, so that a mistake shows also where a higher level wins. Layers come highest first. */
+/** Chooses a setting's value. Every layer is read, so that a mistake shows also where a higher layer wins. Layers come highest first. */
 function chooseValue(
   row: SettingRow,
   layers: readonly Layer[],
@@ -90,13 +91,15 @@ function chooseValue(
   let best: Omit<Chosen, 'isReadable' | 'overridden'> | undefined
   let overridden: unknown
   let isReadable = true
-  for (const { given, rank } of layers) {
-    const one = given.get(row.key)
-    if (one === undefined) continue
+  for (const { values, rank } of layers) {
+    const entry = values.get(row.key)
+    if (entry === undefined) continue
     const value =
-      one === null ? undefined : parseValue(row.schema, row.secret ? { ...one, shownAs: '(hidden)' } : one)
-    if (one === null || value === undefined) isReadable = false
-    else if (best === undefined) best = { value, at: one.at, rank }
+      entry === null
+        ? undefined
+        : parseValue(row.schema, row.secret ? { ...entry, shownAs: '(hidden)' } : entry)
+    if (entry === null || value === undefined) isReadable = false
+    else if (best === undefined) best = { value, at: entry.at, rank }
     else overridden ??= value
   }
   if (best === undefined)
@@ -120,8 +123,8 @@ function placeOfUnset(row: SettingRow, surface: Surface, report: SettingsReport)
 
 function gatesOf(base: readonly Gate[], flags: Sources['flags'], report: SettingsReport): Gate[] {
   const gate = flags?.gate
-  const given = typeof gate === 'string' ? [gate] : Array.isArray(gate) ? gate : []
-  return withGateFlags(base, given, { root: '--gate', keys: [], env: null, report })
+  const gateFlags = typeof gate === 'string' ? [gate] : Array.isArray(gate) ? gate : []
+  return withGateFlags(base, gateFlags, { root: '--gate', keys: [], env: null, report })
 }
 
 /**
@@ -147,21 +150,21 @@ export async function resolveSettings(
   sources: Omit<Sources, 'file'>,
   look: ((path: string) => Promise<string | null>) | null,
 ): Promise<SettingsResult> {
-  const wanted = namedConfigFile(sources)
+  const namedFile = namedConfigFile(sources)
   const isAction = sources.surface === 'action'
   const found: { path: string; text: string }[] = []
-  for (const path of look === null ? [] : wanted === null ? configFileNames : [wanted]) {
+  for (const path of look === null ? [] : namedFile === null ? configFileNames : [namedFile]) {
     const text = (await look?.(path)) ?? null
     if (text !== null) found.push({ path, text })
-    // In the action, a look can cost a request.
+    // In the action, `look` can cost a request.
     if (text !== null && isAction) break
   }
   const [file = null, ...others] = found
   const first = readSettings({ ...sources, file })
   const stepsFile = look === null ? null : await stepsFileOf(first.settings, look)
-  const read = stepsFile === null ? first : readSettings({ ...sources, file, stepsFile })
-  const notes = [...others.map(({ path }) => `${path} is not read: ${file?.path} counts`), ...read.notes]
-  if (file !== null || wanted === null || look === null) return { ...read, notes }
+  const result = stepsFile === null ? first : readSettings({ ...sources, file, stepsFile })
+  const notes = [...others.map(({ path }) => `${path} is not read: ${file?.path} counts`), ...result.notes]
+  if (file !== null || namedFile === null || look === null) return { ...result, notes }
   const missing = isAction
     ? {
         path: 'input config-file',
@@ -169,8 +172,8 @@ export async function resolveSettings(
         fix: 'commit it to the base branch, or check the path',
       }
     : { path: '--config-file', expected: 'a file that can be read', fix: 'check the path' }
-  const mistakes = [{ ...missing, found: wanted }, ...(read.ok ? [] : read.mistakes)]
-  return { ...read, ok: false, mistakes, notes }
+  const mistakes = [{ ...missing, found: namedFile }, ...(result.ok ? [] : result.mistakes)]
+  return { ...result, ok: false, mistakes, notes }
 }
 
 /** The file that `pipeline` names, where `steps` has no such name. */
@@ -202,8 +205,8 @@ export function writtenSettings({
     inputLayer(inputs ?? {}, report),
     flagLayer(flags ?? {}, report),
   ]
-  const given = layers.flatMap((layer) => [...layer.given])
+  const entries = layers.flatMap((layer) => [...layer.values])
   return Object.fromEntries(
-    given.flatMap(([key, one]) => (one === null ? [] : [[key, one.written ?? one.value]])),
+    entries.flatMap(([key, one]) => (one === null ? [] : [[key, one.written ?? one.value]])),
   )
 }

@@ -14,11 +14,13 @@ const HOST_AND_PORT = /^(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})$/i
 const OWN_PORT = /^(.*:|)\$RALPH_PORT(?=\/|\?|$)/
 
 const port = v.integer({ most: 65_535 })
-/** `$RALPH_PORT` alone, or in a URL; what is read has 0 there. */
+/** `$RALPH_PORT` alone, or in a URL; it is read as port 0. */
 const ownPort = z.string().check(
   v.check((written: string) => {
-    const read = written.replace(OWN_PORT, '$10')
-    return read !== written && (read === '0' || (/^https?:/i.test(read) && URL.canParse(read)))
+    const replaced = written.replace(OWN_PORT, '$10')
+    return (
+      replaced !== written && (replaced === '0' || (/^https?:/i.test(replaced) && URL.canParse(replaced)))
+    )
   }, READY_MESSAGE),
 )
 const HOST_PORT_MESSAGE = v.expects(
@@ -31,7 +33,7 @@ const hostAndPort = z
 const readyForms = v
   .structure({ tcp: v.orNull(hostAndPort), log: v.orNull(v.text), command: v.orNull(v.lines) })
   .check(
-    z.refine((given) => Object.values(given).filter((one) => one !== null).length === 1, {
+    z.refine((forms) => Object.values(forms).filter((one) => one !== null).length === 1, {
       ...READY_MESSAGE,
       when: ({ issues }) => issues.length === 0,
     }),
@@ -41,13 +43,13 @@ const readyForms = v
 const ready = z.nonoptional(
   z.pipe(
     z.union([ownPort, v.url, port, readyForms], READY_MESSAGE),
-    z.transform((given): Ready => {
-      if (typeof given === 'string') {
-        const url = given.replace(OWN_PORT, '$10')
+    z.transform((parsed): Ready => {
+      if (typeof parsed === 'string') {
+        const url = parsed.replace(OWN_PORT, '$10')
         return url === '0' ? { kind: 'port', host: 'localhost', port: 0 } : { kind: 'url', url }
       }
-      if (typeof given === 'number') return { kind: 'port', host: 'localhost', port: given }
-      const { tcp, log, command } = given
+      if (typeof parsed === 'number') return { kind: 'port', host: 'localhost', port: parsed }
+      const { tcp, log, command } = parsed
       if (log !== null) return { kind: 'log', parts: log.split('*').filter((part) => part !== '') }
       if (command !== null) return { kind: 'command', run: command }
       return { kind: 'port', ...(parseHostPort(tcp ?? '') ?? { host: '', port: 0 }) }
@@ -56,11 +58,11 @@ const ready = z.nonoptional(
 )
 
 function parseHostPort(written: string): { host: string; port: number } | null {
-  const read = written.replace(OWN_PORT, '$10')
-  const isOwn = read !== written
-  const [, address, name, digits] = HOST_AND_PORT.exec(read) ?? []
+  const replaced = written.replace(OWN_PORT, '$10')
+  const isOwnPort = replaced !== written
+  const [, address, name, digits] = HOST_AND_PORT.exec(replaced) ?? []
   const number = Number(digits)
-  return (number >= 1 || isOwn) && number <= 65_535 ? { host: address ?? name ?? '', port: number } : null
+  return (number >= 1 || isOwnPort) && number <= 65_535 ? { host: address ?? name ?? '', port: number } : null
 }
 
 const value = z.pipe(
@@ -87,13 +89,13 @@ const shape = {
 const unnamed = v.structure(shape)
 const named = v.structure({ name: gateName, ...shape })
 
-function serviceOf({ readyTimeout, environment: given, ...rest }: z.output<typeof named>): Service {
-  const inherit = isNames(given) ? given : []
-  return { ...rest, readyTimeoutMs: readyTimeout, inherit, environment: isNames(given) ? {} : given }
+function serviceOf({ readyTimeout, environment: variables, ...rest }: z.output<typeof named>): Service {
+  const inherit = isNames(variables) ? variables : []
+  return { ...rest, readyTimeoutMs: readyTimeout, inherit, environment: isNames(variables) ? {} : variables }
 }
 
-function isNames(given: z.output<typeof environment>): given is string[] {
-  return Array.isArray(given)
+function isNames(variables: z.output<typeof environment>): variables is string[] {
+  return Array.isArray(variables)
 }
 
 const distinct = v.distinctNames<readonly Service[]>('service', (all) =>

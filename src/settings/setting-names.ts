@@ -10,7 +10,7 @@ import { kinds, list, text, textWhere } from './values.ts'
 export const featureName = textWhere(
   (name) =>
     /^#\d{1,9}$/.test(name) ||
-    // Of issues: their plan is named after the milestone or the label.
+    // The issues of a milestone or label: the feature gets its name.
     /^issues:(?:milestone|label)=[^\p{C}]{1,100}$/u.test(name) ||
     (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !/\.\.|\.lock$|\.$/i.test(name)),
   'letters, digits, `.`, `_` and `-`, starting with a letter or digit, without `..` or an ending `.` or `.lock`, at most 100 characters',
@@ -77,7 +77,7 @@ export const workflowFile = z.pipe(
 
 const staysInside = (path: string) => !path.split(/[\\/]/).includes('..')
 
-/** A path inside the repository (no way up); it is not looked at. */
+/** A path inside the repository, without `..`. Whether it exists is not checked here. */
 export const insidePath = textWhere(staysInside, 'a path inside the repository', 'write it without `..`')
 
 /** A file that a gate writes, from its folder; globs as in .gitignore. */
@@ -132,7 +132,7 @@ export const variableName = textWhere(
 
 export const variableNames = list(variableName)
 
-/** Hosts, and names for some. */
+/** Hosts, or presets such as npm. */
 export const hosts = list(
   textWhere(
     isAllowEntry,

@@ -10,12 +10,13 @@ export type Group = 'what' | 'agent' | 'gates' | 'limits' | 'pull request' | 'tr
 type SettingOptions<T, D> = {
   /** The value where none is given, as people would write it; without a default it is null. */
   default?: D
-  onCli?: unknown
+  /** The default on the command line, where it is another one. */
+  cliDefault?: unknown
   /** The default in words, where it differs from `default`. */
-  standard?: string
-  /** It is a secret: no mistake shows it. */
+  defaultText?: string
+  /** The value is a secret: no mistake shows it. */
   secret?: true
-  /** What is worth knowing about a value that was given. */
+  /** Notes on a value that is valid, but may not do what its author expects. */
   remarks?(value: T): string[]
 }
 type WrittenValue = string | number | boolean | readonly unknown[] | Readonly<Record<string, unknown>>
@@ -34,8 +35,8 @@ export function settingGroup(group: Group) {
   return <S extends z.core.$ZodType, D extends WrittenValue | null = null>(
     schema: S,
     about: string,
-    more: SettingOptions<z.output<S>, D> = {},
-  ): Setting<S, D> => ({ group, schema, about, ...more })
+    options: SettingOptions<z.output<S>, D> = {},
+  ): Setting<S, D> => ({ group, schema, about, ...options })
 }
 
 export type SettingRow = Setting<z.core.$ZodType, unknown> & {
@@ -50,7 +51,7 @@ export type SettingRow = Setting<z.core.$ZodType, unknown> & {
   values: readonly string[]
   description: string
   /** The default in words; empty when there is none. */
-  standard: string
+  defaultText: string
 }
 
 export function settingRow(field: string, setting: Setting<z.core.$ZodType, unknown>): SettingRow {
@@ -59,10 +60,19 @@ export function settingRow(field: string, setting: Setting<z.core.$ZodType, unkn
   const {
     about,
     default: written,
-    standard = typeof written === 'object' ? '' : String(written ?? ''),
+    defaultText = typeof written === 'object' ? '' : String(written ?? ''),
   } = setting
   const description = values.length === 0 ? about : `${about} (${values.join(', ')}).`
-  return { ...setting, field, key, input: toKebabCase(key), kind, values, description, standard }
+  return {
+    ...setting,
+    field,
+    key,
+    input: toKebabCase(key),
+    kind,
+    values,
+    description,
+    defaultText,
+  }
 }
 
 /** Whether the setting is also an input and a flag. */
@@ -71,8 +81,8 @@ export function isInputAndFlag({ group }: SettingRow): boolean {
 }
 
 export function defaultValue(row: SettingRow, surface: Surface): unknown {
-  const { schema, default: inAction, onCli = inAction } = row
-  const written = surface === 'cli' ? onCli : inAction
+  const { schema, default: actionDefault, cliDefault = actionDefault } = row
+  const written = surface === 'cli' ? cliDefault : actionDefault
   return written === undefined ? null : z.parse(schema, written)
 }
 

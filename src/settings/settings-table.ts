@@ -12,7 +12,7 @@ import { pipelineName, steps } from './step-settings.ts'
 import { breaker, candidates, commits, ladder, model, notify, prices } from './structures.ts'
 import * as v from './values.ts'
 
-/** What a job may do. From `claim` on: the jobs of `isolation: separate-job`, and `join`, which ends a wave. */
+/** What a job may do. The second line: the jobs of `isolation: separate-job`, and `join`, which ends a wave. */
 export const commandNames = [
   ...(['auto', 'run', 'plan', 'verify', 'status', 'doctor', 'resume-lost'] as const),
   ...(['claim', 'work', 'gate', 'land', 'join'] as const),
@@ -41,7 +41,7 @@ export const table = {
   stories: what(
     names.storyIds,
     'The stories to work on, by their ids, separated by commas or one a line; empty: all of them.',
-    { default: [], standard: 'all' },
+    { default: [], defaultText: 'all' },
   ),
   epic: what(v.text, 'The epic to work on, by its id (`epicId` of its stories), in addition to `stories`.'),
   approve: what(v.choice(['person', 'auto']), 'Whether a plan waits for the approval of a person', {
@@ -54,7 +54,7 @@ export const table = {
   ),
   token: what(v.text, 'Token for the state refs and the API.', {
     ...secret,
-    standard: 'github.token on the action',
+    defaultText: 'github.token on the action',
   }),
   publishToken: what(
     v.text,
@@ -62,7 +62,7 @@ export const table = {
     secret,
   ),
   baseBranch: what(names.branchName, 'The branch that the work starts from and the pull request goes to.', {
-    standard: 'the default branch',
+    defaultText: 'the default branch',
   }),
   branchPrefix: what(
     names.branchPrefix,
@@ -73,10 +73,10 @@ export const table = {
   ),
   workingDirectory: what(names.insidePath, 'The folder inside the repository where agent and gates run.', {
     default: '.',
-    standard: 'its root',
+    defaultText: 'its root',
   }),
   configFile: what(names.configPath, 'The configuration file; in CI it is read from the base branch.', {
-    standard: 'ralph.config.yml, .yaml or .json',
+    defaultText: 'ralph.config.yml, .yaml or .json',
   }),
 
   agent: agent(v.choice(agentNames), 'The coding agent', { default: defaultAgent }),
@@ -111,7 +111,7 @@ export const table = {
     'The model, or a YAML map of models by mode (run, plan, verify, setup, default). A list for run is a ladder: a story begins with the first, and climbs after a red gate or <stuck>.',
     {
       default: {},
-      standard: "the agent's own",
+      defaultText: "the agent's own",
     },
   ),
   fallbackAgent: agent(
@@ -123,7 +123,7 @@ export const table = {
   pipeline: agent(
     pipelineName,
     'The steps of an iteration: a name in `steps` of the configuration file, or of .ralph/configs/NAME.json.',
-    { standard: 'default, where steps are given' },
+    { defaultText: 'default, where steps are given' },
   ),
 
   gates: gate(
@@ -196,13 +196,13 @@ export const table = {
   iterationsPerJob: limit(
     v.integer({ zero: 'all in one job' }),
     'Iterations in one job before the next job is dispatched; 0: all of them.',
-    { default: 5, standard: '5; on the CLI 0', onCli: 0 },
+    { default: 5, defaultText: '5; on the CLI 0', cliDefault: 0 },
   ),
   maxIterations: limit(v.integer({ zero: 'no end' }), 'Iterations of the whole chain of jobs; 0: no end.', {
     default: 50,
   }),
   maxJobs: limit(v.count, 'Jobs of the whole chain.', {
-    standard: '3 x max-iterations / iterations-per-job + 5',
+    defaultText: '3 x max-iterations / iterations-per-job + 5',
   }),
   maxAttempts: limit(v.count, 'Failed attempts on a story before it is blocked.', { default: 3 }),
   iterationTimeoutMs: limit(v.duration, "The longest that the agent's session in one iteration may take.", {
@@ -252,7 +252,7 @@ export const table = {
   redispatch: pull(v.boolean, 'Whether a job dispatches the next one when its batch is over.', {
     default: true,
   }),
-  workflow: pull(names.workflowFile, 'The workflow file to dispatch.', { standard: 'this workflow' }),
+  workflow: pull(names.workflowFile, 'The workflow file to dispatch.', { defaultText: 'this workflow' }),
   notify: pull(
     notify,
     'YAML map of the services that get notifications: slack, discord, teams (URLs), telegram (botToken, chatId), webhook (URL, or url and secret), custom (a command), every (5 iterations).',
@@ -262,13 +262,13 @@ export const table = {
   isolation: trust(
     v.choice(['same-user', 'other-user', 'separate-job']),
     'How agent and gates are kept from the tokens of a job',
-    { default: 'other-user', onCli: 'same-user', standard: 'other-user; on the CLI same-user' },
+    { default: 'other-user', cliDefault: 'same-user', defaultText: 'other-user; on the CLI same-user' },
   ),
   network: trust(
     v.choice(['open', 'model']),
     'What the agent can reach on the network, besides this machine',
     {
-      standard: 'model at other-user in the action, else open',
+      defaultText: 'model at other-user in the action, else open',
     },
   ),
   networkAllow: trust(
@@ -284,18 +284,18 @@ export const table = {
   candidates: trust(
     candidates,
     'Sessions on one story from the same commit, 1 to 10, of which the gates choose the smallest green change. Or a YAML map: default, fromAttempt, and tags (tag to number).',
-    { default: 1, standard: '1' },
+    { default: 1, defaultText: '1' },
   ),
 
   steps: file(
     steps,
     'The steps of an iteration (docs/steps.md): name, type, enabled, timeout, maxRetries, retryDelay, continueOnError, circuitBreaker, config; a list, or a map of lists by name.',
-    { default: [], standard: 'the agent alone' },
+    { default: [], defaultText: 'the agent alone' },
   ),
   browser: file(
     browser,
     'Browser checks of stories with the tag ui, and in the final verification: enabled, tags, baseUrl, urls, viewports (1280x800), accessibility, timeout (15s), executablePath, headless.',
-    { standard: 'none' },
+    { defaultText: 'none' },
   ),
   prices: file(prices, 'Price of each model: input, output and cached, in US dollars per million tokens.', {
     default: {},
@@ -313,11 +313,11 @@ export const table = {
   breaker: file(
     breaker,
     'When a story rests for a while, after attempts that made no progress: noProgress, sameError, outputDecline (percent), coolDown.',
-    { default: {}, standard: '3, 5, 70, 30m' },
+    { default: {}, defaultText: '3, 5, 70, 30m' },
   ),
   commits: file(commits, 'State commits: prdChanges, message.', {
     default: {},
-    standard: 'true, a message of its own for each',
+    defaultText: 'true, a message of its own for each',
   }),
   maxInterruptions: file(
     v.count,

@@ -1,4 +1,4 @@
-// The text of settings (YAML or JSON) as plain data; what is wrong with it becomes mistakes with line and column.
+// The text of settings (YAML or JSON) as plain data. Errors in it become mistakes with line and column.
 import { isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml'
 import { jsonFault } from '../engine/model/json-fault.ts'
 import { oneLine } from '../engine/model/text.ts'
@@ -7,15 +7,15 @@ import { describeFound } from './show.ts'
 import { addMistake, formatValuePlace, type ValuePlace } from './value-place.ts'
 
 /** A settings file is a page or two; this is generous, and keeps a hostile one cheap. */
-const mostCharacters = 100_000
+const MAX_CHARACTERS = 100_000
 /** One slip can make every line after it wrong. */
-const mostFaults = 10
+const MAX_FAULTS = 10
 
 /** The data, or undefined after mistakes that leave nothing to read. Duplicate keys are mistakes, but are read on. */
 export function parseText(at: ValuePlace, language: 'yaml' | 'json', raw: string): unknown {
   const text = raw.replace(/^\uFEFF/, '')
-  if (text.length > mostCharacters) {
-    return addMistake(at, `${text.length} characters`, `at most ${mostCharacters}`, 'shorten it')
+  if (text.length > MAX_CHARACTERS) {
+    return addMistake(at, `${text.length} characters`, `at most ${MAX_CHARACTERS}`, 'shorten it')
   }
   if (text.trim() === '') return null
   const lineCounter = new LineCounter()
@@ -33,7 +33,7 @@ export function parseText(at: ValuePlace, language: 'yaml' | 'json', raw: string
     const all = [...document.errors, ...document.warnings]
     // JSON.parse takes the last of two equal keys, and YAML has rules for tabs that JSON has not.
     const faults = language === 'json' ? all.filter(isDuplicateKey) : all
-    for (const fault of faults.slice(0, mostFaults)) {
+    for (const fault of faults.slice(0, MAX_FAULTS)) {
       const { line, col } = lineCounter.linePos(fault.pos[0])
       addMistake(placeIn(at, line, col), excerptAt(text, fault.pos[0]), ...describeFault(fault))
     }

@@ -1,7 +1,7 @@
 // How mistakes show values of users: short, on one line, without control characters.
 import { describeValue as shownText } from '../engine/model/text.ts'
 
-/** A value as it is named in a mistake's `found`; lists and maps are only named, never printed. */
+/** A value for a mistake's `found`. The content of lists and maps is never printed. */
 export function describeFound(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'nothing'
   if (Array.isArray(value)) return 'a list'

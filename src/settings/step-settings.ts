@@ -84,20 +84,20 @@ const step = v.structure(shape, snakeCase).check(z.meta({ id: 'step' }))
 /** Checks across steps. They run also where a step has other mistakes. */
 const checkList = z.check<unknown[]>(
   ({ value, issues }) => {
-    const wrong = (input: unknown, path: (string | number)[], ...words: string[]) =>
+    const addWrongValue = (input: unknown, path: (string | number)[], ...words: string[]) =>
       issues.push({ code: 'custom', message: words.join('\n'), input, path })
     const names: unknown[] = []
     for (const [index, one] of Array.isArray(value) ? value.entries() : []) {
-      const { name: own, type, config: given } = v.isMap(one) ? one : {}
-      const lower = typeof own === 'string' ? own.toLowerCase() : index
+      const { name: stepName, type, config: stepConfig } = v.isMap(one) ? one : {}
+      const lower = typeof stepName === 'string' ? stepName.toLowerCase() : index
       const first = names.indexOf(lower)
       names.push(lower)
       if (first !== -1)
-        wrong(own, [index, 'name'], 'a name of its own', `rename it: step ${first + 1} has it`)
-      const command = v.isMap(given) ? given.command : given
+        addWrongValue(stepName, [index, 'name'], 'a name of its own', `rename it: step ${first + 1} has it`)
+      const command = v.isMap(stepConfig) ? stepConfig.command : stepConfig
       if (type !== 'command' || !v.isEmpty(command)) continue
       const fix = 'add `config: { command: ... }`'
-      wrong(null, [index, 'config', 'command'], 'a command line for bash -c', fix, 'nothing')
+      addWrongValue(null, [index, 'config', 'command'], 'a command line for bash -c', fix, 'nothing')
     }
   },
   { when: () => true },
@@ -125,25 +125,29 @@ export const pipelineName = v.textWhere(
     written.includes('/') ? `move the file to ${CONFIGS}/, and write its name without .json` : 'write a name',
 )
 
-export function pipelinePath(wanted: string): string {
-  return `${CONFIGS}/${wanted}.json`
+export function pipelinePath(pipeline: string): string {
+  return `${CONFIGS}/${pipeline}.json`
 }
 
 /** The pipeline that runs; null where no steps are given, and after mistakes. `wanted`: its name. */
 export function choosePipeline(
-  given: Steps,
+  written: Steps,
   at: ValuePlace,
-  wanted: { name: string | null; at: ValuePlace },
+  requested: { name: string | null; at: ValuePlace },
 ): Pipeline | null {
-  const own = at.root === pipelinePath(wanted.name ?? '') ? (wanted.name ?? '') : 'default'
-  const named: Readonly<Record<string, readonly WrittenStep[]>> = Array.isArray(given)
-    ? { [own]: given }
-    : given
-  const names = Object.keys(named).filter((one) => (named[one]?.length ?? 0) > 0)
-  const chosen = wanted.name ?? (names.length === 1 ? names[0] : 'default')
+  const unnamed = at.root === pipelinePath(requested.name ?? '') ? (requested.name ?? '') : 'default'
+  const pipelines: Readonly<Record<string, readonly WrittenStep[]>> = Array.isArray(written)
+    ? { [unnamed]: written }
+    : written
+  const names = Object.keys(pipelines).filter((one) => (pipelines[one]?.length ?? 0) > 0)
+  const chosen = requested.name ?? (names.length === 1 ? names[0] : 'default')
   if (chosen !== undefined && names.includes(chosen))
-    return buildPipeline(chosen, named[chosen] ?? [], Array.isArray(given) ? at : childPlace(at, chosen))
-  if (wanted.name !== null) addUnknownPipeline(wanted.at, wanted.name, names)
+    return buildPipeline(
+      chosen,
+      pipelines[chosen] ?? [],
+      Array.isArray(written) ? at : childPlace(at, chosen),
+    )
+  if (requested.name !== null) addUnknownPipeline(requested.at, requested.name, names)
   else if (names.length > 1) {
     const fix = `name one with pipeline: ${joinWithOr(names.map((one) => oneLine(one, 60)))}`
     addMistake(at, `${names.length} pipelines, and none is called default`, 'one that is meant', fix)
@@ -152,11 +156,11 @@ export function choosePipeline(
 }
 
 /** Adds a mistake for a pipeline that neither `steps` nor a file defines. */
-export function addUnknownPipeline(at: ValuePlace, wanted: string, names: readonly string[]): void {
+export function addUnknownPipeline(at: ValuePlace, pipeline: string, names: readonly string[]): void {
   const known =
     names.length === 0 ? '' : `${joinWithOr(names.map((one) => oneLine(one, 60)))} of \`steps\`, or `
-  const fix = `write one of these, or commit ${pipelinePath(wanted)}`
-  addMistake(at, describeFound(wanted), `${known}the name of a file in ${CONFIGS}/`, fix)
+  const fix = `write one of these, or commit ${pipelinePath(pipeline)}`
+  addMistake(at, describeFound(pipeline), `${known}the name of a file in ${CONFIGS}/`, fix)
 }
 
 function buildPipeline(name: string, list: readonly WrittenStep[], at: ValuePlace): Pipeline | null {
@@ -200,12 +204,12 @@ function isSetUpStep({ type, config: { markerFile } }: WrittenStep): boolean {
   return type === 'agent' && markerFile !== null
 }
 
-/** `before`: the steps above it. */
-function checkStep(one: WrittenStep, before: readonly WrittenStep[], at: ValuePlace): void {
-  const { type, config: given } = one
+/** Adds the mistakes and notes of one step. `before`: the steps above it. */
+function checkStep(written: WrittenStep, before: readonly WrittenStep[], at: ValuePlace): void {
+  const { type, config: stepConfig } = written
   if (type === 'git-commit' && before.some((other) => other.type === type))
     addMistake(at, 'a second git-commit', 'one, at most', 'remove it: an iteration has one commit')
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(stepConfig)) {
     const isSet = value !== null && !(Array.isArray(value) && value.length === 0)
     const place = childPlace(at, 'config', key)
     if (!isSet || KEYS_OF_TYPE[type].some((known) => known === key)) continue
@@ -216,15 +220,15 @@ function checkStep(one: WrittenStep, before: readonly WrittenStep[], at: ValuePl
       addMistake(place, `${key} on a step of type ${type}`, expected, 'remove it, or mend the type')
     }
   }
-  if (given.prompt !== null && given.promptFile !== null)
+  if (stepConfig.prompt !== null && stepConfig.promptFile !== null)
     addMistake(
       childPlace(at, 'config', 'prompt'),
       'prompt beside prompt_file',
       'one of the two',
       'remove one',
     )
-  const { promptFile: file } = given
-  if (file !== null && !isSetUpStep(one) && !PROMPT_FILE.test(file)) {
+  const { promptFile: file } = stepConfig
+  if (file !== null && !isSetUpStep(written) && !PROMPT_FILE.test(file)) {
     const expected = `a file in ${PROMPTS}/, which no attempt can change`
     addMistake(
       childPlace(at, 'config', 'promptFile'),
@@ -236,31 +240,33 @@ function checkStep(one: WrittenStep, before: readonly WrittenStep[], at: ValuePl
 }
 
 /** Null for steps that Ralph does by itself: the commit and the set-up. */
-function buildStep(one: WrittenStep): PipelineStep | null {
-  const { type, config: given } = one
-  const own = [one.timeout, given.timeout].filter((ms) => ms !== null)
-  const circuit = one.circuitBreaker
+function buildStep(written: WrittenStep): PipelineStep | null {
+  const { type, config: stepConfig } = written
+  const timeouts = [written.timeout, stepConfig.timeout].filter((ms) => ms !== null)
+  const circuit = written.circuitBreaker
   const common = {
-    name: one.name,
-    timeoutMs: own.length === 0 ? null : Math.min(...own),
-    maxRetries: one.maxRetries,
-    retryDelayMs: one.retryDelay ?? 0,
-    continueOnError: one.continueOnError,
+    name: written.name,
+    timeoutMs: timeouts.length === 0 ? null : Math.min(...timeouts),
+    maxRetries: written.maxRetries,
+    retryDelayMs: written.retryDelay ?? 0,
+    continueOnError: written.continueOnError,
     circuit: circuit && { threshold: circuit.threshold, resetAfterMs: circuit.resetAfter },
   }
   switch (type) {
     case 'git-commit':
       return null
     case 'agent': {
-      const { agent, model, args } = given
-      return isSetUpStep(one) ? null : { ...common, type, agent, model, args, prompt: promptOf(given) }
+      const { agent, model, args } = stepConfig
+      return isSetUpStep(written)
+        ? null
+        : { ...common, type, agent, model, args, prompt: promptOf(stepConfig) }
     }
     case 'command': {
       const timeoutMs = common.timeoutMs ?? COMMAND_TIMEOUT_MS
-      return { ...common, timeoutMs, type, run: given.command ?? '', endRunOn: given.endRunOn }
+      return { ...common, timeoutMs, type, run: stepConfig.command ?? '', endRunOn: stepConfig.endRunOn }
     }
     case 'readme-check':
-      return { ...common, type, path: given.path }
+      return { ...common, type, path: stepConfig.path }
     default:
       return { ...common, type }
   }

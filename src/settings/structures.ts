@@ -6,7 +6,7 @@ import * as v from './values.ts'
 const textOrNull = v.orNull(v.text)
 const linesOrNull = v.orNull(v.lines)
 const modelOrNull = v.orNull(modelName)
-/** Enough for the attempts of a story in all but odd runs. */
+/** A story seldom has more attempts. */
 const MOST_RUNGS = 8
 
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
@@ -23,10 +23,10 @@ export const breaker = z.pipe(
   z.transform(({ coolDown, ...rest }) => ({ ...rest, coolDownMs: coolDown })),
 )
 
-/** Commits of state alone: whether, and their message. */
+/** Commits that change Ralph's own files only: whether they are made, and their message. */
 export const commits = v.structure({
   prdChanges: v.withDefault(v.boolean, true),
-  /** Null: each commit says what it is for. */
+  /** Null: a message of its own for each commit. */
   message: v.orNull(v.lines),
 })
 
@@ -36,7 +36,7 @@ const chatId = z.union(
   v.expects('a text', 'write the id of a chat'),
 )
 
-/** Empty secrets leave a map of nothing: not configured, as for the others. */
+/** Secrets that are not set are empty texts: a map of only such texts counts as not configured. */
 const unlessEmpty = z.transform((value: unknown) =>
   v.isMap(value) && Object.values(value).every(v.isEmpty) ? null : value,
 )
@@ -57,7 +57,7 @@ function isSafeHookUrl({ protocol, hostname, username, password }: URL): boolean
 
 const hook = v.orNull(hookUrl)
 
-/** A URL alone, or with the secret that signs what is sent there. Empty secrets leave a map of nothing. */
+/** A URL alone, or with the secret that signs what is sent there. Not configured where both are empty. */
 const webhook = z.pipe(
   z.transform((value: unknown): unknown => {
     const map = v.isMap(value) ? value : { url: value }
@@ -83,8 +83,8 @@ export const notify = v.structure(
 )
 
 /** The names in the list. The value may be of any type: the check runs also after type errors. */
-function namedRungs(given: unknown) {
-  const names: unknown[] = Array.isArray(given) ? given : []
+function namedRungs(value: unknown) {
+  const names: unknown[] = Array.isArray(value) ? value : []
   return names.flatMap((name, at) => (typeof name === 'string' ? [{ name, path: [at] }] : []))
 }
 
@@ -147,11 +147,11 @@ const byMode = v.structure({
 export const model = z
   .pipe(
     z.union([modelName, byMode], v.textMessage),
-    z.transform((given): ModelByMode => {
-      if (typeof given === 'string') return { run: given, plan: given, verify: given, setup: given }
-      const { default: rest, plan, verify, setup } = given
-      const ladder = Array.isArray(given.run) ? given.run : null
-      const run = ladder?.[0] ?? (Array.isArray(given.run) ? null : given.run)
+    z.transform((parsed): ModelByMode => {
+      if (typeof parsed === 'string') return { run: parsed, plan: parsed, verify: parsed, setup: parsed }
+      const { default: rest, plan, verify, setup } = parsed
+      const ladder = Array.isArray(parsed.run) ? parsed.run : null
+      const run = ladder?.[0] ?? (Array.isArray(parsed.run) ? null : parsed.run)
       const names = { run: run ?? rest, plan: plan ?? rest, verify: verify ?? rest, setup: setup ?? rest }
       return ladder === null ? names : { ...names, rungs: ladder }
     }),

@@ -29,7 +29,7 @@ export type GivenValue = {
 }
 
 /** More mistakes than this are counted, not listed. */
-const mostMistakes = 100
+const MAX_MISTAKES = 100
 
 export function childPlace(at: ValuePlace, ...keys: readonly Key[]): ValuePlace {
   return { ...at, keys: [...at.keys, ...keys] }
@@ -47,9 +47,9 @@ export function formatValuePlace(at: ValuePlace): string {
 /** Records a mistake, with `found` in words, unless there are too many already; the last one then counts the rest. */
 export function addMistake(at: ValuePlace, found: string, expected: string, fix: string): undefined {
   const { mistakes } = at.report
-  if (mistakes.length < mostMistakes) mistakes.push({ path: formatValuePlace(at), found, expected, fix })
-  else if (mistakes.length === mostMistakes) {
-    const most = `at most ${mostMistakes} mistakes`
+  if (mistakes.length < MAX_MISTAKES) mistakes.push({ path: formatValuePlace(at), found, expected, fix })
+  else if (mistakes.length === MAX_MISTAKES) {
+    const most = `at most ${MAX_MISTAKES} mistakes`
     mistakes.push({ path: 'settings', found: 'more mistakes', expected: most, fix: 'mend those above first' })
   }
 }
@@ -114,13 +114,13 @@ function substituteDeep(at: ValuePlace, written: unknown): unknown {
 }
 
 /** The given value as the schema parses it; undefined after mistakes. */
-export function parseValue<T>(schema: Schema<T>, given: GivenValue): T | undefined {
-  const result = z.safeParse(schema, given.value, { reportInput: true })
+export function parseValue<T>(schema: Schema<T>, entry: GivenValue): T | undefined {
+  const result = z.safeParse(schema, entry.value, { reportInput: true })
   if (result.success) return result.data
-  for (const issue of result.error.issues.flatMap(closestIssues)) addIssue(given, issue)
+  for (const issue of result.error.issues.flatMap(closestIssues)) addIssue(entry, issue)
 }
 
-/** The issues of the alternative of a union that has the value's type. */
+/** Of a union: the issues of the alternative that has the value's type, since those of the others do not help. */
 function closestIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const isOfType = (one: z.core.$ZodIssue) => one.path.length > 0 || !/^invalid_(type|value)$/.test(one.code)
@@ -141,7 +141,7 @@ function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue)
   const keys: Key[] = []
   let item = written
   for (const key of issue.path) {
-    // A list that was written as lines has no items of its own.
+    // A list may be written as a text with an item a line: then there is no item to look up.
     if (typeof item === 'string' || typeof key === 'symbol') break
     const [name, inner] = findEntry(item, key)
     keys.push(name)
@@ -153,7 +153,8 @@ function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue)
     return
   }
   const isName = issue.code === 'invalid_key'
-  const [expected = '', fix = '', words] = (isName ? issue.issues[0] : issue)?.message.split('\n') ?? []
+  const [expected = '', fix = '', writtenFound] =
+    (isName ? issue.issues[0] : issue)?.message.split('\n') ?? []
   const { text, missing } = replaceVariables(typeof item === 'string' ? item : '', at.env)
   // The missing variable is a mistake already.
   if (missing.length > 0) return
@@ -166,7 +167,8 @@ function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue)
   const isLine = typeof item === 'string' && keys.length < issue.path.length && !isReplaced
   // A number where a number belongs is no secret.
   const isCount = issue.code === 'too_small' && typeof item === 'number'
-  const found = words ?? describeFound((isCount ? undefined : shownAs) ?? (isLine ? issue.input : item))
+  const found =
+    writtenFound ?? describeFound((isCount ? undefined : shownAs) ?? (isLine ? issue.input : item))
   const isRepeated = typeof issue.input !== 'object' && fix.includes(String(issue.input))
   if (issue.input === undefined && keys.length > 0)
     addMistake(place, found, expected, `add \`${keys.at(-1)}:\``)

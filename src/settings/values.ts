@@ -1,4 +1,4 @@
-// What a value may be, as zod schemas. A message has two lines: what is expected, and how to mend it.
+// What a value may be, as zod schemas. A message has two lines, what is expected and how to fix it; a third may say what was found.
 import * as z from 'zod/mini'
 import { oneLine } from '../engine/model/text.ts'
 import { nearest } from '../system/nearest.ts'
@@ -206,7 +206,7 @@ export function structure<const S extends z.core.$ZodLooseShape>(
     const camel = toCamelCase(key)
     return snakeCase && known.includes(camel) && !Object.hasOwn(value, camel) ? camel : key
   }
-  const given = (value: unknown) => {
+  const normalize = (value: unknown) => {
     if (!isMap(value)) return value
     const entries = Object.entries(value).map(([key, item]) => [spelled(key, value), item] as const)
     return Object.fromEntries(entries.filter(([key, item]) => !isEmpty(item) || !known.includes(key)))
@@ -214,7 +214,7 @@ export function structure<const S extends z.core.$ZodLooseShape>(
   const words = expects(example ?? `a map with ${joinWithOr(listed)}`, 'write a map')
   const error = (issue: { code?: string | undefined; input?: unknown }) =>
     issue.code === 'unrecognized_keys' ? listed.join('\n') : words.error(issue)
-  return z.pipe(z.transform(given), z.strictObject(shape, { error })).register(kinds, { kind: 'map' })
+  return z.pipe(z.transform(normalize), z.strictObject(shape, { error })).register(kinds, { kind: 'map' })
 }
 
 export function toCamelCase(key: string): string {

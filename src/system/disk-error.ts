@@ -28,23 +28,23 @@ export function diskMistake(error: unknown, usual: string): Mistake | null {
   return { path: 'disk', found: FOUND[kind](place), expected: '', fix }
 }
 
-/** Reads the system's error code. git gives none, so two kinds are recognized by the words that it prints. */
+/** The kind by the system's error code. git gives no code, so two kinds are recognized by the words that it prints. */
 function kindOf(error: unknown, place: string): Kind | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const words = messageOf(error)
+  const message = messageOf(error)
   if (
     /^(?:ENOSPC|EDQUOT)$/.test(code) ||
-    /no space left on device|out of diskspace|disk quota exceeded/i.test(words)
+    /no space left on device|out of diskspace|disk quota exceeded/i.test(message)
   )
     return 'full'
-  if (code === 'EROFS' || /read-only file system/i.test(words)) return 'read-only'
+  if (code === 'EROFS' || /read-only file system/i.test(message)) return 'read-only'
   if (code === 'EACCES' || code === 'EPERM') return 'closed'
   // A recursive mkdir that is refused reports ENOENT for the folder that is missing, not EACCES for its parent.
   const isMissing =
     code === 'ENOENT' && error instanceof Error && 'syscall' in error && error.syscall === 'mkdir'
   if (!isMissing) return null
-  if (attempted(() => accessSync(place, constants.W_OK) ?? true) === null) return 'closed'
-  return attempted(() => statfsSync(place).bavail) === 0 ? 'full' : null
+  if (orNull(() => accessSync(place, constants.W_OK) ?? true) === null) return 'closed'
+  return orNull(() => statfsSync(place).bavail) === 0 ? 'full' : null
 }
 
 /** The path, or its closest parent that exists. */
@@ -55,12 +55,12 @@ function closestFolder(path: string): string {
 }
 
 function ownerOf(path: string): string {
-  const owner = attempted(() => lstatSync(path).uid)
+  const owner = orNull(() => lstatSync(path).uid)
   const own = process.getuid?.()
   return owner === null || owner === own ? '' : `, which belongs to user ${owner}`
 }
 
-function attempted<T>(ask: () => T): T | null {
+function orNull<T>(ask: () => T): T | null {
   try {
     return ask()
   } catch {

@@ -11,8 +11,8 @@ export type Mistake = { path: string; found: string; expected: string; fix: stri
 /** Bad input: every mistake at once; ends as outcome `error`, exit 64, with nothing changed. */
 export class UserError extends Error {
   readonly mistakes: readonly Mistake[]
-  constructor(what: Mistake | readonly Mistake[]) {
-    const mistakes = 'path' in what ? [what] : what
+  constructor(found: Mistake | readonly Mistake[]) {
+    const mistakes = 'path' in found ? [found] : found
     super(mistakes.map(formatMistake).join('\n'))
     this.name = 'UserError'
     this.mistakes = mistakes
@@ -40,8 +40,8 @@ export function formatMistake(mistake: Mistake): string {
 
 /** An object of the clone is missing or has other bytes than its id says. No attempt can be judged on it; a new clone helps. */
 export class DamagedClone extends Error {
-  constructor(what: string) {
-    super(`the clone is damaged: ${what}`)
+  constructor(damage: string) {
+    super(`the clone is damaged: ${damage}`)
     this.name = 'DamagedClone'
   }
 }

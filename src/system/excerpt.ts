@@ -13,7 +13,7 @@ const IMPORTANT = 3
 /** The least value of the last line, which says how the program ended. */
 const LAST_LINE = 6
 /** Lines of a smaller value are left out. */
-const LEAST = 0.3
+const LEAST_VALUE = 0.3
 
 /** How much a line helps to fix the failure: the first row that matches counts. */
 const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
@@ -51,12 +51,12 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
   ],
   // Where Python stopped parsing: such an error has no traceback frame.
   [9, /^\s*File ".*", line \d+$/],
-  // How it differs from what it should be.
+  // The difference between actual and expected.
   [
     8,
     /^\s*(?:[+-]\s*\S|(?:expect(?:ed\b|\()|(?:actual|received|left|right|got|want(?:ed)?)\b).*(?:[:=]|\b(?:got|but|to)\b))|:\d+: .*\b(?:expected|got|should|want(?:ed)?)\b/i,
   ],
-  // Where.
+  // Places in files.
   [
     4,
     /\w\.[A-Za-z]\w{0,5}(?::\d+|\(\d+,\d+\))|^\s*File ".*", line \d+|^\s*>\s*\d+\s*\||^[\s|]*[~^]+(?:\s|$)/,
@@ -85,8 +85,8 @@ export function terminalLines(output: string): string[] {
   return output.split('\n').flatMap((line) => {
     const parts = line.replace(OVERWRITES, '\r').split('\r').map(withoutControls)
     const last = parts.findLastIndex((part) => part.trim() !== '')
-    const tells = (part: string) => worthOf(kindOf(part.slice(0, MAX_LINE).trimEnd())) >= IMPORTANT
-    return last < 0 ? [''] : parts.filter((part, at) => at === last || tells(part))
+    const isImportant = (part: string) => valueOfKind(kindOf(part.slice(0, MAX_LINE).trimEnd())) >= IMPORTANT
+    return last < 0 ? [''] : parts.filter((part, at) => at === last || isImportant(part))
   })
 }
 
@@ -101,16 +101,16 @@ export function cleanLines(output: string, redact: (text: string) => string): st
  */
 export function excerpt(output: string, bound: number): string {
   const lines = terminalLines(clipMiddle(output)).map((line) => line.trimEnd())
-  const whole = lines.join('\n')
-  if (utf8Bytes(whole) <= bound) return whole
+  const text = lines.join('\n')
+  if (utf8Bytes(text) <= bound) return text
   if (bound < MARK.length) return ''
-  const most = Math.min(MAX_LINE, Math.max(40, Math.floor(bound / 6)))
-  const cut = whole
+  const maxLineLength = Math.min(MAX_LINE, Math.max(40, Math.floor(bound / 6)))
+  const cut = text
     .trim()
     .split('\n')
-    .map((line) => shortened(line, most))
+    .map((line) => shortenLine(line, maxLineLength))
   return selectLines(cut, bound, (line) => utf8Bytes(line) + 1, MARK.length + 1)
-    .map((shown) => (typeof shown === 'number' ? MARK : shown))
+    .map((lineOrGap) => (typeof lineOrGap === 'number' ? MARK : lineOrGap))
     .join('\n')
 }
 
@@ -127,34 +127,34 @@ export function selectLines(
   const kinds = lines.map(kindOf)
   const values = lineValues(lines, kinds)
   const kept = new Array<boolean>(lines.length).fill(false)
-  let left = budget - gap
+  let room = budget - gap
   const keep = (at: number): void => {
     const gaps = 1 - Number(at === 0 || kept[at - 1]) - Number(at === lines.length - 1 || kept[at + 1])
     const price = cost(lines[at] as string) + gap * gaps
-    if (kept[at] || price > left) return
+    if (kept[at] || price > room) return
     kept[at] = true
-    left -= price
+    room -= price
   }
-  const best = [...values.keys()].filter((at) => (values[at] as number) >= LEAST)
+  const best = [...values.keys()].filter((at) => (values[at] as number) >= LEAST_VALUE)
   for (const at of best.sort((one, other) => (values[other] as number) - (values[one] as number))) keep(at)
   // No line reports a failure: then the end is shown, as much of it as fits.
-  if (!kinds.some((kind) => worthOf(kind) >= IMPORTANT)) {
+  if (!kinds.some((kind) => valueOfKind(kind) >= IMPORTANT)) {
     for (let at = lines.length - 1; at >= 0; at -= 1) keep(at)
   }
-  const shown: (string | number)[] = []
+  const selected: (string | number)[] = []
   for (const [at, line] of lines.entries()) {
-    const before = shown.at(-1)
-    if (kept[at] && (line !== '' || (kept[at - 1] && kept[at + 1]))) shown.push(line)
-    else if (typeof before === 'number') shown[shown.length - 1] = before + 1
-    else shown.push(1)
+    const before = selected.at(-1)
+    if (kept[at] && (line !== '' || (kept[at - 1] && kept[at + 1]))) selected.push(line)
+    else if (typeof before === 'number') selected[selected.length - 1] = before + 1
+    else selected.push(1)
   }
-  return shown
+  return selected
 }
 
 /** The `most` most important lines, in order and without indentation. */
-export function importantLines(output: string, most: number): string[] {
+export function importantLines(output: string, maxLines: number): string[] {
   const lines = output.split('\n').filter((line) => line.trim() !== '')
-  return selectLines(lines, most, () => 1, 0).flatMap((line) =>
+  return selectLines(lines, maxLines, () => 1, 0).flatMap((line) =>
     typeof line === 'string' ? [line.trim()] : [],
   )
 }
@@ -165,8 +165,8 @@ function kindOf(line: string): number {
 }
 
 /** A line of no known kind has a small value: it is neither noise nor important. */
-function worthOf(kind: number): number {
-  return KINDS[kind]?.[0] ?? LEAST / 2
+function valueOfKind(kind: number): number {
+  return KINDS[kind]?.[0] ?? LEAST_VALUE / 2
 }
 
 /** The value of each line in its place: repeated lines of one kind lose value, neighbours of important lines gain some. */
@@ -174,10 +174,10 @@ function lineValues(lines: readonly string[], kinds: readonly number[]): number[
   const values = lines.map(() => 0)
   for (const [kind, places] of placesByKind(lines, kinds)) {
     places.forEach((at, rank) => {
-      values[at] = worthOf(kind) / (1 + Math.min(rank, 2 * (places.length - 1 - rank)) / 8)
+      values[at] = valueOfKind(kind) / (1 + Math.min(rank, 2 * (places.length - 1 - rank)) / 8)
     })
   }
-  const isNoise = (at: number) => worthOf(kinds[at] ?? -1) === NOISE
+  const isNoise = (at: number) => valueOfKind(kinds[at] ?? -1) === NOISE
   const last = lines.findLastIndex((line, at) => line !== '' && !isNoise(at))
   if (last >= 0) values[last] = Math.max(LAST_LINE, values[last] ?? 0)
   for (const [at, heading] of headings(lines).entries())
@@ -186,25 +186,25 @@ function lineValues(lines: readonly string[], kinds: readonly number[]): number[
   return values.map((value, at) => (isNoise(at) ? 0 : value + (below[at] ?? 0) + (above[at] ?? 0)))
 }
 
-/** What each line gains from the lines before it; it shrinks with every line in between. */
+/** The value that each line gains from important lines before it; it shrinks with every line in between. */
 function fadingValues(values: readonly number[], share: number): number[] {
   let carried = 0
   return values.map((value) => {
-    const come = carried
+    const gained = carried
     carried = share * Math.max(value < IMPORTANT ? 0 : value, carried)
-    return come
+    return gained
   })
 }
 
 /** The places of the lines of each kind. Of equal lines the last one counts, as it has the most context. */
 function placesByKind(lines: readonly string[], kinds: readonly number[]): Map<number, number[]> {
   const found = new Map<number, number[]>()
-  const said = new Set<string>()
+  const seenTexts = new Set<string>()
   for (let at = lines.length - 1; at >= 0; at -= 1) {
     const kind = kinds[at] ?? -1
     const text = (lines[at] as string).trim()
-    if (kind < 0 || worthOf(kind) === NOISE || said.has(text)) continue
-    said.add(text)
+    if (kind < 0 || valueOfKind(kind) === NOISE || seenTexts.has(text)) continue
+    seenTexts.add(text)
     const places = found.get(kind)
     if (places === undefined) found.set(kind, [at])
     else places.push(at)
@@ -231,15 +231,15 @@ function clipMiddle(output: string): string {
   return `${output.slice(0, MAX_INPUT / 2)}\n${MARK}\n${output.slice(-MAX_INPUT / 2)}`
 }
 
-/** A long line begins with what it is, and ends with what it came to. */
-function shortened(line: string, most: number): string {
-  if (line.length <= most) return line
-  const head = Math.floor(most * 0.7)
-  const tail = most - head - MARK.length - 2
+/** Cuts the middle out: a long line begins with its subject, and ends with its result. */
+function shortenLine(line: string, maxLength: number): string {
+  if (line.length <= maxLength) return line
+  const head = Math.floor(maxLength * 0.7)
+  const tail = maxLength - head - MARK.length - 2
   return `${withoutHalves(line.slice(0, head))} ${MARK} ${withoutHalves(line.slice(-tail))}`
 }
 
-/** Neither half a pair nor, at a border, a joiner with nothing to join: one would show a box, the other would hide. */
+/** Removes halves of surrogate pairs, and joiners at a border: a terminal shows a box for the first, and hides the second. */
 function withoutHalves(part: string): string {
   return part.replace(HALVES, '').replace(/^(?:\u200c|\u200d|[\ufe0e\ufe0f])+|(?:\u200c|\u200d)+$/g, '')
 }

@@ -21,18 +21,18 @@ export async function readRegularFile(file: string): Promise<Buffer | null> {
 }
 
 /**
- * The same, synchronous: for a small file the thread pool takes ten times as long as the read itself. Null, too, for a file of more
+ * `readRegularFile`, synchronous: for a small file the thread pool takes ten times as long as the read itself. Null, too, for a file of more
  * than `most` bytes.
  */
-export function readRegularFileSync(file: string, most = Number.POSITIVE_INFINITY): Buffer | null {
+export function readRegularFileSync(file: string, maxBytes = Number.POSITIVE_INFINITY): Buffer | null {
   let handle: number | null = null
   try {
     const at = fsPath(file)
     if (lstatSync(at, { throwIfNoEntry: false })?.isFile() !== true) return null
-    // Something else may have taken its place since: these flags neither follow a link nor wait at a pipe.
+    // Another file may have taken its place since: these flags neither follow a link nor wait at a pipe.
     handle = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const found = fstatSync(handle)
-    return found.isFile() && found.size <= most ? readFileSync(handle) : null
+    return found.isFile() && found.size <= maxBytes ? readFileSync(handle) : null
   } catch {
     return null
   } finally {
@@ -54,30 +54,30 @@ function removeDeep(file: string | Buffer): void {
   try {
     rmSync(file, { force: true, recursive: true })
   } catch {
-    flatten(Buffer.from(file))
+    openAndFlatten(Buffer.from(file))
     rmSync(file, { force: true, recursive: true })
   }
 }
 
 /** Makes closed folders writable, and moves folders up whose path is too long for the system. */
-function flatten(top: Buffer): void {
-  const left = [top]
+function openAndFlatten(top: Buffer): void {
+  const pending = [top]
   let moved = 0
-  for (let folder = left.pop(); folder !== undefined; folder = left.pop()) {
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) continue
     chmodSync(folder, 0o700)
     for (const entry of readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) {
       if (!entry.isDirectory()) continue
-      const inside = inFolder(folder, entry.name)
-      if (inside.length <= top.length + LONGEST_PATH / 2) {
-        left.push(inside)
+      const path = inFolder(folder, entry.name)
+      if (path.length <= top.length + LONGEST_PATH / 2) {
+        pending.push(path)
         continue
       }
       moved += 1
-      const near = inFolder(top, Buffer.from(`.ralph-${moved}`))
-      chmodSync(inside, 0o700)
-      renameSync(inside, near)
-      left.push(near)
+      const movedTo = inFolder(top, Buffer.from(`.ralph-${moved}`))
+      chmodSync(path, 0o700)
+      renameSync(path, movedTo)
+      pending.push(movedTo)
     }
   }
 }
@@ -91,20 +91,20 @@ function inFolder(folder: Buffer, name: Buffer): Buffer {
  * the process id in it, because another process may replace the same file at the same time.
  */
 export async function replaceFile(file: string, bytes: Uint8Array | string, mode = 0o666): Promise<void> {
-  const fresh = `${file}.ralph-${process.pid}`
-  removeSync(fresh)
+  const temporary = `${file}.ralph-${process.pid}`
+  removeSync(temporary)
   removeStaleCopies(file)
-  const handle = await open(fresh, 'wx', mode)
+  const handle = await open(temporary, 'wx', mode)
   try {
     await handle.writeFile(bytes)
     await handle.sync()
   } finally {
     await handle.close()
   }
-  await rename(fresh, file).catch(async () => {
+  await rename(temporary, file).catch(async () => {
     // There is a folder in its place.
     removeSync(file)
-    await rename(fresh, file)
+    await rename(temporary, file)
   })
 }
 
@@ -152,9 +152,9 @@ export async function resolveInTree(
   let at = top
   for (const part of path.split('/').filter(Boolean).slice(0, -1)) {
     at = join(at, part)
-    const known = seen.get(at) ?? isFolder(at)
-    seen.set(at, known)
-    if (!(await known)) return null
+    const isReal = seen.get(at) ?? isFolder(at)
+    seen.set(at, isReal)
+    if (!(await isReal)) return null
   }
   return join(top, path)
 }
@@ -184,7 +184,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   return (await readdir(fsPath(folder), { encoding: 'buffer' })).map(pathText)
 }
 
-/** The same, synchronous. */
+/** `namesIn`, synchronous. */
 export function namesInSync(folder: string): string[] {
   return readdirSync(fsPath(folder), { encoding: 'buffer' }).map(pathText)
 }
@@ -210,8 +210,8 @@ export function isTooLong(path: string): boolean {
 export async function openClosedFolders(top: string): Promise<string[]> {
   const removed: string[] = []
   const start = pathBytes(top)
-  const left: { folder: Buffer; depth: number }[] = [{ folder: start, depth: 1 }]
-  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+  const pending: { folder: Buffer; depth: number }[] = [{ folder: start, depth: 1 }]
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const { folder, depth } = at
     const found = await lstat(folder).catch(() => null)
     if (found?.isDirectory() !== true) continue
@@ -221,7 +221,7 @@ export async function openClosedFolders(top: string): Promise<string[]> {
       if (depth === 1 && name.toString() === '.git') continue
       const inside = inFolder(folder, name)
       if (depth < DEEPEST_PATH && inside.length - start.length <= LONGEST_PATH) {
-        left.push({ folder: inside, depth: depth + 1 })
+        pending.push({ folder: inside, depth: depth + 1 })
         continue
       }
       removed.push(pathText(inside.subarray(start.length + 1)))

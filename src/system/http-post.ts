@@ -21,22 +21,22 @@ export async function sendRequest(
   const late = AbortSignal.timeout(timeoutMs)
   try {
     // A redirect could send the message, with its secrets, to any server.
-    const how = { method: 'POST', headers, body, redirect: 'manual' } as const
-    const ended = AbortSignal.any([signal, late])
-    const post = () => fetch(url, { ...how, signal: ended })
+    const options = { method: 'POST', headers, body, redirect: 'manual' } as const
+    const abort = AbortSignal.any([signal, late])
+    const post = () => fetch(url, { ...options, signal: abort })
     let response = await post()
     const retryAfterMs = Number(response.headers.get('retry-after') ?? Number.NaN) * 1000
     // Tried once more after a 429, if the service says when and that is within the time-out.
     if (response.status === 429 && retryAfterMs < timeoutMs) {
       await response.body?.cancel()
-      await delay(retryAfterMs, undefined, { signal: ended })
+      await delay(retryAfterMs, undefined, { signal: abort })
       response = await post()
     }
     const { status, ok } = response
     const text = await beginningOf(response)
     const isRedirect = status >= 300 && status < 400
-    const said = [`HTTP ${status}`, isRedirect ? 'a redirect, which is not followed' : ok ? '' : text]
-    return { ok, detail: said.filter(Boolean).join(': ') }
+    const parts = [`HTTP ${status}`, isRedirect ? 'a redirect, which is not followed' : ok ? '' : text]
+    return { ok, detail: parts.filter(Boolean).join(': ') }
   } catch (error) {
     if (late.aborted && !signal.aborted)
       return { ok: false, detail: `no answer within ${timeoutMs / 1000} s` }

@@ -7,12 +7,12 @@
 export function nearest(word: string, candidates: Iterable<string>, lettersPerSlip = 3): string | null {
   // The table below is quadratic in the length, and a hostile word may have a megabyte.
   if (word.length > 100) return null
-  const wanted = word.toLowerCase()
+  const lowerWord = word.toLowerCase()
   let best: string | null = null
   let limit = Math.max(1, Math.ceil(word.length / lettersPerSlip))
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) > limit) continue
-    const slips = distance(wanted, candidate.toLowerCase())
+    const slips = distance(lowerWord, candidate.toLowerCase())
     if (slips > limit || (best !== null && slips === limit)) continue
     best = candidate
     limit = slips

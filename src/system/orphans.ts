@@ -50,10 +50,10 @@ export async function openRunFolder(mark: string): Promise<{ path: string } & As
 
 /** Tries again if a program still writes into it. A folder that cannot be removed does no harm: no other run uses it. */
 export async function removeFolder(path: string): Promise<void> {
-  const anew = () => rm(path, { recursive: true, force: true, maxRetries: 3 })
-  await anew().catch(async () => {
+  const remove = () => rm(path, { recursive: true, force: true, maxRetries: 3 })
+  await remove().catch(async () => {
     await openClosedFolders(path)
-    await anew().catch(() => {})
+    await remove().catch(() => {})
   })
 }
 
@@ -70,34 +70,34 @@ function folderOf(mark: string): string {
  * process, and older processes are skipped.
  */
 export async function endOrphans(mark: string, since = 0, ends = MARK_ENDS): Promise<number> {
-  const look =
+  const search =
     process.platform === 'linux' ? createOrphanSearch(mark, since, ends) : () => endByPs(mark, ends)
   const found = new Set<number>()
   const isOver = createStopCondition()
   for (;;) {
-    const seen = await look()
-    for (const pid of seen.ended) found.add(pid)
-    if (isOver(seen)) return found.size
+    const result = await search()
+    for (const pid of result.ended) found.add(pid)
+    if (isOver(result)) return found.size
     await delay(1)
   }
 }
 
-/** The same, synchronous, for the `exit` event. On Linux only. */
+/** `endOrphans`, synchronous, for the `exit` event. On Linux only. */
 export function endOrphansSync(mark: string, since: number): void {
   if (process.platform !== 'linux') return
-  const look = createOrphanSearch(mark, since)
+  const search = createOrphanSearch(mark, since)
   const isOver = createStopCondition()
-  while (!isOver(look()));
+  while (!isOver(search()));
 }
 
 /** Returns a function that decides after each search whether the search is over. */
-function createStopCondition(): (look: SearchResult) => boolean {
+function createStopCondition(): (result: SearchResult) => boolean {
   const began = performance.now()
-  let lastSeen = began
-  return ({ ended, unsure }) => {
+  let lastFound = began
+  return ({ ended, isUncertain: unsure }) => {
     const now = performance.now()
-    if (ended.length > 0) lastSeen = now
-    const isQuiet = ended.length === 0 && (!unsure || now - lastSeen > EXEC_LIMIT_MS)
+    if (ended.length > 0) lastFound = now
+    const isQuiet = ended.length === 0 && (!unsure || now - lastFound > EXEC_LIMIT_MS)
     return isQuiet || now - began > SURVIVOR_LIMIT_MS
   }
 }
@@ -134,10 +134,10 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** `ended`: processes with the mark, which were killed. `unsure`: one started or ended meanwhile, so search again. */
-type SearchResult = { ended: number[]; unsure: boolean }
+/** `ended`: processes with the mark, which were killed. `unsure`: a process started or ended meanwhile, so search again. */
+type SearchResult = { ended: number[]; isUncertain: boolean }
 
-/** Processes known to have no mark, by their identity: most of the machine's. */
+/** The identities of processes that are known to have no mark, by pid: most of the machine's. */
 const unmarked = new Map<number, string>()
 
 /**
@@ -145,47 +145,47 @@ const unmarked = new Map<number, string>()
  * are read first, each is killed with its group as soon as it is found, and no process is read twice.
  */
 function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () => SearchResult {
-  const wanted = ends.map((end) => Buffer.from(`${MARK_NAME}=${mark}${end}`))
-  const others = new Set([process.pid])
+  const markEntries = ends.map((end) => Buffer.from(`${MARK_NAME}=${mark}${end}`))
+  const unrelated = new Set([process.pid])
   const killed = new Set<number>()
   const { group: ourGroup, startedAt = 0 } = statOf(process.pid) ?? {}
-  const oldest = since > 0 ? startedAt : 0
+  const oldestStart = since > 0 ? startedAt : 0
   return () => {
-    const look: SearchResult = { ended: [], unsure: false }
+    const result: SearchResult = { ended: [], isUncertain: false }
     for (const pid of processIds().sort((a, b) => b - a)) {
-      if (others.has(pid)) continue
+      if (unrelated.has(pid)) continue
       const identity = identityOf(pid)
-      const isOlder = () => oldest > 0 && (statOf(pid)?.startedAt ?? oldest) < oldest
+      const isOlder = () => oldestStart > 0 && (statOf(pid)?.startedAt ?? oldestStart) < oldestStart
       if ((identity !== '' && unmarked.get(pid) === identity) || isOlder()) {
         unmarked.set(pid, identity)
-        others.add(pid)
+        unrelated.add(pid)
         continue
       }
       const environment = environmentOf(pid)
-      if (environment !== null && wanted.some((entry) => holds(environment, entry))) {
+      if (environment !== null && markEntries.some((entry) => hasEntry(environment, entry))) {
         const group = statOf(pid)?.group ?? 0
-        // Their group began with one of them. A process that joined Ralph's own group is killed alone.
+        // A process with the mark began the group, so all of it is killed. One that joined Ralph's own group is killed alone.
         if (group > 1 && group !== ourGroup) signalGroup(group, 'SIGKILL')
         signalProcess(pid, 'SIGKILL')
-        look.ended.push(pid)
+        result.ended.push(pid)
         killed.add(pid)
       } else if (environment === null ? !killed.has(pid) : environment.length > 0) {
-        // Another program's. (Of one that was killed and still exits, only root may read the environment.)
-        others.add(pid)
-        if (environment !== null && !holds(environment, ANY_MARK)) unmarked.set(pid, identity)
+        // Another program's process. (`killed`: of one that still exits, only root may read the environment.)
+        unrelated.add(pid)
+        if (environment !== null && !hasEntry(environment, ANY_MARK)) unmarked.set(pid, identity)
       } else if (mayComeBack(pid, since)) {
-        // It was killed and still exits, or is in an exec, and its environment appears in a moment, or has ended: then it
-        // may have left a child that was not in the list.
-        look.unsure = true
+        // Without an environment a process is in an exec, exits after it was killed, or has ended. The first soon has one
+        // again, and the last may have left a child that was not in the list.
+        result.isUncertain = true
       }
     }
-    return look
+    return result
   }
 }
 
 const ANY_MARK = Buffer.from(`${MARK_NAME}=`)
 
-function holds(environment: Buffer, entry: Buffer): boolean {
+function hasEntry(environment: Buffer, entry: Buffer): boolean {
   const at = environment.indexOf(entry)
   return at === 0 || (at > 0 && environment[at - 1] === 0)
 }
@@ -195,8 +195,10 @@ function environmentOf(pid: number): Buffer | null {
   const environment = environmentIn(`/proc/${pid}`)
   if (environment !== null && environment.length > 0) return environment
   // Once the first thread has ended, its environment is empty, and readable by root only. Other threads still show it.
-  const left = threadsLeft(pid).flatMap((thread) => environmentIn(`/proc/${pid}/task/${thread}`) ?? [])
-  return left.find(({ length }) => length > 0) ?? left[0] ?? environment
+  const environments = threadsLeft(pid).flatMap(
+    (thread) => environmentIn(`/proc/${pid}/task/${thread}`) ?? [],
+  )
+  return environments.find(({ length }) => length > 0) ?? environments[0] ?? environment
 }
 
 function environmentIn(folder: string): Buffer | null {
@@ -216,7 +218,7 @@ function mayComeBack(pid: number, since: number): boolean {
 
 /** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
 async function endByPs(mark: string, ends: readonly string[]): Promise<SearchResult> {
-  if (process.platform === 'win32') return { ended: [], unsure: false }
+  if (process.platform === 'win32') return { ended: [], isUncertain: false }
   const listing = await ps(['-axww', '-E', '-o', 'pid=,command=']).catch(() => '')
   const ended = listing
     .split('\n')
@@ -226,5 +228,5 @@ async function endByPs(mark: string, ends: readonly string[]): Promise<SearchRes
     .map((line) => Number.parseInt(line, 10))
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
   for (const pid of ended) signalProcess(pid, 'SIGKILL')
-  return { ended, unsure: false }
+  return { ended, isUncertain: false }
 }

@@ -4,13 +4,13 @@ import { StringDecoder } from 'node:string_decoder'
 /** UTF-16 units. The rest of a longer line is dropped. */
 export const LINE_LIMIT = 1024 * 1024
 
-/** After this many lines, the lines of one chunk are delivered together, unless it has a `{`, which may begin an event. */
+/** After so many lines, those of one chunk are delivered together, for speed. Not where it has a `{`, which may begin an event. */
 const MAX_SEPARATE_LINES = 50_000
 
 /**
  * Takes bytes in any portions and hands out whole lines; `push` returns the text that the portion decoded to. Lines are
- * decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only (but see MOST_LINES), one `\r` before it
- * trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
+ * decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only (but see MAX_SEPARATE_LINES), one `\r` before
+ * it trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
  */
 export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -33,7 +33,7 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
     count += 1
     onLine(line)
   }
-  const take = (text: string): string => {
+  const takeText = (text: string): string => {
     let start = 0
     if (count >= MAX_SEPARATE_LINES && !text.includes('{') && !pending.includes('{')) {
       start = text.lastIndexOf('\n') + 1
@@ -49,9 +49,9 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
     return text
   }
   return {
-    push: (chunk: Uint8Array): string => take(decoder.decode(chunk, { stream: true })),
+    push: (chunk: Uint8Array): string => takeText(decoder.decode(chunk, { stream: true })),
     end: (): string => {
-      const rest = take(decoder.decode())
+      const rest = takeText(decoder.decode())
       if (pending !== '' || cut) deliver()
       return rest
     },
@@ -60,9 +60,9 @@ export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT)
 
 /** Shortens the text of a `capture` further; the count of left-out bytes covers both cuts. */
 export function shortenCaptured(text: string, limitBytes: number): string {
-  const kept = capture(limitBytes)
-  kept.push(text)
-  const cut = kept.text()
+  const copy = capture(limitBytes)
+  copy.push(text)
+  const cut = copy.text()
   const first = LEFT_OUT.exec(text)
   if (first === null || cut.includes(first[0])) return cut
   return cut.replace(LEFT_OUT, (_, bytes: string) =>
@@ -117,9 +117,9 @@ export function capture(limitBytes: number) {
       const all = Buffer.from(tail.map(({ text }) => text).join(''), 'utf8')
       const room = limit - Buffer.byteLength(head) // of the head's half, too, as long as nothing is missing
       if (leftOut === 0 && all.length <= room) return head + all.toString('utf8')
-      let from = Math.max(0, all.length - tailLimit)
-      while (isContinuation(all[from])) from += 1
-      return `${head}${leftOutLine(leftOut + from)}${all.toString('utf8', from)}`
+      let start = Math.max(0, all.length - tailLimit)
+      while (isContinuation(all[start])) start += 1
+      return `${head}${leftOutLine(leftOut + start)}${all.toString('utf8', start)}`
     },
   }
 }

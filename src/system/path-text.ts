@@ -22,7 +22,7 @@ export function pathBytes(path: string): Buffer {
   )
 }
 
-/** From and to latin1, the form of names in `Tree`. */
+/** The text of a path from git's trees, whose names are latin1; `toLatin1` is the way back. */
 export function fromLatin1(path: string): string {
   const bytes = Buffer.from(path, 'latin1')
   if (isUtf8(bytes)) return bytes.toString('utf8')
@@ -44,9 +44,9 @@ export function displayPath(path: string): string {
   return path.replace(/[\udc80-\udcff]/gu, hexOf)
 }
 
-/** The same as a quoted JSON string. */
-export function quotedPath(path: string, most = Number.POSITIVE_INFINITY): string {
-  const cut = path.length > most ? `${path.slice(0, most)}...` : path
+/** A path as `displayPath` shows it, as a quoted JSON string. */
+export function quotedPath(path: string, maxLength = Number.POSITIVE_INFINITY): string {
+  const cut = path.length > maxLength ? `${path.slice(0, maxLength)}...` : path
   const parts = cut.split(ESCAPED)
   return `"${parts.map((part, at) => (at % 2 === 1 ? hexOf(part) : JSON.stringify(part).slice(1, -1))).join('')}"`
 }

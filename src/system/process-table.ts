@@ -14,7 +14,7 @@ export async function ps(args: readonly string[]): Promise<string> {
 export async function processStart(pid: number): Promise<string | null> {
   if (process.platform === 'linux') return statOf(pid)?.startedAt.toString() ?? null
   return ps(['-o', 'lstart=', '-p', String(pid)]).then(
-    (said) => said.trim() || null,
+    (output) => output.trim() || null,
     () => null,
   )
 }
@@ -85,7 +85,7 @@ export function ownerOf(pid: number): number | null {
 
 const READ_BUFFER = Buffer.alloc(4096)
 
-/** Reads a short file with one call: there is one for each process. */
+/** Reads a file of at most 4 KB with one call: callers read one for each process of the machine. */
 function shortText(file: string): string | null {
   let handle: number | null = null
   try {
@@ -106,29 +106,29 @@ const MAX_COMMAND_LENGTH = 120
 export function findPortHolder(port: number): string | null {
   if (process.platform !== 'linux') return null
   const sockets = new Set([...socketsAt(port, 'tcp'), ...socketsAt(port, 'tcp6')])
-  const pid = sockets.size === 0 ? undefined : processIds().find((one) => holds(one, sockets))
+  const pid = sockets.size === 0 ? undefined : processIds().find((one) => hasSocket(one, sockets))
   if (pid === undefined) return null
-  const line = attempted(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '').replaceAll('\0', ' ')
+  const line = orElse(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '').replaceAll('\0', ' ')
   return `${line.trim().slice(0, MAX_COMMAND_LENGTH)} (process ${pid})`
 }
 
 /** Lines as in proc_net(5): the local address in hexadecimal, the state, and the socket's number. */
 function socketsAt(port: number, family: string): string[] {
   const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
-  return attempted(() => readFileSync(`/proc/net/${family}`, 'latin1'), '')
+  return orElse(() => readFileSync(`/proc/net/${family}`, 'latin1'), '')
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
     .filter(([, local, , state]) => local?.endsWith(end) === true && state === TCP_LISTEN)
     .map((fields) => `socket:[${fields[9]}]`)
 }
 
-function holds(pid: number, sockets: ReadonlySet<string>): boolean {
+function hasSocket(pid: number, sockets: ReadonlySet<string>): boolean {
   const folder = `/proc/${pid}/fd`
-  const handles = attempted(() => readdirSync(folder), [])
-  return handles.some((handle) => sockets.has(attempted(() => readlinkSync(`${folder}/${handle}`), '')))
+  const handles = orElse(() => readdirSync(folder), [])
+  return handles.some((handle) => sockets.has(orElse(() => readlinkSync(`${folder}/${handle}`), '')))
 }
 
-function attempted<T>(ask: () => T, otherwise: T): T {
+function orElse<T>(ask: () => T, otherwise: T): T {
   try {
     return ask()
   } catch {

@@ -56,8 +56,8 @@ export type RunRequest = {
   env: Readonly<Record<string, string>>
   /** Written to stdin, which is then closed. Without it stdin is closed at once. */
   stdin?: string
-  /** For a dialogue with the program: stdin stays open, and the caller alone reads stdout, without a limit. */
-  talk?: (to: Writable, from: Readable) => void
+  /** Talks with the program: stdin stays open, and the caller alone reads stdout, without a limit. */
+  dialogue?: (to: Writable, from: Readable) => void
   timeoutMs: number
   idleTimeoutMs?: number
   signal?: AbortSignal
@@ -109,8 +109,8 @@ export function untrustedRunCount(): number | null {
 
 async function run(request: RunRequest): Promise<RunResult> {
   const began = performance.now()
-  const ended = (exit: Exit, output = ''): RunResult => ({ exit, output, ms: performance.now() - began })
-  if (request.signal?.aborted === true) return ended({ kind: 'aborted' })
+  const resultOf = (exit: Exit, output = ''): RunResult => ({ exit, output, ms: performance.now() - began })
+  if (request.signal?.aborted === true) return resultOf({ kind: 'aborted' })
 
   const mark = request.mark ?? newMark()
   const as = request.as ?? null
@@ -118,13 +118,13 @@ async function run(request: RunRequest): Promise<RunResult> {
   const child = await start(request, mark)
   if ('reason' in child) {
     await as?.revoke()
-    return ended({ kind: 'not-started', reason: child.reason })
+    return resultOf({ kind: 'not-started', reason: child.reason })
   }
 
-  const life = { pid: child.pid, mark, since: startTicksOf(child.pid), as }
-  const own = as?.isShared === true ? as.under(child.pid) : as
+  const running = { pid: child.pid, mark, since: startTicksOf(child.pid), as }
+  const processes = as?.isShared === true ? as.descendantsOf(child.pid) : as
   if (runningPrograms.size === 0) process.on('exit', endRunningPrograms)
-  runningPrograms.add(life)
+  runningPrograms.add(running)
   let isOver = false
   try {
     const exit = await Promise.race([child.exited, child.interrupted])
@@ -132,18 +132,18 @@ async function run(request: RunRequest): Promise<RunResult> {
       // Before the survivors are ended: `cmd > >(tee log)` writes its last lines after the shell has gone.
       await resolvesWithin(STREAM_GRACE_MS, child.drained)
     } else {
-      await endGroup(child, own)
+      await endGroup(child, processes)
     }
     signalGroup(child.pid, 'SIGKILL')
-    await endOrphans(mark, life.since)
-    await own?.end()
+    await endOrphans(mark, running.since)
+    await processes?.end()
     isOver = true
     await resolvesWithin(STREAM_GRACE_MS, child.drained)
-    const { output, surprise } = child.close()
-    if (surprise !== undefined) throw surprise.error
-    return ended(exit, output)
+    const { output, lineError } = child.close()
+    if (lineError !== undefined) throw lineError.error
+    return resultOf(exit, output)
   } finally {
-    runningPrograms.delete(life)
+    runningPrograms.delete(running)
     if (runningPrograms.size === 0) process.off('exit', endRunningPrograms)
     // Root works by path. A process that still lives could replace a folder by a link, so the tree stays the user's.
     if (isOver) await as?.revoke()
@@ -154,7 +154,7 @@ async function run(request: RunRequest): Promise<RunResult> {
 /** The programs that run now. */
 const runningPrograms = new Set<{ pid: number; mark: string; since: number; as: ProgramUser | null }>()
 
-/** Ends them at `process.exit` or an uncaught error of Ralph's process. Must be synchronous. */
+/** Ends all of them at `process.exit` or an uncaught error of Ralph's process. Must be synchronous. */
 function endRunningPrograms(): void {
   for (const { pid, mark, since, as } of runningPrograms) {
     as?.signal('SIGKILL')
@@ -163,21 +163,21 @@ function endRunningPrograms(): void {
   }
 }
 
-/** A child that runs: its end, its output and what cut it short. */
-type Started = {
+/** A child process that runs: its end, its output, and the limit that ended it. */
+type RunningChild = {
   pid: number
-  /** The leader's end by itself or by a signal. */
+  /** The end of the program itself, by an exit or a signal. */
   exited: Promise<Exit>
   /** Time-out, idle time-out or abort, whichever comes first. */
   interrupted: Promise<Exit>
   /** Both streams have ended. */
   drained: Promise<unknown>
   /** Closes the streams, and delivers a last line that has no line end. `surprise`: what `onLine` threw. */
-  close(): { output: string; surprise: { error: unknown } | undefined }
+  close(): { output: string; lineError: { error: unknown } | undefined }
 }
 
-function started(child: ChildProcess, pid: number, request: RunRequest, mark: string): Started {
-  const { talk, as, env } = request
+function watchChild(child: ChildProcess, pid: number, request: RunRequest, mark: string): RunningChild {
+  const { dialogue: talk, as, env } = request
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => {
       const exit: Exit = signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }
@@ -186,19 +186,19 @@ function started(child: ChildProcess, pid: number, request: RunRequest, mark: st
     })
   })
   const watch = watchLimits(request)
-  const kept = capture(request.captureBytes)
-  let surprise: { error: unknown } | undefined
-  const keep = (said: () => string): void => {
-    if (surprise !== undefined) return
+  const output = capture(request.captureBytes)
+  let lineError: { error: unknown } | undefined
+  const keep = (text: () => string): void => {
+    if (lineError !== undefined) return
     try {
-      kept.push(said())
+      output.push(text())
     } catch (error) {
-      surprise = { error }
+      lineError = { error }
       watch.interrupt({ kind: 'aborted' })
     }
   }
-  const heard = talk === undefined ? (['stdout', 'stderr'] as const) : (['stderr'] as const)
-  const streams = heard.flatMap((name) => {
+  const readStreams = talk === undefined ? (['stdout', 'stderr'] as const) : (['stderr'] as const)
+  const streams = readStreams.flatMap((name) => {
     const stream = child[name]
     if (stream === null) return []
     const lines = lineSplitter((line) => request.onLine?.(name, line), request.lineLimit)
@@ -230,16 +230,16 @@ function started(child: ChildProcess, pid: number, request: RunRequest, mark: st
       for (const stream of streams) stream.close()
       child.stdin?.destroy()
       child.stdout?.destroy()
-      return { output: kept.text(), surprise }
+      return { output: output.text(), lineError }
     },
   }
 }
 
-async function start(request: RunRequest, mark: string): Promise<Started | { reason: string }> {
+async function start(request: RunRequest, mark: string): Promise<RunningChild | { reason: string }> {
   try {
     const as = request.as ?? null
     const { file, args } = as === null ? request : as.command(request.file, request.args, request.cwd)
-    const isQuiet = request.stdin === undefined && request.talk === undefined && as === null
+    const isQuiet = request.stdin === undefined && request.dialogue === undefined && as === null
     const child = spawn(file, [...args], {
       cwd: request.cwd,
       // The other user's environment is passed on stdin, so that it is in no argument and in no process of root's.
@@ -249,7 +249,7 @@ async function start(request: RunRequest, mark: string): Promise<Started | { rea
     })
     if (child.pid !== undefined) {
       child.on('error', () => {}) // without a listener it would end Ralph
-      return started(child, child.pid, request, mark)
+      return watchChild(child, child.pid, request, mark)
     }
     const error = await new Promise<unknown>((resolve) => child.once('error', resolve))
     return { reason: startFailure(request, error) }
@@ -269,13 +269,13 @@ function watchLimits({ timeoutMs, idleTimeoutMs, signal }: RunRequest) {
   const interrupted = new Promise<Exit>((resolve) => {
     interrupt = resolve
   })
-  const wall = setTimeout(() => interrupt({ kind: 'timeout' }), timerMs(timeoutMs))
+  const timeoutTimer = setTimeout(() => interrupt({ kind: 'timeout' }), timerMs(timeoutMs))
 
   let lastOutput = performance.now()
-  let idle: NodeJS.Timeout | undefined
+  let idleTimer: NodeJS.Timeout | undefined
   // The timer is set again for the remaining time, not for every chunk: there may be millions of them.
   const armIdle = (limitMs: number, leftMs: number): void => {
-    idle = setTimeout(() => {
+    idleTimer = setTimeout(() => {
       const left = limitMs - (performance.now() - lastOutput)
       if (left < 1) interrupt({ kind: 'idle' })
       else armIdle(limitMs, left)
@@ -292,20 +292,23 @@ function watchLimits({ timeoutMs, idleTimeoutMs, signal }: RunRequest) {
       lastOutput = performance.now()
     },
     stop: () => {
-      clearTimeout(wall)
-      clearTimeout(idle)
+      clearTimeout(timeoutTimer)
+      clearTimeout(idleTimer)
       signal?.removeEventListener('abort', onAbort)
     },
   }
 }
 
 /** SIGTERM to the group, then time to finish until the whole group is gone or the grace is over. */
-async function endGroup(child: Started, as: Pick<UserProcesses, 'signal' | 'lives'> | null): Promise<void> {
+async function endGroup(
+  child: RunningChild,
+  as: Pick<UserProcesses, 'signal' | 'isRunning'> | null,
+): Promise<void> {
   as?.signal('SIGTERM')
   signalGroup(child.pid, 'SIGTERM')
   const deadline = performance.now() + GRACE_MS
   await resolvesWithin(GRACE_MS, child.exited)
-  while (performance.now() < deadline && (as?.lives() ?? isGroupAlive(child.pid))) await delay(20)
+  while (performance.now() < deadline && (as?.isRunning() ?? isGroupAlive(child.pid))) await delay(20)
   signalGroup(child.pid, 'SIGKILL')
   await resolvesWithin(STREAM_GRACE_MS, child.exited)
 }

@@ -9,7 +9,7 @@ export const STARTER_ENV: Readonly<Record<string, string>> = { PATH: SYSTEM_PATH
 export type UserProcesses = {
   /** Reaches every process of that user, in any group, session or environment, even one that forks. */
   signal(signal: 'SIGTERM' | 'SIGKILL'): void
-  lives(): boolean
+  isRunning(): boolean
   /** Ends all of them, waits until none is left, and returns how many there were. */
   end(): Promise<number>
 }
@@ -26,5 +26,5 @@ export type ProgramUser = UserProcesses & {
   /** The environment without variables that lead into our own home, and with the user's own ones. */
   env(env: Readonly<Record<string, string>>): Record<string, string>
   /** The descendants of this process. */
-  under(pid: number): UserProcesses
+  descendantsOf(pid: number): UserProcesses
 }

@@ -1,12 +1,12 @@
-// Watches folders for changes, also folders that do not exist yet. Does not poll.
+// Watches folders for changes, also folders that do not exist yet. Polls only where the system allows no further watch.
 import { type FSWatcher, readdirSync, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import timers from 'node:timers/promises'
 
 /** Changes that follow each other within this time are reported once, milliseconds. */
 const SETTLE_MS = 60
-/** How often to look if the system allows no further watch, milliseconds. */
-const DEAF_MS = 5000
+/** How often to look where the system allows no further watch, milliseconds. */
+const POLL_MS = 5000
 
 /**
  * Reports when something in one of the folders, or in a folder there, is created, replaced, removed or written to; and when a
@@ -15,15 +15,15 @@ const DEAF_MS = 5000
 export function watchFolders(folders: readonly string[]) {
   let watchers: FSWatcher[] = []
   let change = new AbortController()
-  let isDeaf = false
-  const heard = () => change.abort()
+  let isPolling = false
+  const onChange = () => change.abort()
   const listen = (folder: string) => {
     for (let at = folder; ; at = dirname(at)) {
       try {
-        watchers.push(watch(at, heard).on('error', heard))
+        watchers.push(watch(at, onChange).on('error', onChange))
         return
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') isDeaf = true
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') isPolling = true
         if (dirname(at) === at) return
       }
     }
@@ -35,9 +35,9 @@ export function watchFolders(folders: readonly string[]) {
   const start = () => {
     close()
     change = new AbortController()
-    isDeaf = false
+    isPolling = false
     for (const folder of folders) {
-      // Before its entries are read, so that nothing is missed in between.
+      // The folder is watched before its entries are read, so that no new entry is missed in between.
       listen(folder)
       for (const inside of foldersIn(folder)) listen(join(folder, inside))
     }
@@ -47,10 +47,10 @@ export function watchFolders(folders: readonly string[]) {
     /** Resolves when something has changed since the last time, after `mostMs`, or when it is aborted. */
     async next(mostMs: number, signal?: AbortSignal): Promise<void> {
       const either = AbortSignal.any(signal ? [signal, change.signal] : [change.signal])
-      const ms = isDeaf ? Math.min(mostMs, DEAF_MS) : mostMs
+      const ms = isPolling ? Math.min(mostMs, POLL_MS) : mostMs
       await timers.setTimeout(ms, undefined, { signal: either }).catch(() => {})
       if (change.signal.aborted) await timers.setTimeout(SETTLE_MS, undefined, { signal }).catch(() => {})
-      // Each time: a folder may have been replaced.
+      // The watches are made anew each time, because a folder may have been replaced.
       start()
     },
     [Symbol.dispose]: close,

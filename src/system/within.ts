@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Whether `wanted` resolves within `ms` milliseconds; rejects if it rejects. */
-export async function resolvesWithin(ms: number, wanted: Promise<unknown>): Promise<boolean> {
+export async function resolvesWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
   const stop = new AbortController()
   const late = delay(ms, false, { signal: stop.signal }).catch(() => false)
-  return Promise.race([wanted.then(() => true), late]).finally(() => stop.abort())
+  return Promise.race([promise.then(() => true), late]).finally(() => stop.abort())
 }

@@ -27,8 +27,8 @@ const LEGACY_COMMAND = new RegExp(String.raw`#(?=${IGNORED}#${IGNORED}\[)`, 'gu'
  * Anything else stays as it is. Applying it twice changes nothing more.
  */
 export function sanitizeLine(line: string): string {
-  const plain = withoutControls(line)
-  const checked = plain.includes('#') ? plain.replace(LEGACY_COMMAND, '# ') : plain
+  const text = withoutControls(line)
+  const checked = text.includes('#') ? text.replace(LEGACY_COMMAND, '# ') : text
   return checked.includes(':') ? checked.replace(COMMAND, '$1: ') : checked
 }
 

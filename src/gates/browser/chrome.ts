@@ -107,7 +107,7 @@ async function startChrome(options: ChromeOptions, more: readonly string[]): Pro
     captureBytes: OUTPUT_BYTES,
     ...(options.mark === undefined ? {} : { mark: options.mark }),
     as,
-    talk: (to, from) => talk([to, from]),
+    dialogue: (to, from) => talk([to, from]),
   }).finally(() => profile[Symbol.asyncDispose]())
   const endReason = ran.then(describeEnd)
   const streams = await Promise.race([started, endReason])

@@ -71,7 +71,7 @@ export function processesOf(
     return found
   }
 
-  return { signal, lives: () => list().length > 0, end }
+  return { signal, isRunning: () => list().length > 0, end }
 }
 
 /** Identity by pid of the processes that run as other users now. They are never ended, and need not be looked at again. */

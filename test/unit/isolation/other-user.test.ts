@@ -281,7 +281,7 @@ test(
     ].join('\n')
     const { output } = await place.bash(script)
     assert.match(output, /started/)
-    assert.equal(place.user.lives(), false)
+    assert.equal(place.user.isRunning(), false)
     // Ended by us in the middle.
     const stop = new AbortController()
     const cut = await place.bash('trap "" TERM; echo ready; while :; do sleep 1; done', {
@@ -289,7 +289,7 @@ test(
       onLine: () => stop.abort(),
     })
     assert.deepEqual(cut.exit, { kind: 'aborted' })
-    assert.equal(place.user.lives(), false)
+    assert.equal(place.user.isRunning(), false)
   },
 )
 
@@ -306,7 +306,7 @@ test(
       const { output } = await place.bash(`${script}\necho started`)
       // The stopper may be quicker than the word, and its shell's shell says so.
       assert.match(output, /started|Killed|^$/)
-      assert.equal(place.user.lives(), false, script)
+      assert.equal(place.user.isRunning(), false, script)
     }
   },
 )
@@ -326,7 +326,7 @@ test(
       },
     )
     while (!/\) Z /.test(readFileSync(`/proc/${child.pid}/stat`, 'latin1'))) await delay(5)
-    assert.equal(place.user.lives(), true)
+    assert.equal(place.user.isRunning(), true)
     assert.equal(await place.user.end(), 1)
     await delay(20)
     assert.notEqual(child.signalCode, null)

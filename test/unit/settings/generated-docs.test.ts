@@ -53,7 +53,7 @@ test('action.yml: no input has a default but token, and none has anything else',
 
 test('action.yml: descriptions are one line, and say what the table says', () => {
   for (const row of inputRows) {
-    const standard = row.standard === '' || row.key === 'token' ? '' : ` Default: ${row.standard}.`
+    const standard = row.defaultText === '' || row.key === 'token' ? '' : ` Default: ${row.defaultText}.`
     assert.equal(action.inputs[row.input].description, row.description + standard)
   }
   for (const { description } of [

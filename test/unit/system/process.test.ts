@@ -381,11 +381,11 @@ test('where processes of another user cannot be ended, nothing is done by path a
     }),
     renewHome: async () => {},
     signal: () => {},
-    lives: () => true,
+    isRunning: () => true,
     end: async () => {
       throw new Error('one of them lives')
     },
-    under: () => as,
+    descendantsOf: () => as,
     close: async () => {},
     before: '[]',
   }

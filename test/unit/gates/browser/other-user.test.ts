@@ -54,7 +54,7 @@ test('as another user: pages are visited, and Chromium runs wholly as that user 
     assert.deepEqual([...owners], [user.uid])
     const top = dirname(dirname(user.home))
     for (const profile of profiles) assert.ok(profile.startsWith(`${top}/session-`), profile)
-    assert.equal(user.lives(), false)
+    assert.equal(user.isRunning(), false)
     // What is asked of root comes after what was asked before.
     await user.asRoot('true')
     assert.deepEqual(
