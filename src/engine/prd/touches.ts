@@ -27,21 +27,34 @@ function withoutGlob(path: string): string {
  * is forgotten.
  */
 export function coveringPaths(paths: Iterable<string>): string[] {
-  const whole = [...paths].map(shortened)
-  const deepest = whole.reduce((most, path) => Math.max(most, depthOf(path)), 0)
-  let covering = whole.length === 0 ? [] : [ROOT]
-  for (let depth = 1; depth <= deepest; depth += 1) {
+  const whole = outermost([...paths].map(shortened))
+  if (whole.length <= MOST_PATHS) return whole
+  // A greater depth never has fewer paths: the greatest with few enough is found by halving.
+  let covering = [ROOT]
+  let deepest = whole.reduce((most, path) => Math.max(most, depthOf(path)), 0)
+  for (let known = 0; known < deepest; ) {
+    const depth = Math.ceil((known + deepest) / 2)
     const finer = outermost(whole.map((path) => path.split('/').slice(0, depth).join('/')))
-    if (finer.length > MOST_PATHS) break
-    covering = finer
+    if (finer.length > MOST_PATHS) deepest = depth - 1
+    else {
+      known = depth
+      covering = finer
+    }
   }
   return covering
 }
 
 /** The paths that are in no other one of them, sorted. */
 function outermost(paths: readonly string[]): string[] {
-  const all = new Set(paths)
-  return [...all].filter((path) => !foldersOf(path).some((folder) => all.has(folder))).sort()
+  // Sorted by this key, everything in a folder follows the folder.
+  const keys = [...new Set(paths)].map((path) => path.replaceAll('/', '\0')).sort()
+  const found: string[] = []
+  for (const key of keys) {
+    const above = found.at(-1)
+    if (above === ROOT || (above !== undefined && key.startsWith(`${above}\0`))) continue
+    found.push(key)
+  }
+  return found.map((key) => key.replaceAll('\0', '/')).sort()
 }
 
 function shortened(path: string): string {

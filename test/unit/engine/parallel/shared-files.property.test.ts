@@ -12,6 +12,7 @@ import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { coveringPaths } from '../../../../src/engine/prd/touches.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
 import { parseState } from '../../../../src/engine/stored-state.ts'
+import { assertGrowth } from '../../growth.ts'
 import { runs } from '../../runs.ts'
 import { built, limitsWith, NOW, session, stateOf } from '../samples.ts'
 
@@ -158,6 +159,15 @@ test('at most 50 paths are kept, and every file is in one of them', () => {
   assert.deepEqual(coveringPaths(['b.ts', 'a.ts', 'a.ts']), ['a.ts', 'b.ts'])
   const many = Array.from({ length: 60 }, (_, at) => `src/cart/${at}.ts`)
   assert.deepEqual(coveringPaths([...many, 'README.md']), ['README.md', 'src/cart'])
+})
+
+test('the cost of covering paths does not grow with their depth by the square', () => {
+  const folders = (depth: number) =>
+    Array.from({ length: depth }, (_, at) => (at % 2 === 0 ? 'a' : 'b')).join('/')
+  const work = (depth: number) =>
+    coveringPaths(Array.from({ length: 4000 }, (_, at) => `${folders(depth)}/${at}`))
+  assert.deepEqual(work(120), [folders(120)])
+  assertGrowth(work, 35)
 })
 
 test('what was learned is read back from the saved state, and a state without it is read, too', () => {
