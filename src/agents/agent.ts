@@ -98,6 +98,11 @@ export type HomeShare = {
   only?: Readonly<Record<string, readonly string[]>>
   /** Files in which the vendor renews its tokens. */
   renews?: readonly string[]
+  /**
+   * A renewal ends the refresh token that it was made with: of two sessions that renew at the same time, one has no login any more
+   * (openai/codex#9634, anthropics/claude-code#41507).
+   */
+  singleUse?: true
   /** `variable`, where it is set, names the folder in which files lie whose paths begin with `start`. */
   folder?: readonly [variable: string, start: string]
 }

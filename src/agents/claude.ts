@@ -39,6 +39,7 @@ export const claude: AgentVendor = {
       '.claude.json': words('primaryApiKey oauthAccount customApiKeyResponses userID hasCompletedOnboarding'),
     },
     renews: ['.claude/.credentials.json'],
+    singleUse: true,
     folder: ['CLAUDE_CONFIG_DIR', '.claude'],
   },
   // https://code.claude.com/docs/en/env-vars

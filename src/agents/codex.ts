@@ -31,7 +31,7 @@ export const codex: AgentVendor = {
       }
     },
   },
-  home: { files: [], renews: ['.codex/auth.json'], folder: ['CODEX_HOME', '.codex'] },
+  home: { files: [], renews: ['.codex/auth.json'], singleUse: true, folder: ['CODEX_HOME', '.codex'] },
   // OPENAI_BASE_URL is not read (https://developers.openai.com/codex/config-reference).
   relay: {
     keys: ['CODEX_API_KEY', 'OPENAI_API_KEY'],

@@ -9,7 +9,7 @@ import { asObject, type Json, jsonObject } from '../engine/model/json.ts'
 import type { OtherUser } from '../isolation/other-user.ts'
 import { openScratch, temporaryVariables } from '../isolation/scratch.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
-import { readRegularFile, replaceFile } from '../system/files.ts'
+import { readRegularFile, readRegularFileSync, replaceFile } from '../system/files.ts'
 import { removeFolder } from '../system/orphans.ts'
 import type { HomeShare } from './agent.ts'
 
@@ -78,7 +78,10 @@ const KEYCHAIN = ['Library/Keychains', 'Library/Preferences/com.apple.security.p
 const MAX_FILES = 100
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** Reads the shared files before any session runs, so that what a session writes into the person's home reaches no other. */
+/**
+ * Reads the shared files before any session runs, so that what a session writes into the person's home reaches no other. Of a login
+ * that the vendor renews, each session gets the newest values: another lane, or the person, may have renewed it.
+ */
 export async function openHomes(options: HomesOptions): Promise<Homes> {
   const { env, as, shares } = options
   const folders = shares.flatMap(({ folder }) => (folder === undefined ? [] : [folder[0]]))
@@ -105,6 +108,7 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
   return {
     async open() {
       const path = await mkdtemp(join(tmpdir(), prefix))
+      for (const one of shared) takeRenewedLogin(one)
       await fillHome(path, own, shared, options.identity)
       const tmp = join(path, 'tmp')
       await mkdir(tmp)
@@ -118,6 +122,16 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
       }
     },
   }
+}
+
+/** A file with a login whose refresh token counts once, where a session would work by it; null where there is none. */
+export function findSingleUseLogin({ renews = [], singleUse, folder }: HomeShare, env: Environment) {
+  const home = env.HOME ?? ''
+  if (singleUse !== true || !isAbsolute(home)) return null
+  const files = renews.map((path) => resolveInHome(path, home, env, folder))
+  const hasRefreshToken = (file: string) =>
+    /"refresh\w*"\s*:\s*"[^"]/i.test(readRegularFileSync(file, MAX_BYTES)?.toString('utf8') ?? '')
+  return files.find(hasRefreshToken) ?? null
 }
 
 function toolsIn(home: string, env: Environment): Environment {
@@ -207,14 +221,25 @@ async function saveRenewedLogin(home: string, one: SharedFile): Promise<void> {
   if (!one.isRenewed) return
   const current = await readRegularFile(join(home, one.path))
   if (current === null || current.equals(one.bytes)) return
-  const [before, after] = [jsonObject(one.bytes.toString('utf8')), jsonObject(current.toString('utf8'))]
-  if (before === null || after === null || !hasSameShape(before, after)) return
+  if (!isRenewal(one.bytes, current)) return
   if ((await readFile(one.from).catch(() => null))?.equals(one.bytes) !== true) return
   const isWritten = await replaceFile(one.from, current, 0o600).then(
     () => true,
     () => false,
   )
   if (isWritten) one.bytes = current
+}
+
+/** The newest values of the person's own file; not where it has other keys now. */
+function takeRenewedLogin(one: SharedFile): void {
+  if (!one.isRenewed) return
+  const current = readRegularFileSync(one.from, MAX_BYTES)
+  if (current !== null && isRenewal(one.bytes, current)) one.bytes = current
+}
+
+function isRenewal(before: Buffer, after: Buffer): boolean {
+  const [left, right] = [jsonObject(before.toString('utf8')), jsonObject(after.toString('utf8'))]
+  return left !== null && right !== null && hasSameShape(left, right)
 }
 
 function hasSameShape(before: Json, after: Json): boolean {

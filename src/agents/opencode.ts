@@ -38,6 +38,7 @@ export const opencode: AgentVendor = {
       '.config/opencode/opencode.jsonc': ['provider', 'model', 'small_model'],
     },
     renews: ['.local/share/opencode/auth.json'],
+    singleUse: true,
   },
   // Of providers that no other agent here takes keys of; 80 characters, and 52.
   keyShapes: [

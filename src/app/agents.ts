@@ -8,7 +8,7 @@ import {
   missingProgram,
   type Unready,
 } from '../agents/agent-ready.ts'
-import { type Homes, openHomes } from '../agents/home.ts'
+import { findSingleUseLogin, type Homes, openHomes } from '../agents/home.ts'
 import { agentCaches, installAgent } from '../agents/install.ts'
 import type { PromptSources } from '../agents/prompts.ts'
 import { agentNames, findAgent, homeSharesFor, isModelKey } from '../agents/registry.ts'
@@ -201,6 +201,29 @@ export function missingAgents(settings: Settings, env: Environment): Mistake[] {
     const vendor = version !== null || name === 'custom' ? null : findAgent(name)
     const missing = vendor === null ? null : missingProgram(vendor, env.PATH ?? '')
     return vendor === null || missing === null ? [] : [notReady(vendor, path, missing)]
+  })
+}
+
+/**
+ * A warning for each agent that would work side by side with a login that one session at a time can renew. Empty where a key is
+ * set, or another user works, in a home that has no login.
+ */
+export function singleUseLoginWarnings(
+  settings: Settings,
+  env: Environment,
+): { found: string; fix: string }[] {
+  if (settings.maxParallel === 1 || settings.isolation !== 'same-user') return []
+  return chosenAgents(settings).flatMap(({ name }) => {
+    const { login = null, home = null } = findAgent(name) ?? {}
+    if (home === null) return []
+    const keys = login?.keys ?? []
+    const variables = [...keys, ...(login?.others ?? []), ...settings.agentEnv]
+    if (variables.some((one) => one !== home.folder?.[0] && (env[one] ?? '').trim() !== '')) return []
+    const file = findSingleUseLogin(home, env)
+    if (file === null) return []
+    const found = `${name} has the login in ${file}, which one session at a time can renew: others that try log each other out`
+    const named = keys.length === 0 ? 'give it a key in a variable' : `set ${keys.join(' or ')}`
+    return [{ found, fix: `${named}, or leave max-parallel out` }]
   })
 }
 

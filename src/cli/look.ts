@@ -1,4 +1,6 @@
 // `ralph status`, `next`, `validate` and `run --dry-run`: they print what they find and change nothing.
+
+import { singleUseLoginWarnings } from '../app/agents.ts'
 import { refuseAtWork } from '../app/at-work.ts'
 import { prdPathOf, withRequestedScope } from '../app/claim-feature.ts'
 import { readEarlierRuns } from '../app/earlier-runs.ts'
@@ -171,6 +173,8 @@ export async function validate(context: Context): Promise<CommandResult> {
     const other = await configDifference(local.workspace, local.settings, state)
     if (other !== null) warnings.push(other)
     if (read.ok) warnings.push(...warningsOf(state, read.settings))
+    for (const { found, fix } of singleUseLoginWarnings(local.settings, context.env))
+      warnings.push(`${found}; ${fix}`)
   }
   if (local !== null) {
     const { faultsInCi } = await import(/* webpackChunkName: "cli" */ '../setup/checks/diagnose.ts')

@@ -1,5 +1,6 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
+import { singleUseLoginWarnings } from '../app/agents.ts'
 import { AtWork, atWorkError, isAlive, refuseAtWork, refuseOtherRun } from '../app/at-work.ts'
 import { screenshotFolder } from '../app/browser-gate.ts'
 import { claim, FeatureHeld } from '../app/claim-feature.ts'
@@ -84,6 +85,7 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
   for (const note of (await templatesOf(start)).notes) live.warn(note)
   const other = await configDifference(local.workspace, settings, found)
   if (other !== null) live.warn(other)
+  for (const { found, fix } of singleUseLoginWarnings(settings, context.env)) live.warn(`${found}; ${fix}`)
   if (isDry) return await dryRun(context, local, found, limits)
   const merged = await findMerged(local, found, limits)
   if (merged !== null && context.flags.force !== true) {

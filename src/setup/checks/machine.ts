@@ -1,4 +1,5 @@
 // The machine: its git, how far agent and gates can be kept apart on it, and the browser.
+import { singleUseLoginWarnings } from '../../app/agents.ts'
 import { SAME_USER_WARNING } from '../../app/isolation.ts'
 import { laneMistakes } from '../../app/lane-work-trees.ts'
 import { findChrome } from '../../gates/browser/find.ts'
@@ -89,7 +90,10 @@ export function checkSideBySide(subject: Subject): CheckResult[] {
         'change isolation, or leave max-parallel out',
       ),
     ]
-  if (surface === 'action') return []
-  const wrong = toFaults(findLaneMistakes(subject))
-  return wrong.length > 0 ? wrong : [okResult(`${maxParallel} stories side by side`)]
+  const logins = singleUseLoginWarnings(subject.settings, subject.env).map(({ found, fix }) =>
+    warningResult(found, 'a key, which all sessions can use', fix),
+  )
+  if (surface === 'action') return logins
+  const found = [...toFaults(findLaneMistakes(subject)), ...logins]
+  return found.length > 0 ? found : [okResult(`${maxParallel} stories side by side`)]
 }

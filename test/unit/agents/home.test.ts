@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { openHomes } from '../../../src/agents/home.ts'
+import { type Homes, openHomes } from '../../../src/agents/home.ts'
 import { findAgent, homeSharesFor } from '../../../src/agents/registry.ts'
 import type { Environment } from '../../../src/isolation/untrusted-env.ts'
 
@@ -109,9 +109,28 @@ test('tokens that the vendor renewed come back, with other values of the same fi
     await during(text)
   assert.equal(readFileSync(file, 'utf8'), '{"tokens":{"access":"2","refresh":"2"}}')
   // The person logged in again meanwhile.
+  await using session = await homes.open()
   writeFileSync(file, '{"tokens":{"access":"9","refresh":"9"}}')
-  await during('{"tokens":{"access":"4","refresh":"4"}}')
+  writeFileSync(join(homeOf(session), '.codex/auth.json'), '{"tokens":{"access":"4","refresh":"4"}}')
+  await session[Symbol.asyncDispose]()
   assert.equal(readFileSync(file, 'utf8'), '{"tokens":{"access":"9","refresh":"9"}}')
+})
+
+test('a session has the tokens that another lane renewed, and nothing else of a file that is another one now', async () => {
+  const file = put('.codex/auth.json', '{"tokens":{"access":"1","refresh":"1"}}')
+  const [first, second] = [await homesOf('codex'), await homesOf('codex', {}, 'another lane')]
+  const during = async (homes: Homes, text?: string) => {
+    await using session = await homes.open()
+    const copy = join(homeOf(session), '.codex/auth.json')
+    const before = readFileSync(copy, 'utf8')
+    if (text !== undefined) writeFileSync(copy, text)
+    return before
+  }
+  await during(first, '{"tokens":{"access":"2","refresh":"2"}}')
+  assert.match(await during(second, '{"tokens":{"access":"3","refresh":"3"}}'), /"2"/)
+  assert.match(await during(first), /"3"/)
+  writeFileSync(file, '{"tokens":{"access":"4","refresh":"4"},"base_url":"http://evil"}')
+  assert.match(await during(first), /"3"/)
 })
 
 test('a login elsewhere is found, and no variable leads a session there', async () => {

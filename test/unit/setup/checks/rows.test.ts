@@ -12,7 +12,12 @@ import { checkLimits } from '../../../../src/setup/checks/check-limits.ts'
 import { checkConfiguration } from '../../../../src/setup/checks/check-repository.ts'
 import { CHECKS, type Check } from '../../../../src/setup/checks/check-table.ts'
 import { diagnose } from '../../../../src/setup/checks/diagnose.ts'
-import { checkBrowser, checkIsolation, gitResult } from '../../../../src/setup/checks/machine.ts'
+import {
+  checkBrowser,
+  checkIsolation,
+  checkSideBySide,
+  gitResult,
+} from '../../../../src/setup/checks/machine.ts'
 import { type CheckResult, NotCheckedError } from '../../../../src/setup/checks/subject.ts'
 import { checkTrust } from '../../../../src/setup/checks/trust.ts'
 import { checkPermissions, checkWorkflow } from '../../../../src/setup/checks/workflow.ts'
@@ -379,6 +384,44 @@ test('a release is newer by its numbers', () => {
 test('a file that does not start Ralph, or is no workflow, is none', () => {
   for (const text of ['', '[]', 'jobs: 4', 'jobs: { a: { steps: [{ uses: ralph/actions@v1 }] } }', ': : :'])
     assert.equal(readWorkflow('x.yml', text, ACTION), null, text)
+})
+
+test('side by side: a login that one session at a time can renew is warned of, a key is not', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'ralph-doctor-'))
+  const look = (env = {}, flags = {}) =>
+    checkSideBySide(
+      subjectOf({
+        settings: settings({ maxParallel: '2', ...flags }),
+        env: { HOME: home, ...env },
+        checkout: [],
+      }),
+    ).map(({ state, found, fix }) => `${state}: ${found} -> ${fix}`)
+  try {
+    const fine = ['ok: 2 stories side by side -> ']
+    assert.deepEqual(look(), fine)
+    await mkdir(join(home, '.claude'))
+    const file = join(home, '.claude', '.credentials.json')
+    await writeFile(file, '{"claudeAiOauth":{"accessToken":"a","refreshToken":"secret"}}')
+    const [first = '', ...others] = look()
+    assert.ok(
+      first.startsWith(`warning: claude has the login in ${file}, which one session at a time can renew`),
+    )
+    assert.match(first, / -> set ANTHROPIC_API_KEY or .*, or leave max-parallel out$/)
+    assert.ok(!first.includes('secret'))
+    assert.deepEqual(others, [])
+    assert.deepEqual(look({ CLAUDE_CODE_OAUTH_TOKEN: 'x' }), fine)
+    assert.deepEqual(look({}, { agent: 'gemini' }), fine)
+    await mkdir(join(home, 'moved'))
+    await writeFile(
+      join(home, 'moved', 'auth.json'),
+      '{"OPENAI_API_KEY":null,"tokens":{"refresh_token":"r"}}',
+    )
+    assert.match(look({ CODEX_HOME: join(home, 'moved') }, { agent: 'codex' })[0] ?? '', /^warning: codex /)
+    await writeFile(join(home, 'moved', 'auth.json'), '{"OPENAI_API_KEY":"k","tokens":{"refresh_token":""}}')
+    assert.deepEqual(look({ CODEX_HOME: join(home, 'moved') }, { agent: 'codex' }), fine)
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
 })
 
 test('a login on the machine counts', async () => {
