@@ -1,16 +1,20 @@
-// docs/security.md: its first table says of every threat what the reader has to know, and names tests that exist.
+// docs/security.md: it names every request that changes something on GitHub. Of every threat it says what the reader has to know, and
+// names tests that exist.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { ROOT } from '../../e2e/site.ts'
 
 const text = await readFile(join(ROOT, 'docs', 'security.md'), 'utf8')
-const [head = '', line = '', ...rows] = text
-  .slice(0, text.indexOf('## What a hostile agent tried'))
-  .split('\n')
-  .filter((it) => it.startsWith('|'))
+const tableOf = (title: string): string[] => {
+  const [, section = ''] = text.split(`\n## ${title}\n`)
+  const [body = ''] = section.split('\n## ')
+  return body.split('\n').filter((it) => it.startsWith('|'))
+}
+const [head = '', line = '', ...rows] = tableOf('Threats, and what stops them')
+const requests = tableOf('What the token is used for').slice(2)
 const cellsOf = (row: string): string[] =>
   row
     .split('|')
@@ -39,4 +43,30 @@ test('the tests and the files of the source that it names exist', () => {
       assert.ok(existsSync(join(ROOT, 'src', name)), name)
     }
   }
+})
+
+test('every request by which Ralph changes something on GitHub is named, and where it is made', async () => {
+  const made = new Map<string, string>()
+  for await (const path of glob('src/**/*.ts', { cwd: ROOT })) {
+    const source = await readFile(join(ROOT, path), 'utf8')
+    const calls = [...source.matchAll(/\bapi\s*\.rest\s*\.(\w+)\s*\.(\w+)/g)]
+      .filter(([, , method = '']) => !/^(?:get|list)/.test(method))
+      .map(([, room, method]) => `${room}.${method}`)
+    const mutations = [...source.matchAll(/\bmutation \([^{`]*\{\s*(\w+)/g)].map(([, name = '']) => name)
+    const routes = [
+      ...source.matchAll(/'(?:POST|PUT|PATCH|DELETE) \/repos\/\{owner\}\/\{repo\}\/actions\/([^']*)'/g),
+    ]
+    for (const request of [...calls, ...mutations, ...routes.map(([, route = '']) => route)])
+      made.set(request, path.slice('src/'.length))
+  }
+  const named = new Map<string, string>()
+  for (const row of requests) {
+    const [, names = '', , where = ''] = cellsOf(row)
+    for (const [, name = ''] of names.matchAll(/`([^`]+)`/g)) named.set(name, where)
+    for (const [, path = ''] of where.matchAll(/`([^`]+)`/g))
+      assert.ok(existsSync(join(ROOT, 'src', path)), path)
+  }
+  assert.ok(named.delete('git push'))
+  assert.deepEqual([...named.keys()].sort(), [...made.keys()].sort())
+  for (const [name, path] of made) assert.ok(named.get(name)?.includes(`\`${path}\``), `${name}: ${path}`)
 })
