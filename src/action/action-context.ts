@@ -103,21 +103,21 @@ export async function settingsOfBase<Tree extends { read(path: string): Promise<
   treeOf: (branch: string) => Promise<Tree>,
 ): Promise<{ branch: string; tree: Tree; settings: Settings; notes: string[] }> {
   const { defaultBranch } = context.place
-  const given = context.inputs['base-branch']?.trim() ?? ''
-  const first = given === '' ? defaultBranch : given
+  const baseInput = context.inputs['base-branch']?.trim() ?? ''
+  const first = baseInput === '' ? defaultBranch : baseInput
   const tree = await treeOf(first)
-  const read = await actionSettings(context, tree.read, {})
-  const named = given === '' ? read.settings.baseBranch : null
-  if (named === null || named === first) return { ...read, branch: first, tree }
+  const result = await actionSettings(context, tree.read, {})
+  const named = baseInput === '' ? result.settings.baseBranch : null
+  if (named === null || named === first) return { ...result, branch: first, tree }
   const base = await treeOf(named)
   const { settings, notes } = await actionSettings(context, base.read, {})
   const other = settings.baseBranch
-  const unheard = `the configuration on ${named} names the base ${other}: not heard, the one on ${defaultBranch} counts`
+  const ignoredNote = `the configuration on ${named} names the base ${other}, which is ignored: the one on ${defaultBranch} counts`
   return {
     branch: named,
     tree: base,
     settings: { ...settings, baseBranch: named },
-    notes: other === null || other === named ? notes : [...notes, unheard],
+    notes: other === null || other === named ? notes : [...notes, ignoredNote],
   }
 }
 

@@ -24,10 +24,10 @@ const HANDED_ENV = 'RALPH_HANDED_ENV'
  * Node, a full disk): then the environment stays visible.
  */
 function hideEnvironment(): string | null {
-  const handed = process.env[HANDED_ENV]
-  if (handed !== undefined) {
-    const env: Record<string, string> = JSON.parse(readFileSync(handed, 'utf8'))
-    rmSync(handed)
+  const handedFile = process.env[HANDED_ENV]
+  if (handedFile !== undefined) {
+    const env: Record<string, string> = JSON.parse(readFileSync(handedFile, 'utf8'))
+    rmSync(handedFile)
     delete process.env[HANDED_ENV]
     // Variables that a running process sets do not show in /proc.
     Object.assign(process.env, env)
@@ -35,14 +35,14 @@ function hideEnvironment(): string | null {
   }
   // Other events and commands start no untrusted program.
   const { GITHUB_EVENT_NAME, INPUT_COMMAND = '' } = process.env
-  const isLook = ['doctor', 'verify'].includes(INPUT_COMMAND.trim())
-  if (GITHUB_EVENT_NAME !== 'workflow_dispatch' && !isLook) return null
+  const runsUntrusted = ['doctor', 'verify'].includes(INPUT_COMMAND.trim())
+  if (GITHUB_EVENT_NAME !== 'workflow_dispatch' && !runsUntrusted) return null
   const [program, script] = process.argv
   if (process.execve === undefined || program === undefined || script === undefined)
     return `node ${process.version} cannot start itself anew`
   const file = join(process.env.RUNNER_TEMP ?? tmpdir(), `ralph-${randomUUID()}`)
   try {
-    // Should this process die before the file is read, the runner empties the folder with the job.
+    // The runner empties this folder at the end of the job, also where this process dies before the file is read.
     writeFileSync(file, JSON.stringify(process.env), { mode: 0o600, flag: 'wx' })
     process.execve(program, [program, ...process.execArgv, script], { ...visibleEnv(), [HANDED_ENV]: file })
     return 'the program was not started'
@@ -80,13 +80,13 @@ function eventFile(): { payload: unknown; mistake: Mistake | null } {
 }
 
 /** Why this job has nothing to do, as far as its event says; null where it may have work. */
-function notForRalph(payload: unknown): string | null {
+function reasonToSkip(payload: unknown): string | null {
   const { GITHUB_EVENT_NAME = '', INPUT_COMMAND = '' } = process.env
   if (INPUT_COMMAND.trim() === 'resume-lost') return null
   const event = readEvent(GITHUB_EVENT_NAME, payload)
   if (event.kind === 'foreign') return `the event ${event.name} is none of Ralph's`
-  const isSaid = event.kind !== 'comment' || parseSlash(event.comment.body, []).kind !== 'none'
-  return isSaid ? null : 'the comment is not for Ralph'
+  const isForRalph = event.kind !== 'comment' || parseSlash(event.comment.body, []).kind !== 'none'
+  return isForRalph ? null : 'the comment is not for Ralph'
 }
 
 /** Starts the action. `loadJob` loads what works on a feature. */
@@ -94,9 +94,9 @@ export async function bootstrap(loadJob: () => Promise<{ startJob: typeof startJ
   // First: in the process that was started anew, the path of the event is in the file, too.
   const visible = hideEnvironment()
   const { payload, mistake } = eventFile()
-  const nothing = mistake === null ? notForRalph(payload) : null
-  if (nothing === null) await (await loadJob()).startJob(visible, mistake)
-  else process.stdout.write(`::notice::${nothing}\n`)
+  const skipped = mistake === null ? reasonToSkip(payload) : null
+  if (skipped === null) await (await loadJob()).startJob(visible, mistake)
+  else process.stdout.write(`::notice::${skipped}\n`)
   // Sockets that octokit keeps open must not keep the job running.
   await exitAfterFlush()
 }

@@ -15,7 +15,7 @@ import { peekStates } from './peek.ts'
 /** Ends the processes and releases the lease of a killed main step. Gives what was done, in one line. */
 export async function releaseJob(folder: string): Promise<string> {
   const mark = core.getState('mark')
-  let ended = mark === '' ? 0 : await endOrphansOfRun(mark)
+  let endedCount = mark === '' ? 0 : await endOrphansOfRun(mark)
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)
   // The other user can write the tree: its processes end before anything else runs there.
@@ -24,12 +24,12 @@ export async function releaseJob(folder: string): Promise<string> {
     const clone = await openClone(context.workspace, context.env)
     const options = { ...otherUserOptions({ env: context.env, clone, say: core.notice }), before: modes }
     // The lease is released whatever becomes of the work tree.
-    ended += await endOtherUser(options).catch((error: unknown) => {
+    endedCount += await endOtherUser(options).catch((error: unknown) => {
       warn(`the other user could not be ended: ${messageOf(error)}`)
       return 0
     })
   }
-  if (folder === '') return `nothing is held (${ended} processes ended)`
+  if (folder === '') return `nothing is held (${endedCount} processes ended)`
   const token = tokenOf(context)
   const settings = await inputSettings(context)
   const stateNamespace = core.getState('namespace') || settings.stateNamespace
@@ -45,16 +45,16 @@ export async function releaseJob(folder: string): Promise<string> {
   const found = await workspace.store.load(folder.replace(/^\.ralph\//, ''))
   const lease = found?.state.lease ?? null
   const isHeld = lease?.nonce === core.getState('nonce') && lease.runId === context.run.id
-  const ours = isHeld || (lease?.runId === context.run.id && lease.runAttempt === context.run.attempt)
-  if (found === null) return `nothing is held (${ended} processes ended)`
+  const isOurs = isHeld || (lease?.runId === context.run.id && lease.runAttempt === context.run.attempt)
+  if (found === null) return `nothing is held (${endedCount} processes ended)`
   // Another job works already, and the checks are its own.
-  if (!ours && lease !== null) return `no lease is held (${ended} processes ended)`
+  if (!isOurs && lease !== null) return `no lease is held (${endedCount} processes ended)`
   let { github } = found.state
   if (found.state.published !== null) {
     const checks = new Checks(connect(context.place, token, warn), settings.reportAs, found.state.feature)
     github = { ...github, unclosed: await checks.closeRemaining(found.state) }
   }
-  if (!ours) return `no lease is held (${ended} processes ended)`
+  if (!isOurs) return `no lease is held (${endedCount} processes ended)`
   // The attempt stays open: the next job gives it back uncharged. A chain that was not stopped by a person is resumed.
   const wasStopped = core.getState('stopped') === 'true'
   const state = withLostUsage(workspace.git, found.state)
@@ -64,7 +64,7 @@ export async function releaseJob(folder: string): Promise<string> {
   const control = { ...before, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id }
   const closed = { ...job, ready: { ...job.ready, opened: false } }
   await workspace.store.save({ ...state, github, lease: null, control, job: closed })
-  return `the lease was released (${ended} processes ended)`
+  return `the lease was released (${endedCount} processes ended)`
 }
 
 /** Ends checks that are still open after a job has ended, because its last report failed. Gives what was done, in one line. */
@@ -75,9 +75,9 @@ export async function endChecks(folder: string): Promise<string> {
   const states = await peekStates(context, core.getState('namespace') || settings.stateNamespace)
   const state = states.get(folder.replace(/^\.ralph\//, '')) ?? null
   if (state === null || state.lease !== null) return 'another job gives the report'
-  const ours = connect(context.place, tokenOf(context), warn)
-  const left = await new Checks(ours, settings.reportAs, state.feature).closeRemaining(state)
-  return left.length === 0
+  const github = connect(context.place, tokenOf(context), warn)
+  const remaining = await new Checks(github, settings.reportAs, state.feature).closeRemaining(state)
+  return remaining.length === 0
     ? 'the checks are ended'
     : 'checks are still open: resume-lost or the next job ends them'
 }

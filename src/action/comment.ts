@@ -46,7 +46,7 @@ export async function answerComment(context: ActionContext, event: EventOf<'comm
   if (!isPerson(comment)) return 'commands count from people only'
   const place = placeOf(context)
   const { github, conversation } = place
-  // Checked first, so that a stranger's comment costs one request only, and on a pull request of ours a reaction.
+  // The permission is checked first: a stranger's comment costs one request, and on a pull request of Ralph's a reaction.
   if (!(await conversation.mayWrite(comment.login))) {
     if (event.marked) await conversation.react(comment.id, 'confused')
     return `${comment.login} has no write permission`
@@ -54,19 +54,19 @@ export async function answerComment(context: ActionContext, event: EventOf<'comm
   if (!event.onPull) return answerOnIssue(place, event)
   const { api, at } = github
   const { data: pull } = await api.rest.pulls.get({ ...at, pull_number: issue })
-  const ours = pull.head.repo?.full_name === `${at.owner}/${at.repo}`
+  const isOurs = pull.head.repo?.full_name === `${at.owner}/${at.repo}`
   const { branchPrefix: prefix, stateNamespace } = await readNamesByApi(context, github)
-  const states = ours ? [...(await peekStates(context, stateNamespace))] : []
-  const isMeant = ([folder, { branch }]: [string, State]) =>
+  const states = isOurs ? [...(await peekStates(context, stateNamespace))] : []
+  const isOfBranch = ([folder, { branch }]: [string, State]) =>
     branch === pull.head.ref && featureOfFolder(folder) !== null
-  const state = states.findLast(isMeant)?.[1] ?? null
-  if (!ours || (state === null && !pull.head.ref.startsWith(prefix)))
+  const state = states.findLast(isOfBranch)?.[1] ?? null
+  if (!isOurs || (state === null && !pull.head.ref.startsWith(prefix)))
     return "the pull request is none of Ralph's"
-  const own = state?.github.pull ?? issue
-  if (own !== issue) {
+  const pullOfRun = state?.github.pull ?? issue
+  if (pullOfRun !== issue) {
     await conversation.react(comment.id, 'confused')
-    await conversation.reply(issue, comment.id, wrongPullReply(own))
-    return `the commands of this run are read in #${own}`
+    await conversation.reply(issue, comment.id, wrongPullReply(pullOfRun))
+    return `the commands of this run are read in #${pullOfRun}`
   }
   return answerOnPull(place, event, state)
 }
@@ -78,7 +78,7 @@ async function answerOnPull(
 ): Promise<string> {
   const { github, conversation } = place
   const { api, at } = github
-  const replied = async (body: string, line: string) => {
+  const replyAndReact = async (body: string, line: string) => {
     await conversation.reply(issue, comment.id, body)
     await conversation.react(comment.id, 'rocket')
     return line
@@ -88,34 +88,34 @@ async function answerOnPull(
     case 'none':
       return 'the comment is not for Ralph'
     case 'help':
-      return replied(helpReply(), 'answered with the list of commands')
+      return replyAndReact(helpReply(), 'answered with the list of commands')
     case 'mistake':
       if (state !== null && isHeld(state)) return 'the working job answers'
       await conversation.react(comment.id, 'confused')
       await conversation.reply(issue, comment.id, unchangedReply(parsed.problem, parsed.fix))
       return parsed.problem
     case 'status':
-      if (state === null) return replied(noRunReply(), 'answered with how it stands')
+      if (state === null) return replyAndReact(noRunReply(), 'answered with how it stands')
       await replyStatus(place, issue, state)
       await conversation.react(comment.id, 'rocket')
       return 'answered with how it stands'
     case 'why':
     case 'diff': {
       const body = state === null ? noRunReply() : await explainReply(place, state, parsed)
-      return replied(body, `answered with the ${parsed.kind} of ${parsed.story ?? 'the run'}`)
+      return replyAndReact(body, `answered with the ${parsed.kind} of ${parsed.story ?? 'the run'}`)
     }
     case 'command': {
       await conversation.react(comment.id, 'eyes')
       if (state === null) return 'there is no run of this feature yet: start it with Run workflow'
-      const lives = await isHolderAlive(github, state)
-      if (lives && parsed.command.kind !== 'stop') return HEARD_BY_JOB
-      if (lives && state.lease?.runId != null) {
+      const isAlive = await isHolderAlive(github, state)
+      if (isAlive && parsed.command.kind !== 'stop') return HEARD_BY_JOB
+      if (isAlive && state.lease?.runId != null) {
         await api.rest.actions
           .cancelWorkflowRun({ ...at, run_id: state.lease.runId })
           .catch((error: unknown) => core.warning(githubMessage(error)))
       }
       // A job that is being stopped may or may not raise the generation before it ends. Only a kick-off, without a generation, fits both.
-      const generation = lives ? null : state.generation
+      const generation = isAlive ? null : state.generation
       const { line, until } = await dispatchJob(place, { feature: state.feature, generation })
       const isOver = ['pause', 'stop'].includes(parsed.command.kind)
       if (until !== null) await conversation.reply(issue, comment.id, rateLimitReply(until, isOver))
@@ -135,10 +135,10 @@ async function explainReply(
   const { redact } = redactorFor(secretsIn(context.env))
   if (kind === 'why') return redact(whyReply(whyOf(mapTexts(state, redact), story, 'comment')))
   const { base, branch } = state
-  const whole = compareUrl(github.place, base.branch, branch)
+  const branchUrl = compareUrl(github.place, base.branch, branch)
   const isKept = story !== null && state.kept[story] !== undefined
   const commits = story === null || isKept ? [] : await commitsOf(github, state, story)
-  return redact(diffReply({ storyId: story, commits, compareUrl: whole, isKept }))
+  return redact(diffReply({ storyId: story, commits, compareUrl: branchUrl, isKept }))
 }
 
 /** The story's commits among the branch's newest hundred, the oldest first. Only its last one where GitHub lists none. */
@@ -211,8 +211,8 @@ async function planIssue(place: Place, issue: number): Promise<string> {
  */
 export async function answerButton(context: ActionContext, event: EventOf<'button'>): Promise<string> {
   const { identifier, externalId, sender } = event
-  const asked = parseExternalId(externalId)
-  if (asked === null || (identifier !== 'retry' && identifier !== 'skip'))
+  const check = parseExternalId(externalId)
+  if (check === null || (identifier !== 'retry' && identifier !== 'skip'))
     return "the button is none of Ralph's"
   if (sender.type !== 'User') return 'buttons count from people only'
   const place = placeOf(context)
@@ -220,9 +220,9 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   if (!(await conversation.mayWrite(sender.login))) return `${sender.login} has no write permission`
   const { stateNamespace } = await readNamesByApi(context, github)
   const states = [...(await peekStates(context, stateNamespace))]
-  const state = states.findLast(([folder]) => featureOfFolder(folder) === asked.feature)?.[1]
+  const state = states.findLast(([folder]) => featureOfFolder(folder) === check.feature)?.[1]
   const pull = state?.github.pull ?? null
-  const story = state?.prd.userStories.find(({ id }) => id === asked.storyId)
+  const story = state?.prd.userStories.find(({ id }) => id === check.storyId)
   if (state === undefined || pull === null || story === undefined)
     return 'there is no such story in a run with a pull request'
   await conversation.postComment(pull, pressedComment(sender.login, identifier, story.id))
@@ -233,13 +233,16 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
 }
 
 /** Starts a job. `line`: what was done; `until`: where GitHub's rate limit refuses the job, until when (epoch ms). */
-async function dispatchJob({ context, github }: Place, what: { feature: string; generation: number | null }) {
+async function dispatchJob(
+  { context, github }: Place,
+  target: { feature: string; generation: number | null },
+) {
   await ensureWorkflow(context, github)
-  const next = await dispatchRun(github, context.workflow, what)
-  if (next.kind === 'dispatched')
-    return { line: `dispatched${next.runId === null ? '' : ` run ${next.runId}`}`, until: null }
-  const until = new Date(next.until).toISOString()
-  return { line: `GitHub's rate limit refuses a job until ${until}`, until: next.until }
+  const result = await dispatchRun(github, context.workflow, target)
+  if (result.kind === 'dispatched')
+    return { line: `dispatched${result.runId === null ? '' : ` run ${result.runId}`}`, until: null }
+  const until = new Date(result.until).toISOString()
+  return { line: `GitHub's rate limit refuses a job until ${until}`, until: result.until }
 }
 
 /** Whether the feature's lease has not run out. */

@@ -27,10 +27,14 @@ import {
 } from './open.ts'
 import { type Log, type ReadOnlyResult, saveForPost, setOutputs, writeSummary } from './runner.ts'
 
-export async function doctor(given: ActionContext, log: Log, signal: AbortSignal): Promise<ReadOnlyResult> {
-  const token = tokenOf(given)
-  return withCredentialsHidden(given, async (secrets) => {
-    const opened = await open(given, token, secrets)
+export async function doctor(
+  jobContext: ActionContext,
+  log: Log,
+  signal: AbortSignal,
+): Promise<ReadOnlyResult> {
+  const token = tokenOf(jobContext)
+  return withCredentialsHidden(jobContext, async (secrets) => {
+    const opened = await open(jobContext, token, secrets)
     const { context, settings, checkout } = opened
     try {
       refuseFeatureRef(context, settings.branchPrefix)
@@ -63,18 +67,18 @@ type Opened = Pick<Subject, 'settings' | 'mistakes' | 'notes' | 'checkout'> & { 
  * Opens the checkout and reads the settings, as far as that works. Inputs that the step lacks are taken from the job in the workflow
  * that works, so that a job for doctor need not repeat them.
  */
-async function open(given: ActionContext, token: string, secrets: readonly string[]): Promise<Opened> {
-  const inputs = await inputSettings(given)
-  const nothing = { context: given, settings: inputs, mistakes: [], notes: [] }
-  const early = await orUserError(() => openJobWorkspace(given, inputs, token, secrets))
-  if ('mistakes' in early) return { ...nothing, checkout: early.mistakes }
+async function open(jobContext: ActionContext, token: string, secrets: readonly string[]): Promise<Opened> {
+  const inputs = await inputSettings(jobContext)
+  const unread = { context: jobContext, settings: inputs, mistakes: [], notes: [] }
+  const firstWorkspace = await orUserError(() => openJobWorkspace(jobContext, inputs, token, secrets))
+  if ('mistakes' in firstWorkspace) return { ...unread, checkout: firstWorkspace.mistakes }
   try {
-    const { defaultBranch: name } = given.place
-    const sha = await early.store.head(name)
-    if (sha === null) return { ...nothing, checkout: [noBranchError(name)] }
-    await early.store.fetch([sha], 'tip')
-    const ci = await findCi(early, sha, given.env, actionOf(given))
-    const context = { ...given, inputs: { ...ci?.job.inputs, ...nonEmpty(given.inputs) } }
+    const { defaultBranch: name } = jobContext.place
+    const sha = await firstWorkspace.store.head(name)
+    if (sha === null) return { ...unread, checkout: [noBranchError(name)] }
+    await firstWorkspace.store.fetch([sha], 'tip')
+    const ci = await findCi(firstWorkspace, sha, jobContext.env, actionOf(jobContext))
+    const context = { ...jobContext, inputs: { ...ci?.job.inputs, ...nonEmpty(jobContext.inputs) } }
     const read = await orUserError(() => trustedSettings(context, token))
     const isRead = !('mistakes' in read)
     const settings = isRead ? read.settings : await inputSettings(context)
@@ -85,7 +89,7 @@ async function open(given: ActionContext, token: string, secrets: readonly strin
     const [mistakes, notes] = isRead ? [[], read.notes] : [read.mistakes, []]
     return { context, settings, mistakes, notes, checkout }
   } finally {
-    early[Symbol.dispose]()
+    firstWorkspace[Symbol.dispose]()
   }
 }
 
@@ -109,7 +113,7 @@ async function examineJob(
   const mark = newMark()
   const feature = settings.feature ?? (event.kind === 'dispatch' ? event.feature : null)
   saveForPost({ mark, git: gitProgram(env.PATH) })
-  const given = {
+  const subject = {
     ...{
       ...found,
       features: await loadFeatures(checkout, settings, feature),
@@ -127,7 +131,7 @@ async function examineJob(
     begins: (what: string) => log.screen.write(`looking at ${what}\n`),
   }
   const opened = (as: Isolation) => saveForPost({ otherUser: as.gates.before })
-  const known = redactorFor(secretsIn(env)).redact
-  const redact = 'workspace' in checkout ? checkout.workspace.redactor.redact : known
-  return diagnoseIsolated(given, { say: core.notice, opened, mark }, redact)
+  const redactEnvironment = redactorFor(secretsIn(env)).redact
+  const redact = 'workspace' in checkout ? checkout.workspace.redactor.redact : redactEnvironment
+  return diagnoseIsolated(subject, { say: core.notice, opened, mark }, redact)
 }

@@ -98,6 +98,6 @@ function number(value: unknown): number {
 
 function strings(values: Json): Record<string, string> {
   const isPlain = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
-  const plain = Object.entries(values).filter(([, value]) => isPlain(value))
-  return Object.fromEntries(plain.map(([key, value]) => [key, String(value)]))
+  const scalars = Object.entries(values).filter(([, value]) => isPlain(value))
+  return Object.fromEntries(scalars.map(([key, value]) => [key, String(value)]))
 }

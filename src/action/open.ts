@@ -62,12 +62,12 @@ export function openJobWorkspace(
   settings: Settings,
   token: string,
   secrets: readonly string[] = [],
-  look?: InitialRefs,
+  refs?: InitialRefs,
 ): Promise<Workspace> {
   return openWorkspace({
     settings,
     secrets,
-    ...(look === undefined ? {} : { look }),
+    ...(refs === undefined ? {} : { look: refs }),
     env: context.env,
     directory: context.workspace,
     remote: remoteOf(context.place, token),
@@ -80,9 +80,9 @@ export function openJobWorkspace(
 /** The settings from trusted sources: the inputs, and the configuration file of the base branch, now or `at` a commit. */
 export async function trustedSettings(context: ActionContext, token: string, at: string | null = null) {
   const inputs = await inputSettings(context)
-  const look = firstLook(context, inputs)
-  using early = await openJobWorkspace(context, inputs, token, [], look)
-  const { store, repository } = early
+  const refs = initialRefs(context, inputs)
+  using firstWorkspace = await openJobWorkspace(context, inputs, token, [], refs)
+  const { store, repository } = firstWorkspace
   const treeOf = async (branch: string) => {
     const sha = at ?? (await store.head(branch))
     if (sha === null) throw noBaseError(context, branch)
@@ -92,11 +92,11 @@ export async function trustedSettings(context: ActionContext, token: string, at:
   const { branch, tree, settings, notes } = await settingsOfBase(context, treeOf)
   useWorkflow(context, settings)
   const { defaultBranch } = context.place
-  return { settings, notes, base: { branch, sha: tree.sha, defaultBranch }, look }
+  return { settings, notes, base: { branch, sha: tree.sha, defaultBranch }, look: refs }
 }
 
 /** One request for the base, the states and the features' branches, by the names that the inputs give. */
-function firstLook(
+function initialRefs(
   { inputs, place }: ActionContext,
   { branchPrefix, stateNamespace }: Settings,
 ): InitialRefs {
@@ -139,7 +139,7 @@ export async function openJob(
   return { workspace: await openJobWorkspace(context, settings, token, secrets, look), settings, base }
 }
 
-/** What the preflight checks get of a job that continues from a commit. `state`: that of its feature. */
+/** The facts about a job that continues from `commit`, for preflight checks. `state`: that of its feature. */
 export function checkInputs(
   { env, workspace: directory }: ActionContext,
   { workspace, settings, base }: Pick<Job, 'workspace' | 'settings'> & Pick<OpenCheckout, 'base'>,

@@ -11,7 +11,7 @@ async function cleanUp(loadCleanup: LoadCleanup): Promise<void> {
   const isFinished = core.getState('finished') === 'true'
   // Commands that only read take no feature, but may have left processes.
   const isOpen = ['folder', 'otherUser', 'mark'].some((name) => core.getState(name) !== '')
-  if (!isOpen || (isFinished && core.getState('untold') !== 'true')) return
+  if (!isOpen || (isFinished && core.getState('unreported') !== 'true')) return
   const { endChecks, releaseJob } = await loadCleanup()
   core.notice(await (isFinished ? endChecks(folder) : releaseJob(folder)))
 }

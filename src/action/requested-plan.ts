@@ -24,9 +24,10 @@ import { busyReply, questionsStart, unplannedReply } from '../report/replies.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 
-/** The most comments of an issue that a plan is made from, the newest, and the most pages of a hundred that are read for them. */
-const MOST_COMMENTS = 20
-const MOST_PAGES = 3
+/** A plan is made from so many of an issue's comments: the newest. */
+const MAX_COMMENTS = 20
+/** So many pages of an issue's comments are read, a hundred comments each. */
+const MAX_PAGES = 3
 /** Members of the repository: comments of others come into no prompt. */
 const MEMBERS = ['OWNER', 'MEMBER', 'COLLABORATOR']
 
@@ -42,18 +43,23 @@ type Kickoff = {
 export async function findPlanRequest(
   github: GitHub,
   { store, objects }: Workspace,
-  wish: Kickoff,
+  kickoff: Kickoff,
 ): Promise<PlanRequest | null> {
-  const { feature, issue, isPlan, base, today, settings } = wish
+  const { feature, issue, isPlan, base, today, settings } = kickoff
   if (issue !== null) {
-    const known = await findPlannedState(store, issue.number)
+    const planned = await findPlannedState(store, issue.number)
     const gates = settings.gates.map(({ name }) => name)
-    const words = await readIssueText(github, issue, settings.approve)
-    const asked = requestFromIssue(words, { known: known?.feature ?? null, today, gates, asks: settings.ask })
-    const interview = known?.plan?.interview
+    const issueText = await readIssueText(github, issue, settings.approve)
+    const request = requestFromIssue(issueText, {
+      known: planned?.feature ?? null,
+      today,
+      gates,
+      asks: settings.ask,
+    })
+    const interview = planned?.plan?.interview
     const askedAt = openQuestions(interview) === null ? null : (interview?.askedAt ?? null)
-    if (known === null || askedAt === null) return asked
-    return { ...asked, answers: await readAnswers(github, issue, known.feature, askedAt) }
+    if (planned === null || askedAt === null) return request
+    return { ...request, answers: await readAnswers(github, issue, planned.feature, askedAt) }
   }
   // A feature may have the name "issues", without a colon.
   const query = feature?.startsWith('issues:') === true ? issueQuery(feature, 'feature') : null
@@ -62,11 +68,11 @@ export async function findPlanRequest(
   const fix = 'name the feature, such as feature: auth, or the issue that asks for it, such as feature: "#12"'
   if (feature === null) throw mistake('none', 'what the plan is called', fix)
   const files = await readDocumentFiles({ objects, commit: base }, null)
-  const { notes, ...asked } = await requestFromDocuments(files, feature, today)
+  const { notes, ...request } = await requestFromDocuments(files, feature, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
-  if (settings.ask && asked.plan.phase === 'wanted')
+  if (settings.ask && request.plan.phase === 'wanted')
     core.notice('ask: questions are asked on an issue, and there is none: it is planned without')
-  return asked
+  return request
 }
 
 /**
@@ -80,8 +86,8 @@ async function requestFromQuery(
   { settings, today }: Pick<Kickoff, 'settings' | 'today'>,
 ): Promise<PlanRequest> {
   const { text, title, authors } = await readIssues(github, query)
-  const words = title ?? query.label ?? ''
-  const path = `issues of ${oneLine(words, 60)}`
+  const groupName = title ?? query.label ?? ''
+  const path = `issues of ${oneLine(groupName, 60)}`
   if (settings.approve === 'auto') {
     const conversation = new Conversation(github)
     const strangers: string[] = []
@@ -93,12 +99,12 @@ async function requestFromQuery(
       throw mistake(`some of ${strangers.slice(0, 5).join(', ')}`, expected, fix, path)
     }
   }
-  const name = featureNameFromTitle(words)
+  const name = featureNameFromTitle(groupName)
   if (name === null)
-    throw mistake(oneLine(words, 60), 'a title with letters a to z', 'rename it on GitHub', path)
-  const { notes, ...asked } = await requestFromIssues({ source, text }, name, today)
+    throw mistake(oneLine(groupName, 60), 'a title with letters a to z', 'rename it on GitHub', path)
+  const { notes, ...request } = await requestFromIssues({ source, text }, name, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
-  return asked
+  return request
 }
 
 /** The state of the feature that was planned from this issue before, or null. */
@@ -134,23 +140,23 @@ async function newestAnswer(
 ): Promise<string | null> {
   const { api, at } = github
   const conversation = new Conversation(github)
-  let isAsked = false
+  let isRequested = false
   const last = Math.ceil(all / 100)
   // Pages are read from the end, so that many comments of strangers before an answer do not hide it.
-  for (let page = last; page > Math.max(0, last - MOST_PAGES); page -= 1) {
+  for (let page = last; page > Math.max(0, last - MAX_PAGES); page -= 1) {
     const { data } = await api.rest.issues.listComments({ ...at, issue_number: number, per_page: 100, page })
     for (const { user, body, created_at: made, updated_at: edited } of data.reverse()) {
       // GitHub's times are whole seconds.
-      if (Date.parse(made) + 999 < askedAt) return isAsked ? '' : null
+      if (Date.parse(made) + 999 < askedAt) return isRequested ? '' : null
       const parsed = parseSlash(body ?? '', [])
       if (user?.type !== 'User' || made !== edited) continue
       if (parsed.kind !== 'command' || parsed.command.kind !== 'plan') continue
       if (!(await conversation.mayWrite(user.login))) continue
       if (parsed.command.guidance !== '') return parsed.command.guidance
-      isAsked = true
+      isRequested = true
     }
   }
-  return isAsked ? '' : null
+  return isRequested ? '' : null
 }
 
 export type FoundIssue = Awaited<ReturnType<typeof findIssue>>
@@ -190,33 +196,33 @@ export async function readIssueText(
     throw mistake('a closed issue', 'an open one', fix, path)
   }
   const conversation = new Conversation(github)
-  const counts = async (login: string) => approve !== 'auto' || conversation.mayWrite(login)
-  if (author === null || !(await counts(author))) {
+  const mayCount = async (login: string) => approve !== 'auto' || conversation.mayWrite(login)
+  if (author === null || !(await mayCount(author))) {
     const fix = 'set approve: person, or open an issue with these words as somebody who has it'
     const expected =
       'one of a person with write permission, since no person reads the plan before it runs (approve: auto)'
     throw mistake(`an issue of ${author ?? 'an unknown author'}`, expected, fix, path)
   }
-  return { number, title, body, comments: await newestComments(github, issue, counts) }
+  return { number, title, body, comments: await newestComments(github, issue, mayCount) }
 }
 
 /** The newest comments of members, the oldest of them first. GitHub lists the oldest comments first, so the last pages are read. */
 async function newestComments(
   { api, at }: GitHub,
   { number, comments: all }: FoundIssue,
-  counts: (login: string) => Promise<boolean>,
+  mayCount: (login: string) => Promise<boolean>,
 ): Promise<string[]> {
   const last = Math.ceil(all / 100)
   const comments: string[] = []
-  for (let page = last; page > Math.max(0, last - MOST_PAGES); page -= 1) {
+  for (let page = last; page > Math.max(0, last - MAX_PAGES); page -= 1) {
     const place = { ...at, issue_number: number, per_page: 100, page }
     const { data } = await api.rest.issues.listComments(place)
-    for (const { user, author_association: who, body } of data.reverse()) {
-      if (user?.type !== 'User' || !MEMBERS.includes(who)) continue
-      const words = (body ?? '').replace(/^\/ralph plan\b[ \t]*(?:--)?/, '').trim()
-      if (words === '' || words.startsWith('/ralph') || !(await counts(user.login))) continue
-      comments.unshift(words)
-      if (comments.length === MOST_COMMENTS) return comments
+    for (const { user, author_association: association, body } of data.reverse()) {
+      if (user?.type !== 'User' || !MEMBERS.includes(association)) continue
+      const text = (body ?? '').replace(/^\/ralph plan\b[ \t]*(?:--)?/, '').trim()
+      if (text === '' || text.startsWith('/ralph') || !(await mayCount(user.login))) continue
+      comments.unshift(text)
+      if (comments.length === MAX_COMMENTS) return comments
     }
   }
   return comments

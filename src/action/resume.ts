@@ -11,7 +11,8 @@ import { peekStates } from './peek.ts'
 
 /** GitHub ends a job that no runner takes within a day. A job that waits longer waits for a person's approval. */
 const QUEUE_MS = 24 * 3_600_000
-const CLOCKS_MS = 5 * 60_000
+/** How far the clocks of GitHub and of a runner may differ. */
+const CLOCK_SKEW_MS = 5 * 60_000
 
 /** Checks every feature once. Gives what was done, in one line. */
 export async function resumeLost(context: ActionContext): Promise<string> {
@@ -21,23 +22,23 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   if (workflow === null) throw noWorkflowError('nothing; the workflow of this run only resumes')
   const states = await peekStates(context, names.stateNamespace)
   const resumed: string[] = []
-  const held: string[] = []
+  const queued: string[] = []
   const limited: string[] = []
-  const resting: State[] = []
+  const finished: State[] = []
   let waiting: number[] | null = null
   for (const state of states.values()) {
     const id = state.lease?.runId ?? state.control.mendedRun
     const holder = id === null ? null : await findWorkflowRun(github, id)
-    const why = lostChainReason(state, holder, Date.now())
-    if (why === null) {
-      if (mayHaveOpenChecks(state, holder, Date.now())) resting.push(state)
+    const reason = lostChainReason(state, holder, Date.now())
+    if (reason === null) {
+      if (mayHaveOpenChecks(state, holder, Date.now())) finished.push(state)
       continue
     }
     waiting ??= await waitingSince(github, workflow)
     const { feature, generation, job } = state
     // The waiting job may be the chain's next one, so this is decided on the next schedule. Of two jobs with one generation the second does nothing.
-    if (waiting.some((since) => since > job.startedAt - CLOCKS_MS)) {
-      held.push(feature)
+    if (waiting.some((since) => since > job.startedAt - CLOCK_SKEW_MS)) {
+      queued.push(feature)
       continue
     }
     const answer = await dispatchRun(github, workflow, { feature, generation })
@@ -46,18 +47,18 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       limited.push(feature)
       break
     }
-    resumed.push(`${feature} (${why})`)
+    resumed.push(`${feature} (${reason})`)
   }
   // No later job of these features would end these checks.
-  for (const state of resting) await new Checks(github, names.reportAs, state.feature).closeRemaining(state)
-  const told = (words: string, features: readonly string[]) =>
-    features.length === 0 ? [] : [`${words}: ${features.join(', ')}`]
-  const said = [
-    ...told('resumed', resumed),
-    ...told("GitHub's rate limit refuses the next job, looking again later", limited),
-    ...told('a job waits already, looking again later', held),
+  for (const state of finished) await new Checks(github, names.reportAs, state.feature).closeRemaining(state)
+  const summaryOf = (title: string, features: readonly string[]) =>
+    features.length === 0 ? [] : [`${title}: ${features.join(', ')}`]
+  const lines = [
+    ...summaryOf('resumed', resumed),
+    ...summaryOf("GitHub's rate limit refuses the next job, looking again later", limited),
+    ...summaryOf('a job waits already, looking again later', queued),
   ]
-  return said.length === 0 ? 'no chain is lost' : said.join('; ')
+  return lines.length === 0 ? 'no chain is lost' : lines.join('; ')
 }
 
 /** Since when each queued run waits, in epoch milliseconds. */

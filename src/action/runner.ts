@@ -9,7 +9,7 @@ import { sanitizeLine, withoutControls } from '../system/workflow-commands.ts'
 
 /** The job's log. Every line is escaped, so that untrusted text cannot be a command for the runner. */
 export type Log = {
-  /** For the plain renderer. */
+  /** For renderers that write plain lines. */
   screen: { write(text: string): void; isTTY: false }
   /** A folded block. */
   group(title: string, lines: readonly string[]): void
@@ -62,8 +62,8 @@ export const UPLOADS = ['report', 'logs', 'screenshots', 'transcripts']
 
 /** The name of the artifact that the post step uploads. It has the run's attempt, and the job's part where several jobs work on one feature. */
 export function artifactName(feature: string, run: { id: number; attempt: number }, part: string): string {
-  const plain = feature.replace(/[^\w.-]/g, '_').slice(0, 100)
-  return `ralph-${plain}-${run.id}-${run.attempt}${part === 'whole' ? '' : `-${part}`}`
+  const safeName = feature.replace(/[^\w.-]/g, '_').slice(0, 100)
+  return `ralph-${safeName}-${run.id}-${run.attempt}${part === 'whole' ? '' : `-${part}`}`
 }
 
 /** Shows a summary on the job's page, and writes it to a file, too. Gives the file's path. */
@@ -77,12 +77,12 @@ export async function writeSummary(folder: string, name: string, summary: string
 /** Saves values for the post step. Call it early: a main step that is killed cannot save any more. */
 export function saveForPost(facts: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(facts)) {
-    remembered.set(name, value)
+    savedForPost.set(name, value)
     core.saveState(name, value)
   }
 }
 
-const remembered = new Map<string, string>()
+const savedForPost = new Map<string, string>()
 const FILES = ['GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_STEP_SUMMARY']
 
 /** Called once no untrusted program runs any more: programs of our user can write these files, so they are emptied. */
@@ -98,7 +98,7 @@ export function resetRunnerFiles(): void {
     removeSync(file)
     writeFileSync(file, '', { flag: 'wx' })
   }
-  for (const [name, value] of remembered) core.saveState(name, value)
+  for (const [name, value] of savedForPost) core.saveState(name, value)
 }
 
 /** The result of a command that only reads. `line`: a notice in the log, or the error that the job ends with. */

@@ -46,8 +46,9 @@ export function jobLog(live: Live, part: Part | null): Observer {
       const { by } = STEPS[step.kind]
       isTaken = part !== null && by !== null && by !== part
       if (!isTaken || by === null) return live.step(step, state)
-      const what = 'attempt' in step ? `${step.attempt.storyId}, iteration ${step.attempt.iteration}: ` : ''
-      live.say(`[${step.kind}] ${what}${WHERE_DONE[by]}`)
+      const attempt =
+        'attempt' in step ? `${step.attempt.storyId}, iteration ${step.attempt.iteration}: ` : ''
+      live.say(`[${step.kind}] ${attempt}${WHERE_DONE[by]}`)
     },
   }
 }
@@ -60,7 +61,7 @@ export async function readLanding(
   context: ActionContext,
   workspace: Workspace,
   settings: Settings,
-): Promise<{ state: State; how: JobRole } | { neutral: string }> {
+): Promise<{ state: State; role: JobRole } | { neutral: string }> {
   const { env } = context
   const claim = claimOf(env)
   const jobMs = Math.min(settings.jobDeadlineMs, LANDING_MS)
@@ -113,7 +114,7 @@ async function doPart(
   const job = { context, workspace, settings: chosen, log, signal, as: null }
   const { live, options } = createJobPorts(job, limits, newMark())
   // Only the gate job runs the browser check; gates that a step of the work job asks for run without it.
-  const own =
+  const partPorts =
     part === 'gate'
       ? { agent: await agentOfGateJob(context, workspace, settings) }
       : {
@@ -123,7 +124,7 @@ async function doPart(
             settings: { ...chosen, browser: null },
           }),
         }
-  await using ports = await createPorts({ ...options, observers: [jobLog(live, part)], ...own })
+  await using ports = await createPorts({ ...options, observers: [jobLog(live, part)], ...partPorts })
   saveForPost({ artifact: artifactName(state.feature, context.run, part) })
   await repository.checkOut(state.green, null)
   await moveClone(git, snapshot, state.branch, state.green, [])
@@ -145,8 +146,8 @@ async function agentOfGateJob(context: ActionContext, workspace: Workspace, { st
   const { git, repository, objects, redactor } = workspace
   const work = workOf(context.env, claimOf(context.env))
   if (work === null) return unavailablePorts.agent
-  const why = work.sha256 === null ? null : await readPack(git, work.sha256)
-  if (why !== null) throw new Error(why)
+  const reason = work.sha256 === null ? null : await readPack(git, work.sha256)
+  if (reason !== null) throw new Error(reason)
   return replayedAgent(work, repository, objects, redactor.redact, steps?.before ?? [])
 }
 

@@ -57,10 +57,10 @@ async function main(): Promise<void> {
     if (event.kind === 'label') return endNeutral(await answerLabel(context, event))
     return endNeutral(await answerButton(context, event))
   }
-  const looks = READ_ONLY_COMMANDS.get(command)
-  if (looks !== undefined) {
-    const look = await looks()
-    return endReadOnly(await look(context, log, stop.signal), redactor.redact)
+  const loadCommand = READ_ONLY_COMMANDS.get(command)
+  if (loadCommand !== undefined) {
+    const run = await loadCommand()
+    return endReadOnly(await run(context, log, stop.signal), redactor.redact)
   }
   const worker = context.env.RALPH_WORKER ?? ''
   const isWorker = command === 'work' && worker !== ''
@@ -95,7 +95,7 @@ async function main(): Promise<void> {
   if ('neutral' in worked) return endNeutral(worked.neutral)
   saveForPost({ finished: 'true' })
   const { conclusion, state } = worked
-  // The runner writes `Error:` before it.
+  // The runner writes `Error:` before the line.
   const line =
     conclusion.outcome === 'error' ? conclusion.reason : `${conclusion.outcome}: ${conclusion.reason}`
   const error = haltError(state)

@@ -24,17 +24,17 @@ export async function status(context: ActionContext, log: Log): Promise<ReadOnly
   const github = connect(place, tokenOf(context), core.warning)
   const { stateNamespace } = await readNamesByApi(context, github)
   const states = await peekStates(context, stateNamespace)
-  const asked = context.inputs.feature?.trim() || (event.kind === 'dispatch' ? event.feature : null)
-  const found = chooseState(states, asked ?? null)
+  const requested = context.inputs.feature?.trim() || (event.kind === 'dispatch' ? event.feature : null)
+  const found = chooseState(states, requested ?? null)
   if (found === null) return { isFine: true, line: 'no run of a feature has begun yet' }
   const { redact } = redactorFor(secretsIn(env))
   const state = mapTexts(found, redact)
-  const lives = await isHolderAlive(github, found)
+  const isAlive = await isHolderAlive(github, found)
   const url = state.lease?.url ?? null
   const text = 'A job works on it now.'
   const note: Note = url === null ? text : { text, link: { name: 'Its page', url } }
   const facts = { repositoryUrl: repositoryUrl(place), runUrl: null, limits: null, now: Date.now() }
-  const view = viewOf(state, { ...facts, notes: lives ? [note] : [] }, outsideSituation(state, lives))
+  const view = viewOf(state, { ...facts, notes: isAlive ? [note] : [] }, outsideSituation(state, isAlive))
   const folder = env.RUNNER_TEMP ?? context.workspace
   const reportPath = await writeSummary(folder, `ralph-${found.feature}`, redact(jobSummary(view)))
   setOutputs(outputsOf(state, state.prd.run.outcome, reportPath))
@@ -43,19 +43,19 @@ export async function status(context: ActionContext, log: Log): Promise<ReadOnly
 }
 
 /** The newest run of the feature; null where no run has begun. Throws UserError where it is not clear which feature is meant. */
-function chooseState(states: ReadonlyMap<string, State>, asked: string | null): State | null {
+function chooseState(states: ReadonlyMap<string, State>, requested: string | null): State | null {
   const newest = new Map<string, State>()
   for (const [folder, state] of [...states].sort(([one], [other]) => one.localeCompare(other))) {
     const name = featureOfFolder(folder)
     if (name !== null) newest.set(name, state)
   }
   if (newest.size === 0) return null
-  if (asked !== null && !newest.has(asked)) {
-    const known = [...newest.keys()].join(', ')
-    const fix = `use one of: ${known}; or start it with Run workflow`
-    throw new UserError({ path: 'feature', found: asked, expected: 'a feature whose run has begun', fix })
+  if (requested !== null && !newest.has(requested)) {
+    const names = [...newest.keys()].join(', ')
+    const fix = `use one of: ${names}; or start it with Run workflow`
+    throw new UserError({ path: 'feature', found: requested, expected: 'a feature whose run has begun', fix })
   }
-  const isOpen = ({ prd }: State) => (prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
-  const name = chooseFeature(asked, new Map([...newest].map(([one, state]) => [one, isOpen(state)])))
+  const statusOf = ({ prd }: State) => (prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
+  const name = chooseFeature(requested, new Map([...newest].map(([one, state]) => [one, statusOf(state)])))
   return newest.get(name) ?? null
 }

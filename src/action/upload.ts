@@ -13,15 +13,15 @@ import { actionContext } from './action-context.ts'
 import { UPLOADS } from './runner.ts'
 
 /** Limits in bytes: of the archive, and of what is put into it. Of a longer file only the end is taken. */
-const MOST_BYTES = 20_000_000
-const MOST_READ = 100_000_000
-const LONGEST_FILE = 4_000_000
-const MOST_FILES = 500
+const MAX_ARCHIVE_BYTES = 20_000_000
+const MAX_READ_BYTES = 100_000_000
+const MAX_FILE_BYTES = 4_000_000
+const MAX_FILES = 500
 /** The time limit of the upload. */
 const UPLOAD_MS = 60_000
 
 /** Called by the post step. Logs what was uploaded; any error is one warning. */
-export async function upload(name: string, isSettled: boolean): Promise<void> {
+export async function upload(name: string, isRedacted: boolean): Promise<void> {
   try {
     const { env, workspace } = await actionContext()
     const runtime = runtimeOf(env)
@@ -30,16 +30,18 @@ export async function upload(name: string, isSettled: boolean): Promise<void> {
     const top = join((await openClone(workspace, env)).gitDir, 'ralph')
     const { redact } = redactorFor(secretsIn(env))
     // A killed main step has not redacted what an agent may have written there.
-    if (!isSettled) for (const folder of UPLOADS) await redactFiles(join(top, folder), redact)
-    const { zip, files, left } = await packUploads(top)
+    if (!isRedacted) for (const folder of UPLOADS) await redactFiles(join(top, folder), redact)
+    const { zip, files, left: leftOut } = await packUploads(top)
     if (files === 0) return
     await uploadArtifact(runtime, name, zip, AbortSignal.timeout(UPLOAD_MS))
-    const less = left === 0 ? '' : `; ${left} had no room`
-    const size = `${files} files, ${Math.ceil(zip.length / 1000)} KB${less}`
+    const note = leftOut === 0 ? '' : `; ${leftOut} had no room`
+    const size = `${files} files, ${Math.ceil(zip.length / 1000)} KB${note}`
     core.info(`artifact ${name}: the report and what agents and gates said (${size})`)
   } catch (error) {
-    const why = messageOf(error)
-    core.warning(`the report and the logs were not uploaded (they lie in .git/ralph on the runner): ${why}`)
+    const reason = messageOf(error)
+    core.warning(
+      `the report and the logs were not uploaded (they lie in .git/ralph on the runner): ${reason}`,
+    )
   }
 }
 
@@ -54,17 +56,17 @@ export async function packUploads(top: string) {
   })
   const found: string[] = []
   for (const folder of UPLOADS) found.push(...(await filesBelow(top, folder, 2)))
-  for (const path of found.slice(0, MOST_FILES)) {
-    if (size >= MOST_BYTES - LONGEST_FILE || read >= MOST_READ) break
+  for (const path of found.slice(0, MAX_FILES)) {
+    if (size >= MAX_ARCHIVE_BYTES - MAX_FILE_BYTES || read >= MAX_READ_BYTES) break
     const bytes = await readRegularFile(join(top, path))
     if (bytes === null) continue
-    const kept = bytes.subarray(Math.max(0, bytes.length - LONGEST_FILE))
-    const isPacked = extname(path) === '.webp'
-    const entry = new ZipDeflate(path.replace(/[^\w./-]/g, '_'), { level: isPacked ? 0 : 6 })
+    const end = bytes.subarray(Math.max(0, bytes.length - MAX_FILE_BYTES))
+    const isCompressed = extname(path) === '.webp'
+    const entry = new ZipDeflate(path.replace(/[^\w./-]/g, '_'), { level: isCompressed ? 0 : 6 })
     archive.add(entry)
-    entry.push(kept, true)
+    entry.push(end, true)
     files += 1
-    read += kept.length
+    read += end.length
   }
   archive.end()
   return { zip: new Uint8Array(Buffer.concat(chunks)), files, left: found.length - files }
@@ -73,8 +75,8 @@ export async function packUploads(top: string) {
 /** Files below a folder in reverse order of their names: sessions are numbered, so the newest come first. */
 async function filesBelow(top: string, folder: string, depth: number): Promise<string[]> {
   // The folder itself may be a link, which must not be followed.
-  const isThere = (await lstat(join(top, folder)).catch(() => null))?.isDirectory() === true
-  const entries = isThere ? await readdir(join(top, folder), { withFileTypes: true }) : []
+  const isFolder = (await lstat(join(top, folder)).catch(() => null))?.isDirectory() === true
+  const entries = isFolder ? await readdir(join(top, folder), { withFileTypes: true }) : []
   const files: string[] = []
   for (const entry of entries.sort((one, other) => other.name.localeCompare(one.name))) {
     const path = `${folder}/${entry.name}`

@@ -34,11 +34,11 @@ export async function verify(context: ActionContext, log: Log, signal: AbortSign
     const settings = await withChoices(context, workspace, opened.settings, state)
     await refuseBlocked(checkInputs(context, { ...opened, settings }, head))
     const parts = { context, workspace, settings, log, signal }
-    const now = stateToVerify(state, head, settings, Date.now())
-    const found = await withIsolation(parts, (as) => runVerification(now, { ...parts, as })).finally(() =>
-      settleFiles(workspace),
+    const stateAtHead = stateToVerify(state, head, settings, Date.now())
+    const result = await withIsolation(parts, (as) => runVerification(stateAtHead, { ...parts, as })).finally(
+      () => settleFiles(workspace),
     )
-    return await report(state, head, found, parts)
+    return await report(state, head, result, parts)
   })
 }
 
@@ -61,9 +61,9 @@ async function branchOf(
   base: string,
 ): Promise<{ state: State; head: string }> {
   const { store } = workspace
-  const asked = feature ?? (event.kind === 'dispatch' ? event.feature : null)
+  const requested = feature ?? (event.kind === 'dispatch' ? event.feature : null)
   const place = { commit: base, workTree: null }
-  const { name, found } = await resolveFeature(workspace, place, { feature: asked, branchPrefix })
+  const { name, found } = await resolveFeature(workspace, place, { feature: requested, branchPrefix })
   const state = found?.state ?? null
   const head = state?.published == null ? null : await store.head(state.branch)
   if (state === null || head === null) {
@@ -99,18 +99,18 @@ async function runVerification(state: State, job: Job): Promise<VerifyResult> {
 async function report(
   state: State,
   head: string,
-  given: VerifyResult,
+  unredacted: VerifyResult,
   job: Omit<Job, 'as'>,
 ): Promise<ReadOnlyResult> {
   const { context, workspace, log, signal } = job
   const { redact } = workspace.redactor
-  const [known, found] = [mapTexts(state, redact), mapTexts(given, redact)]
-  const lines = verificationLines(known, found)
+  const [redactedState, result] = [mapTexts(state, redact), mapTexts(unredacted, redact)]
+  const lines = verificationLines(redactedState, result)
   const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
-  const summary = redact(verificationSummary(known, head, found))
+  const summary = redact(verificationSummary(redactedState, head, result))
   const reportPath = await writeSummary(folder, `ralph-${state.feature}-verify`, summary)
-  setOutputs(outputsOf(known, known.prd.run.outcome, reportPath))
+  setOutputs(outputsOf(redactedState, redactedState.prd.run.outcome, reportPath))
   for (const line of lines) log.screen.write(`${line}\n`)
   const line = signal.aborted ? 'interrupted: nothing was changed' : (lines[0] ?? '')
-  return { isFine: found.isFine && !signal.aborted, line }
+  return { isFine: result.isFine && !signal.aborted, line }
 }

@@ -72,7 +72,7 @@ const CHOICES = [
 ]
 
 /** Inputs that choose a part of the feature. The state keeps the stories that they stand for. */
-const PART = ['stories', 'epic']
+const SCOPE = ['stories', 'epic']
 
 /**
  * The whole of a job, or a part of it: `claim` and `land` hold the lease of `isolation: separate-job`; `claim`, `worker` and
@@ -86,14 +86,14 @@ type Parts = Job & { github: GitHub; base: { branch: string; sha: string } }
 export function work(context: ActionContext, log: Log, signal: AbortSignal, part: Part): Promise<WorkResult> {
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
   refuseFeatureName(context)
-  const handed = part === 'whole' || part === 'claim' ? null : claimOf(context.env)
+  const handover = part === 'whole' || part === 'claim' ? null : claimOf(context.env)
   // However this job ends, its post step releases the claim job's lease. A worker does not, because all workers share that lease.
-  if (handed !== null && part !== 'worker') saveForPost({ folder: handed.folder, nonce: handed.nonce })
+  if (handover !== null && part !== 'worker') saveForPost({ folder: handover.folder, nonce: handover.nonce })
   return withCredentialsHidden(context, async (secrets) => {
     const { event } = context
     if (event.kind !== 'dispatch') throw new Error('only workflow_dispatch works')
     const refuse = (settings: Settings) => refuseWrongJob(settings, part)
-    const open = () => openJob(context, secrets, { at: handed?.base ?? null, refuse })
+    const open = () => openJob(context, secrets, { at: handover?.base ?? null, refuse })
     const opened = await logTimed(log, 'reading the checkout and the settings', open)
     const { settings, base } = opened
     using workspace = opened.workspace
@@ -118,7 +118,7 @@ function refuseWrongJob(settings: Settings, part: Part): void {
   else refuseWrongPart(settings, part !== 'whole')
 }
 
-/** Says so where `max-parallel` is set and this workflow works on one story at a time. */
+/** Warns where `max-parallel` is set, and this workflow works on one story at a time. */
 function warnOfParallel(settings: Settings, part: Part): void {
   if (part === 'whole' && claimsWave(settings))
     core.warning(`max-parallel: one job works on one story at a time; ${PARALLEL_EXAMPLE} has a job for each`)
@@ -138,7 +138,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   const { settings: wanted } = await actionSettings(
     context,
     (path) => workspace.repository.read(base.sha, path),
-    pick(event.inputs, [...CHOICES, ...PART, ...(isPlan ? ['feature'] : [])]),
+    pickInputs(event.inputs, [...CHOICES, ...SCOPE, ...(isPlan ? ['feature'] : [])]),
   )
   const now = Date.now()
   const today = new Date(now).toISOString().slice(0, 10)
@@ -147,27 +147,27 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   const issue = number === null ? null : await findIssue(github, number)
   let claimed: Awaited<ReturnType<typeof claim>>
   try {
-    const wish = { feature, issue, isPlan, base: base.sha, today, settings }
-    const asked = await findPlanRequest(github, workspace, wish)
+    const kickoff = { feature, issue, isPlan, base: base.sha, today, settings }
+    const planRequest = await findPlanRequest(github, workspace, kickoff)
     const request: Parameters<typeof claim>[1] = {
       feature,
-      planRequest: asked,
+      planRequest,
       branchPrefix: settings.branchPrefix,
       base,
       workTree: null,
       generation: event.generation,
       lease: await leaseFor(settings, now, context.run),
-      alive: async (lease) => !isExpired(lease, Date.now()) && (await runLives(github, context, lease)),
+      alive: async (lease) => !isExpired(lease, Date.now()) && (await isRunAlive(github, context, lease)),
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
-      chosen: pick(event.inputs, CHOICES),
+      chosen: pickInputs(event.inputs, CHOICES),
       wanted,
       // On GitHub the holder's machine is gone, or its post step has ended its processes.
       endOrphansOf: async () => {},
       settle: async (state) => {
-        const asked = event.generation === null ? wanted : { stories: [], epic: null }
-        const own = { ...parts, settings: { ...settings, stories: asked.stories, epic: asked.epic } }
+        const scope = event.generation === null ? wanted : { stories: [], epic: null }
+        const scoped = { ...parts, settings: { ...settings, stories: scope.stories, epic: scope.epic } }
         const names = part === 'claim' && !claimsWave(settings) ? checksOfPart('claim') : undefined
-        await refuseBlocked(checkInputs(context, own, state.green, state), names)
+        await refuseBlocked(checkInputs(context, scoped, state.green, state), names)
         await workspace.repository.checkOut(state.green, null)
         await workspace.repository.rememberIgnored()
         return state
@@ -214,14 +214,14 @@ async function runInWave(parts: Parts, part: 'worker' | 'join'): Promise<WorkRes
 }
 
 /** The non-empty inputs of these names. */
-function pick(all: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+function pickInputs(all: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(nonEmpty(all)).filter(([name]) => names.includes(name)))
 }
 
 /** The land job: takes what work and gate job handed over, and ends the iteration that the claim job began. */
 async function landAndGoOn(parts: Parts): Promise<WorkResult> {
-  const taken = await readLanding(parts.context, parts.workspace, parts.settings)
-  return 'neutral' in taken ? taken : workOn(taken.state, parts, taken.how)
+  const landing = await readLanding(parts.context, parts.workspace, parts.settings)
+  return 'neutral' in landing ? landing : workOn(landing.state, parts, landing.role)
 }
 
 /** The worker's name, which becomes part of the state and of the artifact's name. Throws UserError. */
@@ -235,12 +235,12 @@ function workerName(found = ''): string {
   })
 }
 
-async function workOn(start: State, parts: Parts, how: JobRole): Promise<WorkResult> {
+async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkResult> {
   const { context, workspace, github, signal, as } = parts
-  const { wave } = how
+  const { wave } = role
   if (wave?.kind !== 'worker') saveForPost({ folder: start.folder, namespace: parts.settings.stateNamespace })
   const settings = await withChoices(context, workspace, parts.settings, start)
-  if (how.part !== 'land') {
+  if (role.part !== 'land') {
     const { notes } = await templatesOf(checkInputs(context, { ...parts, settings }, start.green))
     for (const note of notes) core.notice(note)
   }
@@ -267,37 +267,38 @@ async function workOn(start: State, parts: Parts, how: JobRole): Promise<WorkRes
   })
   // Workers may share a machine. With a mark of its own, a worker ends the processes that it left, and no other worker's.
   const mark = start.lease?.mark ?? ''
-  const own = wave?.kind === 'worker' ? markOfPart(mark, `worker${wave.name}`) : mark
-  const { live, options } = createJobPorts({ ...parts, settings }, limits, own)
-  saveForPost({ artifact: artifactName(start.feature, context.run, partName(how)) })
+  const ownMark = wave?.kind === 'worker' ? markOfPart(mark, `worker${wave.name}`) : mark
+  const { live, options } = createJobPorts({ ...parts, settings }, limits, ownMark)
+  saveForPost({ artifact: artifactName(start.feature, context.run, partName(role)) })
   await using ports = await createPorts({
     ...options,
-    observers: [jobLog(live, how.part), reporter],
+    observers: [jobLog(live, role.part), reporter],
     pullRequest: reporter,
     queue: conversation,
     dispatch: createDispatch(github, context.workflow),
-    ...how.ports,
+    ...role.ports,
   })
   const run =
-    wave === null ? loop(start, limits, ports, stepsOf(how.part)) : runWaveJob(start, limits, ports, wave)
-  const ended = await run.finally(() => settleFiles(workspace))
+    wave === null ? loop(start, limits, ports, stepsOf(role.part)) : runWaveJob(start, limits, ports, wave)
+  const result = await run.finally(() => settleFiles(workspace))
   context.settings = null
-  if (ended === null) return { neutral: 'there is nothing more for this worker' }
-  if ('step' in ended) {
-    await handOver(ended, parts.base.sha, { store: ports.store, reporter })
-    const attempt = openAttempt(ended.state)
-    const what = attempt === null ? ended.step.kind : `${attempt.storyId}, iteration ${attempt.iteration}`
-    return { neutral: `handed over: ${what} (${settings.agent})` }
+  if (result === null) return { neutral: 'there is nothing more for this worker' }
+  if ('step' in result) {
+    await handOver(result, parts.base.sha, { store: ports.store, reporter })
+    const attempt = openAttempt(result.state)
+    const handedOver =
+      attempt === null ? result.step.kind : `${attempt.storyId}, iteration ${attempt.iteration}`
+    return { neutral: `handed over: ${handedOver} (${settings.agent})` }
   }
-  const { state, conclusion } = ended
-  if (!reporter.isReported()) saveForPost({ untold: 'true' })
+  const { state, conclusion } = result
+  if (!reporter.isReported()) saveForPost({ unreported: 'true' })
   const summary = workspace.redactor.redact(jobSummary(reporter.view(state)))
   const folder = context.env.RUNNER_TEMP ?? workspace.clone.gitDir
-  const inMarkdown = await writeSummary(folder, `ralph-${state.feature}`, summary)
+  const summaryPath = await writeSummary(folder, `ralph-${state.feature}`, summary)
   // A cancelled job may have no time to write the report: the outputs are set first.
-  if (signal.aborted) setOutputs(outputsOf(state, conclusion.outcome, inMarkdown))
+  if (signal.aborted) setOutputs(outputsOf(state, conclusion.outcome, summaryPath))
   const reportPath = await writeReport(workspace, state, (places) => reporter.view(state, places))
-  setOutputs(outputsOf(state, conclusion.outcome, reportPath ?? inMarkdown))
+  setOutputs(outputsOf(state, conclusion.outcome, reportPath ?? summaryPath))
   return { state, conclusion }
 }
 
@@ -327,8 +328,8 @@ async function writeReport(
   }
 }
 
-/** A holder lives while its run has not completed; when GitHub does not say, the lease's own time counts. */
-async function runLives(github: GitHub, { run }: ActionContext, lease: Lease): Promise<boolean> {
+/** Whether the run that holds the lease is at work; true, too, where GitHub does not say. The caller also checks the lease's time. */
+async function isRunAlive(github: GitHub, { run }: ActionContext, lease: Lease): Promise<boolean> {
   if (lease.runId === null) return true
   // A re-run from the UI has the same run id: an earlier attempt of our own run is over.
   if (lease.runId === run.id && lease.runAttempt !== run.attempt) return false

@@ -43,7 +43,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "the action's environment stays visible",
     stories: 'LOOK',
     file: 'src/action/bootstrap.ts',
-    from: "if (GITHUB_EVENT_NAME !== 'workflow_dispatch' && !isLook) return null",
+    from: "if (GITHUB_EVENT_NAME !== 'workflow_dispatch' && !runsUntrusted) return null",
     to: "if (GITHUB_EVENT_NAME !== 'nothing' || isLook) return null",
   },
   {

@@ -41,12 +41,12 @@ function workersOf({ workers }: NonNullable<State['job']['wave']>): string {
 
 /** Saves the state, and names the next job. GitHub is waited for last: this job may be killed meanwhile. */
 export async function handOver(
-  ended: HandedOver,
+  handedOver: HandedOver,
   base: string,
   { store, reporter }: { store: Pick<StorePort, 'save'>; reporter: Pick<GitHubReporter, 'handedOver'> },
 ): Promise<void> {
-  await store.save(ended.state)
-  for (const [name, value] of Object.entries(claimOutputs(ended, base))) core.setOutput(name, value)
+  await store.save(handedOver.state)
+  for (const [name, value] of Object.entries(claimOutputs(handedOver, base))) core.setOutput(name, value)
   await reporter.handedOver()
 }
 

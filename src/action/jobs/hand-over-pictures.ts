@@ -10,28 +10,31 @@ export async function withPictures(
   read: (blob: string) => Promise<Buffer | null>,
   limitBytes = LIMIT_BYTES,
 ): Promise<FromGate> {
-  let value = fitted
+  let handover = fitted
   for (const [at, { screenshots = [] }] of gates.entries()) {
-    let left = 0
+    let leftOut = 0
     for (const one of screenshots) {
       const picture = await read(one.blob)
-      const more = picture === null ? null : withPicture(value, at, one, picture)
-      if (more !== null && Buffer.byteLength(writeHandover(more)) <= limitBytes) value = more
-      else left += 1
+      const withNext = picture === null ? null : withPicture(handover, at, one, picture)
+      if (withNext !== null && Buffer.byteLength(writeHandover(withNext)) <= limitBytes) handover = withNext
+      else leftOut += 1
     }
-    if (left > 0) value = withGate(value, at, withRemark(left))
+    if (leftOut > 0) handover = withGate(handover, at, withRemark(leftOut))
   }
-  return value
+  return handover
 }
 
 function withPicture(value: FromGate, at: number, one: Screenshot, picture: Buffer): FromGate {
-  const shown = withGate(value, at, (gate) => ({ ...gate, screenshots: [...(gate.screenshots ?? []), one] }))
-  return { ...shown, pictures: { ...shown.pictures, [one.blob]: picture.toString('base64') } }
+  const extended = withGate(value, at, (gate) => ({
+    ...gate,
+    screenshots: [...(gate.screenshots ?? []), one],
+  }))
+  return { ...extended, pictures: { ...extended.pictures, [one.blob]: picture.toString('base64') } }
 }
 
-function withRemark(left: number): (gate: GateResult) => GateResult {
-  const words = `${left} of its pictures did not fit into what jobs hand over`
-  return (gate) => ({ ...gate, remarks: [...(gate.remarks ?? []), words] })
+function withRemark(leftOut: number): (gate: GateResult) => GateResult {
+  const remark = `${leftOut} of its pictures did not fit into what jobs hand over`
+  return (gate) => ({ ...gate, remarks: [...(gate.remarks ?? []), remark] })
 }
 
 function withGate(value: FromGate, at: number, change: (gate: GateResult) => GateResult): FromGate {

@@ -40,14 +40,14 @@ export function replayedAgent(
   steps: readonly PipelineStep[],
 ): AgentPort {
   const clean = createCleaner(redact)
-  /** Checks out the session's tree. Gives why that fails, or null. The tree is hostile: an error of git must not end the job. */
-  async function putInPlace(green: string, commit: string): Promise<string | null> {
+  /** Checks out the session's tree. Gives the reason why that fails, or null. The tree is hostile: an error of git must not end the job. */
+  async function checkOutSession(green: string, commit: string): Promise<string | null> {
     const base = await treeIdOf(objects, green)
     try {
       const tree = await treeIdOf(objects, commit)
       const changes = await changesBetween(objects, base, tree)
-      const long = changes.find(({ path }) => isTooLong(path))
-      if (long !== undefined) return `${long.path.slice(0, 100)}... is deeper than tools bear`
+      const tooLong = changes.find(({ path }) => isTooLong(path))
+      if (tooLong !== undefined) return `${tooLong.path.slice(0, 100)}... is deeper than tools bear`
       await repository.checkOut(green, { base, tree, dropped: [] })
       return null
     } catch (error) {
@@ -58,67 +58,71 @@ export function replayedAgent(
     async work(state) {
       const { session, commit } = work
       if (session === null) throw new Error('the work job handed over no session')
-      const why = commit === null ? null : await putInPlace(state.green, commit)
+      const reason = commit === null ? null : await checkOutSession(state.green, commit)
       const { detail, circuits } = session
-      const said = mapTexts(session, clean)
+      const cleanSession = mapTexts(session, clean)
       return {
-        ...said,
-        status: why === null ? session.status : 'failed',
-        message: why === null ? said.message : clean(why),
-        learnings: said.learnings.slice(0, MOST_LEARNINGS),
+        ...cleanSession,
+        status: reason === null ? session.status : 'failed',
+        message: reason === null ? cleanSession.message : clean(reason),
+        learnings: cleanSession.learnings.slice(0, MAX_LEARNINGS),
         ...(detail === undefined ? {} : { detail: cleanLines(detail, redact) }),
         ...(circuits === undefined ? {} : { circuits: circuitsOf(steps, circuits) }),
         // Only the work job would confirm that nothing had to be done, and it is not trusted: here an empty diff passes no story.
-        hints: { ...said.hints, done: false },
+        hints: { ...cleanSession.hints, done: false },
       }
     },
     // The set-up session is part of the session that was handed over.
     setUp: async () => null,
     async judge() {
-      const none = { kind: 'none' as const, message: 'the work job handed over no verdict' }
-      const { verdict, usage } = work.judged ?? { verdict: none, usage: emptyUsage() }
+      const noVerdict = { kind: 'none' as const, message: 'the work job handed over no verdict' }
+      const { verdict, usage } = work.judged ?? { verdict: noVerdict, usage: emptyUsage() }
       return { verdict: mapTexts(verdict, clean), usage }
     },
     async plan(_state, task) {
-      const none: Planned = { kind: 'none', message: 'the work job handed over no plan', usage: emptyUsage() }
-      const { usage, ...said } = work.planned ?? none
-      if (said.kind === 'proposed') return { proposal: readProposal(redact(said.words), task), usage }
-      return { proposal: { ...said, message: clean(said.message) }, usage }
+      const noPlan: Planned = {
+        kind: 'none',
+        message: 'the work job handed over no plan',
+        usage: emptyUsage(),
+      }
+      const { usage, ...planned } = work.planned ?? noPlan
+      if (planned.kind === 'proposed') return { proposal: readProposal(redact(planned.words), task), usage }
+      return { proposal: { ...planned, message: clean(planned.message) }, usage }
     },
   }
 }
 
 /** The circuits of steps that have one, open for no longer than the step's setting allows. */
-function circuitsOf(steps: readonly PipelineStep[], given: Circuits): Circuits {
+function circuitsOf(steps: readonly PipelineStep[], circuits: Circuits): Circuits {
   const entries = steps.flatMap(({ name, circuit }) => {
-    const one = Object.hasOwn(given, name) ? given[name] : undefined
-    if (circuit === null || one === undefined) return []
-    const until = one.until === null ? null : Math.min(one.until, Date.now() + circuit.resetAfterMs)
-    return [[name, { ...one, until }] as const]
+    const state = Object.hasOwn(circuits, name) ? circuits[name] : undefined
+    if (circuit === null || state === undefined) return []
+    const until = state.until === null ? null : Math.min(state.until, Date.now() + circuit.resetAfterMs)
+    return [[name, { ...state, until }] as const]
   })
   return Object.fromEntries(entries)
 }
 
 /**
  * Gates that answer with the results of the gate job. These count only for exactly the code that ran there, and every configured gate
- * needs a result. What else was red there, such as a service, is red here, too.
+ * needs a result. Other red results of that job, such as a service's, count here, too.
  */
 export function handedOverGates(
-  given: FromGate,
+  received: FromGate,
   configured: readonly Gate[],
   git: Git,
   objects: CatFile,
   redact: Redact,
 ): GatesPort {
   const clean = createCleaner(redact)
-  const cleaned = ({ screenshots: _, output, ...result }: GateResult, advisory: boolean): GateResult => ({
+  const cleanResult = ({ screenshots: _, output, ...result }: GateResult, advisory: boolean): GateResult => ({
     ...mapTexts(result, clean),
     advisory,
     output: cleanLines(output, redact),
   })
   let commit = ''
-  const again = given.gates.filter((one) => one.asItWas === true)
-  const from = { ...given, gates: given.gates.filter((one) => one.asItWas !== true) }
+  const asItWasResults = received.gates.filter((one) => one.asItWas === true)
+  const handover = { ...received, gates: received.gates.filter((one) => one.asItWas !== true) }
   return {
     isHandedOver: true,
     async prepare(candidate) {
@@ -128,35 +132,39 @@ export function handedOverGates(
     canPrepare: false,
     renew: async () => {},
     async run({ of, tags, also = [], pages = [], asItWas }) {
-      const shown = ({ screenshots = [] }: GateResult) =>
-        landPictures(screenshots, from.pictures ?? {}, pages, (picture) =>
+      const pictures = ({ screenshots = [] }: GateResult) =>
+        landPictures(screenshots, handover.pictures ?? {}, pages, (picture) =>
           writeScreenshot(git, objects, picture),
         )
-      const isSame = from.code !== null && from.code === (await codeDigest(git, objects, commit))
-      if (asItWas === true) return isSame ? again.map((one) => cleaned(one, true)) : []
-      const failed = from.gates.find((one) => one.name === 'prepare' && !one.ok)
-      if (isSame && failed !== undefined) return [cleaned(failed, false)]
+      const isSame = handover.code !== null && handover.code === (await codeDigest(git, objects, commit))
+      if (asItWas === true) return isSame ? asItWasResults.map((one) => cleanResult(one, true)) : []
+      const failed = handover.gates.find((one) => one.name === 'prepare' && !one.ok)
+      if (isSame && failed !== undefined) return [cleanResult(failed, false)]
       const results: GateResult[] = []
-      const others = isSame ? from.gates.filter(({ name }) => isOther(name, configured)) : []
+      const others = isSame ? handover.gates.filter(({ name }) => isOther(name, configured)) : []
       const red = others.some(({ ok }) => !ok)
       for (const { name, when, advisory } of configured) {
         if (of === 'baseline' && name === BROWSER_GATE) {
-          const seen = isSame ? from.gates.find((one) => one.name === name) : undefined
+          const baseResult = isSame ? handover.gates.find((one) => one.name === name) : undefined
           // Screenshots of the base are advisory: no page has to exist or to be right there.
-          if (seen !== undefined) results.push({ ...cleaned(seen, true), screenshots: await shown(seen) })
+          if (baseResult !== undefined)
+            results.push({ ...cleanResult(baseResult, true), screenshots: await pictures(baseResult) })
           continue
         }
         if (!isFor(when, tags) && !also.includes(name)) continue
         // The gate did not run, because of these failures.
-        if (red && from.gates.every((one) => one.name !== name)) break
-        const ran = isSame ? from.gates.find((one) => one.name === name) : undefined
-        const ended = isSame ? 'no result from the gate job' : 'the gate job ran on other code'
-        const result = cleaned(ran ?? { name, ok: false, advisory, ended, ms: 0, output: '' }, advisory)
-        const screenshots = ran === undefined ? [] : await shown(ran)
+        if (red && handover.gates.every((one) => one.name !== name)) break
+        const ran = isSame ? handover.gates.find((one) => one.name === name) : undefined
+        const reason = isSame ? 'no result from the gate job' : 'the gate job ran on other code'
+        const result = cleanResult(
+          ran ?? { name, ok: false, advisory, ended: reason, ms: 0, output: '' },
+          advisory,
+        )
+        const screenshots = ran === undefined ? [] : await pictures(ran)
         results.push(screenshots.length === 0 ? result : { ...result, screenshots })
         if (!result.ok && !advisory) break
       }
-      return [...results, ...others.map((result) => cleaned(result, false))]
+      return [...results, ...others.map((result) => cleanResult(result, false))]
     },
   }
 }
@@ -165,10 +173,10 @@ function isOther(name: string, configured: readonly Gate[]): boolean {
   return name !== 'prepare' && configured.every((gate) => gate.name !== name)
 }
 
-const MOST_CHARACTERS = 400
-const MOST_LEARNINGS = 20
+const MAX_CHARACTERS = 400
+const MAX_LEARNINGS = 20
 
-/** Cleans text as if a session of this job had said it: one line, shortened, redacted, without characters that could hide a secret. */
+/** Cleans a text of another job as a session's own texts are: one line, shortened, redacted, without characters that could hide a secret. */
 export function createCleaner(redact: Redact): Redact {
-  return (text) => redact(withoutControls(text.replace(/\s+/g, ' ')).trim()).slice(0, MOST_CHARACTERS)
+  return (text) => redact(withoutControls(text.replace(/\s+/g, ' ')).trim()).slice(0, MAX_CHARACTERS)
 }

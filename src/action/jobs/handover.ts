@@ -13,52 +13,54 @@ import { excerpt } from '../../system/excerpt.ts'
 
 /** An environment variable holds at most 128 KB on Linux (MAX_ARG_STRLEN); the job gets it as one. */
 export const LIMIT_BYTES = 96 * 1024
-/** Of a plan, in characters: as JSON within JSON it is quoted twice, which makes it longer. */
-const MOST_WORDS = 40_000
+/** The largest plan, in characters. It is JSON within JSON: what is escaped in it takes more room in the hand-over. */
+const MAX_PLAN_CHARACTERS = 40_000
 /** The most annotations and remarks of one gate. */
-const ANNOTATIONS = 50
-const REMARKS = 20
+const MAX_ANNOTATIONS = 50
+const MAX_REMARKS = 20
 
 /** The most characters of a text, by the name of its field. Longer texts are cut, but not pictures: the name of their field is a blob id. */
-const TEXT = 2000
-const TEXTS: Readonly<Record<string, number>> = {
+const MAX_TEXT = 2000
+const MAX_TEXT_BY_FIELD: Readonly<Record<string, number>> = {
   output: 2 * LIMIT_BYTES,
   detail: OUTPUT_BYTES.stored,
-  words: MOST_WORDS,
-  // Each may become a row of the ledger, which stays.
+  words: MAX_PLAN_CHARACTERS,
+  // Each name may become a row of the ledger, which is never shortened.
   agent: 100,
   model: 100,
 }
-const PICTURE = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
-const LIST = 200
-const LISTS: Readonly<Record<string, number>> = {
-  annotations: ANNOTATIONS,
-  remarks: REMARKS,
+const BLOB_ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
+const MAX_LIST = 200
+const MAX_LIST_BY_FIELD: Readonly<Record<string, number>> = {
+  annotations: MAX_ANNOTATIONS,
+  remarks: MAX_REMARKS,
   others: 10,
   evidence: 1000,
 }
 /** The largest numbers, by the name of the field: amounts; times, up to the last that a Date can hold; and line numbers of reports. */
-const MOST = 1e12
-const MOST_TIME = 8.64e15
-const NUMBERS: Readonly<Record<string, number>> = {
-  resetsAt: MOST_TIME,
-  notBefore: MOST_TIME,
-  until: MOST_TIME,
+const MAX_AMOUNT = 1e12
+const MAX_TIME = 8.64e15
+const MAX_NUMBER_BY_FIELD: Readonly<Record<string, number>> = {
+  resetsAt: MAX_TIME,
+  notBefore: MAX_TIME,
+  until: MAX_TIME,
   line: Number.MAX_SAFE_INTEGER,
 }
 
 /** Limits one field of a hand-over. Throws RangeError for a number that is neither an amount nor a time. */
 function limitField(name: string, value: unknown): unknown {
-  if (typeof value === 'string') return PICTURE.test(name) ? value : value.slice(0, TEXTS[name] ?? TEXT)
-  if (Array.isArray(value)) return value.slice(0, LISTS[name] ?? LIST)
-  const isOdd = typeof value === 'number' && !(value >= 0 && value <= (NUMBERS[name] ?? MOST))
-  if (isOdd) throw new RangeError(name)
+  if (typeof value === 'string')
+    return BLOB_ID.test(name) ? value : value.slice(0, MAX_TEXT_BY_FIELD[name] ?? MAX_TEXT)
+  if (Array.isArray(value)) return value.slice(0, MAX_LIST_BY_FIELD[name] ?? MAX_LIST)
+  const isOutOfRange =
+    typeof value === 'number' && !(value >= 0 && value <= (MAX_NUMBER_BY_FIELD[name] ?? MAX_AMOUNT))
+  if (isOutOfRange) throw new RangeError(name)
   return value
 }
 
 const text = z.string()
 const nonce = text.check(z.minLength(1))
-const digest = text.check(z.regex(PICTURE))
+const digest = text.check(z.regex(BLOB_ID))
 
 const verdict: z.ZodMiniType<Verdict> = z.discriminatedUnion('kind', [
   z.object({
@@ -135,19 +137,19 @@ export type Planned = z.output<typeof planned>
 /** A proposal as it is handed over to the next job. */
 export function plannedOf(proposal: Proposal, usage: Usage): Planned {
   if (proposal.kind !== 'proposed' && proposal.kind !== 'asked') return { ...proposal, usage }
-  const words = JSON.stringify(proposal)
-  if (words.length <= MOST_WORDS) return { kind: 'proposed', words, usage }
+  const json = JSON.stringify(proposal)
+  if (json.length <= MAX_PLAN_CHARACTERS) return { kind: 'proposed', words: json, usage }
   return { kind: 'none', message: 'a plan that is too long to be handed over: ask for fewer stories', usage }
 }
 
-export const readFromClaim = (given: string | undefined) => read(fromClaim, given)
-export const readFromWork = (given: string | undefined) => read(fromWork, given)
-export const readFromGate = (given: string | undefined) => read(fromGate, given)
+export const readFromClaim = (text: string | undefined) => read(fromClaim, text)
+export const readFromWork = (text: string | undefined) => read(fromWork, text)
+export const readFromGate = (text: string | undefined) => read(fromGate, text)
 
-function read<T>(definition: z.ZodMiniType<T>, given: string | undefined): T | null {
-  if (given === undefined || given.length > 2 * LIMIT_BYTES) return null
+function read<T>(definition: z.ZodMiniType<T>, text: string | undefined): T | null {
+  if (text === undefined || text.length > 2 * LIMIT_BYTES) return null
   try {
-    return z.parse(definition, JSON.parse(given, limitField))
+    return z.parse(definition, JSON.parse(text, limitField))
   } catch {
     return null
   }
@@ -158,23 +160,24 @@ export function writeHandover(value: FromClaim | FromWork | FromGate): string {
 }
 
 /** The most bytes of a gate's output before it is cut to fit. */
-const LARGEST = OUTPUT_BYTES.stored
+const MAX_OUTPUT_BYTES = OUTPUT_BYTES.stored
 
 /**
  * Cuts the gates' output (the longest first), remarks and annotations, until everything fits into one variable. Pictures are added
  * afterwards: see hand-over-pictures.ts.
  */
 export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
-  for (let most = LARGEST; ; most = Math.floor(most / 2)) {
-    const first = <T>(list: readonly T[], bound: number) => list.slice(0, Math.ceil((bound * most) / LARGEST))
+  for (let maxBytes = MAX_OUTPUT_BYTES; ; maxBytes = Math.floor(maxBytes / 2)) {
+    const firstOf = <T>(list: readonly T[], bound: number) =>
+      list.slice(0, Math.ceil((bound * maxBytes) / MAX_OUTPUT_BYTES))
     const gates = value.gates.map(({ remarks, annotations, screenshots: _, ...gate }) => ({
       ...gate,
-      output: excerpt(gate.output, most),
-      ...(remarks === undefined ? {} : { remarks: first(remarks, REMARKS) }),
-      ...(annotations === undefined ? {} : { annotations: first(annotations, ANNOTATIONS) }),
+      output: excerpt(gate.output, maxBytes),
+      ...(remarks === undefined ? {} : { remarks: firstOf(remarks, MAX_REMARKS) }),
+      ...(annotations === undefined ? {} : { annotations: firstOf(annotations, MAX_ANNOTATIONS) }),
     }))
     const fitted = { ...value, gates }
-    if (most < 64 || Buffer.byteLength(writeHandover(fitted)) <= limitBytes) return fitted
+    if (maxBytes < 64 || Buffer.byteLength(writeHandover(fitted)) <= limitBytes) return fitted
   }
 }
 
@@ -183,11 +186,11 @@ export function fitWork(value: FromWork): FromWork {
   const { judged } = value
   if (judged?.verdict.kind !== 'verified' || judged.verdict.evidence === undefined) return value
   const { evidence: all } = judged.verdict
-  for (let [most, count] = [300, all.length]; ; ) {
-    const evidence = all.slice(0, count).map((one) => ({ ...one, shown: truncate(one.shown, most) }))
+  for (let [maxLength, count] = [300, all.length]; ; ) {
+    const evidence = all.slice(0, count).map((one) => ({ ...one, shown: truncate(one.shown, maxLength) }))
     const fitted = { ...value, judged: { ...judged, verdict: { ...judged.verdict, evidence } } }
     if (count === 0 || Buffer.byteLength(writeHandover(fitted)) <= LIMIT_BYTES) return fitted
-    if (most > 75) most /= 2
+    if (maxLength > 75) maxLength /= 2
     else count = Math.floor(count * 0.9)
   }
 }

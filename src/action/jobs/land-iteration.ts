@@ -20,7 +20,7 @@ import { readPack } from './pack.ts'
 /** What the other jobs handed over: null for a job that did not run, or whose hand-over is invalid. `cancelled`: the run was cancelled. */
 export type Received = { work: FromWork | null; gate: FromGate | null; cancelled: boolean }
 
-const GIVEN_UP: JobRole = { ...WHOLE_JOB, ports: unavailablePorts }
+const NO_ITERATION: JobRole = { ...WHOLE_JOB, ports: unavailablePorts }
 
 /** Prepares state and ports for the loop to end the iteration. Where a hand-over is missing or invalid, the iteration is lost; `warn` gets the reason. */
 export async function prepareLanding(
@@ -28,19 +28,22 @@ export async function prepareLanding(
   received: Received,
   limits: Limits,
   { workspace, settings, warn }: { workspace: Workspace; settings: Settings; warn(message: string): void },
-): Promise<{ state: State; how: JobRole }> {
+): Promise<{ state: State; role: JobRole }> {
   const { git, objects, repository, redactor } = workspace
   const { work, gate } = received
   if (work?.mistake != null)
-    return { state: endedByMistake(state, createCleaner(redactor.redact)(work.mistake)), how: GIVEN_UP }
+    return {
+      state: endedByMistake(state, createCleaner(redactor.redact)(work.mistake)),
+      role: NO_ITERATION,
+    }
   const landing = landingFor(nextStep(state, limits, state.job.startedAt))
   // A candidate that was chosen and rebased has its session already.
   const attempt = openAttempt(state)
   const hasSession = attempt !== null && hasCandidate(attempt)
-  const why = await missingHandover(git, landing, received, hasSession)
-  if (why !== null) {
-    warn(`the iteration is lost: ${why}`)
-    return { state: lostIteration(state, received), how: GIVEN_UP }
+  const reason = await missingHandover(git, landing, received, hasSession)
+  if (reason !== null) {
+    warn(`the iteration is lost: ${reason}`)
+    return { state: lostIteration(state, received), role: NO_ITERATION }
   }
   const { redact } = redactor
   const steps = settings.steps?.before ?? []
@@ -51,12 +54,12 @@ export async function prepareLanding(
         ? unavailablePorts.gates
         : handedOverGates(gate, configuredGates(settings), git, objects, redact),
   }
-  return { state: { ...state, job: { ...state.job, landing } }, how: { ports, part: 'land', wave: null } }
+  return { state: { ...state, job: { ...state.job, landing } }, role: { ports, part: 'land', wave: null } }
 }
 
 function landingFor({ kind }: Step): Landing {
-  const isOwn = kind === 'baseline' || kind === 'join' || kind === 'verify' || kind === 'plan'
-  return isOwn ? kind : 'attempt'
+  const isNoAttempt = kind === 'baseline' || kind === 'join' || kind === 'verify' || kind === 'plan'
+  return isNoAttempt ? kind : 'attempt'
 }
 
 async function missingHandover(
@@ -71,8 +74,8 @@ async function missingHandover(
   if (work === null && (needsSession || landing === 'verify' || landing === 'plan'))
     return 'the work job handed nothing over'
   if (needsSession && work?.session == null) return 'the work job handed no session over'
-  const isOver = landing === 'plan' || (needsSession && work?.session?.status !== 'finished')
-  if (gate === null && !isOver) return 'the gate job handed nothing over'
+  const needsNoGates = landing === 'plan' || (needsSession && work?.session?.status !== 'finished')
+  if (gate === null && !needsNoGates) return 'the gate job handed nothing over'
   return work?.sha256 == null ? null : readPack(git, work.sha256)
 }
 
@@ -91,9 +94,9 @@ function lostIteration(state: State, { work, cancelled }: Received): State {
   if (attempt === null) return { ...judged, job }
   const usage = work?.session?.usage
   if (usage === undefined) return { ...takeOver(judged), job }
-  const paid = recordLostSession(judged, attempt, usage)
+  const charged = recordLostSession(judged, attempt, usage)
   const refunded = refundAll(
-    paid,
+    charged,
     cancelled ? 'interrupted' : 'lost',
     'the iteration did not come to its end',
   )

@@ -7,7 +7,7 @@ import type { Git } from '../../git/git.ts'
 import { removeSync } from '../../system/files.ts'
 
 /** The largest pack: it is read into memory. */
-const MOST_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
 
 /** The path that the artifact steps of the workflow upload from and download to. */
 export function packFile(git: Git): string {
@@ -31,13 +31,13 @@ export async function readPack(git: Git, sha256: string): Promise<string | null>
   const file = packFile(git)
   const found = await lstat(file).catch(() => null)
   if (found?.isFile() !== true) return 'there is no pack'
-  if (found.size > MOST_BYTES) return `the pack has ${Math.round(found.size / 1024 / 1024)} MB`
+  if (found.size > MAX_BYTES) return `the pack has ${Math.round(found.size / 1024 / 1024)} MB`
   const bytes = await readFile(file)
   if (digestOf(bytes) !== sha256) return 'the pack is not the one that the work job wrote'
   // The pack is hostile: git checks every object of it.
-  const how = { input: bytes, accept: [1, 128] }
-  const taken = await git.run(['index-pack', '--strict', '--fsck-objects', '--stdin'], how)
-  return taken.code === 0 ? null : `the pack was refused: ${taken.stderr.trim().split('\n')[0] ?? ''}`
+  const options = { input: bytes, accept: [1, 128] }
+  const result = await git.run(['index-pack', '--strict', '--fsck-objects', '--stdin'], options)
+  return result.code === 0 ? null : `the pack was refused: ${result.stderr.trim().split('\n')[0] ?? ''}`
 }
 
 /** A digest of a commit's code: all entries of its root but `.ralph`, where times differ from job to job. */

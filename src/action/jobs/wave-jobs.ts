@@ -41,14 +41,19 @@ export function refuseNoWave({ maxParallel, isolation }: Settings): void {
     throw new UserError({ path: 'max-parallel', found: `${maxParallel}`, expected: '2 or more', fix })
 }
 
-/** Does every step before the first story. Then the state is that of a wave. */
+/** Does every step before the first story. Gives the state that the workers begin with. */
 async function claimWave(start: State, limits: Limits, ports: Ports): Promise<JobEnd | HandedOver> {
-  // Each worker prepares its own machine. Here only the gates of the base need it; the gates of the join job prepare by themselves.
+  // `prepare` runs here for the gates of the base only: each worker prepares its own machine, and so do the gates of the join job.
   const ready = { ...start.job.ready, prepared: !limits.baseline || start.baseline === 'green' }
-  const begun = { ...start, job: { ...start.job, ready } }
-  const ended = await loop(begun, limits, ports, (step) => step.kind !== 'reserve' && step.kind !== 'decide')
-  if (!('step' in ended)) return ended
-  const { state, step } = ended
+  const startOfWave = { ...start, job: { ...start.job, ready } }
+  const result = await loop(
+    startOfWave,
+    limits,
+    ports,
+    (step) => step.kind !== 'reserve' && step.kind !== 'decide',
+  )
+  if (!('step' in result)) return result
+  const { state, step } = result
   const wave = { workers: limits.maxParallel, isOver: false }
   const job = { ...state.job, ready: { ...state.job.ready, prepared: true }, wave }
   const workers = Math.max(1, readyStories({ ...state, job }, limits, ports.clock.now()))
@@ -62,8 +67,8 @@ function readyStories(start: State, limits: Limits, at: number): number {
     const step = count < limits.maxParallel ? nextRunStep(state, limits, at) : null
     if (step?.kind !== 'reserve' && step?.kind !== 'decide') return count
     const kind = step.kind === 'reserve' ? 'reserved' : 'decided'
-    const begun = reduce(state, { kind, storyId: step.storyId, at }, limits)
-    state = { ...begun, job: { ...begun.job, ready: state.job.ready } }
+    const reduced = reduce(state, { kind, storyId: step.storyId, at }, limits)
+    state = { ...reduced, job: { ...reduced.job, ready: state.job.ready } }
   }
 }
 
@@ -89,9 +94,11 @@ export async function runWaveJob(
 
 /** Ends the wave: lands the stories in the merge train, gives lost attempts back, then runs the loop without beginning a story. */
 async function join(start: State, limits: Limits, ports: Ports, isCancelled: boolean): Promise<JobEnd> {
-  const free = await withoutOtherWorkers(start, ports)
-  const left = isCancelled ? free : await workInWave(free, limits, ports, { worker: 'join', begins: false })
-  const state = refundAll(left, 'interrupted', isCancelled ? 'cancelled' : 'the wave is over')
+  const alone = await withoutOtherWorkers(start, ports)
+  const landed = isCancelled
+    ? alone
+    : await workInWave(alone, limits, ports, { worker: 'join', begins: false })
+  const state = refundAll(landed, 'interrupted', isCancelled ? 'cancelled' : 'the wave is over')
   const { workers = 1 } = state.job.wave ?? {}
   const halted = isCancelled ? { kind: 'interrupted' as const } : state.job.halted
   const ready = { synced: false, prepared: false, opened: true }
@@ -112,11 +119,11 @@ async function withoutOtherWorkers(start: State, { store }: Ports): Promise<Stat
       await store.save(state)
       return state
     } catch (error) {
-      if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MOST_SAVES) throw error
+      if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MAX_SAVES) throw error
       found = withTimeOf(await store.newest(found), start.job)
     }
   }
 }
 
 /** A worker that comes back saves rarely, so that a few tries are enough. */
-const MOST_SAVES = 20
+const MAX_SAVES = 20

@@ -44,19 +44,23 @@ export async function runWork({
   const recorded: Recorded = { session: null, judged: null, planned: null }
   const gates = { ...ports.gates, run: async () => [] }
   const agent = recordingAgent(ports.agent, recorded)
-  const unproven = { ...limits, requiresEvidence: false }
-  const ended = await loop(state, unproven, { ...ports, agent, gates }, stepsOf('work')).finally(settle)
-  const attempt = openAttempt(ended.state)
+  const withoutEvidence = { ...limits, requiresEvidence: false }
+  const result = await loop(state, withoutEvidence, { ...ports, agent, gates }, stepsOf('work')).finally(
+    settle,
+  )
+  const attempt = openAttempt(result.state)
   const saved =
-    recorded.session === null || attempt === null ? null : await repository.keep(ended.state, attempt.storyId)
+    recorded.session === null || attempt === null
+      ? null
+      : await repository.keep(result.state, attempt.storyId)
   const failure = attempt?.phase === 'failed' ? attempt.failure : null
-  // The loop has added a set-up session to that of the story.
-  const whole = (attempt === null ? null : sessionOf(attempt)) ?? recorded.session
+  // The attempt's session includes a set-up session, which the loop has added to it.
+  const fullSession = (attempt === null ? null : sessionOf(attempt)) ?? recorded.session
   // Only this job knows the agent's keys: a change that the guard refuses because of them is not handed over.
   const session =
-    whole !== null && failure?.kind === 'guard'
-      ? { ...whole, status: 'failed' as const, message: failure.summary }
-      : whole
+    fullSession !== null && failure?.kind === 'guard'
+      ? { ...fullSession, status: 'failed' as const, message: failure.summary }
+      : fullSession
   const commit =
     saved === null
       ? null
@@ -70,31 +74,31 @@ export async function runWork({
 
 /** The hand-over of a work job that a person's mistake ended before a session began. The land job ends the chain with it, uncharged. */
 export function mistakeHandover(nonce: string, mistake: string): string {
-  const nothing = { session: null, judged: null, planned: null, commit: null, sha256: null }
-  return writeHandover({ nonce, ...nothing, mistake })
+  const empty = { session: null, judged: null, planned: null, commit: null, sha256: null }
+  return writeHandover({ nonce, ...empty, mistake })
 }
 
 type Recorded = Pick<FromWork, 'session' | 'judged' | 'planned'>
 
 function recordingAgent(agent: AgentPort, recorded: Recorded): AgentPort {
   return {
-    async work(...asked) {
-      recorded.session = await agent.work(...asked)
+    async work(...args) {
+      recorded.session = await agent.work(...args)
       return recorded.session
     },
-    async setUp(...asked) {
-      const session = await agent.setUp(...asked)
+    async setUp(...args) {
+      const session = await agent.setUp(...args)
       recorded.session = session
       return session
     },
-    async judge(...asked) {
-      recorded.judged = await agent.judge(...asked)
+    async judge(...args) {
+      recorded.judged = await agent.judge(...args)
       const { verdict, usage } = recorded.judged
       // The evidence is looked up by the land job, after the gates.
       return { verdict: verdict.kind === 'verified' ? { kind: 'verified' } : verdict, usage }
     },
-    async plan(...asked) {
-      const { proposal, usage } = await agent.plan(...asked)
+    async plan(...args) {
+      const { proposal, usage } = await agent.plan(...args)
       recorded.planned = plannedOf(proposal, usage)
       return { proposal, usage }
     },

@@ -47,7 +47,7 @@ test('two branches that name each other as the base: one step, and a word about 
   const { branch, settings, notes } = await settingsOfBase(contextOf(), treeOf)
   assert.deepEqual([branch, settings.baseBranch, asked], ['develop', 'develop', ['main', 'develop']])
   assert.deepEqual(notes, [
-    'the configuration on develop names the base main: not heard, the one on main counts',
+    'the configuration on develop names the base main, which is ignored: the one on main counts',
   ])
 })
 
