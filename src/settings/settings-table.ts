@@ -52,10 +52,14 @@ export const table = {
     'Whether a session first asks three to five questions, which people answer before it plans (on the issue; on a terminal at once).',
     { default: false },
   ),
-  token: what(v.text, 'Token for the state refs and the API.', {
-    ...secret,
-    defaultText: 'github.token on the action',
-  }),
+  token: what(
+    v.text,
+    'Token for git and the API: the branch and the state, the pull request, checks, the next job.',
+    {
+      ...secret,
+      defaultText: 'github.token on the action',
+    },
+  ),
   publishToken: what(
     v.text,
     'Token of an App or a person that pushes the branch and opens the pull request, so that CI starts on it.',
