@@ -41,8 +41,7 @@ export async function upgrade(context: Context): Promise<CommandResult> {
   const target = targetOf(releases, wanted)
   const { tag } = target
   const { print } = context
-  print(headLines(target).join('\n'))
-  print(releaseNoteLines(releases, target, oldestOf(pins)).join('\n'))
+  print([...headLines(target), ...releaseNoteLines(releases, target, oldestOf(pins))].join('\n'))
   for (const pin of pins.filter(({ kind }) => kind === 'none'))
     context.warn(
       `${pin.path}:${pin.line} names ${terminalText(pin.ref, 80)}, which is no release: left as it is`,
