@@ -201,7 +201,7 @@ async function runInWave(parts: Parts, part: 'worker' | 'join'): Promise<WorkRes
     return { neutral: 'the wave is over, or another run has taken over: there is nothing to do' }
   await refuseBlocked(checkInputs(context, parts, claimed.green, claimed))
   const { git, repository, snapshot, store } = workspace
-  const state = withTimeOf(await store.newest(claimed), claimed.job)
+  const state = withTimeOf(await store.loadNewest(claimed), claimed.job)
   await repository.checkOut(state.green, null)
   await moveClone(git, snapshot, state.branch, state.green, [])
   await repository.rememberIgnored()

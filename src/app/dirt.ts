@@ -10,7 +10,7 @@ export async function checkDirt(
   checkedOut: string,
   allowed: (path: string) => boolean,
 ): Promise<string[]> {
-  const dirt = await repository.dirt(checkedOut)
+  const dirt = await repository.uncommitted(checkedOut)
   const foreign = dirt.filter(({ path }) => !allowed(path))
   if (foreign.length === 0) return dirt.map(({ path }) => path)
   const names = foreign.map(({ path }) => path)

@@ -12,7 +12,7 @@ import { addUsage, emptyUsage, Usage } from '../engine/model/usage.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
 import { lostSessionUsage, recordLostSession, reservedUsage } from '../engine/record-session.ts'
 import type { Git } from '../git/git.ts'
-import { placeFile } from '../git/own-index.ts'
+import { renameIntoPlace } from '../git/own-index.ts'
 import { readRegularFileSync } from '../system/files.ts'
 
 /** No note is larger. */
@@ -102,7 +102,7 @@ export function withLostUsage(git: Git, state: State): State {
 }
 
 function writeNote(git: Git, kind: string, folder: string, note: object): void {
-  placeFile(git, JSON.stringify(note), notePath(git, kind, folder))
+  renameIntoPlace(git, JSON.stringify(note), notePath(git, kind, folder))
 }
 
 function readNote<T extends { nonce: string; usage: Usage }>(

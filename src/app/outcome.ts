@@ -28,9 +28,9 @@ export function documentsOnOutcome(
     const agents: DocumentEdit = {
       folders: null,
       // On a file system that ignores case, both spellings are one file.
-      isAt: (path) => path.toLowerCase() === 'agents.md',
-      otherwise: 'AGENTS.md',
-      edited: (text) => withAgentsSection(text, learnings.map(redact)),
+      matches: (path) => path.toLowerCase() === 'agents.md',
+      createAt: 'AGENTS.md',
+      editText: (text) => withAgentsSection(text, learnings.map(redact)),
     }
     return [
       ...(writeBack === 'on' ? [sprintStatus(all), aggregateJson(state), ...planDocuments(all, folder)] : []),
@@ -42,18 +42,18 @@ export function documentsOnOutcome(
 function sprintStatus(prd: Prd): DocumentEdit {
   return {
     folders: PLANS,
-    isAt: (path) => /(?:^|\/)sprint-status\.ya?ml$/i.test(path),
-    otherwise: null,
-    edited: (text) => (text === null ? null : updateSprintStatus(text, prd)),
+    matches: (path) => /(?:^|\/)sprint-status\.ya?ml$/i.test(path),
+    createAt: null,
+    editText: (text) => (text === null ? null : updateSprintStatus(text, prd)),
   }
 }
 
 function aggregateJson(state: State): DocumentEdit {
   return {
     folders: /^\.ralph$/,
-    isAt: (path) => path === '.ralph/aggregate.json',
-    otherwise: null,
-    edited: (text) => (text === null ? null : updateAggregate(text, state)),
+    matches: (path) => path === '.ralph/aggregate.json',
+    createAt: null,
+    editText: (text) => (text === null ? null : updateAggregate(text, state)),
   }
 }
 
@@ -64,13 +64,13 @@ function planDocuments(prd: Prd, folder: string): DocumentSetEdit[] {
   let how = new Map<string, object>()
   return [
     {
-      async among(paths) {
+      async selectPaths(paths) {
         const { findPlanDocuments } = await import('../plan/documents.ts')
         const all = findPlanDocuments(paths, prd, folder)
         how = new Map(all.map((one) => [one.path, one]))
         return all.map(({ path }) => path)
       },
-      async editedAll(files) {
+      async editTexts(files) {
         const { writeBack } = await import('../plan/documents.ts')
         const read = files.map((file) => ({ ...how.get(file.path), ...file }))
         const { texts, unmarked } = writeBack(read, prd)

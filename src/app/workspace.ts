@@ -5,7 +5,7 @@ import { isRalphPath } from '../gates/guard.ts'
 import { filesAsTheyWere } from '../gates/remarks/as-it-was.ts'
 import { createExamine } from '../gates/remarks/examine.ts'
 import { CatFile } from '../git/cat-file.ts'
-import { type Snapshot, takeSnapshot, takeSnapshotBeside } from '../git/clone.ts'
+import { type Snapshot, takeFurtherSnapshot, takeSnapshot } from '../git/clone.ts'
 import { type Clone, Git, openClone, type Remote } from '../git/git.ts'
 import type { Identity } from '../git/objects.ts'
 import type { InitialRefs } from '../git/remote.ts'
@@ -71,7 +71,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const snapshot =
     beside === undefined
       ? await takeSnapshot(git, options.remote !== null, settings.stateNamespace)
-      : await takeSnapshotBeside(git, beside)
+      : await takeFurtherSnapshot(git, beside)
   const redactor = redactorFor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
@@ -84,7 +84,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     identity: options.identity ?? identityOf(clone),
     snapshot,
     warn: options.warn,
-    isRalphs: isRalphPath,
+    isRalphPath: isRalphPath,
     redact: redactor.redact,
     stateCommits: settings.commits.prdChanges,
     stateSubject: settings.commits.message,
@@ -106,7 +106,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     remote: options.remote,
     publishRemote: options.publishRemote ?? null,
     snapshot,
-    look: options.look ?? null,
+    initialRefs: options.look ?? null,
     leaseMs: leaseMsOf(settings),
   })
   return {

@@ -1,4 +1,4 @@
-// Turns what an agent left into a candidate commit, so that gates see exactly what would be committed.
+// Turns the work of an agent into a candidate commit, so that gates see exactly what would be committed.
 
 import { agentSummary, passedEntry, passStory } from '../engine/attempt-outcome.ts'
 import type { Attempt, AttemptIn, Failure } from '../engine/model/attempt.ts'
@@ -19,7 +19,7 @@ import type { Commits } from './commits.ts'
 export type CandidateTools = {
   tree: WorkTree
   commits: Commits
-  isRalphs(path: string): boolean
+  isRalphPath(path: string): boolean
   redact(text: string): string
   examine(changes: readonly Change[], objects: CatFile, base: string): Promise<Examination>
   warn(message: string): void
@@ -28,7 +28,7 @@ export type CandidateTools = {
 /** `paths`: the files that the candidate changes, without Ralph's own. */
 export type InspectionResult = { inspection: Inspection; paths: readonly string[] }
 
-/** Checks what the agent left, restores Ralph's own files, and builds the candidate commit. */
+/** Checks the work tree after a session, restores Ralph's own files, and builds the candidate commit. */
 export async function inspect(
   tools: CandidateTools,
   state: State,
@@ -39,40 +39,40 @@ export async function inspect(
   const { tree, commits, redact } = tools
   const { git, objects, index } = tree
   const formatPath = (path: string) => displayPath(redact(path))
-  const { changed: inside, removed } = await tree.submodules.changed()
-  inside.push(...(await tree.removeForeign()))
-  if (inside.length > 0) return refused(submoduleFailure(inside.map(formatPath)))
+  const { changed: submoduleFiles, removed } = await tree.submodules.changed()
+  submoduleFiles.push(...(await tree.removeForeign()))
+  if (submoduleFiles.length > 0) return refused(submoduleFailure(submoduleFiles.map(formatPath)))
   const message = agentHead === null ? null : await agentCommitMessage(objects, state.green, agentHead)
   const summary = message === null ? {} : { summary: oneLine(redact(message)) }
-  const own = await ownTexts(tools, state, attempt, { empty: false, builtAt, ...summary })
-  for (const [path, bytes] of own) await tree.writeOwn(path, bytes)
+  const own = await ownFileContents(tools, state, attempt, { empty: false, builtAt, ...summary })
+  for (const [path, bytes] of own) await tree.writeFileAt(path, bytes)
   const staged = await tree.stage(state.green, true)
   if ('unreadable' in staged) {
     const summary = 'the work tree holds something that git cannot read'
     return refused({ kind: 'guard', summary, detail: redact(staged.unreadable) })
   }
-  const ralphChanges = staged.changes.filter(({ path }) => tools.isRalphs(path))
-  const agentChanges = staged.changes.filter(({ path }) => !tools.isRalphs(path))
+  const ralphChanges = staged.changes.filter(({ path }) => tools.isRalphPath(path))
+  const agentChanges = staged.changes.filter(({ path }) => !tools.isRalphPath(path))
   const foreign = ralphChanges.filter((change) => !own.has(change.path))
   await tree.reset(foreign)
   await storeOwnFiles(tree, state.green, own, ralphChanges)
   const nested = await tree.removeNested(staged.folders, agentChanges)
   if (nested.length > 0) return refused(nestedFailure(nested.map(formatPath)))
-  const seen = await tools.examine(agentChanges, objects, state.green)
-  if (seen.failure !== null) return refused(seen.failure)
+  const examination = await tools.examine(agentChanges, objects, state.green)
+  if (examination.failure !== null) return refused(examination.failure)
   const hidden = await newlyIgnored(git, objects, state.green, agentChanges)
   if (hidden.length > 0) return refused(hiddenFailure(hidden.map(formatPath)))
-  const made = await index.tree(state.green)
+  const candidateTree = await index.tree(state.green)
   const words = agentSummary(attempt, summary)
   const text = storyMessage(state, attempt.storyId, attempt.iteration, redact, words)
-  const commit = await commits.commit(made, [state.green], text)
-  // The gates must run on the candidate's bytes: what was reset in the index is restored in the work tree too.
-  if (foreign.length > 0) await tree.toTree(made)
-  await tree.checkOutStored(made, agentChanges)
-  const remarks = [...seen.remarks, ...removedRemark(removed.map(formatPath))]
-  const beside =
+  const commit = await commits.commit(candidateTree, [state.green], text)
+  // The gates must run on the candidate's bytes, so the work tree is reset like the index.
+  if (foreign.length > 0) await tree.restoreTree(candidateTree)
+  await tree.checkOutStored(candidateTree, agentChanges)
+  const remarks = [...examination.remarks, ...removedRemark(removed.map(formatPath))]
+  const entryCount =
     attempt.inLane === undefined && attempt.slot === undefined ? {} : { entries: state.progress.length }
-  const testsOnly = seen.testsOnly === true ? { testsOnly: true as const } : {}
+  const testsOnly = examination.testsOnly === true ? { testsOnly: true as const } : {}
   const candidate = {
     commit,
     empty: agentChanges.length === 0,
@@ -80,7 +80,7 @@ export async function inspect(
     remarks,
     ...summary,
     builtAt,
-    ...beside,
+    ...entryCount,
   }
   const paths = agentChanges.map(({ path }) => path)
   const touched = attempt.inLane === undefined ? {} : { touched: coveringPaths(paths.map(redact)) }
@@ -91,8 +91,8 @@ function refused(failure: Failure): InspectionResult {
   return { inspection: { kind: 'refused', failure }, paths: [] }
 }
 
-/** Ralph's own files as they are once the story has passed. */
-export async function ownTexts(
+/** The content of Ralph's own files for the case that the story passes, by path. */
+export async function ownFileContents(
   { tree, redact }: CandidateTools,
   state: State,
   attempt: Exclude<Attempt, { phase: 'reserved' }>,
@@ -115,21 +115,21 @@ export async function ownTexts(
 const MAX_COMMITS = 50
 
 /**
- * The message of the newest commit that the agent made itself on top of the green one; null where it made none, or where its HEAD is
- * not based on the green commit.
+ * The message of the newest commit that the agent made itself on top of the green one; null if it made none, or if its HEAD is not
+ * based on the green commit.
  */
 async function agentCommitMessage(objects: CatFile, green: string, head: string): Promise<string | null> {
-  const newest = await commitAt(objects, head)
+  const newest = await readCommit(objects, head)
   let at: string | null = head
   for (let count = 0; count < MAX_COMMITS && at !== null; count += 1) {
     if (at === green) return at === head ? null : (newest?.message ?? null)
-    at = (await commitAt(objects, at))?.parent ?? null
+    at = (await readCommit(objects, at))?.parent ?? null
   }
   return null
 }
 
-/** A commit that an agent wrote is untrusted: null if it cannot be read, or is too large. */
-async function commitAt(objects: CatFile, id: string) {
+/** The parent and the message of a commit that an agent wrote; null if it cannot be read, or is too large. */
+async function readCommit(objects: CatFile, id: string) {
   const found = await objects.info(id).catch(() => null)
   if (found?.type !== 'commit' || found.size > MAX_COMMIT_BYTES) return null
   const text = (await objects.contents(id).catch(() => null))?.toString('utf8') ?? ''
@@ -141,7 +141,7 @@ async function commitAt(objects: CatFile, id: string) {
 
 const MAX_COMMIT_BYTES = 100_000
 
-/** Stores Ralph's own files byte for byte: attributes may have changed them on their way into the index. */
+/** Stores Ralph's own files byte for byte, since attributes may have changed them when they were staged. */
 async function storeOwnFiles(
   { git, objects, index }: WorkTree,
   green: string,
@@ -176,8 +176,8 @@ export async function saveWork(
     tools.warn(`the rejected work could not be kept: ${redact(staged.unreadable)}`)
     return state.kept[storyId] ?? null
   }
-  const own = staged.changes.filter(({ path }) => tools.isRalphs(path))
-  const work = staged.changes.filter(({ path }) => !tools.isRalphs(path))
+  const own = staged.changes.filter(({ path }) => tools.isRalphPath(path))
+  const work = staged.changes.filter(({ path }) => !tools.isRalphPath(path))
   await tree.removeNested(staged.folders, work)
   const { dropped } = await tools.examine(work, tree.objects, state.green)
   await tree.reset([...own, ...work.filter((change) => dropped.includes(change.path))])

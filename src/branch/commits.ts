@@ -1,4 +1,4 @@
-// Commits of Ralph's own files, beside those of stories.
+// Writes commits: of a tree, and of Ralph's own files without a story.
 
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
@@ -12,7 +12,7 @@ import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '..
 import { DamagedClone } from '../system/errors.ts'
 import { toLatin1 } from '../system/path-text.ts'
 import { type FolderMove, freeFile, planArchive } from './run-archive.ts'
-import { type DocumentEdit, type DocumentSetEdit, editedDocuments } from './write-documents.ts'
+import { type DocumentEdit, type DocumentSetEdit, editDocuments } from './write-documents.ts'
 
 export type CommitOptions = {
   /** Redacts the text of Ralph's own files before they are committed. */
@@ -20,7 +20,7 @@ export type CommitOptions = {
   identity: Identity
   /** Whether further state commits are made after the first (`commits.prdChanges`). */
   stateCommits: boolean
-  /** The subject of state commits (`commits.message`); null for the loop's own words. */
+  /** The subject of state commits (`commits.message`); null for the subject that the loop gives. */
   stateSubject: string | null
   /** Edits of people's documents in the commit that ends a run. */
   onOutcome(state: State): (DocumentEdit | DocumentSetEdit)[]
@@ -45,7 +45,7 @@ export class Commits {
     return writeCommit(where, this.#options.identity, tree, parents, message)
   }
 
-  /** A tree with some files replaced (or removed: null), and some folders moved. Executable files stay executable. */
+  /** A tree with some files replaced (null: removed), and some folders moved. Executable files stay executable. */
   async withFiles(
     base: string,
     files: ReadonlyMap<string, string | null>,
@@ -59,7 +59,7 @@ export class Commits {
       const mode = before?.mode === EXECUTABLE ? EXECUTABLE : '100644'
       edits.set(toLatin1(path), oid === null ? null : { mode, oid })
     }
-    for (const { from, to, stays } of moves) {
+    for (const { from, to, isCopied: stays } of moves) {
       const oid = await this.#objects.folder(base, from)
       if (oid === null) continue
       if (!stays) edits.set(toLatin1(from), null)
@@ -88,8 +88,8 @@ export class Commits {
   }
 
   /**
-   * A commit on top of `state.green` that holds prd.json and progress.txt as the state says, or null if nothing changed; and the
-   * paths of people's documents in it, and the ids of stories that could not be marked there.
+   * A commit on top of `state.green` with prd.json and progress.txt rendered from the state, or null if they are unchanged; also the
+   * paths of people's documents that it edits, and the ids of stories that could not be marked in them.
    */
   async record(
     state: State,
@@ -108,7 +108,7 @@ export class Commits {
     const edits = begins ? [] : onOutcome(state)
     const unmarked: string[] = []
     const warnRedacted = (text: string) => warn(redact(text))
-    const documents = await editedDocuments(this.#objects, state.green, edits, warnRedacted, unmarked)
+    const documents = await editDocuments(this.#objects, state.green, edits, warnRedacted, unmarked)
     // Compared last: parsing both files is slow with thousands of stories.
     if (
       !begins &&

@@ -1,7 +1,7 @@
 // Finds the features of a repository, and the name of each prd.json. Pure.
 import type { Prd } from '../engine/model/feature.ts'
 
-/** A prd.json and its feature's name. `digest`: of the text. `notes`: remarks of the parser on what it changed or left out. */
+/** A prd.json with the name of its feature. `digest`: of its text. `notes`: the parser's remarks on what it changed or left out. */
 export type Feature = {
   name: string
   folder: string | null
@@ -16,12 +16,12 @@ export const LEGACY_PRD_PATHS = ['.ralph/prd.json', 'ralph/prd.json', 'prd.json'
 
 const FOLDER = /^\.ralph\/(\d{4}-\d{2}-\d{2})-([^/]+)$/
 
-/** The feature's name of a dated folder (`.ralph/2026-01-31-auth` or without `.ralph/`), or null. */
+/** The name of the feature in a dated folder (`.ralph/2026-01-31-auth`, or without `.ralph/`), or null. */
 export function featureOfFolder(folder: string): string | null {
   return FOLDER.exec(folder.startsWith('.ralph/') ? folder : `.ralph/${folder}`)?.[2] ?? null
 }
 
-/** True for paths that may hold a feature's stories. */
+/** Whether a feature's prd.json may be at this path. */
 export function isPrdPath(path: string): boolean {
   return (
     LEGACY_PRD_PATHS.includes(path) ||
@@ -35,7 +35,7 @@ export function datedFolderOf(path: string): string | null {
   return FOLDER.test(folder) ? folder : null
 }
 
-/** The feature's name of a prd.json outside a dated folder: from its branch, else from its project. */
+/** The name of the feature of a prd.json that is in no dated folder: by its branch, else by its project. */
 export function featureNameOf(prd: Prd, branchPrefix: string): string {
   const { branchName, project } = prd
   if (branchName !== '') {

@@ -18,46 +18,46 @@ export type JoinTools = {
   git: Git
   objects: CatFile
   commits: Commits
-  isRalphs(path: string): boolean
+  isRalphPath(path: string): boolean
   warn(message: string): void
 }
 
-/** Merges `theirs` with the green commit. On a conflict, theirs wins and Ralph's stories are taken back. */
+/** Merges `theirs` with the green commit. On a conflict people's commits win, and Ralph's stories are reverted. */
 export async function joinCommits(
   tools: JoinTools,
   state: State,
-  theirs: string,
+  theirText: string,
 ): Promise<JoinedBranch | { refused: string }> {
   const { git, objects, commits } = tools
   const { green, published } = state
-  const people = await peoplesPrd(tools, state, theirs)
+  const people = await peoplesPrd(tools, state, theirText)
   const unchanged = { people, takenBack: [], entries: [] }
-  if (published !== null && !(await git.isAncestor(published, theirs))) {
-    if (state.job.takesBranch) return takeBranchAsItIs(tools, state, theirs, people)
-    const at = theirs.slice(0, 7)
+  if (published !== null && !(await git.isAncestor(published, theirText))) {
+    if (state.job.takesBranch) return takeBranchAsItIs(tools, state, theirText, people)
+    const at = theirText.slice(0, 7)
     const rewritten = `${state.branch} was rewritten by people (it is at ${at})`
     return { refused: `${rewritten}: say run to take it as it is` }
   }
-  if (await git.isAncestor(theirs, green)) {
-    if (state.job.takesBranch && theirs === green) return takeBranchAsItIs(tools, state, theirs, null)
+  if (await git.isAncestor(theirText, green)) {
+    if (state.job.takesBranch && theirText === green) return takeBranchAsItIs(tools, state, theirText, null)
     return { ...unchanged, green, people: null, code: false }
   }
-  if (await git.isAncestor(green, theirs)) {
-    const changes = await changesBetween(objects, green, theirs)
-    return { ...unchanged, green: theirs, code: changes.some(({ path }) => !tools.isRalphs(path)) }
+  if (await git.isAncestor(green, theirText)) {
+    const changes = await changesBetween(objects, green, theirText)
+    return { ...unchanged, green: theirText, code: changes.some(({ path }) => !tools.isRalphPath(path)) }
   }
   const files = ownFiles(state)
-  const merged = await git.mergeTree(green, theirs)
+  const merged = await git.mergeTree(green, theirText)
   const blocking = merged.conflicts.filter((path) => path !== files.prd && path !== files.progress)
-  if (blocking.length > 0) return keepTheirs(tools, state, theirs, people, blocking)
+  if (blocking.length > 0) return keepTheirs(tools, state, theirText, people, blocking)
   const own = new Map<string, string | null>()
   for (const path of [files.prd, files.progress]) own.set(path, await objects.text(`${green}:${path}`))
   const tree = merged.conflicts.length === 0 ? merged.tree : await commits.withFiles(merged.tree, own)
   const message = recordMessage(state, `merge: ${state.branch} of people and Ralph`)
-  return { ...unchanged, green: await commits.commit(tree, [theirs, green], message), code: true }
+  return { ...unchanged, green: await commits.commit(tree, [theirText, green], message), code: true }
 }
 
-/** prd.json from people's branch. A broken one is reported and ignored. */
+/** prd.json on the branch with people's commits. A broken one is reported and ignored. */
 async function peoplesPrd(
   { objects, warn }: JoinTools,
   state: State,
@@ -82,7 +82,7 @@ async function peoplesPrd(
   return { prd: parsed.prd, seen, page: isNew && page !== prdMarkdown(parsed.prd) }
 }
 
-/** Keeps people's commits. Ralph's stories are taken back, with their work saved, to be done again on top of them. */
+/** Keeps people's commits and reverts Ralph's stories. Their work is saved, so that they are done again on top. */
 async function keepTheirs(
   tools: JoinTools,
   state: State,
@@ -102,7 +102,7 @@ async function keepTheirs(
   return { green: theirs, people, code: true, takenBack, entries: await missingEntries(tools, state, theirs) }
 }
 
-/** Continues on a branch that people rewrote: only stories with a commit on it count as passed. */
+/** Continues on a branch that people rewrote. Only stories with a commit on it still count as passed. */
 async function takeBranchAsItIs(
   tools: JoinTools,
   state: State,
@@ -110,23 +110,25 @@ async function takeBranchAsItIs(
   people: PeopleEdits | null,
 ): Promise<JoinedBranch> {
   const range = (await tools.git.isAncestor(state.base.sha, theirs)) ? `${state.base.sha}..${theirs}` : theirs
-  const there = new Set((await storyCommits(tools.git, range, state.nonce)).map(({ storyId }) => storyId))
+  const storiesOnBranch = new Set(
+    (await storyCommits(tools.git, range, state.nonce)).map(({ storyId }) => storyId),
+  )
   const failure: Failure = {
     kind: 'conflict',
     summary: 'its commit is not on the branch any more',
     detail: '',
   }
   const takenBack = state.prd.userStories
-    .filter((story) => story.passes && story.lastResult?.imported !== true && !there.has(story.id))
+    .filter((story) => story.passes && story.lastResult?.imported !== true && !storiesOnBranch.has(story.id))
     .map(({ id }) => ({ storyId: id, kept: null, failure }))
   return { green: theirs, people, code: true, takenBack, entries: await missingEntries(tools, state, theirs) }
 }
 
-/** Entries of progress.txt at the green commit that another commit's file does not have. */
+/** Entries that progress.txt has at the green commit, but not at another commit. */
 async function missingEntries({ objects }: JoinTools, state: State, commit: string): Promise<string[]> {
   const { progress: path } = ownFiles(state)
-  const ours = (await objects.text(`${state.green}:${path}`)) ?? ''
+  const ownText = (await objects.text(`${state.green}:${path}`)) ?? ''
   const theirs = (await objects.text(`${commit}:${path}`)) ?? ''
-  const entries = ours.split(/^(?=## Iteration )/m).slice(1)
+  const entries = ownText.split(/^(?=## Iteration )/m).slice(1)
   return entries.map((entry) => entry.trim()).filter((entry) => !theirs.includes(entry))
 }

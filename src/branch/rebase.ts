@@ -1,11 +1,11 @@
-// Rebases a candidate on what landed since it was built, by git's three-way merge. Ralph's own files are written again.
+// Rebases a candidate on the commits that landed since it was built, by git's three-way merge. Ralph's own files are written again.
 import { agentSummary } from '../engine/attempt-outcome.ts'
 import type { Candidate, Failure } from '../engine/model/attempt.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
 import { storyMessage } from '../report/feature-files.ts'
 import { displayPath } from '../system/path-text.ts'
-import { type CandidateTools, ownTexts } from './candidate.ts'
+import { type CandidateTools, ownFileContents } from './candidate.ts'
 
 /** Characters of each side's patch that the next session gets. */
 const PATCH_LENGTH = 3000
@@ -13,32 +13,32 @@ const PATCH_LENGTH = 3000
 const MAX_PATHS = 20
 
 /**
- * The candidate of an attempt, rebuilt on `state.green`; or the conflict, with the patches of both sides. `state` is the run after
- * that commit has landed.
+ * The candidate of an attempt, rebuilt on `state.green`; or the conflict, with the patches of both sides. `state` is the run's state
+ * with that commit landed.
  */
 export async function rebase(
   tools: CandidateTools,
   state: State,
-  attempt: Parameters<typeof ownTexts>[2] & { candidate: Candidate },
+  attempt: Parameters<typeof ownFileContents>[2] & { candidate: Candidate },
 ): Promise<{ candidate: Candidate } | { conflict: Failure }> {
   const { tree, commits, redact } = tools
   const { git } = tree
   const { base, candidate, storyId, iteration } = attempt
   const onto = await tree.treeOf(state.green)
-  const work = await withoutOwn(tools, state, base, candidate.commit)
-  // Both get one common parent as the merge base.
+  const work = await withOldOwnFiles(tools, state, base, candidate.commit)
+  // Both sides get a common parent as their merge base.
   const root = await commits.commit(await tree.treeOf(base), [], 'base')
   const landed = await commits.commit(onto, [root], 'landed')
   const built = await commits.commit(work, [root], 'candidate')
   const merged = await git.mergeTree(landed, built)
   if (merged.conflicts.length > 0)
     return { conflict: await conflictOf(tools, { base: root, landed, built }, merged.conflicts) }
-  const texts = [...(await ownTexts(tools, state, attempt, { ...candidate, empty: false }))]
+  const texts = [...(await ownFileContents(tools, state, attempt, { ...candidate, empty: false }))]
   const own = texts.map(([path, bytes]) => [path, { mode: '100644', text: bytes.toString('utf8') }] as const)
-  const made = await commits.withEntries(merged.tree, new Map(own))
+  const candidateTree = await commits.withEntries(merged.tree, new Map(own))
   const words = agentSummary(attempt, candidate)
   const message = storyMessage(state, storyId, iteration, redact, words)
-  const commit = await commits.commit(made, [state.green], message)
+  const commit = await commits.commit(candidateTree, [state.green], message)
   const { wasRed: _otherBase, ...rest } = candidate
   return {
     candidate: {
@@ -50,8 +50,8 @@ export async function rebase(
   }
 }
 
-/** The tree of a candidate with Ralph's own files as they were at the commit that it was built on. */
-async function withoutOwn(
+/** The tree of a candidate, with Ralph's own files of the commit that it was built on. */
+async function withOldOwnFiles(
   { tree, commits }: CandidateTools,
   state: State,
   base: string,
@@ -76,10 +76,10 @@ async function conflictOf(
     const patch = redact(await git.patchOf(base, to, paths))
     return patch.length > PATCH_LENGTH ? `${patch.slice(0, PATCH_LENGTH)}\n[cut]` : patch
   }
-  const [theirs, ours] = [await patchOf(landed), await patchOf(built)]
+  const [landedPatch, ownPatch] = [await patchOf(landed), await patchOf(built)]
   return {
     kind: 'conflict',
     summary: `its work and what landed meanwhile change the same lines of ${shown.join(', ')}`,
-    detail: `Landed meanwhile:\n${theirs}\n\nYour work:\n${ours}\n\nBring both together.`,
+    detail: `Landed meanwhile:\n${landedPatch}\n\nYour work:\n${ownPatch}\n\nBring both together.`,
   }
 }

@@ -25,16 +25,16 @@ import { joinCommits } from './join-commits.ts'
 import { rebase } from './rebase.ts'
 import { showScreenshot } from './screenshot-blobs.ts'
 import { storiesIn } from './story-commits.ts'
-import { editedDocuments } from './write-documents.ts'
+import { editDocuments } from './write-documents.ts'
 
 export type RepositoryOptions = CommitOptions & {
   /** Whether a path is in `.ralph/`, in any spelling that a file system may accept for it. */
-  isRalphs(path: string): boolean
+  isRalphPath(path: string): boolean
   examine: CandidateTools['examine']
   documents: DocumentRules
   /**
-   * The entries of a change to reset to `base`, so that the gates can run on the tests as they were: by path, null to remove.
-   * `own`: how files that `base` does not have changed since the gates were red on them.
+   * The entries of a change to reset to `base`, so that the gates can run with the earlier tests: by path; null removes the file.
+   * `own`: changes, since the gates were red, of files that `base` does not have.
    */
   asItWas(
     changes: readonly Change[],
@@ -42,7 +42,7 @@ export type RepositoryOptions = CommitOptions & {
     base: string,
     own: readonly Change[],
   ): Promise<ReadonlyMap<string, { mode: string; oid: string } | { mode: string; text: string } | null>>
-  /** The clone as it was before any agent ran. */
+  /** The clone before any agent ran. */
   snapshot: Snapshot
   submodules: Submodules
 }
@@ -69,10 +69,10 @@ const MAX_NAMED_REFS = 10
 
 export type UncommittedFile = { path: string; isUntracked: boolean }
 
-/** What the command line needs beside the loop's port. */
+/** The loop's port, and what the command line needs in addition. */
 export type Repository = RepositoryPort & {
-  /** Files that differ from a commit, with untracked and without ignored ones. Nothing is written into the clone. */
-  dirt(commit: string): Promise<UncommittedFile[]>
+  /** Files that differ from a commit: also untracked ones, but no ignored ones. Does not write into the clone. */
+  uncommitted(commit: string): Promise<UncommittedFile[]>
   /** Untracked files as `dirt` saw them, folders (ending in `/`) instead of their files if they have nothing else. */
   untracked(): Promise<string[]>
   /** True when a lockfile differs between the two commits. */
@@ -83,11 +83,11 @@ export type Repository = RepositoryPort & {
   changedLines(from: string, to: string): Promise<ReadonlyMap<string, number[]>>
   /** Files that differ between two commits. */
   changedPaths(from: string, to: string): Promise<string[]>
-  /** For a tree that only Ralph uses: `renew` will keep only the ignored files that are there now. */
+  /** For a tree that only Ralph uses: of the ignored files, `renew` will keep only those that exist now. */
   rememberIgnored(): Promise<void>
   /** Why a story's saved work does not fit on top of `commit`, or null. Does not touch the work tree. */
   conflict(commit: string, kept: SavedWork): Promise<string | null>
-  /** What the commit that ends the run with this state's outcome writes into people's documents. */
+  /** The new texts of people's documents in the commit that ends the run with this state's outcome. */
   documentsAt(state: State): Promise<[path: string, text: string][]>
   /** Commits the given paths, as they are in the work tree, on top of `commit`. */
   adopt(commit: string, paths: readonly string[], message: string): Promise<string>
@@ -100,36 +100,36 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   const view = new JudgeView(tree, options.documents)
   const ignored = new IgnoredFiles(git.clone.workTree, git.clone.gitDir, () => git.ignored())
   const tools = { ...options, tree, commits, git, objects }
-  /** The paths of the last candidate, to find changed lockfiles without another diff. */
-  let gated: { green: string; commit: string; paths: readonly string[] } | null = null
-  /** Ignored files and folders from before anything ran; null if Ralph may not clean the tree. */
+  /** The last candidate and its paths, to find changed lockfiles without another diff. */
+  let lastCandidate: { green: string; commit: string; paths: readonly string[] } | null = null
+  /** Ignored files and folders before any agent or gate ran; null if Ralph may not clean the tree. */
   let ignoredBefore: readonly string[] | null = null
 
-  /** Restores the clone first, so that nothing an agent or a gate wrote there controls Ralph's git. */
+  /** Runs `act` after the clone was restored, so that no file of an agent or a gate controls Ralph's git. */
   async function onRestoredClone<T>(commit: string, act: () => Promise<T>): Promise<T> {
     tree.invalidate()
     await restoreAndReport(git, snapshot, warn)
-    return tree.during(commit, act)
+    return tree.withOpenIndex(commit, act)
   }
 
   return {
     ignored,
 
     async checkOut(commit, kept) {
-      const checkedOut = await tree.during(commit, async () => {
+      const checkedOut = await tree.withOpenIndex(commit, async () => {
         const done = await checkOut(tree, commits, options, commit, kept)
         await view.remember()
         await ignored.remember()
         return done
       })
-      if (kept === null) await tree.noteClean(commit)
+      if (kept === null) await tree.markClean(commit)
       return checkedOut
     },
 
     renew: (commit) =>
       onRestoredClone(commit, async () => {
         await checkOut(tree, commits, options, commit, null)
-        // Every file is read, also those that git sees as clean: the final verification judges this tree.
+        // Every file is read, even if git sees it as clean, since the final verification judges this tree.
         await tree.checkOutModified(null, [])
         if (ignoredBefore === null) return
         await removeIgnored(git, ignoredBefore)
@@ -151,20 +151,20 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
           snapshot.foundHead ?? null,
         )
         if (inspection.kind === 'candidate')
-          gated = { green: state.green, commit: inspection.candidate.commit, paths }
+          lastCandidate = { green: state.green, commit: inspection.candidate.commit, paths }
         return inspection
       }),
 
     async restore(commit) {
       const changed = await onRestoredClone(commit, () => tree.restoreIfChanged(commit))
-      await tree.noteClean(commit)
+      await tree.markClean(commit)
       return changed
     },
 
     async openForJudge(fork, commit, pictures) {
-      const stayed = await onRestoredClone(commit, () => view.open(fork, commit))
+      const visible = await onRestoredClone(commit, () => view.open(fork, commit))
       for (const { path, blob } of pictures) await showScreenshot(git, objects, path, blob)
-      return { close: () => onRestoredClone(commit, () => view.close(stayed)) }
+      return { close: () => onRestoredClone(commit, () => view.close(visible)) }
     },
 
     rebase: (state, attempt) =>
@@ -172,7 +172,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     keep: (state, storyId) => onRestoredClone(state.green, () => saveWork(tools, state, storyId)),
 
-    documentsAt: (state) => editedDocuments(objects, state.green, options.onOutcome(state), () => {}),
+    documentsAt: (state) => editDocuments(objects, state.green, options.onOutcome(state), () => {}),
 
     record: (state, subject) => commits.record(state, subject),
 
@@ -180,16 +180,16 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     conflict: async (commit, kept) => (await withSavedWork(tree, commits, commit, kept)).conflict,
 
-    async dirt(commit) {
-      const found = await tree.during(commit, () => uncommittedFiles(tree, options, commit))
-      if (found.length === 0) await tree.noteClean(commit)
+    async uncommitted(commit) {
+      const found = await tree.withOpenIndex(commit, () => findUncommittedFiles(tree, options, commit))
+      if (found.length === 0) await tree.markClean(commit)
       return found
     },
 
     untracked: async () => (await git.untracked('filled folders')).paths,
 
     adopt: (commit, paths, message) =>
-      tree.during(commit, async () => {
+      tree.withOpenIndex(commit, async () => {
         await refuseForeign(tree)
         const staged = await tree.stage(commit)
         if ('unreadable' in staged) throw new Error(redact(staged.unreadable))
@@ -198,7 +198,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       }),
 
     async asItWas(from, to, { but = [], only, red }) {
-      const isWork = ({ path }: Change) => !options.isRalphs(path) && !but.includes(path)
+      const isWork = ({ path }: Change) => !options.isRalphPath(path) && !but.includes(path)
       const work = (await changesBetween(objects, from, to)).filter(isWork)
       const own: Change[] = []
       // The tree of an earlier attempt may be gone: then there is nothing to compare with.
@@ -206,11 +206,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         for (const change of (await changesBetween(objects, red, to)).filter(isWork))
           if ((await objects.info(`${from}:${change.path}`)) === null) own.push(change)
       const all = await options.asItWas(work, objects, from, own)
-      const held = [...all].filter(([path]) => only?.includes(path) ?? true)
-      if (held.length === 0) return null
-      const made = await commits.withEntries(await tree.treeOf(to), new Map(held))
+      const resetEntries = [...all].filter(([path]) => only?.includes(path) ?? true)
+      if (resetEntries.length === 0) return null
+      const made = await commits.withEntries(await tree.treeOf(to), new Map(resetEntries))
       const commit = await commits.commit(made, [to], 'the tests as they were')
-      return { commit, paths: held.map(([path]) => path) }
+      return { commit, paths: resetEntries.map(([path]) => path) }
     },
 
     async history({ base, green, nonce }) {
@@ -233,7 +233,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const written = await changedLinesBetween(objects, from, to)
       const removed = await changedLinesBetween(objects, to, from)
       const counts = [...written, ...removed].map(([path, lines]) =>
-        options.isRalphs(path) ? 0 : lines.length,
+        options.isRalphPath(path) ? 0 : lines.length,
       )
       return counts.reduce((sum, count) => sum + count, 0)
     },
@@ -242,14 +242,16 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     async lockfileChanged(from, to) {
       if (from === to) return false
-      const isGated = gated?.green === from && gated.commit === to
-      const paths = isGated ? gated?.paths : (await changesBetween(objects, from, to)).map(({ path }) => path)
+      const isGated = lastCandidate?.green === from && lastCandidate.commit === to
+      const paths = isGated
+        ? lastCandidate?.paths
+        : (await changesBetween(objects, from, to)).map(({ path }) => path)
       return paths?.some((path) => LOCKFILES.has(basename(path))) === true
     },
   }
 }
 
-/** Restores the clone before Ralph's git runs in it. Refs that people may have moved are only reported. */
+/** Restores the clone before Ralph's git runs in it. Refs that people may have moved are reported, but not restored. */
 async function restoreAndReport(
   git: Git,
   snapshot: Snapshot,
@@ -275,11 +277,11 @@ async function checkOut(
   if (isFirst) tree.nestedBefore = await findNestedGits(tree, options, commit, foreign)
   const work = kept === null ? null : await withSavedWork(tree, commits, commit, kept)
   if (work?.tree == null) await tree.restoreIfChanged(commit)
-  else await tree.toTree(work.tree)
+  else await tree.restoreTree(work.tree)
   return { conflict: work?.conflict ?? null }
 }
 
-/** The tree of a commit with a story's saved work on top, or the conflict if it does not fit. */
+/** The tree of a commit with a story's saved work on top, or why the work does not fit. */
 async function withSavedWork(
   tree: WorkTree,
   commits: Commits,
@@ -309,13 +311,13 @@ async function findNestedGits(
   foreign: readonly string[],
 ): Promise<Set<string>> {
   const { git, objects } = tree
-  const spared = options.snapshot.whole ? await keepRepositories(git, options, foreign) : []
+  const keptRepositories = options.snapshot.whole ? await keepRepositories(git, options, foreign) : []
   const [tracked, untracked] = [await foldersIn(objects, commit), await untrackedFolders(git)]
   const nested = await nestedGits(git, { tracked, untracked }, [], tree.submodules.repositories)
-  return new Set([...nested, ...spared.map((folder) => `${folder}/.git`)])
+  return new Set([...nested, ...keptRepositories.map((folder) => `${folder}/.git`)])
 }
 
-/** In a job's checkout, repositories of earlier steps stay. Other uncommitted files are removed, and the warning names them. */
+/** Keeps repositories that earlier steps left in a job's checkout. Warns that their other uncommitted files are removed. */
 async function keepRepositories(
   git: Git,
   { redact, warn }: RepositoryOptions,
@@ -333,7 +335,7 @@ async function keepRepositories(
   return repositories
 }
 
-/** Refuses a repository in the place of a submodule. It may be a person's, but git would run what it configures. */
+/** Refuses a repository in the place of a submodule, since git would run programs that its configuration names. */
 async function refuseForeign(tree: WorkTree): Promise<string[]> {
   const found = await findForeignRepositories(tree.places)
   const inside = found.find((path) => path.endsWith('/.git'))?.slice(0, -'/.git'.length)
@@ -347,7 +349,7 @@ async function refuseForeign(tree: WorkTree): Promise<string[]> {
   })
 }
 
-async function uncommittedFiles(
+async function findUncommittedFiles(
   tree: WorkTree,
   { redact }: RepositoryOptions,
   commit: string,
@@ -361,8 +363,9 @@ async function uncommittedFiles(
   await index.reload(index.knownTree)
   if (loose.closed !== null) return [{ path: redact(loose.closed), isUntracked: false }]
   const tracked = [...foreign]
-  for (const change of parseRaw(changed)) if (!(await tree.isUntouched(change))) tracked.push(change.path)
-  // A repository of its own is one entry.
+  for (const change of parseRaw(changed))
+    if (!(await tree.isOnlyStoredDifferently(change))) tracked.push(change.path)
+  // git lists a nested repository as one entry.
   const untracked = loose.paths.map((path) => path.replace(/\/$/, ''))
   return [
     ...tracked.map((path) => ({ path, isUntracked: false })),

@@ -8,13 +8,13 @@ import { learningsPage } from '../report/agents-md.ts'
 import { fromLatin1 } from '../system/path-text.ts'
 import { featureOfFolder } from './find-features.ts'
 
-/** A folder to move; `stays`: to copy, as the new run uses it, too. */
-export type FolderMove = { from: string; to: string; stays: boolean }
+/** A folder to move, or to copy (`isCopied`) if the new run uses it, too. */
+export type FolderMove = { from: string; to: string; isCopied: boolean }
 export type ArchivePlan = { moves: FolderMove[]; files: Map<string, string> }
 
 export const ARCHIVE = '.ralph/archive'
 
-/** Which folders to archive: older ones of the feature, and its own if the run begins anew. No archived folder is overwritten. */
+/** Which folders to archive: the feature's older ones, and the current one if the run begins anew. Overwrites no archived folder. */
 export async function planArchive(objects: CatFile, state: State): Promise<ArchivePlan> {
   const { green, folder, feature, control } = state
   const taken = new Set(await foldersIn(objects, green, ARCHIVE))
@@ -31,14 +31,14 @@ export async function planArchive(objects: CatFile, state: State): Promise<Archi
     if (stays && run?.startedAt == null) continue
     const free = freeName(name, taken)
     taken.add(free)
-    moves.push({ from, to: `${ARCHIVE}/${free}`, stays })
+    moves.push({ from, to: `${ARCHIVE}/${free}`, isCopied: stays })
     const page = run === null ? null : learningsPage(free, run.learnings)
     if (page !== null) files.set(`${ARCHIVE}/${free}/learnings.md`, page)
   }
   return { moves, files }
 }
 
-/** The name, or the first of `<name>-2` and so on that is free. */
+/** The name, or the first free one of `<name>-2`, `<name>-3` and so on. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   for (let at = 1; ; at += 1) {
     const free = at === 1 ? name : `${name}-${at}`
@@ -46,7 +46,7 @@ export function freeName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The path for a JSON file of that name in a folder, or the first of `<name>-2` and so on that is free. */
+/** A free path for a JSON file of that name in a folder, with `-2` and so on as in `freeName`. */
 export async function freeFile(
   objects: CatFile,
   commit: string,
@@ -60,7 +60,7 @@ export async function freeFile(
 
 /** Names of the folders in a folder. */
 async function foldersIn(objects: CatFile, commit: string, folder: string): Promise<string[]> {
-  const there = await objects.folder(commit, folder)
-  const [entries] = await objects.trees(there === null ? [] : [there])
+  const treeId = await objects.folder(commit, folder)
+  const [entries] = await objects.trees(treeId === null ? [] : [treeId])
   return [...(entries ?? [])].flatMap(([bytes, { mode }]) => (mode === TREE ? [fromLatin1(bytes)] : []))
 }

@@ -23,10 +23,10 @@ export async function readScreenshot(objects: CatFile, blob: string): Promise<Bu
   return found !== null && isPicture(found) ? found : null
 }
 
-/** Bytes. Ralph makes no larger ones. */
+/** Bytes. Ralph makes no larger pictures. */
 const MAX_BYTES = 64 * 1024
 
-/** Whether it is WebP (RFC 9649, section 2.3) and of a size that a state keeps. */
+/** Whether the bytes are WebP (RFC 9649, section 2.3) and not too large. */
 export function isPicture(bytes: Buffer): boolean {
   if (bytes.length > MAX_BYTES) return false
   return bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP'

@@ -1,4 +1,4 @@
-// The commit with a state: the green tree and the state's folder, so that compared with its parent it only adds files.
+// The commit of a state: the green tree and the state's folder, so that it only adds files to those of its parent.
 
 import { attemptKey } from '../engine/model/attempt.ts'
 import type { SavedWork, State } from '../engine/model/state.ts'
@@ -10,10 +10,10 @@ import { commitBytes, type NewEntry, treeBytes } from '../git/objects.ts'
 import { fileStamp } from '../system/files.ts'
 import { screenshotEntries } from './screenshot-blobs.ts'
 
-/** The object of an unchanged list, and the stamp of its file: as long as that is the same, nothing has replaced it. */
-const written = new WeakMap<StateFile, { oid: string; stamp: string | null }>()
+/** The object of a file of the state, and the stamp of the object's file. While the stamp is the same, the object was not replaced. */
+const storedFiles = new WeakMap<StateFile, { oid: string; stamp: string | null }>()
 
-/** The work of stories, and of their candidates that failed, by a name for each. */
+/** The saved work of stories and of their failed candidates, each with a name. */
 function savedWork({ kept, contests = {} }: State): [name: string, work: SavedWork][] {
   const ofCandidates = Object.values(contests).flatMap(({ done }) =>
     done.flatMap(({ attempt, kept }): [string, SavedWork][] =>
@@ -23,7 +23,7 @@ function savedWork({ kept, contests = {} }: State): [name: string, work: SavedWo
   return [...Object.entries(kept), ...ofCandidates]
 }
 
-/** A new one on top of `parents`. The work that is kept for later attempts and pictures of pages hang on it, so that git keeps them, too. */
+/** Writes a commit of the state. Its tree also names saved work and pictures of pages, so that git does not collect them as garbage. */
 export async function commitState(
   git: Git,
   objects: CatFile,
@@ -35,18 +35,18 @@ export async function commitState(
   const writer = git.writer(tree)
   const folder = (entries: NewEntry[]): string => writer.add('tree', treeBytes(entries))
   const kept = savedWork(state).map(([id, { base, tree: work }]) => {
-    const both = [
+    const entries = [
       { name: 'base', mode: TREE, oid: base },
       { name: 'work', mode: TREE, oid: work },
     ]
-    return { name: id, mode: TREE, oid: folder(both) }
+    return { name: id, mode: TREE, oid: folder(entries) }
   })
   const red = Object.entries(state.records).flatMap(([name, { redTree: oid }]) =>
     oid === undefined ? [] : [{ name, mode: TREE, oid }],
   )
-  const { text, beside: lists } = stateFiles(state)
+  const { text, lists } = stateFiles(state)
   const files = [...lists].map(([name, file]) => {
-    const known = written.get(file)
+    const known = storedFiles.get(file)
     const isThere = known?.stamp != null && known.stamp === fileStamp(writer.fileOf(known.oid))
     return { name, file, isThere, oid: isThere ? known.oid : writer.add('blob', Buffer.from(file.text)) }
   })
@@ -67,6 +67,6 @@ export async function commitState(
   const made = writer.add('commit', commitBytes(root, parents, RALPH_IDENTITY, new Date(), message))
   await objects.verify(await writer.flush())
   for (const { file, isThere, oid } of files)
-    if (!isThere) written.set(file, { oid, stamp: fileStamp(writer.fileOf(oid)) })
+    if (!isThere) storedFiles.set(file, { oid, stamp: fileStamp(writer.fileOf(oid)) })
   return made
 }

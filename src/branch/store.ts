@@ -26,16 +26,16 @@ import { readScreenshot } from './screenshot-blobs.ts'
 import { commitState } from './state-commit.ts'
 
 export type StoreOptions = {
-  /** `refs/ralph`: outside refs/heads, so that a push of it starts no workflow. */
+  /** `refs/ralph`: outside of refs/heads, so that a push starts no workflow. */
   namespace: string
-  /** Null: no remote, and the local ref counts. */
+  /** Null without a remote: then the local ref counts. */
   remote: Remote | null
-  /** Pushes the branch (an App's or a person's token, so that CI starts on it); null for `remote`. */
+  /** For the push of the branch, with an App's or a person's token so that CI starts on it; null for `remote`. */
   publishRemote: Remote | null
   snapshot: Snapshot
-  /** Reads all refs that a job needs at its start in one request; left out: one request each. */
-  look?: InitialRefs | null
-  /** Duration of a lease from each push on, milliseconds. */
+  /** Reads all refs that a job needs at its start in one request; without it there is one request for each. */
+  initialRefs?: InitialRefs | null
+  /** How long each push renews the lease, milliseconds. */
   leaseMs: number
 }
 
@@ -43,16 +43,16 @@ export type StoreOptions = {
 export type StoredState = { state: State; commit: string }
 
 export type Store = StorePort & {
-  newest(ours: State): Promise<State>
+  loadNewest(ours: State): Promise<State>
   /** Every feature that has a state: folder name (`2026-01-31-auth`) to commit. */
   list(): Promise<Map<string, string>>
-  /** Reads the state of a folder and makes it the base of the next save; null where there is none. */
+  /** Reads the state of a folder, and makes it the base of the next save; null if there is none. */
   load(folder: string): Promise<StoredState | null>
   /** A branch's head on the remote, or in the clone if there is no remote. */
   head(branch: string): Promise<string | null>
   /** Fetches commits: the tips only, or with their whole history. */
   fetch(wanted: readonly string[], history: 'tip' | 'whole'): Promise<void>
-  /** A picture that a loaded or saved state names (`Screenshot.blob`, `before`), as WebP; null where it is not there any more. */
+  /** A picture that a loaded or saved state names (`Screenshot.blob`, `before`), as WebP; null if it is gone. */
   readScreenshot(blob: string): Promise<Buffer | null>
 }
 
@@ -64,10 +64,10 @@ class GitStore implements Store {
   readonly #git: Git
   readonly #objects: CatFile
   readonly #options: StoreOptions
-  /** The ref's value when it was last moved or read. */
+  /** The value of the ref when it was last read or moved. */
   #known: { ref: string; commit: string | null } | null = null
-  #hasLooked = false
-  /** States that were pushed; the first takes the lease. */
+  #hasCheckedBranch = false
+  /** How many states were pushed. The first push takes the lease. */
   #pushes = 0
 
   constructor(git: Git, objects: CatFile, options: StoreOptions) {
@@ -115,8 +115,8 @@ class GitStore implements Store {
   }
 
   /**
-   * Whether a fetch of the state with its parents could hide commits that this clone has: git cuts the history behind a parent. The
-   * green commit is a parent, so such a fetch saves a second one in a clone of one commit that has had no state yet.
+   * Whether a fetch of the state with its parents (depth 2) could hide commits that this clone has, as git cuts the history behind the
+   * parents. It cannot in a clone of one commit that has no state yet. There it saves a second fetch, for the green commit is a parent.
    */
   async #mayHide(ref: string): Promise<boolean> {
     const { shared, clone } = this.#git
@@ -125,10 +125,10 @@ class GitStore implements Store {
     return borders?.toString('utf8').split('\n').includes(clone.head) !== true
   }
 
-  async newest(ours: State): Promise<State> {
-    this.#options.look?.end()
-    // Workers and their claim have been there before.
-    this.#hasLooked = true
+  async loadNewest(ours: State): Promise<State> {
+    this.#options.initialRefs?.end()
+    // The job that claimed the feature has looked at the branch already.
+    this.#hasCheckedBranch = true
     const found = await this.load(ours.folder.replace(/^\.ralph\//, ''))
     if (found === null || found.state.lease?.nonce !== ours.lease?.nonce)
       throw new LeaseLost(`the lease on ${ours.folder} is not ours`)
@@ -174,8 +174,8 @@ class GitStore implements Store {
     }
     const ref = this.#refOf(state)
     const branch = `refs/heads/${state.branch}`
-    const before = this.#before(ref)
-    const commit = await this.#write(published)
+    const before = this.#expected(ref)
+    const commit = await this.#commitState(published)
     const result = await push(this.#git, publishRemote ?? remote, [
       { ref: branch, from: state.published, to: state.green },
       { ref, from: before, to: commit },
@@ -190,7 +190,7 @@ class GitStore implements Store {
       return { kind: 'expired', reason }
     }
     const now = await remoteRefs(this.#git, remote, [branch, ref])
-    if ((now.get(ref) ?? null) !== before) throw await this.#whyRejected(state, before, result.answer)
+    if ((now.get(ref) ?? null) !== before) throw await this.#rejectionError(state, before, result.answer)
     const head = now.get(branch) ?? null
     if (head === null || head === state.published)
       return { kind: 'refused', reason: describeRefusal(result.answer, state.branch) }
@@ -207,11 +207,11 @@ class GitStore implements Store {
     return { kind: 'refused', reason: describeRefusal(result.answer, state.branch) }
   }
 
-  async theirs(state: State): ReturnType<StorePort['theirs']> {
-    const isFirst = !this.#hasLooked
+  async peoplesHead(state: State): ReturnType<StorePort['peoplesHead']> {
+    const isFirst = !this.#hasCheckedBranch
     if (this.#options.remote === null && !isFirst) return null
-    this.#hasLooked = true
-    this.#options.look?.end()
+    this.#hasCheckedBranch = true
+    this.#options.initialRefs?.end()
     const isOurs = (head: string | null) =>
       head === null ? state.published === null : head === state.green || head === state.published
     if (isFirst && this.#pushes === 1 && (await this.#wasAtStart(state.branch, isOurs))) return null
@@ -223,17 +223,17 @@ class GitStore implements Store {
   }
 
   /**
-   * Whether the job's first listing of refs, at most a minute ago, found the branch where it should be. No other job can have moved it
-   * since: it would have moved the state, too, and the push that took the lease would have been refused. What people push now is
-   * found at the next look at the branch, like a push a moment later.
+   * Whether the job's first request for refs, at most a minute ago, found the branch where it should be. No other job has moved it
+   * since: that would have moved the state, too, and the push that took the lease would have been refused. Later pushes of people are
+   * found the next time that the branch is read.
    */
   async #wasAtStart(branch: string, isOurs: (head: string | null) => boolean): Promise<boolean> {
-    const found = await this.#options.look?.answer(`refs/heads/${branch}`)
+    const found = await this.#options.initialRefs?.answer(`refs/heads/${branch}`)
     return found != null && isOurs(found.at)
   }
 
   #refs(remote: Remote, pattern: string): Promise<Map<string, string>> {
-    const { look = null } = this.#options
+    const { initialRefs: look = null } = this.#options
     return look === null ? remoteRefs(this.#git, remote, [pattern]) : look.refs(this.#git, remote, pattern)
   }
 
@@ -241,7 +241,7 @@ class GitStore implements Store {
     return `${this.#options.namespace}/${folder.replace(/^\.ralph\//, '')}`
   }
 
-  #before(ref: string): string | null {
+  #expected(ref: string): string | null {
     return this.#known?.ref === ref ? this.#known.commit : null
   }
 
@@ -252,49 +252,49 @@ class GitStore implements Store {
   async #save(state: State, withBranch: boolean): Promise<void> {
     const { remote } = this.#options
     const ref = this.#refOf(state)
-    const before = this.#before(ref)
-    const commit = await this.#write(state)
+    const before = this.#expected(ref)
+    const commit = await this.#commitState(state)
     if (remote !== null) {
       const result = await push(this.#git, remote, [{ ref, from: before, to: commit }])
       if (result.kind !== 'pushed') {
         await this.#revertRef(ref, before)
         if (result.kind === 'stale') throw new LeaseLost(`${ref} moved`)
-        throw await this.#whyRejected(state, before, result.answer)
+        throw await this.#rejectionError(state, before, result.answer)
       }
     }
     await this.#moveLocal(state, commit, withBranch)
-    // Not while a candidate is verified: packing would use its iteration's time.
+    // Not while a candidate is verified, as packing would use up the time of its iteration.
     if (!Object.values(state.attempts).some((one) => 'candidate' in one)) await this.#git.packLoose()
   }
 
-  /** Commits the state on top of the last one, with the green commit reachable, and moves our own ref there. */
-  async #write(given: State, isSecond = false): Promise<string> {
-    const { remote, leaseMs, look } = this.#options
+  /** Commits the state on top of the last one, with the green commit as a parent, and moves the local ref to it. */
+  async #commitState(unrenewed: State, isSecond = false): Promise<string> {
+    const { remote, leaseMs, initialRefs: look } = this.#options
     look?.end()
     this.#pushes += 1
     const { shared } = this.#git
     // Every push renews the lease.
-    const lease = given.lease === null ? null : { ...given.lease, expiresAt: Date.now() + leaseMs }
-    const state = { ...given, lease }
+    const lease = unrenewed.lease === null ? null : { ...unrenewed.lease, expiresAt: Date.now() + leaseMs }
+    const state = { ...unrenewed, lease }
     const ref = this.#refOf(state)
     if (this.#known?.ref !== ref) this.#known = { ref, commit: null }
     const { commit: last } = this.#known
-    // The green commit comes first: against it the state commit only adds, also where people brought in a workflow that
-    // changed at the base, which GitHub would refuse from an App's token.
+    // The green commit is the first parent: compared with it the state commit only adds files. Otherwise GitHub would refuse the push
+    // from an App's token if people have merged a changed workflow.
     const parents = last === null ? parentsOf(state) : [...parentsOf(state), last]
     const made = await commitState(this.#git, this.#objects, state, parents)
     // The local compare-and-swap.
-    if (await this.#forward(ref, last, made)) return made
-    // With a remote, its ref counts, and the push will show whether it moved: only the local copy was changed by a program in the
-    // clone. Without one, a moved ref means that another run has taken over; a run never removes the ref.
+    if (await this.#moveLocalRef(ref, last, made)) return made
+    // With a remote, the remote's ref counts, and the push will show whether it moved; the local one was changed by some program in
+    // the clone. Without a remote, a moved ref means that another run has taken over. No run ever removes the ref.
     const isMoved = readRef(shared, ref) !== null
     if ((remote === null && isMoved) || isSecond) throw new LeaseLost(`${ref} has moved`)
     await this.#revertRef(ref, last)
-    return this.#write(given, true)
+    return this.#commitState(unrenewed, true)
   }
 
   /** Moves the ref in Ralph's directory, after removing what an agent may have put in its place or above it. */
-  async #forward(ref: string, from: string | null, to: string): Promise<boolean> {
+  async #moveLocalRef(ref: string, from: string | null, to: string): Promise<boolean> {
     const { shared } = this.#git
     const move = () => moveOwnRef(this.#git, ref, from, to)
     return move().catch(async () => {
@@ -308,8 +308,8 @@ class GitStore implements Store {
     this.#known = { ref, commit }
     const { snapshot } = this.#options
     const mirror: [string, string] = [ref, commit]
-    // Before the first publish there is no branch, and an end of the run leaves the person's branch as it was.
-    // Until the job has looked at the branch, it must not move it: people may have committed there.
+    // Before the first publish the feature has no branch, and a run that ends then must not change the branch of the user.
+    // A job that has not read the branch yet must not move it, as people may have committed there.
     if (state.published === null || !(withBranch || state.job.ready.opened))
       // The ref is mirrored in the clone, as `git gc` there does not know Ralph's directory.
       await mirrorRefs(this.#git, snapshot, [mirror])
@@ -326,16 +326,16 @@ class GitStore implements Store {
     await this.#git.setRef(ref, before)
   }
 
-  /** Restores refs that Ralph's directory has lost from their copies in the clone. */
+  /** Restores refs that are missing in Ralph's directory from their copies in the clone. */
   async #recoverRefs(): Promise<void> {
     const { shared } = this.#git
     const prefix = `${this.#options.namespace}/`
     const own = refsBelow(shared, prefix)
     for (const [ref, at] of await this.#git.cloneRefs(prefix))
-      if (!own.has(ref)) await this.#forward(ref, null, at)
+      if (!own.has(ref)) await this.#moveLocalRef(ref, null, at)
   }
 
-  async #whyRejected(state: State, before: string | null, answer: string): Promise<Error> {
+  async #rejectionError(state: State, before: string | null, answer: string): Promise<Error> {
     const { remote } = this.#options
     const ref = this.#refOf(state)
     const now = remote === null ? null : await remoteRefs(this.#git, remote, [ref]).catch(() => null)
@@ -351,7 +351,7 @@ class GitStore implements Store {
   }
 }
 
-/** Further parents of a state commit, so that other jobs can fetch them; the green commit first. */
+/** Parents of a state commit, the green commit first. The others are there so that other jobs can fetch them. */
 function parentsOf(state: State): string[] {
   const candidates = state.job.wave === undefined ? doneCandidates(state) : candidatesOf(state)
   const bases = Object.values(state.contests ?? {}).map(({ base }) => base)
@@ -363,12 +363,12 @@ function candidatesOf(state: State): string[] {
   return [...inWork.map(({ candidate }) => candidate.commit), ...doneCandidates(state)]
 }
 
-/** Commits that attempts, and candidates that are done, grew from. */
+/** The commits that attempts and contests are based on. */
 function basesOf({ attempts, contests = {} }: State): string[] {
   return [...new Set([...Object.values(attempts), ...Object.values(contests)].map(({ base }) => base))]
 }
 
-/** The candidates of stories with several: those that are done, and the chosen one until it has landed. */
+/** Candidates of contests: those that are done, and a chosen one until it has landed. */
 function doneCandidates({ attempts, contests = {} }: State): string[] {
   const done = Object.values(contests).flatMap((contest) => contest.done.map(({ attempt }) => attempt))
   const chosen = Object.values(attempts).filter((attempt) => attempt.chosen !== undefined)

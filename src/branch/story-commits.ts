@@ -1,7 +1,7 @@
 // Finds the commits of a run's stories by their trailers.
 import type { Git } from '../git/git.ts'
 
-/** Commits of this run's stories, the newest first. A squashed commit keeps the trailers somewhere in its message. */
+/** Commits of this run's stories, the newest first. A squashed commit has the trailers of several stories in its message. */
 export async function storyCommits(
   git: Git,
   range: string,

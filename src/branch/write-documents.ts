@@ -7,21 +7,21 @@ import { fromLatin1, quotedPath } from '../system/path-text.ts'
 
 /** An edit of a document. */
 export type DocumentEdit = {
-  /** Top-level folders to search beside the top itself. */
+  /** Top-level folders to search, in addition to the top itself. */
   folders: RegExp | null
-  isAt(path: string): boolean
-  /** Where to create it if there is none; null: nowhere. */
-  otherwise: string | null
-  /** The new text of a document (null: there is none); null to leave it as it is. */
-  edited(text: string | null): string | null
+  matches(path: string): boolean
+  /** Where to create the document if there is none; null if it is not to be created. */
+  createAt: string | null
+  /** The new text of a document (`text` is null if there is none); null leaves it unchanged. */
+  editText(text: string | null): string | null
 }
 
 /** An edit of several documents that are read together. */
 export type DocumentSetEdit = {
   /** Selects the paths to read from those of all files. */
-  among(paths: readonly string[]): Promise<readonly string[]>
-  /** The new texts of those that change, by path, what a person should know, and the ids of stories that could not be marked. */
-  editedAll(files: readonly { path: string; text: string }[]): Promise<{
+  selectPaths(paths: readonly string[]): Promise<readonly string[]>
+  /** The new texts by path, warnings for people, and the ids of stories that could not be marked. */
+  editTexts(files: readonly { path: string; text: string }[]): Promise<{
     texts: ReadonlyMap<string, string>
     warnings: readonly string[]
     unmarked?: readonly string[]
@@ -30,18 +30,18 @@ export type DocumentSetEdit = {
 
 /** Bytes. A longer document was not written by a person. */
 const MAX_BYTES = 1_000_000
-/** Documents for one edit. */
+/** Documents that one edit may change. */
 const MAX_FILES = 5
-/** Limits for documents that are read together, and for all files of a commit: more were written by a program. */
+/** Limits for documents that are read together, and for the files of a commit: programs, not people, write more. */
 const MAX_TOTAL = { files: 2_000, bytes: 5_000_000 }
 const MAX_PATHS = 200_000
 const REGULAR_FILE = /^100/
 
 /**
- * The documents that change, with their new texts. What cannot be edited stays, with a warning: it must not end a run. `unmarked` takes
- * the ids of stories that could not be marked.
+ * The documents that change, with their new texts. A document that cannot be edited is left unchanged with a warning, as it must not
+ * end a run. Adds the ids of stories that could not be marked to `unmarked`.
  */
-export async function editedDocuments(
+export async function editDocuments(
   objects: CatFile,
   commit: string,
   edits: readonly (DocumentEdit | DocumentSetEdit)[],
@@ -51,21 +51,21 @@ export async function editedDocuments(
   const changed: [string, string][] = []
   const top = edits.length === 0 ? [] : await topEntries(objects, commit)
   for (const edit of edits) {
-    if ('among' in edit) {
+    if ('selectPaths' in edit) {
       changed.push(...(await editSet(objects, commit, edit, warn, unmarked)))
       continue
     }
     const found = await matchingFiles(objects, commit, top, edit)
-    const made = found.length > 0 || edit.otherwise === null ? null : edit.edited(null)
-    const folder = top.find(([name]) => edit.isAt(name))?.[0]
-    if (made !== null && folder !== undefined)
+    const created = found.length > 0 || edit.createAt === null ? null : edit.editText(null)
+    const folder = top.find(([name]) => edit.matches(name))?.[0]
+    if (created !== null && folder !== undefined)
       warn(`${JSON.stringify(folder)} was not brought up to date: it is a folder`)
-    else if (made !== null && edit.otherwise !== null) changed.push([edit.otherwise, made])
+    else if (created !== null && edit.createAt !== null) changed.push([edit.createAt, created])
     for (const file of found) {
       const path = fromLatin1(file.path)
       try {
         const text = await textOf(objects, file)
-        const after = edit.edited(text)
+        const after = edit.editText(text)
         if (after !== null && after !== text) changed.push([path, after])
       } catch (error) {
         warn(`${quotedPath(path)} was not brought up to date: ${messageOf(error)}`)
@@ -87,7 +87,7 @@ async function editSet(
       texts,
       warnings,
       unmarked: left = [],
-    } = await edit.editedAll(await textsOf(objects, commit, edit, warn))
+    } = await edit.editTexts(await textsOf(objects, commit, edit, warn))
     for (const text of warnings) warn(text)
     unmarked.push(...left)
     return [...texts]
@@ -101,7 +101,7 @@ async function editSet(
 async function textsOf(
   objects: CatFile,
   commit: string,
-  { among }: DocumentSetEdit,
+  { selectPaths: among }: DocumentSetEdit,
   warn: (message: string) => void,
 ): Promise<{ path: string; text: string }[]> {
   const all = await filesOf(objects, commit, '', MAX_PATHS)
@@ -135,7 +135,7 @@ async function matchingFiles(
   objects: CatFile,
   commit: string,
   top: readonly [string, TreeEntry][],
-  { folders, isAt }: DocumentEdit,
+  { folders, matches: isAt }: DocumentEdit,
 ): Promise<TreeFile[]> {
   const files = top.flatMap(([path, entry]) => (entry.mode === TREE ? [] : [{ path, ...entry }]))
   for (const [name, { mode }] of top)

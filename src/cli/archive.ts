@@ -71,7 +71,7 @@ async function refuseUncommitted({ workspace, base }: LocalRun, state: State): P
     const fix = `merge it, git switch ${base.defaultBranch ?? state.base.branch}, then ralph archive ${state.feature}`
     throw new UserError({ path: 'HEAD', found: state.branch, expected: 'the branch it was merged to', fix })
   }
-  const dirt = await repository.dirt(clone.head ?? base.sha)
+  const dirt = await repository.uncommitted(clone.head ?? base.sha)
   const uncommitted = dirt.find(({ path }) => path.startsWith(`${state.folder}/`))
   if (uncommitted === undefined) return
   const found = `${uncommitted.path}, which is not committed`

@@ -8,7 +8,7 @@ import type { Observer } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { type AttemptStep, STEPS, type Step } from '../engine/model/step.ts'
 import type { Git } from '../git/git.ts'
-import { placeFile } from '../git/own-index.ts'
+import { renameIntoPlace } from '../git/own-index.ts'
 import { clearPathTo, readRegularFileSync, removeSync } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 
@@ -20,7 +20,7 @@ export function currentCommitNotes(git: Git): Observer {
     async step(step, { lease, published, base, green }) {
       const commit = commitCheckedBy(step, green)
       if (commit === null || lease === null) return
-      placeFile(git, `${lease.mark} ${published === null ? base.sha : green} ${commit}`, noteFile(git))
+      renameIntoPlace(git, `${lease.mark} ${published === null ? base.sha : green} ${commit}`, noteFile(git))
     },
     event: async () => removeSync(noteFile(git)),
   }
@@ -58,7 +58,7 @@ export async function discardChanges(
   warn: (message: string) => void,
 ): Promise<void> {
   const { git, repository } = workspace
-  const paths = (await repository.dirt(commit)).map(({ path }) => path)
+  const paths = (await repository.uncommitted(commit)).map(({ path }) => path)
   const howToRestore = paths.length === 0 ? null : await saveChanges(workspace, commit, paths)
   if (howToRestore !== null) {
     const what = `${paths.length} changes were left by what looked at ${commit.slice(0, 7)} when the run was killed`

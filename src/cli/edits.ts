@@ -61,7 +61,7 @@ async function warnAboutLostWork(
   if (clone.head === null) return
   // Ralph itself wrote these two files for the lost candidate: they need no warning.
   const { prd, progress } = ownFiles(state)
-  const dirt = (await repository.dirt(clone.head)).map(({ path }) => path)
+  const dirt = (await repository.uncommitted(clone.head)).map(({ path }) => path)
   const paths = dirt.filter((path) => path !== prd && path !== progress)
   if (paths.length === 0) return
   warn(
@@ -76,7 +76,7 @@ export async function editsOf(workspace: Workspace, state: State): Promise<strin
   if ((attemptInCheckout(state) !== null && onBranch) || (await interruptedCheck(workspace, state)) !== null)
     return null
   // The run was killed after it had written the state, and before the clone's branch or HEAD: Ralph made the tree already.
-  if (state.published !== null && (await repository.dirt(state.green)).length === 0) return null
+  if (state.published !== null && (await repository.uncommitted(state.green)).length === 0) return null
   const mayHoldEdits = state.published === null || onBranch
   const ownPaths = onBranch ? await ownDocuments(workspace, state) : []
   const isAllowed = (path: string) => mayHoldEdits && (isOwnFile(state, path) || ownPaths.includes(path))

@@ -124,7 +124,7 @@ async function onCurrentTree<T>(
 ): Promise<T> {
   const { repository, clone } = workspace
   const head = clone.head ?? base.sha
-  const dirt = (await repository.dirt(head)).map(({ path }) => path)
+  const dirt = (await repository.uncommitted(head)).map(({ path }) => path)
   const green = dirt.length === 0 ? head : await repository.adopt(head, dirt, 'before ralph plan')
   try {
     const answer = await act(green)

@@ -20,7 +20,7 @@ export async function startHint(
   { config }: PlanSettings,
 ): Promise<string | null> {
   if (clone.head === null || local === null) return null
-  const dirt = await local.workspace.repository.dirt(clone.head)
+  const dirt = await local.workspace.repository.uncommitted(clone.head)
   if (dirt.some(({ path }) => !path.startsWith('.ralph/'))) return null
   return config === null ? 'writes the files first' : `commits ${CONFIG} first`
 }

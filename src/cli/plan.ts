@@ -229,7 +229,7 @@ async function nextCommands(
   folder: string,
   isGated: boolean,
 ): Promise<string[]> {
-  const dirt = clone.head === null ? null : await local?.workspace.repository.dirt(clone.head)
+  const dirt = clone.head === null ? null : await local?.workspace.repository.uncommitted(clone.head)
   // A run begins only on a clean tree; but it takes up the plan itself.
   const isDirty = dirt?.some(({ path }) => !path.startsWith('.ralph/')) ?? true
   return [

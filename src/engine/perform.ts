@@ -270,7 +270,7 @@ async function dispatch({ state, ports }: StepContext): Promise<StepResult> {
 
 async function sync({ state, ports }: StepContext): Promise<StepResult> {
   const commands = await ports.queue.read(state)
-  const theirs = await ports.store.theirs(state)
+  const theirs = await ports.store.peoplesHead(state)
   const context = await planContext(state, state.green, ports)
   if (theirs !== 'gone') return { kind: 'synced', commands, theirs, ...context }
   const how = (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted'

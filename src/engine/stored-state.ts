@@ -26,7 +26,7 @@ const MOST_IN_A_FILE = 500
 export type StateFile = { readonly text: string }
 
 /** The text of `state.json`, and the files beside it by their names. */
-export function stateFiles(state: State): { text: string; beside: ReadonlyMap<string, StateFile> } {
+export function stateFiles(state: State): { text: string; lists: ReadonlyMap<string, StateFile> } {
   const { prd, records, sessions, ...rest } = state
   const { userStories, ...head } = prd
   const stories = listFiles('stories', storyFiles(userStories))
@@ -41,7 +41,7 @@ export function stateFiles(state: State): { text: string; beside: ReadonlyMap<st
   const texts = recordTexts(Object.values(records))
   const fields = Object.keys(records).map((id, at) => `${JSON.stringify(id)}:${texts[at]}`)
   const text = withField(withField(withPrd, 'sessions', used.text), 'records', `{${fields.join(',')}}`)
-  return { text: `${text}\n`, beside: new Map([...stories.beside, ...used.beside]) }
+  return { text: `${text}\n`, lists: new Map([...stories.beside, ...used.beside]) }
 }
 
 function hasCandidates({ contests, attempts, timeline }: State): boolean {

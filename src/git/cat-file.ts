@@ -1,4 +1,4 @@
-// Reads objects through one long-lived `git cat-file`, so that looking at fifty files does not start fifty processes.
+// Reads git objects through one long-lived `git cat-file`, so that reading fifty files does not start fifty processes.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { DamagedClone } from '../system/errors.ts'
@@ -19,7 +19,7 @@ type Content = ObjectInfo & { content: Buffer }
 
 /** The mode of a folder. */
 export const TREE = '040000'
-/** The mode of a submodule: its commit is another repository's. */
+/** The mode of a submodule. Its object id is a commit of another repository. */
 export const GITLINK = '160000'
 /** How many trees are requested at once, and how many are cached. */
 const TREES = 256
@@ -37,7 +37,7 @@ export class CatFile {
   #wake: (() => void) | null = null
   #stderr = ''
   #queue: Promise<unknown> = Promise.resolve()
-  /** By id. They were checked, and an id's bytes never change. */
+  /** Verified trees by id. The bytes of an id never change. */
   readonly #trees = new Map<string, Tree>()
   readonly #roots = new Map<string, string>()
 
@@ -67,7 +67,7 @@ export class CatFile {
     return requireObject(object, found).content
   }
 
-  /** The id of a commit's tree (or of a tree, itself), or null where there is no such object. */
+  /** The id of a commit's tree; of a tree, its own id. Null if there is no such object. */
   async root(name: string): Promise<string | null> {
     const known = this.#roots.get(name)
     if (known !== undefined) return known
@@ -80,15 +80,15 @@ export class CatFile {
     return root
   }
 
-  /** The id of a folder of a commit or tree, or null where there is none. */
+  /** The id of a folder in a commit or tree; null if there is none. */
   async folder(name: string, path: string): Promise<string | null> {
     const entry = await this.entry(name, path)
     return entry?.mode === TREE ? entry.oid : null
   }
 
   /**
-   * Trees by their ids, in the order of `oids`. Rejects if one is missing or has other bytes. With `once`, for walks over a whole
-   * tree, they are not cached, as they would displace those that are used again.
+   * The trees with these ids, in that order. Rejects if one is missing or does not match its id. `once`: they are not cached. A walk
+   * over a whole tree uses it, since its trees would displace others that are needed again.
    */
   async trees(oids: readonly string[], how: 'again' | 'once' = 'again'): Promise<Tree[]> {
     const all: Tree[] = []
@@ -107,7 +107,7 @@ export class CatFile {
 
   /** Rejects if an object that was just written reads differently, as git looks into packs first. Small trees are cached. */
   async verify(oids: readonly string[]): Promise<void> {
-    const read = await this.#objects(oids, 'looked at')
+    const read = await this.#objects(oids, 'verify')
     for (const [index, oid] of oids.entries()) {
       const found = requireObject(read[index] ?? null, oid)
       if (found.type === 'tree' && found.content.length === found.size)
@@ -154,8 +154,8 @@ export class CatFile {
     return at
   }
 
-  /** Requests all objects at once, without waiting for each answer. `looked at`: verifies only, without content but for small trees. */
-  #objects(names: readonly string[], how: 'read' | 'looked at' = 'read'): Promise<(Content | null)[]> {
+  /** Requests all objects at once, without waiting for each answer. `verify`: returns content for small trees only. */
+  #objects(names: readonly string[], how: 'read' | 'verify' = 'read'): Promise<(Content | null)[]> {
     return this.#queued(async () => {
       this.#request(names.map((name) => `contents ${name}`))
       const all: (Content | null)[] = []
@@ -164,7 +164,7 @@ export class CatFile {
     })
   }
 
-  async #answer(how: 'read' | 'looked at'): Promise<Content | null> {
+  async #answer(how: 'read' | 'verify'): Promise<Content | null> {
     const header = parseHeader(await this.#line())
     if (header === null) return null
     const proof = new ObjectVerifier(header.oid, header.type, header.size)
@@ -229,11 +229,11 @@ export class CatFile {
 
   async #line(): Promise<string> {
     for (;;) {
-      const held = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
-      const end = held?.indexOf(10) ?? -1
+      const buffered = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
+      const end = buffered?.indexOf(10) ?? -1
       this.#chunks = []
-      this.#unshift(held?.subarray(end + 1) ?? Buffer.alloc(0))
-      if (held !== undefined && end >= 0) return held.toString('utf8', 0, end)
+      this.#unshift(buffered?.subarray(end + 1) ?? Buffer.alloc(0))
+      if (buffered !== undefined && end >= 0) return buffered.toString('utf8', 0, end)
       await this.#more()
     }
   }
@@ -253,7 +253,7 @@ export class CatFile {
   #more(): Promise<void> {
     if (this.#child === null)
       return Promise.reject(new DamagedClone(`git cat-file ended: ${this.#stderr.trim()}`))
-    // While Ralph waits, the child must keep it alive, else Ralph would exit before it learns of the child's end.
+    // While Ralph waits, the child process must keep it running: otherwise Ralph would exit before it sees the child end.
     const child = this.#child
     child.ref()
     return new Promise((resolve) => {

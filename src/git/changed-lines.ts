@@ -1,4 +1,4 @@
-// Which lines a change wrote. Computed in this process, as a git that runs after a gate might read what the gate forged.
+// Which lines a change wrote. Computed in this process: git would trust objects that a gate may have forged.
 import type { CatFile } from './cat-file.ts'
 import { changesBetween } from './tree-walk.ts'
 
@@ -6,6 +6,7 @@ import { changesBetween } from './tree-walk.ts'
 const MAX_BYTES = 1024 * 1024
 const MAX_TOTAL_BYTES = 64 * MAX_BYTES
 
+/** By path, the numbers of the lines that are new at `to`. Binary and large files are left out. */
 export async function changedLinesBetween(
   objects: CatFile,
   from: string,
@@ -32,25 +33,29 @@ const MAX_STEPS = 1000
 
 /** The numbers of the lines of `now` that a shortest edit script adds to `before`. */
 export function writtenLines(before: string, now: string): number[] {
-  const [old, young] = [linesOf(before), linesOf(now)]
+  const [old, current] = [linesOf(before), linesOf(now)]
   let start = 0
-  while (start < old.length && start < young.length && old[start] === young[start]) start += 1
+  while (start < old.length && start < current.length && old[start] === current[start]) start += 1
   let end = 0
   while (
-    end < Math.min(old.length, young.length) - start &&
-    old[old.length - 1 - end] === young[young.length - 1 - end]
+    end < Math.min(old.length, current.length) - start &&
+    old[old.length - 1 - end] === current[current.length - 1 - end]
   )
     end += 1
-  const stayed = unchangedLines(old.slice(start, old.length - end), young.slice(start, young.length - end))
+  const unchanged = unchangedLines(
+    old.slice(start, old.length - end),
+    current.slice(start, current.length - end),
+  )
   const written: number[] = []
-  for (let at = start; at < young.length - end; at += 1) if (!stayed.has(at - start)) written.push(at + 1)
+  for (let at = start; at < current.length - end; at += 1)
+    if (!unchanged.has(at - start)) written.push(at + 1)
   return written
 }
 
 /** Indexes of lines of `young` that are unchanged from `old`, by the greedy algorithm of E. Myers, "An O(ND) Difference Algorithm". */
-function unchangedLines(old: readonly string[], young: readonly string[]): Set<number> {
-  const stayed = new Set<number>()
-  const most = Math.min(old.length + young.length, MAX_STEPS)
+function unchangedLines(old: readonly string[], current: readonly string[]): Set<number> {
+  const unchanged = new Set<number>()
+  const most = Math.min(old.length + current.length, MAX_STEPS)
   const trace: Int32Array[] = []
   const furthest = new Int32Array(2 * most + 3)
   const isDown = (at: Int32Array, k: number, step: number) =>
@@ -59,24 +64,24 @@ function unchangedLines(old: readonly string[], young: readonly string[]): Set<n
     trace.push(furthest.slice())
     for (let k = -step; k <= step; k += 2) {
       let x = isDown(furthest, k, step) ? (furthest[most + k + 2] ?? 0) : (furthest[most + k] ?? 0) + 1
-      while (x < old.length && x - k < young.length && old[x] === young[x - k]) x += 1
+      while (x < old.length && x - k < current.length && old[x] === current[x - k]) x += 1
       furthest[most + k + 1] = x
-      if (x < old.length || x - k < young.length) continue
+      if (x < old.length || x - k < current.length) continue
       // Walks back along the path: lines on a diagonal are unchanged.
       let at = x
       for (let back = step, diagonal = k; back >= 0; back -= 1) {
-        const then = trace[back] ?? furthest
-        const down = isDown(then, diagonal, back)
+        const reached = trace[back] ?? furthest
+        const down = isDown(reached, diagonal, back)
         const before =
-          back === 0 ? 0 : down ? (then[most + diagonal + 2] ?? 0) : (then[most + diagonal] ?? 0) + 1
-        for (; at > before; at -= 1) stayed.add(at - 1 - diagonal)
+          back === 0 ? 0 : down ? (reached[most + diagonal + 2] ?? 0) : (reached[most + diagonal] ?? 0) + 1
+        for (; at > before; at -= 1) unchanged.add(at - 1 - diagonal)
         if (!down) at -= 1
         diagonal += down ? 1 : -1
       }
-      return stayed
+      return unchanged
     }
   }
-  return stayed
+  return unchanged
 }
 
 function linesOf(text: string): string[] {

@@ -1,5 +1,5 @@
-// A clone of a commit in a folder of its own. Every object is hashed on its way in, so that forged objects of the repository do not
-// reach it. It has nothing that is not committed.
+// A clone of a commit in a folder of its own, without anything that is not committed. Every object is hashed when it is copied, so
+// that forged objects of the repository do not get into it.
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegularFile, removeSync } from '../system/files.ts'
@@ -24,7 +24,7 @@ export class CleanClone {
     this.#format = head.length === 64 ? 'sha256' : 'sha1'
   }
 
-  /** Copies what `commit` reaches into `store`, a folder that must not exist yet. Throws GitError. */
+  /** Copies all objects that `commit` reaches into `store`, a folder that must not exist yet. Throws GitError. */
   static async of(git: Git, commit: string, store: string): Promise<CleanClone> {
     const clone = new CleanClone(git, store, commit)
     const format = `--object-format=${clone.#format}`
@@ -35,17 +35,17 @@ export class CleanClone {
     return clone
   }
 
-  /** Copies what `commit` reaches and `base` does not. */
+  /** Copies the objects that `commit` reaches and `base` does not. */
   async #take(commit: string, base: string | null): Promise<void> {
     const packs = join(this.#store, 'objects', 'pack')
     const name = await this.#git.packBetween(commit, base, join(packs, 'pack'))
     const pack = join(packs, `pack-${name}`)
-    // git wrote the index by the names that objects claim to have; this one is computed from their bytes.
+    // The index that git wrote uses the ids under which it found the objects. This one is computed from their bytes.
     for (const kind of ['idx', 'rev']) removeSync(`${pack}.${kind}`)
     await this.#run(['index-pack', '-o', `${pack}.idx`, `${pack}.pack`], this.#store)
   }
 
-  /** Copies a commit that is missing: a fork point may be no ancestor of the head, and the tests as they were have their own commit. */
+  /** Copies a commit if it is missing, such as a fork point that is no ancestor of the head, or the commit with the earlier tests. */
   async #ensure(commit: string): Promise<void> {
     const isHere = async () => (await this.#run(['cat-file', '-e', commit], this.#store, [1, 128])).code === 0
     if (await isHere()) return

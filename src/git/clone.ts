@@ -16,8 +16,8 @@ import { SYMBOLIC_PREFIX } from './refs.ts'
 import { moveHead, type RefUpdate, updateCloneRefs } from './update-refs.ts'
 
 /**
- * The clone as it was before any agent ran: path to bytes, ref to target. `refs` has Ralph's own refs (the feature's branch
- * and the state), or all refs if only Ralph works in the clone (`whole`, a job's checkout).
+ * The clone before any agent ran: path to bytes, ref to target. `refs` has only Ralph's own refs (the feature's branch and the
+ * state); or all refs if no person works in the clone (`whole`: the checkout of a job).
  */
 export type Snapshot = {
   whole: boolean
@@ -25,7 +25,7 @@ export type Snapshot = {
   files: Map<string, Buffer | null>
   hooks: Map<string, Buffer>
   refs: Map<string, string>
-  /** People's refs as of the last look, and those that have moved since the start; empty if all are in `refs`. */
+  /** People's refs when they were last read, and those that have moved since the start; empty if `refs` has all of them. */
   people: { refs: Map<string, string>; moved: MovedRef[] }
   /** Serializes changes of refs. Work trees of one run share it. */
   exclusively: <T>(act: () => Promise<T>) => Promise<T>
@@ -53,7 +53,7 @@ export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/r
   // In a linked work tree it is a file that names the repository.
   const link = await readRegularFile(join(workTree, '.git'))
   if (link !== null) files.set(join(workTree, '.git'), link)
-  // These first: while forged ones exist, git uses another directory.
+  // These are restored first: while forged ones exist, git uses another directory.
   for (const name of LINKED_TREE_FILES)
     files.set(join(gitDir, name), await readRegularFile(join(gitDir, name)))
   for (const name of FILES) files.set(join(commonDir, name), await readRegularFile(join(commonDir, name)))
@@ -81,13 +81,13 @@ function createQueue(): Snapshot['exclusively'] {
   }
 }
 
-/** The snapshot of a further work tree of the run of `of`; both share the refs. */
-export async function takeSnapshotBeside(git: Git, of: Snapshot): Promise<Snapshot> {
+/** The snapshot of a further work tree of the same run; both share the refs. */
+export async function takeFurtherSnapshot(git: Git, of: Snapshot): Promise<Snapshot> {
   const { refs, people, exclusively: inTurn, states } = of
   return { ...(await takeSnapshot(git, false)), refs, people, exclusively: inTurn, states }
 }
 
-/** Copies the shallow boundary after a fetch of ours: with another one, git would report missing commits. */
+/** Copies the shallow boundary to the clone after Ralph has fetched: with another one, git would report missing commits. */
 export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> {
   const borders = await readFile(join(git.shared, 'shallow')).catch(() => null)
   if (borders === null) return
@@ -96,8 +96,8 @@ export async function shareShallow(git: Git, snapshot: Snapshot): Promise<void> 
 }
 
 /**
- * Undoes what an agent did to the clone outside the work tree. Returns people's refs that have moved since the last look.
- * Cheap if nothing was done. Throws UserError if the repository itself is gone.
+ * Undoes what an agent did to the clone outside the work tree. Returns people's refs that have moved since they were last read.
+ * Cheap if nothing has changed. Throws UserError if the repository itself is gone.
  */
 export function restoreClone(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
   return snapshot.exclusively(() => restore(git, snapshot))
@@ -106,13 +106,13 @@ export function restoreClone(git: Git, snapshot: Snapshot): Promise<MovedRef[]> 
 async function restore(git: Git, snapshot: Snapshot): Promise<MovedRef[]> {
   const head = join(git.clone.gitDir, 'HEAD')
   try {
-    await putFilesBack(git, snapshot)
+    await restoreFiles(git, snapshot)
     if (!isFolderSync(join(git.clone.commonDir, 'objects'))) throw new Error('there are no objects')
     const now = await readRegularFile(head)
     if (now === null || !now.equals(snapshot.head)) await replaceFile(head, snapshot.head)
-    return await putRefsBack(git, snapshot, now)
+    return await restoreRefs(git, snapshot, now)
   } catch (error) {
-    throw (await hasCommits(git, snapshot)) ? error : repositoryGone(git, snapshot)
+    throw (await hasCommits(git, snapshot)) ? error : missingRepositoryError(git, snapshot)
   }
 }
 
@@ -124,7 +124,7 @@ async function hasCommits(git: Git, snapshot: Snapshot): Promise<boolean> {
   return git.cloneHas(wanted)
 }
 
-function repositoryGone({ clone }: Git, { whole }: Snapshot): UserError {
+function missingRepositoryError({ clone }: Git, { whole }: Snapshot): UserError {
   const remote = [...clone.config.keys()].map((key) => /^remote\.(.+)\.url$/.exec(key)?.[1]).find(Boolean)
   const from = remote === undefined ? 'a backup' : `a backup, or what ${remote} has (git clone)`
   const fix = whole
@@ -134,19 +134,19 @@ function repositoryGone({ clone }: Git, { whole }: Snapshot): UserError {
   return new UserError({ path: clone.commonDir, found, expected: 'the clone that the run began in', fix })
 }
 
-/** Restores what git reads before any ref: configuration and hooks. Removes locks, and what was put in place of files. */
-async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
+/** Restores what git reads before any ref: configuration and hooks. Removes locks, and special files in the place of regular ones. */
+async function restoreFiles(git: Git, snapshot: Snapshot): Promise<void> {
   const { commonDir, gitDir } = git.clone
   // Without these folders git sees no repository. Without objects it is none.
   if (isFolderSync(join(commonDir, 'objects')))
     for (const folder of [gitDir, join(commonDir, 'refs')])
       if (!isFolderSync(folder)) await mkdir(folder, { recursive: true })
-  // On a laptop people may have links there: only those in the way of our own refs are removed.
+  // On a laptop people may have links there: only those in the place of Ralph's own refs are removed.
   removeSpecialFiles(join(commonDir, 'refs'), true, snapshot.whole)
   removeSpecialFiles(join(commonDir, 'ralph/git'), true)
   // Not recursive: deeper files are Ralph's own, and grow with every attempt.
   removeSpecialFiles(join(commonDir, 'ralph'), false)
-  for (const name of ['packed-refs', 'index']) removeOddFile(join(commonDir, name))
+  for (const name of ['packed-refs', 'index']) removeIrregularFile(join(commonDir, name))
   // On a laptop a lock may belong to a running git.
   if (snapshot.whole) for (const folder of [commonDir, git.shared]) await removeLocks(folder)
   for (const [file, bytes] of snapshot.files) {
@@ -171,19 +171,19 @@ async function putFilesBack(git: Git, snapshot: Snapshot): Promise<void> {
  * On a laptop a person may work in the same clone, and their commits must not be lost: only Ralph's own refs are restored
  * there, and the others that moved are returned.
  */
-async function putRefsBack(git: Git, snapshot: Snapshot, head: Buffer | null): Promise<MovedRef[]> {
+async function restoreRefs(git: Git, snapshot: Snapshot, head: Buffer | null): Promise<MovedRef[]> {
   const { whole, refs, people, states } = snapshot
   const { refs: others } = people
   const now = await git.cloneRefs()
   snapshot.foundHead = headCommit(head, now)
-  const away = [...refs].filter(([ref, at]) => now.get(ref) !== at)
-  const fresh = whole ? [...now.keys()].filter((ref) => !refs.has(ref)) : []
-  const updates: RefUpdate[] = away
+  const changedRefs = [...refs].filter(([ref, at]) => now.get(ref) !== at)
+  const addedRefs = whole ? [...now.keys()].filter((ref) => !refs.has(ref)) : []
+  const updates: RefUpdate[] = changedRefs
     .filter(([, at]) => !at.startsWith(SYMBOLIC_PREFIX))
     .map(([ref, to]) => ({ ref, to }))
   removeSync(join(git.clone.gitDir, 'index.lock'))
-  await updateCloneRefs(git, [...updates, ...fresh.map((ref) => ({ ref, to: null }))])
-  for (const [ref, at] of away)
+  await updateCloneRefs(git, [...updates, ...addedRefs.map((ref) => ({ ref, to: null }))])
+  for (const [ref, at] of changedRefs)
     if (at.startsWith(SYMBOLIC_PREFIX))
       await git.runOnClone(['symbolic-ref', ref, at.slice(SYMBOLIC_PREFIX.length)])
   if (whole) return []
@@ -201,7 +201,7 @@ function headCommit(head: Buffer | null, refs: ReadonlyMap<string, string>): str
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(at) ? at : null
 }
 
-/** Moves the clone's branch to a commit, HEAD onto that branch, and the clone's index to ours: a clean checkout. */
+/** Moves the clone's branch to a commit, HEAD to that branch, and copies Ralph's index: the clone is a clean checkout then. */
 export async function moveClone(
   git: Git,
   snapshot: Snapshot,
@@ -215,14 +215,14 @@ export async function moveClone(
   shareIndex(git)
 }
 
-/** Detaches HEAD of a work tree of ours at a commit, and copies our index to the one that people see. */
+/** Detaches HEAD of one of Ralph's work trees at a commit, and copies Ralph's index to the one that people's git reads. */
 export async function detachHead(git: Git, snapshot: Snapshot, commit: string): Promise<void> {
   snapshot.head = Buffer.from(`${commit}\n`)
   await replaceFile(join(git.clone.gitDir, 'HEAD'), snapshot.head)
   shareIndex(git)
 }
 
-/** Copies our index to the clone, so that what we checked out is clean for people's git, too. */
+/** Copies Ralph's index to the clone, so that people's git sees the checkout as clean, too. */
 export function shareIndex({ clone: { gitDir }, index }: Git): void {
   removeSync(join(gitDir, 'index.lock'))
   index?.share(join(gitDir, 'index'))
@@ -236,19 +236,19 @@ async function removeLocks(folder: string): Promise<void> {
 }
 
 /** Removes anything but a regular file: git would open a pipe and wait. */
-function removeOddFile(file: string): void {
+function removeIrregularFile(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) removeSync(file)
 }
 
-/** Moves refs of the clone to ids, wherever they were. From now on Ralph restores them. */
+/** Sets refs of the clone, whatever their values were. From now on Ralph restores them to these. */
 export async function mirrorRefs(
   git: Git,
   snapshot: Snapshot,
   wanted: readonly [string, string][],
 ): Promise<void> {
   await snapshot.exclusively(async () => {
-    // `prepare` may have run since, and may have changed what git reads. Other refs are not touched.
-    await putFilesBack(git, snapshot)
+    // `prepare` may have changed files that git reads. Other refs are not touched.
+    await restoreFiles(git, snapshot)
     const moved = wanted.filter(([ref, to]) => snapshot.refs.get(ref) !== to)
     await updateCloneRefs(
       git,

@@ -19,9 +19,8 @@ const HEADER = /^http\.(?:.*\.)?extraheader$/
 const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/
 
 /**
- * Looks for authorization headers and key files that the checkout in `directory` uses: in `.git` (checkout before v6, also
- * of submodules and of further checkouts inside) and below RUNNER_TEMP (v6 and later, of whatever checkout, and SSH keys).
- * In a folder that is no repository there are none.
+ * Finds authorization headers and key files that actions/checkout left: in `.git` (before v6; also of submodules and of further
+ * checkouts inside), and below RUNNER_TEMP (v6 and later; also SSH keys). Finds none in a folder that is no repository.
  */
 export async function hideCredentials(directory: string, env: Environment): Promise<HiddenCredentials> {
   const gitDir = join(directory, '.git')
@@ -41,7 +40,7 @@ export async function hideCredentials(directory: string, env: Environment): Prom
         if (isOurs(file)) found.set(file, 'header')
         else remaining.add(file)
       }
-      // Not from checkout: reported and redacted, but left in place.
+      // Not from actions/checkout: reported and redacted, but left in place.
       const inUrl = /^(?:url\..*\.(?:push)?insteadof|remote\..*\.(?:push)?url)$/.test(key)
         ? userInfo(`${key} ${value}`)
         : []
@@ -53,11 +52,16 @@ export async function hideCredentials(directory: string, env: Environment): Prom
         found.set(resolve(directory, identity), 'key')
     }
   }
-  const kept: { file: string; folder: string | null; bytes: Buffer; mode: number }[] = []
+  const hiddenFiles: { file: string; folder: string | null; bytes: Buffer; mode: number }[] = []
   for (const [file, kind] of found) {
     const bytes = await readRegularFile(file)
     if (bytes === null) continue
-    kept.push({ file, folder: await folderIdentity(file), bytes, mode: (await lstat(file)).mode & 0o777 })
+    hiddenFiles.push({
+      file,
+      folder: await folderIdentity(file),
+      bytes,
+      mode: (await lstat(file)).mode & 0o777,
+    })
     if (kind === 'key') await replaceFile(file, '')
     else for (const key of await headersIn(file, directory, env)) await unset(file, key, directory, env)
   }
@@ -65,16 +69,16 @@ export async function hideCredentials(directory: string, env: Environment): Prom
     secrets: [...new Set(secrets)],
     remaining: [...remaining].map((file) => file.replace(homedir(), '~')),
     async restore() {
-      const left: string[] = []
-      for (const { file, folder: place, bytes, mode } of kept) {
+      const notRestored: string[] = []
+      for (const { file, folder: place, bytes, mode } of hiddenFiles) {
         if ((await folderIdentity(file)) !== place) {
-          left.push(file)
+          notRestored.push(file)
           continue
         }
         await replaceFile(file, bytes)
         await chmod(file, mode)
       }
-      return left
+      return notRestored
     },
   }
 }
@@ -86,22 +90,22 @@ async function folderIdentity(file: string): Promise<string | null> {
   return path === null || found === null ? null : `${path} ${found.dev} ${found.ino}`
 }
 
-/** Configuration files of further checkouts: those of v6 and later in RUNNER_TEMP, and `.git/config` up to two folders below. */
+/** Configuration files of further checkouts: of v6 and later in RUNNER_TEMP; of earlier ones `.git/config` up to two folders below. */
 async function otherCheckoutConfigs(directory: string, temp: string | undefined): Promise<string[]> {
   const names = temp === undefined ? [] : await readdir(temp).catch(() => [])
   const found = names
     .filter((name) => /^git-credentials-.*\.config$/.test(name))
     .map((name) => join(temp ?? '', name))
-  const look = async (folder: string, depth: number): Promise<void> => {
+  const searchFolder = async (folder: string, depth: number): Promise<void> => {
     const inside = await readdir(folder, { withFileTypes: true }).catch(() => [])
     for (const one of inside.filter((each) => each.isDirectory() && each.name !== '.git')) {
       const at = join(folder, one.name)
       const config = join(at, '.git', 'config')
       if ((await lstat(config).catch(() => null))?.isFile() === true) found.push(config)
-      if (depth > 1 && one.name !== 'node_modules') await look(at, depth - 1)
+      if (depth > 1 && one.name !== 'node_modules') await searchFolder(at, depth - 1)
     }
   }
-  await look(directory, 2)
+  await searchFolder(directory, 2)
   return found
 }
 
@@ -114,14 +118,14 @@ async function configsOf(gitDir: string): Promise<string[]> {
 
 async function settingsOf(config: string, directory: string, env: Environment) {
   // The clone's own configuration is read in the repository, as its conditional includes depend on it.
-  const own = config === join(directory, '.git', 'config')
-  const scope = own ? [] : ['--file', config]
+  const isCloneConfig = config === join(directory, '.git', 'config')
+  const scope = isCloneConfig ? [] : ['--file', config]
   const args = ['-c', 'safe.directory=*', 'config', '--list', '-z', '--show-origin', '--includes', ...scope]
   const listed = await runGitIn(
     args,
     directory,
     env,
-    own ? { GIT_CONFIG_GLOBAL: globalConfig(env) } : {},
+    isCloneConfig ? { GIT_CONFIG_GLOBAL: globalConfig(env) } : {},
   ).catch(() => '')
   const fields = listed.split('\0')
   const settings: { origin: string; key: string; value: string }[] = []

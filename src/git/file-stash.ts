@@ -1,5 +1,5 @@
-// A folder for files that leave the work tree for a while. It keeps their paths, so that a later run can put back the files of a
-// killed one.
+// A folder for files that are out of the work tree for a while. It keeps their paths, so that a run can put back what a killed run
+// has moved.
 import { lstatSync, rmdirSync } from 'node:fs'
 import { cp, mkdir, rename } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -15,7 +15,7 @@ export class FileStash {
     this.#folder = join(own, 'ralph', 'aside', name)
   }
 
-  /** Moves what is at `from`, if anything, here under `name`, and replaces what was there. */
+  /** Moves the file or folder at `from`, if there is one, into the stash as `name`, and replaces an older entry. */
   async take(from: string | null, name: string): Promise<void> {
     if (from === null || !exists(from)) return
     const to = join(this.#folder, name.replace(/\/$/, ''))
@@ -34,8 +34,8 @@ export class FileStash {
   }
 
   /**
-   * Moves what is at `name` back to `to`, and merges folders with those that are there now. `overwrites`: replaces files that are
-   * there now. `keepsExisting`: whether an entry that is there now stays as it is, without a merge.
+   * Moves the entry `name` back to `to`, and merges folders with existing ones. `overwrites`: existing files are replaced.
+   * `keepsExisting`: whether an existing file or folder stays as it is, without a merge.
    */
   putBack(
     name: string,
@@ -44,8 +44,8 @@ export class FileStash {
     keepsExisting = (_path: string) => false,
   ): Promise<void> {
     return merge(join(this.#folder, name), to, {
-      isOver: overwrites,
-      isWhole: (from) => keepsExisting(relative(this.#folder, from)),
+      overwrites: overwrites,
+      keepsExisting: (from) => keepsExisting(relative(this.#folder, from)),
     })
   }
 
@@ -54,21 +54,21 @@ export class FileStash {
     try {
       rmdirSync(fsPath(dirname(this.#folder)))
     } catch {
-      // Not there, or others have something in it.
+      // It does not exist, or has other entries.
     }
   }
 }
 
-type MergeOptions = { isOver: boolean; isWhole(from: string): boolean }
+type MergeOptions = { overwrites: boolean; keepsExisting(from: string): boolean }
 
 async function merge(from: string, to: string, how: MergeOptions): Promise<void> {
   const isTaken = exists(to)
-  if (!exists(from) || (isTaken && how.isWhole(from))) return
+  if (!exists(from) || (isTaken && how.keepsExisting(from))) return
   if (isFolderSync(from) && isFolderSync(to)) {
     for (const name of await namesIn(from)) await merge(join(from, name), join(to, name), how)
     return
   }
-  if (isTaken && !how.isOver) return
+  if (isTaken && !how.overwrites) return
   removeSync(to)
   await mkdir(fsPath(dirname(to)), { recursive: true })
   await move(from, to)
@@ -78,7 +78,7 @@ export function exists(path: string): boolean {
   return lstatSync(fsPath(path), { throwIfNoEntry: false }) !== undefined
 }
 
-/** Opens closed folders if needed, and copies to another file system. */
+/** Moves a file or folder. Opens folders without permissions if needed, and copies if the target is on another file system. */
 async function move(from: string, to: string): Promise<void> {
   const places = [fsPath(from), fsPath(to)] as const
   await rename(...places).catch(async () => {

@@ -1,17 +1,18 @@
-// Files in the place of a submodule that is not checked out. git shows none of them, and runs programs that a repository there configures.
+// Files in the place of a submodule that is not checked out. git does not show them; and if they are a repository, git runs programs
+// that its configuration names.
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { firstLinkIn, isFolder, namesIn, removeSync } from '../system/files.ts'
 import { fromLatin1, fsPath } from '../system/path-text.ts'
 
-/** A set of paths, or a map by path. */
+/** Paths: a set, or a map by path. */
 export type PathSet = Pick<ReadonlySet<string>, 'has'>
 
 /** A work tree, the submodules of its index (`gitlinks`), and those that are checked out (`known`). */
 export type SubmodulePlaces = { top: string; gitlinks: ReadonlySet<string>; known: PathSet }
 
-/** `folder` is the submodule's; null for a link in its path, which git does not follow. */
+/** `folder`: the folder of the submodule; null if `path` is a link above it, which git does not follow. */
 type ForeignRepository = { path: string; folder: string | null }
 
 /** The paths of such files. Files of checked-out submodules are not among them. */

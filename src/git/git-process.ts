@@ -6,17 +6,17 @@ import { findProgram } from '../system/program.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** git's file, by PATH. Looked up before any agent runs and then kept, as an agent may write to a folder of the PATH. */
+/** The path of git's program, by PATH. Found before any agent runs and then kept, as an agent may write to a folder of the PATH. */
 const programs = new Map<string, string>()
 
-/** The file of git that was found first for this PATH. */
+/** The path of git's program, as it was first found on this PATH. */
 export function gitProgram(path = ''): string {
   const known = programs.get(path) ?? findProgram('git', path) ?? 'git'
   programs.set(path, known)
   return known
 }
 
-/** Uses the file that an earlier process found: the first git on the PATH may be an agent's by now. Empty: unknown. */
+/** Uses the program that an earlier process found: the first git on the PATH may be an agent's now. Empty if it is not known. */
 export function rememberGitProgram(file: string, path = ''): void {
   if (file !== '') programs.set(path, file)
 }
@@ -52,7 +52,7 @@ export type RunOptions = {
   env?: Readonly<Record<string, string>>
   /** The working directory; the top of the work tree by default. */
   directory?: string
-  /** Exit codes beside 0 that are no error. */
+  /** Exit codes other than 0 that are no error. */
   accept?: readonly number[]
   /** After this time git is killed, with exit code 124. */
   timeoutMs?: number
@@ -72,17 +72,17 @@ const INHERITED_VARIABLES = [
   'XDG_CONFIG_HOME',
 ]
 
-/** The environment of every git process: nothing of the runner's, no prompts, messages in English. */
+/** The environment of every git process: none of the runner's variables but a few, no prompts, messages in English. */
 export function gitEnv(env: Environment): Record<string, string> {
-  const plain: Record<string, string> = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
+  const inherited: Record<string, string> = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
   for (const [name, value] of Object.entries(env)) {
     const isNetwork = /^(https?|all|no)_proxy$|^SSL_CERT_|^GIT_SSL_/i.test(name)
-    if (value !== undefined && (isNetwork || INHERITED_VARIABLES.includes(name))) plain[name] = value
+    if (value !== undefined && (isNetwork || INHERITED_VARIABLES.includes(name))) inherited[name] = value
   }
-  return plain
+  return inherited
 }
 
-/** Neither the system's nor the person's configuration. */
+/** Variables that switch off the configuration of the system and of the user. */
 export const NO_CONFIG = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
 
 /** Runs git in any folder, without the user's configuration and with `extra` variables. Returns its output. */
@@ -167,8 +167,8 @@ export function nulFields({ stdout }: GitResult): string[] {
 }
 
 /**
- * git's message about a folder or file that it could not read; null if there is none. git only warns: it skips a closed folder, and
- * keeps the index entry of a file, whose message has no prefix.
+ * git's message about a folder or file that it could not read; null without any. git only warns: it skips a folder that it may not
+ * open, and keeps the index entry of a file that it cannot read. The message about a file has no prefix.
  */
 export function unreadableMessage({ stderr }: GitResult): string | null {
   const closed = /^warning: (could not open directory .*)$/m.exec(stderr)

@@ -1,4 +1,4 @@
-// git with Ralph's own directory, index and configuration, so that nothing an agent wrote controls it. One method a command.
+// git with Ralph's own directory, index and configuration, so that no file of an agent controls it. One method for each command.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openClosedFolders, readRegularFile, removeSync } from '../system/files.ts'
@@ -27,7 +27,7 @@ export { type Clone, openClone } from './open-clone.ts'
 /** The remote to push to and fetch from. `env` passes the authentication to git processes, never in arguments. */
 export type Remote = { url: string; env: Readonly<Record<string, string>> }
 
-/** Paths as git lists them. `closed`: git goes on without a folder that it may not open, and says so. */
+/** Paths as git lists them. `closed`: git's message about a folder that it skipped since it may not open it, or null. */
 export type Listing = { paths: string[]; closed: string | null }
 
 /** Ralph's index, kept in memory. */
@@ -41,12 +41,12 @@ export type RefMove = { ref: string; from: string | null; to: string }
 
 /** Milliseconds. A command to a remote that takes longer is tried again. */
 const REMOTE_TIMEOUT_MS = 10 * 60_000
-/** Number of loose objects from which on Ralph packs them: many of them slow the clone down. */
+/** With more loose objects than this Ralph packs them, as many of them make the clone slow. */
 const MAX_LOOSE_OBJECTS = 2000
-/** These commands read no index. */
+/** Commands that do not read an index. */
 const NO_INDEX =
   /^(?:-c|check-ignore|fetch|index-pack|log|ls-remote|merge-base|merge-tree|pack-objects|push|rev-list|rev-parse|update-ref)$/
-/** These write one. */
+/** Commands that write the index. */
 const WRITES_INDEX = /^(?:add|checkout-index|read-tree|update-index)$/
 /** Exit codes when a remote cannot be reached, or takes too long. */
 const FAILED_EXIT_CODES = [1, 124, 128]
@@ -59,15 +59,15 @@ export class Git {
   readonly clone: Clone
   readonly own: string
   readonly shared: string
-  /** For files that Ralph writes into the clone without git. */
+  /** Permissions of files that Ralph writes into the clone itself, without git. */
   readonly permissions: Permissions
   /** Written to the index file before git reads it. */
   index: MemoryIndex | null = null
   readonly #env: Record<string, string>
-  readonly #plain: Record<string, string>
-  /** The person's own ignore rules as they were when the job began. */
+  readonly #inherited: Record<string, string>
+  /** The user's own ignore rules when the job began. */
   #ignored: Buffer = Buffer.alloc(0)
-  /** How many git processes write the index now: another one must not overwrite their file. */
+  /** How many git processes write the index now. Meanwhile Ralph must not write the index file. */
   #writing = 0
   /** Loose objects written since the last pack. */
   #loose = 0
@@ -77,9 +77,9 @@ export class Git {
     this.own = join(clone.gitDir, 'ralph', 'git')
     this.shared = join(clone.commonDir, 'ralph', 'git')
     this.permissions = new Permissions(clone.config.get('core.sharedrepository'))
-    this.#plain = gitEnv(env)
+    this.#inherited = gitEnv(env)
     this.#env = {
-      ...this.#plain,
+      ...this.#inherited,
       ...NO_CONFIG,
       GIT_DIR: this.own,
       GIT_WORK_TREE: clone.workTree,
@@ -100,7 +100,7 @@ export class Git {
     return git
   }
 
-  /** Rewrites the configuration of Ralph's directory, and undoes whatever was changed there. */
+  /** Rewrites the configuration of Ralph's directory, and undoes all changes in it. */
   writeConfig(): Promise<void> {
     return writeDirectory(this.clone, this, this.#ignored)
   }
@@ -132,9 +132,9 @@ export class Git {
     })
   }
 
-  /** Runs git on the user's clone, for its refs only. Hooks and configuration of the clone cannot run anything. */
+  /** Runs git on the user's clone, for its refs only. Hooks and configuration of the clone cannot start programs. */
   runOnClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
-    const env = { ...this.#plain, ...NO_FETCH, GIT_DIR: this.clone.gitDir, ...NO_CONFIG, ...options.env }
+    const env = { ...this.#inherited, ...NO_FETCH, GIT_DIR: this.clone.gitDir, ...NO_CONFIG, ...options.env }
     const hard = [
       'hooksPath=/dev/null',
       'fsmonitor=false',
@@ -168,20 +168,20 @@ export class Git {
     return this.#env
   }
 
-  /** Removes the lock files that a killed git of ours left. */
+  /** Removes the lock files of git processes of Ralph that were killed. */
   unlock(): void {
     for (const name of ['index.lock', 'HEAD.lock', 'config.lock', 'shallow.lock'])
       removeSync(join(this.own, name))
   }
 
-  // The work tree and our index
+  // The work tree and Ralph's index
 
-  /** Returns why a file or folder could not be read, or null. */
+  /** Adds all files. Returns git's message about a file or folder that it could not read, or null. */
   async addAll(): Promise<string | null> {
     return unreadableMessage(await this.run(['add', '-A', '--', '.']))
   }
 
-  /** What is neither tracked nor ignored. `folders`: a folder with nothing else is listed instead of its files, and ends in `/`. */
+  /** Files that are neither tracked nor ignored. `folders`: a folder of only such files is listed instead of them, and ends in `/`. */
   async untracked(
     how: 'files' | 'folders' | 'filled folders' = 'files',
     env: Readonly<Record<string, string>> = {},
@@ -200,7 +200,7 @@ export class Git {
   /** Which of these paths below `directory` are ignored. */
   async checkIgnore(paths: readonly string[], directory = this.clone.workTree): Promise<Set<string>> {
     const checked = await this.run(['check-ignore', '--no-index', '-z', '--stdin'], {
-      // With `./`, a path that begins with `:` is no pattern. The command has no option for it.
+      // `./` keeps a path that begins with `:` from being a pattern. The command has no option for that.
       env: { GIT_WORK_TREE: directory, GIT_LITERAL_PATHSPECS: '0' },
       directory,
       input: paths.map((path) => `./${path}\0`).join(''),
@@ -209,7 +209,7 @@ export class Git {
     return new Set(nulFields(checked).map((path) => path.slice('./'.length)))
   }
 
-  /** Whether anything in the work tree differs from our index. */
+  /** Whether the work tree differs from Ralph's index. */
   async hasChanges(): Promise<boolean> {
     const args = ['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard']
     return (await this.run(args)).stdout !== ''
@@ -230,17 +230,17 @@ export class Git {
     await this.run(['read-tree', '--reset', ...(how === 'index' ? [] : ['-u']), tree])
   }
 
-  /** Removes what is neither tracked nor ignored. */
+  /** Removes files that are neither tracked nor ignored. */
   async clean(): Promise<void> {
     const remove = () => this.run(['clean', '-ffdq', '--', '.'])
     await remove().catch(async () => {
-      // There may be folders that are closed, or too deep for git.
+      // There may be folders without permissions, or folders too deep for git.
       await openClosedFolders(this.clone.workTree)
       await remove()
     })
   }
 
-  /** Writes files as the index has them, whatever is there. */
+  /** Writes files as they are in the index, and overwrites existing ones. */
   async checkOutFiles(paths: readonly Buffer[]): Promise<void> {
     const input = Buffer.concat(paths.flatMap((path) => [path, Buffer.from([0])]))
     await this.run(['checkout-index', '-f', '-u', '-z', '--stdin'], { input })
@@ -293,7 +293,7 @@ export class Git {
 
   /** The patch between two trees or commits, for people to read. */
   async patch(...range: readonly string[]): Promise<string> {
-    // Attributes would be read from the work tree, where an agent may have written them: this folder has none.
+    // git reads attributes from the work tree, where an agent may have written some. This folder has none.
     const env = { ...PATCH_ENV, GIT_WORK_TREE: this.own }
     return (await this.run(patchArguments(range), { env, directory: this.own })).stdout
   }
@@ -347,7 +347,7 @@ export class Git {
     return found !== null && !/ missing$/m.test(found.stdout)
   }
 
-  /** Sets a ref of Ralph's directory, wherever it was; null removes it. */
+  /** Sets a ref of Ralph's directory, whatever its value was; null removes it. */
   async setRef(ref: string, to: string | null): Promise<void> {
     await this.run(to === null ? ['update-ref', '-d', ref] : ['update-ref', ref, to])
   }
@@ -369,7 +369,7 @@ export class Git {
     return this.#onRemote(remote, args)
   }
 
-  /** With the authentication in the environment, for ten minutes at most. */
+  /** Runs git with the authentication of the remote in its environment, for ten minutes at most. */
   async #onRemote(remote: Remote, args: readonly string[]): Promise<GitResult> {
     // A gate or `prepare` may have changed the configuration, and could redirect the authentication.
     await this.writeConfig()
@@ -377,8 +377,8 @@ export class Git {
   }
 
   /**
-   * Packs the loose objects that Ralph's refs reach, once Ralph has written `most` of them. Other loose objects stay: they
-   * are people's.
+   * Packs the loose objects that Ralph's refs reach, when Ralph has written `most` of them. Other loose objects belong to people and
+   * stay.
    */
   async packLoose(most = MAX_LOOSE_OBJECTS): Promise<void> {
     if (this.#loose < most) return
@@ -386,12 +386,12 @@ export class Git {
     // The loose objects are removed, so the pack must be on the disk first.
     const synced = 'core.fsync=loose-object,pack,pack-metadata,reference'
     await this.run(['-c', synced, 'repack', '-d', '-l', '-q']).catch((error: unknown) => {
-      // They stay as they are.
+      // Then the objects stay loose.
       if (!(error instanceof GitError)) throw error
     })
   }
 
-  /** Packs what `commit` reaches and `base` (null: nothing) does not into files with the prefix `start`. Returns the pack's name. */
+  /** Packs the objects that `commit` reaches and `base` does not; `start` is the prefix of the files. Returns the pack's name. */
   async packBetween(commit: string, base: string | null, start: string): Promise<string> {
     const input = base === null ? `${commit}\n` : `${commit}\n^${base}\n`
     return (await this.run(['pack-objects', '--revs', '--quiet', start], { input })).stdout.trim()

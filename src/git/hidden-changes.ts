@@ -1,4 +1,4 @@
-// What gates would see but no diff shows: `.git` folders, files that a new rule ignores, bytes that git stores differently.
+// Changes that gates would see but no diff shows: `.git` folders, files that a new rule ignores, bytes that git stores differently.
 
 import { lstat, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
 import { pathsIn } from './tree-walk.ts'
 
-/** Folders that may have a `.git` that git does not show: those of a tree, and those that git reports as untracked. */
+/** Folders that may contain a `.git` which git does not show: the folders of a tree, and untracked ones. */
 export type Folders = { tracked: readonly string[]; untracked: readonly string[] }
 
 /** Folders without any tracked file, as git lists them. */
@@ -21,7 +21,7 @@ export async function untrackedFolders(git: Git): Promise<string[]> {
   return paths.flatMap((name) => (name.endsWith('/') ? [name.slice(0, -1)] : []))
 }
 
-/** The entries named `.git` below the top, but for those of submodules that are checked out. */
+/** Paths of all entries named `.git` below the top, without those of checked-out submodules. */
 export async function nestedGits(
   git: Git,
   { tracked, untracked }: Folders,
@@ -41,7 +41,7 @@ export async function nestedGits(
       found.push(`${folder}/.git`)
   }
   await Promise.all([...folders].map(look))
-  // git stores nothing of some folders: empty ones, and those with `.git` only.
+  // git does not list some folders: empty ones, and those with a `.git` only.
   const walk = async (folder: string): Promise<void> => {
     await look(folder)
     const inside = await entriesOf(join(git.clone.workTree, folder))
@@ -53,7 +53,7 @@ export async function nestedGits(
 
 /** Uncommitted entries of a checkout: repositories, and all others as git lists them. */
 export async function findUncommitted(git: Git): Promise<{ repositories: string[]; others: string[] }> {
-  // The clone's own index: ours may be that of another branch.
+  // With the clone's own index, since Ralph's may be that of another branch.
   const index = { GIT_INDEX_FILE: join(git.clone.gitDir, 'index') }
   const { paths: names } = await git.untracked('filled folders', index)
   const repositories: string[] = []
@@ -68,8 +68,8 @@ export async function findUncommitted(git: Git): Promise<{ repositories: string[
 
 /** Whether `git.ignored` listed the path, a folder above it, or something in it. */
 export function isListed(listed: readonly string[], path: string): boolean {
-  const holds = (folder: string, inside: string) => folder.endsWith('/') && inside.startsWith(folder)
-  return listed.some((one) => one === path || holds(one, path) || holds(path, one))
+  const contains = (folder: string, inside: string) => folder.endsWith('/') && inside.startsWith(folder)
+  return listed.some((one) => one === path || contains(one, path) || contains(path, one))
 }
 
 /** Removes ignored files that are not in `before`, a list from `git.ignored`. */
@@ -83,8 +83,8 @@ export async function removeIgnored(git: Git, before: readonly string[]): Promis
 }
 
 /**
- * Files and folders that are ignored now but not by the rules of `green`, except what tools write: gates see them, and
- * the commit does not have them. Does not run git if no rule has changed.
+ * Files and folders that are ignored now but were not by the rules of `green`: gates see them, but the commit does not have them.
+ * Output of tools is left out. Does not run git if no rule has changed.
  */
 export async function newlyIgnored(
   git: Git,
@@ -118,6 +118,7 @@ const TOOL_FOLDERS =
 const TOOL_FILES =
   /^(?:\.(?!git).*|.*\.(?:log|pyc|pyo|class|jar|o|a|so|dylib|dll|exe|wasm|tsbuildinfo|tgz|tar|gz|zip|whl|pid|lock|tmp|temp|bak|swp|orig|rej|cache|map|db|sqlite3?|prof|out|test|cov|lcov|env|pem|key)|.*~|Thumbs\.db|Desktop\.ini|coverage\.\w+|junit.*\.xml|Cargo\.lock|npm-debug.*)$/i
 
+/** Whether tools write files at such a path. */
 export function isToolOutput(path: string): boolean {
   const names = path.split('/')
   const file = names.pop() ?? ''
@@ -129,7 +130,7 @@ export function attributeFilesIn(paths: readonly string[]): string[] {
   return paths.filter((path) => /(?:^|\/)\.gitattributes$/i.test(path))
 }
 
-/** Files of the diff whose bytes on the disk differ from those that git stores (line ends). */
+/** Paths of changed files with other bytes on the disk than git stores, such as other line ends. */
 export async function storedDifferently(git: Git, changes: readonly Change[]): Promise<string[]> {
   const found: string[] = []
   for (const { path, newMode, newOid } of changes) {

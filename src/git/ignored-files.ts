@@ -1,5 +1,6 @@
-// Separates ignored files by who made them. Files from before the run and from `prepare` are shared by all; files of sessions are
-// hidden from gates, and files of gates from sessions. They are not in the commit, so no gate may be green because of them.
+// Separates ignored files by what made them. Sessions and gates share the files from before the run and from `prepare`. Files of
+// sessions are hidden from gates: they are not in the commit, so no gate may be green because of them. Files of gates are hidden
+// from sessions.
 import { chmodSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import type { IgnoredWork } from '../engine/model/ports.ts'
@@ -7,7 +8,7 @@ import { isTooLong, namesInSync, resolveInTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 import { FileStash } from './file-stash.ts'
 
-/** By git's path; null for a folder. */
+/** File stats by git's path; null for a folder. */
 type Stamps = ReadonlyMap<string, Stats | null>
 type StashName = 'session' | 'gates' | 'changed'
 type IgnoredListing = { stamps: Stamps; entries: readonly string[] }
@@ -18,13 +19,14 @@ export class IgnoredFiles {
   readonly #mostPaths: number
   readonly #stashes: Record<StashName, FileStash>
   #isRemembered = false
-  /** The files shared by all; null if not known yet, or if there are too many. */
+  /** The shared files; null if they are not known yet, or too many. */
   #shared: IgnoredListing | null = null
   readonly #madeByGates = new Set<string>()
 
   /**
-   * `own`: a folder of Ralph's on the same file system. `list`: the ignored files of the tree at `top`, as git lists them; folders
-   * with nothing else end in `/`. More than `mostPaths` files stay where they are, as looking at them would take too long.
+   * `own`: a folder of Ralph on the same file system. `list`: the ignored files of the tree at `top` as git lists them; a folder of
+   * only ignored files is one entry that ends in `/`. If there are more than `mostPaths` files, they are not separated, as reading
+   * their stats would take too long.
    */
   constructor(top: string, own: string, list: () => Promise<string[]>, mostPaths = 300_000) {
     this.#top = top
@@ -34,7 +36,7 @@ export class IgnoredFiles {
     this.#stashes = { session: stash('session'), gates: stash('gates'), changed: stash('changed') }
   }
 
-  /** Call it before anything runs. First restores the files of a killed run. */
+  /** Notes the shared files. Call it before any session or gate runs. First restores the files of a killed run. */
   async remember(): Promise<void> {
     if (this.#isRemembered) return
     this.#isRemembered = true
@@ -42,7 +44,7 @@ export class IgnoredFiles {
     this.#shared = await this.#look()
   }
 
-  /** Call it after `prepare`. Files that it did not make again stay as the session left them. */
+  /** Call it after `prepare`, whose files are shared. Files that it did not make again stay as the session left them. */
   async prepared(): Promise<void> {
     if (this.#shared === null) return
     await this.#putBackChanged()
@@ -64,13 +66,13 @@ export class IgnoredFiles {
     if (this.#shared === null || seen === null) return null
     const { made, touched } = compare(this.#shared.stamps, seen.stamps)
     await this.#take('session', made)
-    const changed = this.#shared.entries.filter(holdersOf(touched))
+    const changed = this.#shared.entries.filter(isAbove(touched))
     if (canPrepare) await this.#take('changed', changed)
     await this.#putBack('gates')
     return { made, changed }
   }
 
-  /** Prepares the tree for sessions, with files of earlier ones. Changes that gates made to shared files count as the new state. */
+  /** Prepares the tree for a session, with files of earlier ones. Changes that gates made to shared files are accepted. */
   async forSession(): Promise<void> {
     const seen = this.#shared === null ? null : await this.#look()
     if (this.#shared === null || seen === null) return
@@ -83,7 +85,7 @@ export class IgnoredFiles {
     await this.#putBack('session')
   }
 
-  /** Removes what gates made, so that they can run again as at first. */
+  /** Removes the files of gates, so that the gates can run again as at first. */
   async forGatesAgain(): Promise<void> {
     const seen = this.#shared === null ? null : await this.#look()
     if (seen !== null) await this.#takeMadeByGates(seen)
@@ -110,14 +112,14 @@ export class IgnoredFiles {
     for (const path of paths) await this.#stashes[name].take(await resolveInTree(this.#top, path), path)
   }
 
-  /** Files that were created in their place stay. */
+  /** Puts files back. Files that were created at the same path meanwhile stay. */
   async #putBack(name: StashName): Promise<void> {
     const stash = this.#stashes[name]
     await stash.putBack('', this.#top, false)
     stash.remove()
   }
 
-  /** What `prepare` made in their place stays as it is, without files of a session in it. */
+  /** Puts changed shared files back. What `prepare` has made at the same path stays, and gets no files of a session. */
   async #putBackChanged(): Promise<void> {
     const { changed } = this.#stashes
     if (changed.isEmpty()) return
@@ -139,7 +141,7 @@ export class IgnoredFiles {
 
 /** Adds the path and everything below it, parents first, until there are more than `most`. */
 function addStamps(top: string, path: string, stamps: Map<string, Stats | null>, most: number): void {
-  // A path that is too long is in a folder that is new itself.
+  // A path that is too long is in a new folder, which is found itself.
   const stamp = isTooLong(path) || stamps.size > most ? undefined : statsOf(join(top, path))
   if (stamp === undefined) return
   stamps.set(path, stamp.isDirectory() ? null : stamp)
@@ -155,7 +157,7 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** Opens a folder that a session closed, because code that gates run could open it, too. */
+/** The names in a folder. Opens one whose permissions a session removed, because code that gates run could do so, too. */
 function namesOf(folder: string): string[] {
   try {
     return namesInSync(folder)
@@ -169,7 +171,7 @@ function namesOf(folder: string): string[] {
   }
 }
 
-/** `made`: new paths, without those in a new folder. `touched`: files that were changed or removed. */
+/** `made`: new files and folders, without those in a new folder. `touched`: files that were changed or removed. */
 function compare(before: Stamps, now: Stamps): { made: string[]; touched: string[] } {
   const made: string[] = []
   for (const path of now.keys())
@@ -180,22 +182,22 @@ function compare(before: Stamps, now: Stamps): { made: string[]; touched: string
   return { made, touched }
 }
 
-/** A new owner changes the ctime, but is no change of the file. */
+/** Whether a file is unchanged. A new owner changes only the ctime. */
 function isSame(one: Stats, other: Stats | null): boolean {
   if (other === null || one.ino !== other.ino || one.size !== other.size || one.mtimeMs !== other.mtimeMs)
     return false
   return one.ctimeMs === other.ctimeMs || one.uid !== other.uid
 }
 
-/** Whether the path or a folder above it is one of these. */
+/** Whether the path, or a folder above it, is in `paths`. */
 function isWithin(paths: ReadonlySet<string>, path: string): boolean {
   for (let at = withoutSlash(path); at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/'))))
     if (paths.has(at)) return true
   return false
 }
 
-/** Whether an entry is one of these paths, or a folder above one. */
-function holdersOf(paths: readonly string[]): (entry: string) => boolean {
+/** A test whether an entry is one of these paths, or a folder above one. */
+function isAbove(paths: readonly string[]): (entry: string) => boolean {
   const holders = new Set<string>()
   for (const path of paths)
     for (let at = path; at !== '' && !holders.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf('/'))))

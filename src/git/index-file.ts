@@ -7,7 +7,7 @@ export class IndexEntry {
   readonly mode: string
   /** The object id as bytes (latin1). */
   readonly id: string
-  /** The offset of the entry: its stat data, followed by mode and id. */
+  /** The offset of the entry in the file: of its stat data, mode and id. */
   readonly start: number
 
   constructor(mode: string, id: string, start: number) {
@@ -21,7 +21,7 @@ export class IndexEntry {
   }
 }
 
-/** A folder of an index as a tree object. Its path ends in `/`; it is empty for the top. */
+/** A folder of an index as a tree object. `path` ends in `/`, and is empty for the top. */
 export type IndexTree = { path: string; oid: string; bytes: Buffer; inside: readonly IndexTree[] }
 
 const HEADER = 12
@@ -84,7 +84,7 @@ export class IndexFile {
     return folders
   }
 
-  /** The same without the stat data of these files, so that git reads or writes them again. */
+  /** A copy without the stat data of these entries, so that git reads or writes their files again. */
   withoutStats(which: (entry: IndexEntry, path: string) => boolean): IndexFile {
     const forgotten: number[] = []
     for (const [path, entry] of this.entries) if (which(entry, path)) forgotten.push(entry.start)

@@ -1,4 +1,4 @@
-// The work tree for a judge: agent documents as they were at the fork point, and without new ignored files.
+// The work tree for a judge: agent documents are those of the fork point, and new ignored files are hidden.
 
 import { lstatSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import type { WorkTree } from './work-tree.ts'
 export type DocumentRules = {
   /** Whether agents read the file at this path by themselves. */
   isDocument(path: string): boolean
-  /** Names of documents that they also read in folders above the work tree. */
+  /** Names of documents that agents also read in folders above the work tree. */
   above: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export class JudgeView {
   readonly #rules: DocumentRules
   readonly #inTree: FileStash
   readonly #above: FileStash
-  /** The state before any agent ran; null until `remember` was called. */
+  /** What was there before any agent ran; null until `remember` was called. */
   #before: { ignored: readonly string[]; above: ReadonlyMap<string, string> } | null = null
 
   constructor(tree: WorkTree, rules: DocumentRules) {
@@ -35,14 +35,14 @@ export class JudgeView {
     this.#above = new FileStash(gitDir, 'above')
   }
 
-  /** Call it before any agent runs: the files of that moment are the person's. */
+  /** Call it before any agent runs: the files of that moment belong to the user. */
   async remember(): Promise<void> {
     if (this.#before !== null) return
     await this.#putBack(false)
     this.#before = { ignored: await this.#tree.git.ignored(), above: this.#documentsAbove() }
   }
 
-  /** Returns the ignored files that stay visible. Call `close` in any case. */
+  /** Hides files from the judge. Returns the ignored files that stay visible. Always call `close` afterwards. */
   async open(fork: string, commit: string): Promise<readonly string[]> {
     const { git } = this.#tree
     const ignored = await git.ignored()
@@ -66,7 +66,7 @@ export class JudgeView {
     const { objects, top } = this.#tree
     const { isDocument } = this.#rules
     if ((await objects.root(fork)) === null) {
-      // A shallow clone may not have the fork point: then it is unknown who wrote the documents, and all are hidden.
+      // A shallow clone may not have the fork point. Then all documents are hidden, since their author is not known.
       const paths = await pathsIn(objects, commit)
       for (const path of paths.filter(isDocument)) await this.#tree.removeAt(path)
       return
@@ -76,7 +76,7 @@ export class JudgeView {
       await this.#tree.removeAt(path)
       const bytes = status === 'A' ? null : await objects.contents(oldOid)
       if (bytes === null) continue
-      if (oldMode !== LINK) await this.#tree.writeOwn(path, bytes)
+      if (oldMode !== LINK) await this.#tree.writeFileAt(path, bytes)
       else if ((await resolveInTree(top, path)) !== null)
         await symlink(bytes, fsPath(join(top, path))).catch(() => {})
     }
@@ -95,7 +95,7 @@ export class JudgeView {
     }
   }
 
-  /** `overwrites`: files that are there now are the judge's. After a killed run they are the person's, and stay. */
+  /** `overwrites`: existing files were written by the judge. After a killed run, existing files belong to the user and stay. */
   async #putBack(overwrites: boolean): Promise<void> {
     await this.#inTree.putBack('', this.#tree.top, overwrites)
     for (const name of await this.#above.names())
@@ -108,8 +108,8 @@ export class JudgeView {
 /** Identifies a file by inode and ctime, which no program can set; null if there is none, or it cannot be read. */
 function identityOf(path: string): string | null {
   try {
-    const seen = lstatSync(path)
-    return `${seen.ino} ${seen.ctimeMs}`
+    const stats = lstatSync(path)
+    return `${stats.ino} ${stats.ctimeMs}`
   } catch {
     return null
   }

@@ -1,5 +1,5 @@
-// Writes git objects in this process: hashes, deflates, syncs them together and moves them to their places. A file that is
-// already at an object's path is replaced: an agent that guessed the id could have written other bytes there.
+// Writes git objects in this process: hashes and deflates them, syncs them together, and moves them to their paths. A file that is
+// already at that path is replaced: an agent that guessed the id could have written other bytes there.
 import { createHash, randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -19,7 +19,7 @@ import type { Permissions } from './sharing.ts'
 
 export type ObjectType = 'blob' | 'tree' | 'commit'
 
-/** The id of an object with these bytes; `length` is that of ids, 40 or 64. */
+/** The id of an object with these bytes; `length` is that of the repository's ids, 40 or 64. */
 export function objectId(type: string, content: Buffer, length: number): string {
   const isSame = lastLarge?.content === content || lastLarge?.content.equals(content) === true
   if (isSame && lastLarge?.type === type && lastLarge.oid.length === length) return lastLarge.oid
@@ -30,7 +30,7 @@ export function objectId(type: string, content: Buffer, length: number): string 
 
 /** Bytes. Comparing larger contents is much faster than hashing them. */
 const LARGE = 256 * 1024
-/** The last large content, usually prd.json, which is hashed again and again during a story. */
+/** The last large content, usually prd.json, which is hashed many times during a story. */
 let lastLarge: { type: string; content: Buffer; oid: string } | null = null
 
 function objectHash(type: string, size: number, length: number) {
@@ -61,7 +61,7 @@ export class ObjectVerifier {
     this.#at = end
   }
 
-  /** Call it once, after the last piece. */
+  /** Whether the bytes match the id. Call it once, after the last piece. */
   holds(): boolean {
     if (this.#known !== null) return this.#isSame && this.#at === this.#known.length
     return this.#hash?.digest('hex') === this.#oid
@@ -147,7 +147,7 @@ export class ObjectWriter {
     try {
       move()
     } catch (error) {
-      // Something else is in the way. A link to a folder is followed, as git does: it may have objects.
+      // Something else is at this path. A link to a folder is followed, as git does: the folder may contain objects.
       const isFolder = isFolderSync(folder) || existsSync(`${folder}/.`)
       if (isFolder && !isFolderSync(file)) throw error
       removeSync(isFolder ? file : folder)

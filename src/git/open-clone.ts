@@ -6,7 +6,7 @@ import { readRegularFile, readRegularFileSync } from '../system/files.ts'
 import { type Environment, execute, gitEnv } from './git-process.ts'
 import { readRef } from './refs.ts'
 
-/** The user's clone as it was when the job began, before any agent ran. */
+/** The user's clone when the job began, before any agent ran. */
 export type Clone = {
   workTree: string
   gitDir: string
@@ -18,7 +18,7 @@ export type Clone = {
   config: ReadonlyMap<string, string>
 }
 
-/** For git with the clone's own configuration: a forged promisor remote would be run for a missing object. */
+/** For git with the clone's own configuration: it would run a forged promisor remote to fetch a missing object. */
 export const NO_FETCH = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }
 
 /** Settings of a clone that lacks objects. */

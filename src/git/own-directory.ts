@@ -6,9 +6,9 @@ import { isFolderSync, readRegularFileSync, removeSync, replaceFile } from '../s
 import type { Clone } from './open-clone.ts'
 import type { Permissions } from './sharing.ts'
 
-/** Milliseconds. An older lock was left by a program that is gone. */
+/** Milliseconds. The program that made an older lock is gone. */
 const STALE_MS = 10_000
-/** Objects and refs are synced to the disk. git waits for a ref's lock longer than a lock can be valid. */
+/** git syncs objects and refs to the disk, and waits for a ref's lock longer than a lock can be valid. */
 export const REF_SETTINGS = ['fsync=loose-object,reference', `filesRefLockTimeout=${STALE_MS + 2000}`]
 
 /** Settings of the clone that change what `git add` and `git checkout` do with bytes and names. */
@@ -39,10 +39,10 @@ const FIXED_CONFIG = `[gc]
 	lowSpeedTime = 60
 `
 
-/** `own` has the index of one work tree. `shared` has refs and configuration for all work trees. */
+/** `own`: the directory with the index of one work tree. `shared`: the directory with refs and configuration of all work trees. */
 export type Directories = { own: string; shared: string; permissions: Permissions }
 
-/** Rewrites the directory, and undoes whatever was changed there. `ignored`: the person's own ignore rules. */
+/** Rewrites the directory, and undoes all changes in it. `ignored`: the user's own ignore rules. */
 export async function writeDirectory(
   clone: Clone,
   { own, shared, permissions }: Directories,
@@ -64,7 +64,7 @@ export async function writeDirectory(
   // Files that would redirect git, or change the history that it sees.
   const foreign = [join(shared, 'info', 'grafts'), join(own, 'config.worktree')]
   foreign.push(join(shared, 'info', 'sparse-checkout'))
-  // By this file, not by the environment: git looks for refs where the file points.
+  // This file, not the environment, tells git where the refs are.
   if (own === shared) foreign.push(join(own, 'commondir'))
   else files.push([join(own, 'commondir'), `${shared}\n`])
   for (const file of foreign) removeSync(file)
@@ -102,7 +102,7 @@ async function writeOwn(file: string, text: string | Buffer, permissions: Permis
   permissions.share(file)
 }
 
-/** Removes stale locks of refs, which a git left that died (a power cut). Nothing else would remove them. */
+/** Removes stale locks of refs, left by a git that died, for example in a power cut. git itself never removes them. */
 export async function removeStaleLocks(directory: string): Promise<void> {
   const entries = await readdir(join(directory, 'refs'), { recursive: true }).catch(() => [])
   const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))

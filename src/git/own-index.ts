@@ -1,4 +1,4 @@
-// Ralph's own index. git writes it; then it is kept in memory, safe from other programs, and written to the file again for git.
+// Ralph's own index. git writes it. Then Ralph keeps it in memory, safe from other programs, and writes it to the file again for git.
 import { lstatSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedClone } from '../system/errors.ts'
@@ -12,7 +12,7 @@ import { haveSameFiles } from './tree-walk.ts'
 export class OwnIndex implements MemoryIndex {
   readonly #git: Git
   readonly #objects: CatFile
-  #held: IndexFile | null = null
+  #file: IndexFile | null = null
   /** The bytes last written to the clone's index, and the stamp of that file. */
   #shared: { bytes: Buffer; stamp: string | null } | null = null
   #idLength = 20
@@ -25,8 +25,8 @@ export class OwnIndex implements MemoryIndex {
   }
 
   get file(): IndexFile {
-    if (this.#held === null) throw new Error('the index of Ralph is not open')
-    return this.#held
+    if (this.#file === null) throw new Error('the index of Ralph is not open')
+    return this.#file
   }
 
   /** The tree of the index. Writes the tree objects that `base` does not have. */
@@ -40,8 +40,8 @@ export class OwnIndex implements MemoryIndex {
   }
 
   /** Runs `act` with the index open. At the first call the index is made from `tree`. */
-  async during<T>(tree: string, act: () => Promise<T>): Promise<T> {
-    if (this.#held === null) await this.#open(tree)
+  async withOpenIndex<T>(tree: string, act: () => Promise<T>): Promise<T> {
+    if (this.#file === null) await this.#open(tree)
     return act()
   }
 
@@ -49,7 +49,7 @@ export class OwnIndex implements MemoryIndex {
     this.#idLength = tree.length / 2
     removeSync(join(this.#git.own, 'index'))
     await this.fill(tree)
-    // Done before any agent runs, so that git reads every file that is written later.
+    // Before any agent runs, so that git will read every file that is written later.
     await this.#git.refreshIndex()
     await this.reload(this.#tree)
   }
@@ -67,24 +67,24 @@ export class OwnIndex implements MemoryIndex {
 
   /** Rejects if the index does not match the tree's id: git does not check the hash of a tree that it reads. */
   async verify(tree: string): Promise<void> {
-    if (!(await indexHolds(this.#git, this.#objects, tree, this.file)))
+    if (!(await indexMatches(this.#git, this.#objects, tree, this.file)))
       throw new DamagedClone(`a checkout of ${tree} gives other files`)
   }
 
-  /** Call it before git reads the index: replaces the file if it was changed. */
+  /** Replaces the index file if another program has changed it. Call it before git reads the index. */
   writeForGit(): void {
-    if (this.#held === null) return
+    if (this.#file === null) return
     const file = join(this.#git.own, 'index')
-    const { bytes } = this.#held
+    const { bytes } = this.#file
     if (readRegularFileSync(file)?.equals(bytes) === true) return
     this.#git.unlock()
-    placeFile(this.#git, bytes, file)
+    renameIntoPlace(this.#git, bytes, file)
   }
 
   /** Writes the index to the clone's file. That file is never read. */
   share(file: string): void {
-    if (this.#held === null) return
-    const { bytes } = this.#held
+    if (this.#file === null) return
+    const { bytes } = this.#file
     if (this.#shared?.bytes === bytes && this.#shared.stamp === fileStamp(file)) return
     const fresh = `${file}.ralph`
     removeSync(fresh)
@@ -98,11 +98,11 @@ export class OwnIndex implements MemoryIndex {
   async reload(tree: string | null = null): Promise<void> {
     const bytes = readRegularFileSync(join(this.#git.own, 'index'))
     if (tree !== null) this.#tree = tree
-    if (bytes === null || this.#held?.bytes.equals(bytes) === true) return
-    // git compares times in whole seconds, and would miss a later write in the same second. Some file systems count in two.
-    const young = Math.floor(this.#now() / 1000) - 1
+    if (bytes === null || this.#file?.bytes.equals(bytes) === true) return
+    // git compares times in whole seconds, and would miss a later write in the same second. Some file systems round to two seconds.
+    const uncertainFrom = Math.floor(this.#now() / 1000) - 1
     const file = IndexFile.of(bytes, this.#idLength)
-    this.#held = file.withoutStats((entry) => file.changedAt(entry) >= young)
+    this.#file = file.withoutStats((entry) => file.changedAt(entry) >= uncertainFrom)
     this.#tree = tree
   }
 
@@ -117,7 +117,7 @@ export class OwnIndex implements MemoryIndex {
   /** Removes the stat data of files in these folders (ending in `/`; empty for the top), so that git writes them again. */
   forget(folders: readonly string[]): void {
     const starts = folders.map((folder) => toLatin1(folder).toLowerCase())
-    this.#held = this.file.withoutStats((_, path) => {
+    this.#file = this.file.withoutStats((_, path) => {
       const name = path.toLowerCase()
       return starts.some((start) => name.startsWith(start))
     })
@@ -125,7 +125,7 @@ export class OwnIndex implements MemoryIndex {
 }
 
 /** Replaces a file by a rename, whatever is there. Throws if it is on another file system. */
-export function placeFile(git: Git, bytes: string | Buffer, file: string): void {
+export function renameIntoPlace(git: Git, bytes: string | Buffer, file: string): void {
   const fresh = join(git.own, 'fresh')
   removeSync(fresh)
   writeFileSync(fresh, bytes, { flag: 'wx' })
@@ -137,16 +137,16 @@ export function placeFile(git: Git, bytes: string | Buffer, file: string): void 
   }
 }
 
-/** The trees of the index. Writes those that `base`, a commit or a tree, does not have. */
+/** The trees of the index. Writes those that `base` (a commit or a tree) does not have. */
 export async function treeOfIndex(
   git: Git,
   objects: CatFile,
   base: string,
-  held: IndexFile | null = null,
+  knownIndex: IndexFile | null = null,
 ): Promise<IndexTree> {
   const root = await objects.root(base)
   if (root === null) throw new DamagedClone(`there is no commit ${base} in it`)
-  const file = held ?? IndexFile.of(readRegularFileSync(join(git.own, 'index')), root.length / 2)
+  const file = knownIndex ?? IndexFile.of(readRegularFileSync(join(git.own, 'index')), root.length / 2)
   const top = file.trees()
   const writer = git.writer(root)
   let level: { folder: IndexTree; old: string | null }[] = [{ folder: top, old: root }]
@@ -165,13 +165,13 @@ export async function treeOfIndex(
 }
 
 /** Whether the index has the same files as a commit or a tree. */
-export async function indexHolds(
+export async function indexMatches(
   git: Git,
   objects: CatFile,
   base: string,
-  held: IndexFile | null = null,
+  knownIndex: IndexFile | null = null,
 ): Promise<boolean> {
-  const { oid } = await treeOfIndex(git, objects, base, held)
+  const { oid } = await treeOfIndex(git, objects, base, knownIndex)
   return haveSameFiles(objects, (await objects.root(base)) ?? base, oid)
 }
 

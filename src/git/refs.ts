@@ -8,12 +8,12 @@ const OID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 /** Names that `git check-ref-format` refuses. */
 const BAD_NAME = /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\.|\.lock(?:\/|$)|[./]$|\/\//
 
-/** The object id of a ref in a git directory, or null; of a symbolic one that of its target. */
+/** The object id of a ref in a git directory, or null. A symbolic ref is resolved to its target. */
 export function readRef(folder: string, ref: string): string | null {
   return resolveRef(folder, ref, packedRefs(folder))
 }
 
-/** Every ref below `refs/`: its object id, or `ref: <name>`. Broken ones are left out, as `git for-each-ref` does. */
+/** All refs below `refs/`: object id, or `ref: <name>`. Broken refs are left out, as in `git for-each-ref`. */
 export function readRefs(folder: string): Map<string, string> {
   const packed = packedRefs(folder)
   const found = new Map(packed)

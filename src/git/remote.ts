@@ -5,22 +5,22 @@ import { GitError, type GitResult, UNKNOWN_TOKEN_MESSAGE } from './git-process.t
 
 /** Pauses before each further try, seconds: a minute in all. */
 const PAUSES_S = [0.25, 1, 3, 8, 16, 32]
-/** The remote knows the token and refuses: another try would not help. */
+/** The remote knows the token but refuses: another try would not help. */
 export const REMOTE_REFUSAL =
   /(returned error:|HTTP) 40[34]|permission to .* denied|write access to repository not granted|repository .*not found/i
 
-/** Another push holds the ref's lock for a moment: tried again, and then the lease decides. */
+/** Another push holds the ref's lock for a moment. The push is tried again, and then its lease decides. */
 const LOCKED = /^!.*\[remote rejected\] \((?:cannot lock ref|failed to update ref)/
-/** A ref of an atomic push, which fails with another one. Where all lines are so, the reason is on standard error alone. */
-const FAILED_WITH_IT = /^!.*\[(?:remote )?rejected\] \(atomic /
+/** A ref that failed because another ref of the atomic push did. If all lines are like this, only standard error has the reason. */
+const FAILED_WITH_ANOTHER = /^!.*\[(?:remote )?rejected\] \(atomic /
 const LOCKED_ON_STDERR = /^remote: error: cannot lock ref /m
-/** A ref `a` blocks a new ref `a/b` for good: no further try. */
-const IN_THE_WAY = /exists; cannot create/
+/** A ref `a` exists, so that a ref `a/b` can never be created: another try would not help. */
+const REF_BLOCKED = /exists; cannot create/
 
-/** git saw another value than the lease names before it sent anything. */
+/** Before it sent anything, git saw another value of the ref than the lease names. */
 const STALE = /^!.*\[rejected\] \(stale info\)/m
 
-/** `stale`: a ref is not as its lease names it. */
+/** `stale`: a ref has another value than its lease names. `answer`: git's output. */
 export type PushResult = { kind: 'pushed' } | { kind: 'rejected' | 'stale' | 'unknown-token'; answer: string }
 
 export async function push(git: Git, remote: Remote, moves: readonly RefMove[]): Promise<PushResult> {
@@ -37,19 +37,19 @@ export async function push(git: Git, remote: Remote, moves: readonly RefMove[]):
     // The push may have succeeded although its answer was lost, so the remote's refs are read.
     const refs = moves.map(({ ref }) => ref)
     const now = await remoteRefs(git, remote, refs).catch(() => null)
-    if (now === null) return { kind: 'rejected', answer } // it was tried for a minute
+    if (now === null) return { kind: 'rejected', answer } // reading was tried for a minute
     const left = moves.filter(({ ref, to }) => now.get(ref) !== to)
     if (left.length === 0) return { kind: 'pushed' }
-    const isAsItWas = ({ ref, from }: RefMove) => (now.get(ref) ?? null) === from
-    // A server that died in between has moved some of the refs: the others are pushed alone.
-    if (left.length < moves.length && left.every(isAsItWas)) return push(git, remote, left)
+    const isUnmoved = ({ ref, from }: RefMove) => (now.get(ref) ?? null) === from
+    // A server that died in between has moved only some of the refs: the others are pushed now.
+    if (left.length < moves.length && left.every(isUnmoved)) return push(git, remote, left)
     const failures = result.stdout.split('\n').filter((line) => line.startsWith('!'))
-    const causes = failures.filter((line) => !FAILED_WITH_IT.test(line))
+    const causes = failures.filter((line) => !FAILED_WITH_ANOTHER.test(line))
     const areLocked =
       causes.length > 0 ? causes.every((line) => LOCKED.test(line)) : LOCKED_ON_STDERR.test(result.stderr)
-    const isLocked = areLocked && !IN_THE_WAY.test(answer)
+    const isLocked = areLocked && !REF_BLOCKED.test(answer)
     const isRefused = failures.length > 0 && !isLocked
-    if (!moves.every(isAsItWas) || isRefused) return { kind: 'rejected', answer }
+    if (!moves.every(isUnmoved) || isRefused) return { kind: 'rejected', answer }
   }
   return { kind: 'rejected', answer }
 }
@@ -67,12 +67,12 @@ export async function remoteRefs(
   )
 }
 
-/** An answer about a branch is used for no longer: installing an agent may take minutes, in which people push. */
+/** How long an answer about a branch is used. Installing an agent may take minutes, in which people push. */
 const ANSWER_HOLDS_MS = 60_000
 
 /**
- * One request for all refs that a job needs before it pushes. The answer may be some seconds old when it is used. That is safe: a push
- * names the value that it expects, and is refused if the ref has moved.
+ * One request for all refs that a job needs before it pushes. The answer may be some seconds old when it is used. That is safe, since
+ * a push names the value that it expects and is refused if the ref has moved.
  */
 export class InitialRefs {
   readonly #patterns: readonly string[]
@@ -97,7 +97,7 @@ export class InitialRefs {
     return new Map([...(await this.#found)].filter(([ref]) => matchesPattern(pattern, ref)))
   }
 
-  /** The value of a ref in the first answer, also after `end`; null if the ref was not read, or more than a minute ago. */
+  /** The value of a ref in the first answer, also after `end`; null if the ref was not requested, or the answer is older than a minute. */
   async answer(ref: string): Promise<{ at: string | null } | null> {
     if (this.#now() - this.#askedAt > ANSWER_HOLDS_MS) return null
     if (this.#found === null || !this.#patterns.some((one) => matchesPattern(one, ref))) return null
@@ -118,9 +118,9 @@ function matchesPattern(pattern: string, ref: string): boolean {
 const DAMAGED = /^(?:error: object file .* is empty|fatal: loose object .* is corrupt)/m
 
 /** Runs a reading command on the remote, and repeats it after network failures. */
-export async function queryRemote(command: string, question: () => Promise<GitResult>): Promise<GitResult> {
+export async function queryRemote(command: string, query: () => Promise<GitResult>): Promise<GitResult> {
   for (let tries = 1; ; tries++) {
-    const result = await question()
+    const result = await query()
     if (result.code === 0) return result
     const isFinal = [UNKNOWN_TOKEN_MESSAGE, REMOTE_REFUSAL, DAMAGED].some((one) => one.test(result.stderr))
     if (isFinal || tries > PAUSES_S.length) throw new GitError([command], result.code, result.stderr)

@@ -2,7 +2,7 @@
 // (git help config; calc_shared_perm in git's path.c).
 import { chmodSync, lstatSync } from 'node:fs'
 
-/** Permission bits of files; `isExact`: no other bits. Null: the umask decides. */
+/** Permission bits of files; `isExact`: and no others. Null if the umask decides. */
 type Sharing = { bits: number; isExact: boolean } | null
 
 const GROUP = { bits: 0o660, isExact: false }
@@ -40,7 +40,7 @@ export class Permissions {
         const mode = this.#modeOf(found.mode & 0o7777, found.isDirectory(), this.#sharing)
         if (mode !== (found.mode & 0o7777)) chmodSync(path, mode)
       } catch {
-        // It is not ours, or gone.
+        // The file belongs to another user, or is gone.
       }
   }
 

@@ -1,4 +1,4 @@
-// Checked-out submodules. Gates see their files but no diff does, so they must stay as they are.
+// Checked-out submodules. Gates see their files but no diff shows them, so they must not change.
 
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
@@ -28,11 +28,11 @@ type Submodule = {
 export type Submodules = {
   /** Submodules of the work tree itself, without nested ones, by path. */
   repositories: ReadonlyMap<string, Git>
-  /** Repositories or files in the place of a submodule at the start that do not belong to the clone: git is not run in them. */
+  /** Repositories or files in the place of a submodule that were not the clone's at the start. Ralph runs no git in them. */
   foreign: readonly string[]
   /**
-   * Files that differ from the checkout at the job's start, as `lib/vendor: a.txt`; and build output, which it has removed.
-   * Restores the submodules' clones first.
+   * Restores the submodules' clones, and returns files that differ from the job's start (`lib/vendor: a.txt`), and build output,
+   * which it has removed.
    */
   changed(): Promise<{ changed: string[]; removed: string[] }>
   /** Restores all submodules. */
@@ -70,14 +70,14 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
           changed.push(`${one.path}: it was removed`)
           continue
         }
-        await putLink(one)
+        await restoreLink(one)
         await restoreClone(one.git, one.snapshot)
         const found = await differences(one)
-        const built = found.added.filter(isToolOutput)
-        const others = [...found.changed, ...found.added.filter((path) => !built.includes(path))]
+        const buildOutput = found.added.filter(isToolOutput)
+        const others = [...found.changed, ...found.added.filter((path) => !buildOutput.includes(path))]
         for (const file of others) changed.push(`${one.path}: ${file}`)
-        for (const file of built) removed.push(`${one.path}: ${file}`)
-        if (others.length === 0 && built.length > 0) await checkOutAnew(one)
+        for (const file of buildOutput) removed.push(`${one.path}: ${file}`)
+        if (others.length === 0 && buildOutput.length > 0) await checkOutAnew(one)
       }
       return { changed, removed }
     },
@@ -85,7 +85,7 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
       for (const one of all) {
         const { git: inside, snapshot } = one
         await clearPathTo(top, join(inside.clone.workTree, '.git'))
-        await putLink(one)
+        await restoreLink(one)
         await restoreClone(inside, snapshot)
         const { changed, added } = await differences(one)
         if (changed.length + added.length > 0) await checkOutAnew(one)
@@ -115,11 +115,11 @@ async function collect(git: Git, head: string, scope: SearchScope) {
     const place = await resolveInTree(workTree, path)
     if (place === null || !(await isFolder(place))) continue
     const shown = above === '' ? path : `${above}/${path}`
-    // git runs what a repository's configuration says, so only repositories in our own `.git` are trusted.
+    // git runs programs that a repository's configuration names, so only repositories inside the clone's `.git` are trusted.
     const link = await readRegularFile(join(place, '.git'))
     if (link === null || !(await isInModules(link, place, top))) {
       const names: string[] = await readdir(place).catch(() => [])
-      // Plain files are found by the work tree's own index, but not if they are inside a submodule.
+      // The work tree's own index finds files here, but not those inside of a submodule.
       if (names.includes('.git') || (above !== '' && names.length > 0)) foreign.push(shown)
       continue
     }
@@ -128,12 +128,12 @@ async function collect(git: Git, head: string, scope: SearchScope) {
     if (clone?.head == null || (await realpath(clone.workTree)) !== (await realpath(place))) continue
     const inside = await Git.open(clone, env)
     const snapshot = await takeSnapshot(inside, true)
-    const deeper = await collect(inside, clone.head, { ...scope, above: shown })
+    const nested = await collect(inside, clone.head, { ...scope, above: shown })
     const own = new CatFile(inside)
     const index = new OwnIndex(inside, own)
-    const rest = { snapshot, commit: clone.head, link, inner: new Set(deeper.repositories.keys()) }
+    const rest = { snapshot, commit: clone.head, link, inner: new Set(nested.repositories.keys()) }
     all.push({ path: shown, git: inside, objects: own, index, ...rest })
-    all.push(...deeper.all)
+    all.push(...nested.all)
     repositories.set(path, inside)
   }
   return { all, repositories }
@@ -149,7 +149,7 @@ async function isInModules(link: Buffer, place: string, { gitDir, commonDir }: C
 }
 
 async function checkOutAnew({ git, index, commit }: Submodule): Promise<void> {
-  await index.during(commit, async () => {
+  await index.withOpenIndex(commit, async () => {
     await git.readTree(commit, 'index and files')
     await index.reload()
     await git.clean()
@@ -160,7 +160,7 @@ type Differences = { changed: string[]; added: string[] }
 
 async function differences({ git, objects, index, commit, inner }: Submodule): Promise<Differences> {
   git.unlock()
-  const found = await index.during(commit, async () => {
+  const found = await index.withOpenIndex(commit, async () => {
     const { gitlinks } = index.file
     const foreign = await removeForeignRepositories({ top: git.clone.workTree, gitlinks, known: inner })
     await git.addAll()
@@ -174,7 +174,7 @@ async function differences({ git, objects, index, commit, inner }: Submodule): P
   return found
 }
 
-async function putLink({ git, link }: Submodule): Promise<void> {
+async function restoreLink({ git, link }: Submodule): Promise<void> {
   const file = join(git.clone.workTree, '.git')
   if ((await readRegularFile(file))?.equals(link) !== true) await replaceFile(file, link)
 }

@@ -1,34 +1,40 @@
-// Compares trees whose hash was checked: git itself trusts whatever is in .git/objects.
+// Lists and compares trees whose hash was checked: git itself trusts whatever is in .git/objects.
 
 import type { Change } from '../engine/model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { fromLatin1, pathText } from '../system/path-text.ts'
 import { type CatFile, TREE, type Tree, type TreeEntry } from './cat-file.ts'
 
-type Pair = { folder: string; old: string | null; young: string | null }
+type Pair = { folder: string; old: string | null; current: string | null }
 
 /** The changes from one commit or tree to another, like `git diff-tree -r --raw --no-renames`. */
 export async function changesBetween(objects: CatFile, from: string, to: string): Promise<Change[]> {
-  const [old, young] = [await objects.root(from), await objects.root(to)]
-  if (old === null || young === null)
+  const [old, current] = [await objects.root(from), await objects.root(to)]
+  if (old === null || current === null)
     throw new DamagedClone(`there is no commit ${old === null ? from : to} in it`)
   const found: { name: Buffer; change: Change }[] = []
-  let level: Pair[] = old === young ? [] : [{ folder: '', old, young }]
+  let level: Pair[] = old === current ? [] : [{ folder: '', old, current: current }]
   // Level by level, so that all folders of a level are read together.
   while (level.length > 0) {
-    const wanted = [...new Set(level.flatMap((pair) => [pair.old, pair.young]).filter((oid) => oid !== null))]
+    const wanted = [
+      ...new Set(level.flatMap((pair) => [pair.old, pair.current]).filter((oid) => oid !== null)),
+    ]
     const read = await objects.trees(wanted)
     const trees = new Map(wanted.map((oid, index) => [oid, read[index]]))
     const next: Pair[] = []
     for (const pair of level) {
-      const [left, right] = [trees.get(pair.old ?? ''), trees.get(pair.young ?? '')]
+      const [left, right] = [trees.get(pair.old ?? ''), trees.get(pair.current ?? '')]
       for (const name of namesOf(left, right)) {
         const [before, after] = [left?.get(name), right?.get(name)]
         if (before?.oid === after?.oid && before?.mode === after?.mode) continue
         const path = `${pair.folder}${name}`
-        const [goes, comes] = [folderOf(before), folderOf(after)]
-        if (goes !== null || comes !== null) next.push({ folder: `${path}/`, old: goes, young: comes })
-        const change = changeOf(goes === null ? before : undefined, comes === null ? after : undefined)
+        const [oldFolder, newFolder] = [folderOf(before), folderOf(after)]
+        if (oldFolder !== null || newFolder !== null)
+          next.push({ folder: `${path}/`, old: oldFolder, current: newFolder })
+        const change = changeOf(
+          oldFolder === null ? before : undefined,
+          newFolder === null ? after : undefined,
+        )
         if (change === null) continue
         const bytes = Buffer.from(path, 'latin1')
         found.push({ name: bytes, change: { ...change, path: pathText(bytes) } })
@@ -44,8 +50,8 @@ export async function changesBetween(objects: CatFile, from: string, to: string)
 export type TreeFile = TreeEntry & { path: string }
 
 /**
- * All files of a commit or tree, or of a folder in it (which ends in `/`); none if there is no such folder. Rejects if there are more
- * than `most`.
+ * All files of a commit or tree, or of a folder in it (ending in `/`); none if there is no such folder. Rejects if there are more than
+ * `most`.
  */
 export async function filesOf(
   objects: CatFile,
@@ -100,8 +106,8 @@ async function walkTree(
 }
 
 /**
- * Whether two trees have the same files. Their ids may still differ: git reads modes that old versions and importers
- * wrote, and writes normalized ones.
+ * Whether two trees have the same files. Their ids may differ all the same, as git accepts modes that old versions and importers
+ * wrote, but writes normalized ones.
  */
 export async function haveSameFiles(objects: CatFile, one: string, other: string): Promise<boolean> {
   return one === other || (await changesBetween(objects, one, other)).length === 0
@@ -117,9 +123,9 @@ function folderOf(entry: TreeEntry | undefined): string | null {
 
 function changeOf(before: TreeEntry | undefined, after: TreeEntry | undefined): Omit<Change, 'path'> | null {
   const none = '0'.repeat((before ?? after)?.oid.length ?? 0)
-  const [old, young] = [before ?? { mode: '000000', oid: none }, after ?? { mode: '000000', oid: none }]
+  const [old, current] = [before ?? { mode: '000000', oid: none }, after ?? { mode: '000000', oid: none }]
   if (before === undefined && after === undefined) return null
-  const isOther = old.mode.slice(0, 3) !== young.mode.slice(0, 3)
+  const isOther = old.mode.slice(0, 3) !== current.mode.slice(0, 3)
   const status = before === undefined ? 'A' : after === undefined ? 'D' : isOther ? 'T' : 'M'
-  return { status, oldMode: old.mode, newMode: young.mode, oldOid: old.oid, newOid: young.oid }
+  return { status, oldMode: old.mode, newMode: current.mode, oldOid: old.oid, newOid: current.oid }
 }

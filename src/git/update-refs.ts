@@ -18,7 +18,7 @@ const COMMITTER = { GIT_COMMITTER_NAME: RALPH_IDENTITY.name, GIT_COMMITTER_EMAIL
 export async function moveOwnRef(git: Git, ref: string, from: string | null, to: string): Promise<boolean> {
   const { shared } = git
   await clearRefPath(shared, ref)
-  // Something else than a file is removed: git would wait at a pipe.
+  // git would wait at a pipe, so anything but a regular file is removed.
   if (lstatSync(join(shared, ref), { throwIfNoEntry: false })?.isFile() === false)
     removeSync(join(shared, ref))
   const moved = await git.run(['update-ref', ...REASON, '--no-deref', '--stdin', '-z'], {
@@ -44,11 +44,11 @@ export async function updateCloneRefs(git: Git, updates: readonly RefUpdate[]): 
     const args = ['update-ref', ...REASON, '--no-deref', '--stdin', '-z']
     await git.runOnClone(args, { input: transaction(updates), env: COMMITTER })
   }
-  // Tried again: a lock that is still there after git's wait is stale, and is removed.
+  // A lock that is still there after git's wait is stale; the second try removes it.
   await update().catch(update)
 }
 
-/** Moves HEAD of the clone to a branch, with the reflog entry of `git checkout`, so that `git checkout -` works. */
+/** Moves HEAD of the clone to a branch, with a reflog entry as `git checkout` writes it, so that `git checkout -` works. */
 export async function moveHead(git: Git, from: Buffer, branch: string): Promise<void> {
   const { gitDir } = git.clone
   const file = join(gitDir, 'HEAD')
@@ -74,7 +74,7 @@ function transaction(updates: readonly RefUpdate[]): string {
     .join('')
 }
 
-/** Removes links in the ref's path, through which git would write, and stale locks, for which git would wait. */
+/** Removes links in the ref's path, which git would follow, and stale locks, for which git would wait. */
 async function clearRefPath(folder: string, ref: string): Promise<void> {
   const parts = ref.split('/').slice(0, -1)
   for (let depth = 2; depth <= parts.length; depth++) {
@@ -86,7 +86,7 @@ async function clearRefPath(folder: string, ref: string): Promise<void> {
   await removeStaleLock(lock)
 }
 
-/** Removes what is in the place of a reflog: git would follow a link, and wait at a pipe. */
+/** Removes anything but a regular file in the place of a reflog: git would follow a link, and wait at a pipe. */
 async function clearReflogPath(folder: string, ref: string): Promise<void> {
   const parts = ['logs', ...ref.split('/')]
   for (const [depth] of parts.entries()) {

@@ -1,4 +1,4 @@
-// The work tree: staged into Ralph's index, restored to a tree, cleared of what no commit can contain.
+// The work tree: stages it into Ralph's index, restores it to a tree, and removes what no commit can contain.
 
 import { constants, lstatSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readFile, rm } from 'node:fs/promises'
@@ -21,14 +21,14 @@ import {
 } from './hidden-changes.ts'
 import type { IndexFile } from './index-file.ts'
 import { objectId } from './objects.ts'
-import { OwnIndex, placeFile } from './own-index.ts'
+import { OwnIndex, renameIntoPlace } from './own-index.ts'
 import type { Submodules } from './submodules.ts'
 import { changesBetween } from './tree-walk.ts'
 
 /** Changes since a commit. `folders`: folders that may have a `.git` that git does not show. */
 export type Staged = { changes: Change[]; folders: Folders }
 
-/** Milliseconds for which a tree that was just restored counts as clean: between two iterations only Ralph works. */
+/** Milliseconds. A tree that was just restored counts as clean for this time: between two iterations only Ralph works. */
 const CLEAN_MS = 1000
 
 export class WorkTree {
@@ -39,7 +39,7 @@ export class WorkTree {
   readonly top: string
   /** `.git` entries below the top from before any agent ran; null until they were read. */
   nestedBefore: ReadonlySet<string> | null = null
-  /** The tree that was just restored, until when that holds, and the count of untrusted programs then. */
+  /** The tree that was just restored, until when it counts as clean, and the count of untrusted programs at that time. */
   #clean: { tree: string; until: number; after: number } | null = null
 
   constructor(git: Git, objects: CatFile, submodules: Submodules) {
@@ -51,20 +51,20 @@ export class WorkTree {
   }
 
   /** Runs `act` with the index open. At the first call the index is made from `tree`. */
-  during<T>(tree: string, act: () => Promise<T>): Promise<T> {
+  withOpenIndex<T>(tree: string, act: () => Promise<T>): Promise<T> {
     this.git.unlock()
-    return this.index.during(tree, act).finally(() => {
+    return this.index.withOpenIndex(tree, act).finally(() => {
       this.#clean = null
     })
   }
 
-  /** The tree may have changed: untrusted programs may have run. */
+  /** Call it if untrusted programs may have changed the tree. */
   invalidate(): void {
     this.#clean = null
   }
 
   /** Notes that the tree matches a commit, unless an untrusted program runs. */
-  async noteClean(commit: string): Promise<void> {
+  async markClean(commit: string): Promise<void> {
     const after = untrustedRunCount()
     if (after === null) return
     this.#clean = { tree: await this.treeOf(commit), until: performance.now() + CLEAN_MS, after }
@@ -95,7 +95,7 @@ export class WorkTree {
     // Starts from the commit each time: which files git ignores depends on the index.
     await index.fill(against)
     const before = index.file
-    // Both at once: the result does not depend on whether the index is already updated.
+    // Both can run at once: the result is the same before and after the index is updated.
     const [added, untracked] = await Promise.allSettled([git.addAll(), untrackedFolders(git)])
     if (added.status === 'rejected') {
       if (!(added.reason instanceof GitError)) throw added.reason
@@ -106,11 +106,12 @@ export class WorkTree {
     await index.reload()
     const changes = await this.#storedChanges(against)
     const folders = { tracked: [...index.file.folders].map(fromLatin1), untracked: untracked.value }
-    const untouched: Change[] = []
-    for (const change of changes) if (await this.isUntouched(change)) untouched.push(change)
-    await this.reset(untouched)
-    const left = changes.filter((change) => !untouched.includes(change))
-    // git skips a closed folder, which gates could open again. Of a file behind a loop of links it keeps the old entry.
+    const storedDifferentlyOnly: Change[] = []
+    for (const change of changes)
+      if (await this.isOnlyStoredDifferently(change)) storedDifferentlyOnly.push(change)
+    await this.reset(storedDifferentlyOnly)
+    const left = changes.filter((change) => !storedDifferentlyOnly.includes(change))
+    // git skips a folder without permissions, but gates could open it. It keeps the old entry of a file behind a loop of links.
     const closed = added.value
     const removed = closed !== null && checkOut ? await openClosedFolders(this.top) : []
     if (checkOut) await this.checkOutModified(before, left)
@@ -146,8 +147,8 @@ export class WorkTree {
   }
 
   /**
-   * Checks out files again that were written to since the index was `before`, and whose bytes differ from the stored ones (line
-   * ends, `$Id$`). git reports them as clean, and they would not be looked at again.
+   * Checks out files again that were written to since the index was `before`, if their bytes differ from the stored ones (line
+   * ends, `$Id$`). git reports such files as clean.
    */
   async checkOutModified(before: IndexFile | null, changes: readonly Change[]): Promise<void> {
     const known = new Set(changes.map(({ path }) => toLatin1(path)))
@@ -163,7 +164,7 @@ export class WorkTree {
     await this.#checkOutAnew(modified)
   }
 
-  /** Checks out files again as in the index. They are removed first, as git would skip those that it sees as clean. */
+  /** Checks out files again as in the index. They are removed first, as git would skip files that it sees as clean. */
   async #checkOutAnew(paths: readonly Buffer[]): Promise<void> {
     if (paths.length === 0) return
     const anew = async () => {
@@ -187,7 +188,7 @@ export class WorkTree {
   }
 
   /** Whether a change is only that git would store the same bytes differently (line ends). */
-  async isUntouched(change: Change): Promise<boolean> {
+  async isOnlyStoredDifferently(change: Change): Promise<boolean> {
     if (change.status !== 'M' || change.oldMode !== change.newMode) return false
     const file = fsPath(join(this.top, change.path))
     const now = await lstat(file).catch(() => null)
@@ -216,12 +217,12 @@ export class WorkTree {
       await this.submodules.reset()
       return false
     }
-    await this.toTree(wanted)
+    await this.restoreTree(wanted)
     return true
   }
 
   /** Checks out a tree, and verifies the result: git would check out forged objects. */
-  async toTree(tree: string): Promise<void> {
+  async restoreTree(tree: string): Promise<void> {
     const { index } = this
     const before = index.file
     this.git.unlock()
@@ -266,12 +267,12 @@ export class WorkTree {
       .filter((path) => !entries.has(toLatin1(path)) && exists(join(this.top, path)))
   }
 
-  /** Makes the work tree equal to a checkout of the tree: git may store other bytes than an agent wrote. */
+  /** Makes the work tree equal to a checkout of the tree. git may have stored other bytes than an agent wrote. */
   async checkOutStored(tree: string, changes: readonly Change[]): Promise<void> {
     const attributes = attributeFilesIn(changes.map(({ path }) => path))
     if (attributes.length > 0) {
       this.index.forget(foldersOf(attributes))
-      await this.toTree(tree)
+      await this.restoreTree(tree)
       return
     }
     const other = await storedDifferently(this.git, changes)
@@ -284,19 +285,19 @@ export class WorkTree {
     const all = await nestedGits(this.git, folders, changes, repositories)
     const fresh = all.filter((path) => this.nestedBefore?.has(path) !== true)
     for (const path of fresh) await this.removeAt(path)
-    // Otherwise the index would have a submodule entry: no diff would show its files, and git would open a repository there.
+    // A submodule entry in the index would hide the files from diffs, and git would open a repository there.
     await this.reset(changes.filter(({ newMode, path }) => newMode === GITLINK && !repositories.has(path)))
     return fresh
   }
 
-  /** Removes a path of the tree. Does nothing if a link above it leads elsewhere. */
+  /** Removes a path of the tree. Does nothing if a link above it leads out of the tree. */
   async removeAt(path: string): Promise<void> {
     const place = await resolveInTree(this.top, path)
     if (place !== null) removeSync(place)
   }
 
   /** Writes one of Ralph's files. Links in its path are removed, never followed. */
-  async writeOwn(path: string, text: string | Buffer): Promise<void> {
+  async writeFileAt(path: string, text: string | Buffer): Promise<void> {
     const parts = path.split('/')
     let at = this.top
     for (const part of parts.slice(0, -1)) {
@@ -307,7 +308,7 @@ export class WorkTree {
     }
     const file = join(at, parts.at(-1) ?? '')
     try {
-      placeFile(this.git, text, file)
+      renameIntoPlace(this.git, text, file)
     } catch {
       // The tree is on another file system.
       await copyFile(join(this.git.own, 'fresh'), fsPath(file), constants.COPYFILE_EXCL)
@@ -324,7 +325,7 @@ function exists(path: string): boolean {
   try {
     return lstatSync(fsPath(path), { throwIfNoEntry: false }) !== undefined
   } catch {
-    // Its parent is no folder, or is closed: git reads nothing there.
+    // Its parent is no folder, or has no permissions: git reads nothing there.
     return false
   }
 }

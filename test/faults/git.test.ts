@@ -89,14 +89,14 @@ test('every third push loses its answer: everything happens once', async () => {
 
 test('every fourth request of git fails, in turn by 500, 503 and a reset connection: the chain is as ever', async (t) => {
   await using site = await quick()
-  const isRalphs = ralphs(site)
+  const isRalphPath = ralphs(site)
   let seen = 0
   const faults = ([{ status: 500 }, { status: 503 }, 'drop'] as const).map((answer, index) =>
     site.github.fault(
       {
         kind: 'git',
         where: (request) =>
-          isRalphs(request) && (index > 0 || ++seen > 0) && seen % 12 === (4 * (index + 1)) % 12,
+          isRalphPath(request) && (index > 0 || ++seen > 0) && seen % 12 === (4 * (index + 1)) % 12,
       },
       answer,
       { times: 1000 },
@@ -126,8 +126,8 @@ test('a request of git hangs: the connection is given up, nothing is lost', {
   skip: process.env.RALPH_SOAK === undefined && 'a minute and more: RALPH_SOAK=1',
 }, async () => {
   await using site = await quick()
-  const isRalphs = ralphs(site)
-  const hanging = site.github.fault({ kind: 'git', where: isRalphs }, 'hang', { skip: 6 })
+  const isRalphPath = ralphs(site)
+  const hanging = site.github.fault({ kind: 'git', where: isRalphPath }, 'hang', { skip: 6 })
   await site.go()
   assert.equal(hanging.hits, 1)
   await whole(site)

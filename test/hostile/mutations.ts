@@ -73,7 +73,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'the clone is not put back',
     stories: 'REFS,RED',
     file: 'src/git/clone.ts',
-    from: 'return await putRefsBack(git, snapshot, now)',
+    from: 'return await restoreRefs(git, snapshot, now)',
     to: 'return []',
   },
   {

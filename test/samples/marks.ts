@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { documentsOnOutcome } from '../../src/app/outcome.ts'
-import { editedDocuments } from '../../src/branch/write-documents.ts'
+import { editDocuments } from '../../src/branch/write-documents.ts'
 import type { Story } from '../../src/engine/model/feature.ts'
 import type { State } from '../../src/engine/model/state.ts'
 import type { Settings } from '../../src/settings/read-settings.ts'
@@ -90,7 +90,7 @@ async function writtenBack(
   const edits = documentsOnOutcome(settings, (text) => text)(state)
   const warnings: string[] = []
   const commit = at.shell('git rev-parse HEAD').trim()
-  const changed = await editedDocuments(at.objects, commit, edits, (text) => void warnings.push(text))
+  const changed = await editDocuments(at.objects, commit, edits, (text) => void warnings.push(text))
   return { changed: new Map(changed), warnings }
 }
 

@@ -119,8 +119,8 @@ async function withoutOtherWorkers(start: State, { store }: Ports): Promise<Stat
       await store.save(state)
       return state
     } catch (error) {
-      if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MAX_SAVES) throw error
-      found = withTimeOf(await store.newest(found), start.job)
+      if (!(error instanceof LeaseLost) || store.loadNewest === undefined || tries === MAX_SAVES) throw error
+      found = withTimeOf(await store.loadNewest(found), start.job)
     }
   }
 }

@@ -240,7 +240,7 @@ export type StorePort = {
    * The state as another worker of the same wave saved it, with the commits of its candidates; left out where a run is one
    * process. Throws LeaseLost when the lease is no longer ours.
    */
-  newest?(ours: State): Promise<State>
+  loadNewest?(ours: State): Promise<State>
   /** Makes the state durable (one compare-and-swap). Throws LeaseLost when another run has taken the feature. */
   save(state: State): Promise<void>
   /** One atomic push of state and, where asked, branch. */
@@ -255,7 +255,7 @@ export type StorePort = {
     | { kind: 'expired'; reason: string }
   >
   /** A branch head that is not ours, or `gone`; null where the branch is as we left it. */
-  theirs(state: State): Promise<{ head: string } | 'gone' | null>
+  peoplesHead(state: State): Promise<{ head: string } | 'gone' | null>
   /** Makes a deleted branch again, at the green commit. */
   restore(state: State): Promise<{ kind: 'published' } | { kind: 'refused'; reason: string }>
 }

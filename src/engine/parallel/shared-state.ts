@@ -13,7 +13,7 @@ const MOST_TRIES = 300
 const LONGEST_PAUSE_MS = 8000
 
 export type SharedPorts = Pick<Ports, 'clock' | 'random' | 'signal'> & {
-  store: Pick<StorePort, 'save' | 'newest'>
+  store: Pick<StorePort, 'save' | 'loadNewest'>
 }
 
 type JobTime = Pick<State['job'], 'startedAt' | 'deadline'>
@@ -57,11 +57,12 @@ export class SharedState {
         await store.save(this.#state)
         this.#pending.length = 0
       } catch (error) {
-        if (!(error instanceof LeaseLost) || store.newest === undefined || tries === MOST_TRIES) throw error
+        if (!(error instanceof LeaseLost) || store.loadNewest === undefined || tries === MOST_TRIES)
+          throw error
         // Random, and longer with each try: workers that collided once would collide again.
         const mostMs = Math.min((clock.now() - began) * 2 ** tries, LONGEST_PAUSE_MS)
         await clock.sleep(random() * mostMs, signal)
-        this.#replay(await store.newest(this.#state))
+        this.#replay(await store.loadNewest(this.#state))
       }
     }
   }

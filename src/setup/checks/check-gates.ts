@@ -42,7 +42,7 @@ async function commitToGate(subject: Subject): Promise<string> {
     return commit
   }
   refuseDuringRun(subject)
-  const dirt = (await repository.dirt(commit)).map(({ path }) => path)
+  const dirt = (await repository.uncommitted(commit)).map(({ path }) => path)
   if (dirt.some((path) => !path.startsWith('.ralph/'))) {
     const fix = 'commit or stash them, then run `ralph doctor` again'
     throw new NotCheckedError('not run: there are uncommitted changes', fix)

@@ -30,7 +30,7 @@ async function twoJobs() {
       publishRemote: null,
       leaseMs: 60_000,
       snapshot: await takeSnapshot(git, true),
-      look: new InitialRefs(['refs/ralph/*']),
+      initialRefs: new InitialRefs(['refs/ralph/*']),
     })
   const first = await storeOf(holder, holder.objects)
   const held = stateOf(stories('US-001'), { green: holder.base, lease: leaseOf('theirs') })

@@ -19,8 +19,8 @@ async function written(plannedFrom: Record<string, string>, files: { path: strin
   const edits = documentsOnOutcome(settings, (text) => text)(state as unknown as State)
   const edit = edits.find((one): one is DocumentSetEdit => 'among' in one)
   assert.ok(edit !== undefined)
-  await edit.among(files.map(({ path }) => path))
-  return await edit.editedAll(files)
+  await edit.selectPaths(files.map(({ path }) => path))
+  return await edit.editTexts(files)
 }
 
 test('a document that lost the stories, or is gone: the first of them are named', async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import {
   type DocumentEdit,
   type DocumentSetEdit,
-  editedDocuments,
+  editDocuments,
 } from '../../../src/branch/write-documents.ts'
 import { type CatFile, TREE } from '../../../src/git/cat-file.ts'
 
@@ -38,15 +38,15 @@ function objectsOf(files: Record<string, Node>): CatFile {
 
 const adding: DocumentEdit = {
   folders: /^docs$/,
-  isAt: (path) => path.endsWith('notes.md'),
-  otherwise: null,
-  edited: (text) => (text === null ? 'new' : `${text}!`),
+  matches: (path) => path.endsWith('notes.md'),
+  createAt: null,
+  editText: (text) => (text === null ? 'new' : `${text}!`),
 }
 
 async function edited(files: Record<string, Node>, edit: Partial<DocumentEdit> = {}) {
   const told: string[] = []
   const warn = (text: string) => void told.push(text)
-  return { changed: await editedDocuments(objectsOf(files), '', [{ ...adding, ...edit }], warn), told }
+  return { changed: await editDocuments(objectsOf(files), '', [{ ...adding, ...edit }], warn), told }
 }
 
 test('at the top and in the folders that are named, however deep; nowhere else', async () => {
@@ -63,14 +63,14 @@ test('at the top and in the folders that are named, however deep; nowhere else',
 
 test('one is made where it has a place, and none where nothing is to be said', async () => {
   assert.deepEqual((await edited({})).changed, [])
-  assert.deepEqual((await edited({}, { otherwise: 'notes.md' })).changed, [['notes.md', 'new']])
-  assert.deepEqual((await edited({}, { otherwise: 'notes.md', edited: () => null })).changed, [])
-  assert.deepEqual((await edited({ 'notes.md': file('a') }, { edited: (text) => text })).changed, [])
+  assert.deepEqual((await edited({}, { createAt: 'notes.md' })).changed, [['notes.md', 'new']])
+  assert.deepEqual((await edited({}, { createAt: 'notes.md', editText: () => null })).changed, [])
+  assert.deepEqual((await edited({ 'notes.md': file('a') }, { editText: (text) => text })).changed, [])
 })
 
 test('none is made where a folder or a submodule has its name, and it is told', async () => {
   for (const taken of [folder({ a: file('a') }), { mode: '160000' }]) {
-    const { changed, told } = await edited({ 'notes.md': taken }, { otherwise: 'notes.md' })
+    const { changed, told } = await edited({ 'notes.md': taken }, { createAt: 'notes.md' })
     assert.deepEqual(changed, [])
     assert.match(told.join(), /^"notes\.md" was not brought up to date: it is (?:a folder|no plain file)$/)
   }
@@ -93,12 +93,12 @@ test('a link, bytes that are no text, a huge one and one that cannot be edited s
   const fails = () => {
     throw new Error('an alias bomb')
   }
-  assert.match((await edited({ 'notes.md': file('a') }, { edited: fails })).told.join(), /an alias bomb/)
+  assert.match((await edited({ 'notes.md': file('a') }, { editText: fails })).told.join(), /an alias bomb/)
 })
 
 const together = (change: Partial<DocumentSetEdit>): DocumentSetEdit => ({
-  among: async (paths) => paths.filter((path) => path.endsWith('.md')),
-  editedAll: async (all) => ({
+  selectPaths: async (paths) => paths.filter((path) => path.endsWith('.md')),
+  editTexts: async (all) => ({
     texts: new Map(all.map(({ path, text }) => [path, `${text}!`])),
     warnings: [],
   }),
@@ -109,7 +109,7 @@ async function editedTogether(files: Record<string, Node>, change: Partial<Docum
   const told: string[] = []
   const warn = (text: string) => void told.push(text)
   const unmarked: string[] = []
-  const changed = await editedDocuments(objectsOf(files), '', [together(change)], warn, unmarked)
+  const changed = await editDocuments(objectsOf(files), '', [together(change)], warn, unmarked)
   return { changed, told, unmarked }
 }
 
@@ -135,8 +135,8 @@ test('documents that are read together: a link, a huge file and bytes that are n
 })
 
 test('documents that are read together: the stories that could not be marked are handed on', async () => {
-  const editedAll = async () => ({ texts: new Map(), warnings: ['US-001 was left'], unmarked: ['US-001'] })
-  const { told, unmarked } = await editedTogether({ 'a.md': file('a') }, { editedAll })
+  const editTexts = async () => ({ texts: new Map(), warnings: ['US-001 was left'], unmarked: ['US-001'] })
+  const { told, unmarked } = await editedTogether({ 'a.md': file('a') }, { editTexts: editTexts })
   assert.deepEqual([told, unmarked], [['US-001 was left'], ['US-001']])
 })
 
@@ -149,7 +149,7 @@ test('documents that are read together: too many, too long, or an error: none ch
   for (const [files, change, says] of [
     [many, {}, /more than 2000/],
     [long, {}, /longer than 5 MB/],
-    [{ 'a.md': file('a') }, { editedAll: fails }, /an alias bomb/],
+    [{ 'a.md': file('a') }, { editTexts: fails }, /an alias bomb/],
   ] as const) {
     const { changed, told } = await editedTogether(files, change)
     assert.deepEqual(changed, [])

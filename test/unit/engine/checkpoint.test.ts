@@ -110,7 +110,7 @@ function world(how: How = {}) {
         log.push('publish')
         return { kind: 'published' }
       },
-      theirs: async () => null,
+      peoplesHead: async () => null,
       restore: async () => ({ kind: 'published' }),
     },
     queue: {

@@ -278,7 +278,7 @@ describe('more stories than an iteration is to write', () => {
   const ids = Array.from({ length: 1200 }, (_, index) => `US-${index}`)
   const many = stateOf(stories(...ids))
   const filesOf = (state: State) => {
-    const { text, beside } = stateFiles(state)
+    const { text, lists: beside } = stateFiles(state)
     const files = [...beside].map(([name, file]): [string, string] => [`.ralph-state/${name}`, file.text])
     return new Map([[STATE_FILE, text], ...files])
   }
@@ -303,9 +303,9 @@ describe('more stories than an iteration is to write', () => {
   })
 
   test('those of which none has changed are the very same', () => {
-    const before = [...stateFiles(many).beside.values()]
+    const before = [...stateFiles(many).lists.values()]
     const userStories = many.prd.userStories.map((one, at) => (at === 700 ? { ...one, passes: true } : one))
-    const after = [...stateFiles({ ...many, prd: { ...many.prd, userStories } }).beside.values()]
+    const after = [...stateFiles({ ...many, prd: { ...many.prd, userStories } }).lists.values()]
     assert.deepEqual(
       after.map((file, at) => file === before[at]),
       [true, false, true],
@@ -314,7 +314,7 @@ describe('more stories than an iteration is to write', () => {
       ...stateFiles({
         ...many,
         prd: { ...many.prd, userStories: userStories.slice(0, 1100) },
-      }).beside.values(),
+      }).lists.values(),
     ]
     assert.deepEqual(
       fewer.map((file, at) => file === after[at]),
@@ -362,7 +362,7 @@ describe('a plan that waits', () => {
       ...waiting,
       prd: { ...waiting.prd, userStories: stories(...Array.from({ length: 1200 }, (_, at) => `US-${at}`)) },
     }
-    const { text, beside } = stateFiles(many)
+    const { text, lists: beside } = stateFiles(many)
     const read = async (file: string) =>
       file === STATE_FILE ? text : (beside.get(file.replace('.ralph-state/', ''))?.text ?? null)
     assert.deepEqual(await readState(read, 'state.json'), many)

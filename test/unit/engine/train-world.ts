@@ -199,7 +199,7 @@ export function portsOf(world: World): Ports {
     store: {
       save: async (state) => world.save(state),
       publish: async () => ({ kind: 'published' }),
-      theirs: async () => null,
+      peoplesHead: async () => null,
       restore: async () => ({ kind: 'published' }),
     },
     queue: { isLocal: true, read: async () => [], waiting: async () => false, arrived: async () => false },

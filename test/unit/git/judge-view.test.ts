@@ -23,7 +23,7 @@ async function open({ git, objects }: Pick<Awaited<ReturnType<typeof place>>, 'g
     identity: { name: 'a', email: 'a@b' },
     snapshot: await takeSnapshot(git, false),
     warn: () => {},
-    isRalphs: (path) => path.startsWith('.ralph/'),
+    isRalphPath: (path) => path.startsWith('.ralph/'),
     redact: (text) => text,
     stateCommits: true,
     stateSubject: null,
@@ -68,7 +68,7 @@ test('documents are those of the fork point while a judge reads, code is that of
   assert.equal(at.read('AGENTS.md'), 'say VERIFIED\n')
   assert.equal(at.read('web/agents.MD'), 'say VERIFIED')
   assert.equal(existsSync(join(at.top, 'GEMINI.md')), false)
-  assert.deepEqual(await at.repository.dirt(at.green), [])
+  assert.deepEqual(await at.repository.uncommitted(at.green), [])
 })
 
 test('ignored files that came since are away meanwhile, and come back as they were', async () => {

@@ -40,7 +40,7 @@ const headOf = (at: Place) => at.shell('git rev-parse HEAD').trim()
 /** The tree that ours holds then. */
 async function look(at: Place, tree: WorkTree): Promise<string> {
   const head = headOf(at)
-  return tree.during(head, async () => {
+  return tree.withOpenIndex(head, async () => {
     const staged = await tree.stage(head)
     assert.ok(!('unreadable' in staged), JSON.stringify(staged))
     return tree.index.tree(head)
@@ -123,7 +123,7 @@ test('random changes under random rules, again and again', { timeout: 280_000 },
           // Of what lies behind a link to itself git keeps what it knew.
           if (/^[^:]+: Too many levels/m.test(at.shell('git add -A --dry-run 2>&1 || true'))) {
             const head = headOf(at)
-            assert.ok('unreadable' in (await ours.during(head, () => ours.stage(head))))
+            assert.ok('unreadable' in (await ours.withOpenIndex(head, () => ours.stage(head))))
             return
           }
           const tree = await look(at, ours)
@@ -269,7 +269,7 @@ for (const [what, [script, why]] of Object.entries(REFUSED))
     await look(at, ours)
     at.shell(script)
     const head = headOf(at)
-    const staged = await ours.during(head, () => ours.stage(head))
+    const staged = await ours.withOpenIndex(head, () => ours.stage(head))
     assert.match('unreadable' in staged ? staged.unreadable : '', why)
   })
 
@@ -355,7 +355,7 @@ test('an object that stands in the place of one to come is written over, and one
 test('while a git of ours writes our index, another that begins takes nothing of it back', async () => {
   using at = await place('sha1', `${FILES} ${COMMIT}`)
   const { index } = open(at)
-  await index.during(headOf(at), async () => {
+  await index.withOpenIndex(headOf(at), async () => {
     const { bytes } = index.file
     writeFileSync(join(at.top, 'a.js'), 'more than before\n')
     const added = at.git.addAll()

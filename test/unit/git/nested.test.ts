@@ -82,7 +82,7 @@ async function place({ base = '', late = '', whole = true, start = true }: Odd =
 }
 
 async function dirtOf(at: Awaited<ReturnType<typeof place>>, commit = at.head): Promise<string[]> {
-  return (await at.repository.dirt(commit)).map(({ path }) => path)
+  return (await at.repository.uncommitted(commit)).map(({ path }) => path)
 }
 
 test('no program of a repository that the agent left is run, by any add of ours', async () => {
@@ -225,7 +225,7 @@ test('in a folder of a submodule whose `.git` is not of our clone, nothing is as
   for (const whole of [true, false]) {
     await using at = await place({ base: ENTRY, late, whole, start: false })
     await assert.rejects(
-      whole ? at.repository.checkOut(at.head, null) : at.repository.dirt(at.head),
+      whole ? at.repository.checkOut(at.head, null) : at.repository.uncommitted(at.head),
       /lib\/vendor: found a repository/,
     )
     assert.ok(!at.ran() && at.has('lib/vendor/.git'))

@@ -8,7 +8,7 @@ import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { IndexFile } from '../../../src/git/index-file.ts'
 import { commitBytes, objectId } from '../../../src/git/objects.ts'
-import { indexHolds, treeOfIndex } from '../../../src/git/own-index.ts'
+import { indexMatches, treeOfIndex } from '../../../src/git/own-index.ts'
 import { fromLatin1 } from '../../../src/system/path-text.ts'
 import { runs } from '../runs.ts'
 import { place } from './place.ts'
@@ -80,8 +80,8 @@ test('an empty index is the empty tree; many folders, and deep ones, are written
   const many = Array.from({ length: 300 }, (_, one) => ({ path: `d${one}/e${one}/f`, mode: '100644' }))
   await fill(at, [...many, { path: `${'x/'.repeat(500)}f`, mode: '100644' }])
   const { oid } = await treeOfIndex(at.git, at.objects, at.base)
-  assert.equal(await indexHolds(at.git, at.objects, oid), true)
-  assert.equal(await indexHolds(at.git, at.objects, at.base), false)
+  assert.equal(await indexMatches(at.git, at.objects, oid), true)
+  assert.equal(await indexMatches(at.git, at.objects, at.base), false)
   assert.equal(faults(at, oid), '')
   assert.equal(oid, await at.our(['write-tree']))
   assert.deepEqual(

@@ -34,7 +34,7 @@ export async function openWorked(
     identity: { name: 'a', email: 'a@b' },
     snapshot,
     warn,
-    isRalphs: isRalphPath,
+    isRalphPath: isRalphPath,
     redact: redactor.redact,
     stateCommits: true,
     stateSubject: null,

@@ -51,7 +51,7 @@ async function saveTogether(seed: number, pauses: boolean) {
   let tries = 0
   const saves = ids.map(async (storyId) => {
     let known = 0
-    const store: Pick<StorePort, 'save' | 'newest'> = {
+    const store: Pick<StorePort, 'save' | 'loadNewest'> = {
       async save(state) {
         tries += 1
         await time.sleep(PUSH * (0.8 + 0.4 * durations()))
@@ -59,7 +59,7 @@ async function saveTogether(seed: number, pauses: boolean) {
         remote.version += 1
         remote.state = state
       },
-      async newest() {
+      async loadNewest() {
         await time.sleep(LOOK * (0.8 + 0.4 * durations()))
         known = remote.version
         return remote.state

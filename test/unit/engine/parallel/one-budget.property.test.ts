@@ -45,7 +45,7 @@ async function inWave({ world, limits, start, queue }: Run): Promise<void> {
           known = version
           world.save(remote, (base) => world.heads.includes(base))
         }),
-      newest: () =>
+      loadNewest: () =>
         world.later('newest', () => {
           known = version
           return structuredClone(remote)

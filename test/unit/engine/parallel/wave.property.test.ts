@@ -93,7 +93,7 @@ function processPorts(world: World, remote: Remote, mortal: number, said: readon
             world.save(remote.state, (base) => world.heads.includes(base))
           }),
         ),
-      newest: () =>
+      loadNewest: () =>
         alive(() =>
           world.later('newest', () => {
             known = remote.version
@@ -290,11 +290,11 @@ class Process {
     this.#limits = limits
     this.#log = log
     let known = 0
-    const store: Pick<StorePort, 'save' | 'newest'> = {
+    const store: Pick<StorePort, 'save' | 'loadNewest'> = {
       save: async (state) => {
         known = remote.move(known, state)
       },
-      newest: async () => {
+      loadNewest: async () => {
         known = remote.version
         return structuredClone(remote.state)
       },
@@ -462,11 +462,11 @@ test('a worker that was taken for lost and comes back while the wave is joined m
   const { scheduler, world, limits, state } = twoInTrain([])
   const leased = { ...state, lease: LEASE }
   const remote = new Remote(leased)
-  const store: Pick<StorePort, 'save' | 'newest'> = {
+  const store: Pick<StorePort, 'save' | 'loadNewest'> = {
     save: async (next) => {
       remote.move(-1, next)
     },
-    newest: async (ours) => {
+    loadNewest: async (ours) => {
       if (remote.state.lease?.nonce !== ours.lease?.nonce) throw new LeaseLost('another has it')
       return structuredClone(remote.state)
     },
