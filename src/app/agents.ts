@@ -208,10 +208,7 @@ export function missingAgents(settings: Settings, env: Environment): Mistake[] {
  * A warning for each agent that would work side by side with a login that one session at a time can renew. Empty where a key is
  * set, or another user works, in a home that has no login.
  */
-export function singleUseLoginWarnings(
-  settings: Settings,
-  env: Environment,
-): { found: string; fix: string }[] {
+export function singleUseLoginWarnings(settings: Settings, env: Environment): Omit<Mistake, 'path'>[] {
   if (settings.maxParallel === 1 || settings.isolation !== 'same-user') return []
   return chosenAgents(settings).flatMap(({ name }) => {
     const { login = null, home = null } = findAgent(name) ?? {}
@@ -223,7 +220,8 @@ export function singleUseLoginWarnings(
     if (file === null) return []
     const found = `${name} has the login in ${file}, which one session at a time can renew: others that try log each other out`
     const named = keys.length === 0 ? 'give it a key in a variable' : `set ${keys.join(' or ')}`
-    return [{ found, fix: `${named}, or leave max-parallel out` }]
+    const fix = `${named}, or leave max-parallel out`
+    return [{ found, expected: 'a key, which all sessions can use', fix }]
   })
 }
 

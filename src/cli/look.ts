@@ -1,6 +1,5 @@
 // `ralph status`, `next`, `validate` and `run --dry-run`: they print what they find and change nothing.
 
-import { singleUseLoginWarnings } from '../app/agents.ts'
 import { refuseAtWork } from '../app/at-work.ts'
 import { prdPathOf, withRequestedScope } from '../app/claim-feature.ts'
 import { readEarlierRuns } from '../app/earlier-runs.ts'
@@ -32,6 +31,7 @@ import { lookOf } from '../report/terminal/terminal-line.ts'
 import { describeUnsplit, type PlanView, plansOf, storyTexts, type View, viewOf } from '../report/view.ts'
 import { describeGates, describeServices, describeSteps, type Settings } from '../settings/read-settings.ts'
 import { configDifference, templatesOf } from '../setup/checks/check-repository.ts'
+import { findLaneWarnings } from '../setup/checks/machine.ts'
 import { UserError } from '../system/errors.ts'
 import { checkBeforeRun, openForRun } from './before-run.ts'
 import {
@@ -173,8 +173,7 @@ export async function validate(context: Context): Promise<CommandResult> {
     const other = await configDifference(local.workspace, local.settings, state)
     if (other !== null) warnings.push(other)
     if (read.ok) warnings.push(...warningsOf(state, read.settings))
-    for (const { found, fix } of singleUseLoginWarnings(local.settings, context.env))
-      warnings.push(`${found}; ${fix}`)
+    for (const { found, fix } of await findLaneWarnings(start)) warnings.push(`${found}; ${fix}`)
   }
   if (local !== null) {
     const { faultsInCi } = await import(/* webpackChunkName: "cli" */ '../setup/checks/diagnose.ts')

@@ -1,6 +1,5 @@
 // `ralph run`: works on a feature on this machine until an outcome.
 import { join } from 'node:path'
-import { singleUseLoginWarnings } from '../app/agents.ts'
 import { AtWork, atWorkError, isAlive, refuseAtWork, refuseOtherRun } from '../app/at-work.ts'
 import { screenshotFolder } from '../app/browser-gate.ts'
 import { claim, FeatureHeld } from '../app/claim-feature.ts'
@@ -24,6 +23,7 @@ import { Live } from '../report/terminal/live-lines.ts'
 import type { Settings, SettingsResult } from '../settings/read-settings.ts'
 import { configDifference, templatesOf } from '../setup/checks/check-repository.ts'
 import { refuseBlocked } from '../setup/checks/check-table.ts'
+import { findLaneWarnings } from '../setup/checks/machine.ts'
 import { UserError } from '../system/errors.ts'
 import { openForRun } from './before-run.ts'
 import {
@@ -85,7 +85,7 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
   for (const note of (await templatesOf(start)).notes) live.warn(note)
   const other = await configDifference(local.workspace, settings, found)
   if (other !== null) live.warn(other)
-  for (const { found, fix } of singleUseLoginWarnings(settings, context.env)) live.warn(`${found}; ${fix}`)
+  for (const { found, fix } of await findLaneWarnings(start)) live.warn(`${found}; ${fix}`)
   if (isDry) return await dryRun(context, local, found, limits)
   const merged = await findMerged(local, found, limits)
   if (merged !== null && context.flags.force !== true) {

@@ -46,3 +46,40 @@ test('a disk that a session has filled is named, `--json` holds branch and stori
   const again = await at.ralph(['run'])
   assert.equal(again.code, 0, again.out + again.err)
 })
+
+test('work trees that have no room are refused before the first session, with what one takes; with prepare, a warning', {
+  skip: lacks('root', 'mount'),
+}, async (t) => {
+  const disk = await mkdtemp(join(tmpdir(), 'ralph-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk])
+  t.after(async () => {
+    execFileSync('umount', ['-l', disk])
+    await rm(disk, { recursive: true, force: true })
+  })
+  const userStories = ['one', 'two', 'three'].map((name, at) => story(`US-00${at + 1}`, name))
+  const turn = (name: string) => [{ files: { [`src/${name}.txt`]: name } }]
+  await using at = await place(
+    {
+      '.gitignore': 'modules/\n',
+      'ralph.config.yml': 'gates: { test: "true" }\nprepare: "true"\nfinalVerification: false\n',
+      'large.txt': 'x'.repeat(3_000_000),
+      [PRD]: JSON.stringify({ schemaVersion: 2, userStories }),
+    },
+    { 'US-001': turn('one'), 'US-002': turn('two'), 'US-003': turn('three') },
+  )
+  const env = { XDG_CACHE_HOME: disk }
+  const refused = await at.ralph(['run', '--max-parallel', '3'], env)
+  assert.equal(refused.code, 64, refused.out + refused.err)
+  assert.match(
+    refused.err,
+    /max-parallel: found 3 work trees, with room for 2 in \S+: a work tree takes 3\.0 MB; 8\.\d MB are free, expected room .*\n {2}fix: make room there, .*max-parallel to 2/,
+  )
+  assert.deepEqual(await at.called(), [])
+  await at.write({ 'modules/a.js': 'x'.repeat(2_000_000) })
+  const { code, out, err } = await at.ralph(['run', '--max-parallel', '2'], env)
+  assert.equal(code, 0, out + err)
+  assert.match(
+    out + err,
+    /2 work trees may have room for 1 in \S+: a work tree takes 3\.0 MB of committed files, and what prepare installs \(git ignores 2\.0 MB/,
+  )
+})

@@ -1,6 +1,7 @@
 // `ralph run --max-parallel`: stories side by side in work trees of their own, landing one behind the other.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,13 +35,14 @@ async function place(script: Script, gate = '! grep -rq bad src', config?: strin
   const log = join(clone.folder, 'gated')
   const command = `${gate} || exit 1; ls src | xargs >>"${log}"`
   const flags = ['--isolation', 'same-user', '--no-final-verification', '--gate', `good=${command}`]
+  const places = join(clone.folder, '.cache', 'ralph')
   const here: Place = {
     ...clone,
     ralph: (...args) => clone.start([...args.slice(0, 1), ...clone.agent, ...flags, ...args.slice(1)]),
     gated: () => readFileSync(log, 'utf8').split('\n').filter(Boolean),
     state: () => JSON.parse(clone.git('show', `${STATE_REF}:.ralph-state/state.json`)),
     lanes: () => [
-      ...readdirSync(join(clone.folder, '.cache', 'ralph')),
+      ...(existsSync(places) ? readdirSync(places) : []),
       ...clone.git('worktree', 'list').split('\n').slice(1),
     ],
     landed: () =>
@@ -207,4 +209,85 @@ test('what cannot be side by side is refused before anything begins', async () =
   assert.equal(code, 64)
   assert.match(err, /max-parallel/)
   assert.deepEqual(await at.called(), [])
+})
+
+/** Two lanes, on a checkout that is not as usual: the run is refused with these words, or completes. */
+async function onCheckout(
+  change: (at: Place) => void | Promise<void>,
+  refusal: RegExp | null,
+): Promise<Place> {
+  const at = await place(allGood())
+  await change(at)
+  const { code, out, err } = await at.ralph('run', '--max-parallel', '2').ended
+  if (refusal === null) {
+    assert.equal(code, 0, out + err)
+    assert.equal(at.landed().length, IDS.length)
+  } else {
+    assert.equal(code, 64, out + err)
+    assert.match(err, refusal)
+    assert.deepEqual(await at.called(), [], 'no session has begun')
+  }
+  assert.deepEqual(at.lanes(), [])
+  return at
+}
+
+test('a dirty checkout is refused as with one story at a time', async () => {
+  const change = (at: Place) => at.write({ 'src/base.txt': 'changed by hand\n' })
+  await using _at = await onCheckout(change, /src\/base\.txt/)
+})
+
+test('a shallow checkout: lanes work there, too', async () => {
+  await using at = await onCheckout(async (here) => {
+    await here.write({ 'src/base.txt': 'second\n' })
+    here.git('commit', '-qam', 'second')
+    const whole = join(here.folder, 'whole')
+    here.git('clone', '-q', '--bare', '.', whole)
+    const [user, email] = ['user.name', 'user.email'].map((name) => here.git('config', name))
+    await rm(here.repository, { recursive: true })
+    execFileSync('git', ['clone', '-q', '--depth=1', `file://${whole}`, here.repository], { stdio: 'pipe' })
+    here.git('config', 'user.name', user ?? '')
+    here.git('config', 'user.email', email ?? '')
+  }, null)
+  assert.equal(at.git('rev-parse', '--is-shallow-repository'), 'true')
+})
+
+/** Adds a submodule with one file, in lib/. */
+function addSubmodule(at: Place): void {
+  const other = join(at.folder, 'other')
+  at.git('init', '-q', '-b', 'main', other)
+  const inside = ['-C', other, '-c', 'user.name=Bob', '-c', 'user.email=bob@example.com']
+  writeFileSync(join(other, 'lib.txt'), 'lib\n')
+  at.git(...inside, 'add', '-A')
+  at.git(...inside, 'commit', '-qm', 'lib')
+  at.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', other, 'lib')
+  at.git('commit', '-qm', 'a submodule')
+}
+
+test('a submodule that is checked out is refused; one that is not is missing in lanes as it is here', async () => {
+  await using _at = await onCheckout(addSubmodule, /max-parallel: found 2, with submodules/)
+  await using there = await onCheckout((at) => {
+    addSubmodule(at)
+    at.git('submodule', 'deinit', '-q', '-f', 'lib')
+  }, null)
+  assert.match(there.git('ls-tree', 'ralph/sample', 'lib'), /^160000 commit/)
+})
+
+/** A file that a filter such as that of Git LFS rewrites at checkout. */
+async function addFiltered(at: Place): Promise<void> {
+  at.git('config', 'filter.lfs.clean', 'echo pointer; cat >/dev/null')
+  at.git('config', 'filter.lfs.smudge', 'echo the large file; cat >/dev/null')
+  await at.write({ '.gitattributes': '*.bin filter=lfs\n', 'data.bin': 'the large file\n' })
+  at.git('add', '-A')
+  at.git('commit', '-qm', 'a large file')
+}
+
+test('files that Git LFS checked out are refused; as pointers, lanes have the same', async () => {
+  await using _at = await onCheckout(addFiltered, /data\.bin: found a file that the filter lfs has rewritten/)
+  await using _there = await onCheckout(async (at) => {
+    await addFiltered(at)
+    at.git('config', '--remove-section', 'filter.lfs')
+    at.git('rm', '-q', '--cached', 'data.bin')
+    at.git('reset', '-q', '--hard')
+    assert.equal(await at.read('data.bin'), 'pointer\n')
+  }, null)
 })

@@ -1,7 +1,9 @@
 // The machine: its git, how far agent and gates can be kept apart on it, and the browser.
 import { singleUseLoginWarnings } from '../../app/agents.ts'
 import { SAME_USER_WARNING } from '../../app/isolation.ts'
+import { laneRoomMistake, laneRoomWarning, measureLaneRoom } from '../../app/lane-room.ts'
 import { laneMistakes } from '../../app/lane-work-trees.ts'
+import { limitsOf } from '../../app/loop-limits.ts'
 import { findChrome } from '../../gates/browser/find.ts'
 import { runGitIn } from '../../git/git-process.ts'
 import { canBeRoot } from '../../isolation/other-user.ts'
@@ -69,9 +71,33 @@ export function checkBrowser({ env, settings }: Subject): CheckResult[] {
 }
 
 /** Why stories cannot be worked on in parallel; empty where that is not configured, and in a job, which never does it. */
-export function findLaneMistakes({ settings, checkout }: RunStart): Mistake[] {
+export async function findLaneMistakes(start: RunStart): Promise<Mistake[]> {
+  const { settings, checkout, env } = start
   if (settings.surface === 'action' || settings.maxParallel === 1) return []
-  return laneMistakes(settings, 'workspace' in checkout ? checkout.workspace.submodules.size : 0)
+  if (!('workspace' in checkout)) return laneMistakes(settings, 0)
+  const { workspace, commit } = checkout
+  const room = await measureLaneRoom(workspace, commit, { env, prepare: false })
+  const noRoom = laneRoomMistake(lanesOf(start), room)
+  return [...laneMistakes(settings, workspace.submodules.size), ...(noRoom === null ? [] : [noRoom])]
+}
+
+/** What is allowed where stories are worked on in parallel, and may end the run nevertheless. */
+export async function findLaneWarnings(start: RunStart): Promise<Omit<Mistake, 'path'>[]> {
+  const { settings, checkout, env } = start
+  const logins = singleUseLoginWarnings(settings, env)
+  if (settings.surface === 'action' || settings.maxParallel === 1 || !('workspace' in checkout)) return logins
+  const prepare = settings.prepare !== null
+  const room = await measureLaneRoom(checkout.workspace, checkout.commit, { env, prepare })
+  const noRoom = laneRoomWarning(lanesOf(start), room)
+  return noRoom === null ? logins : [...logins, noRoom]
+}
+
+/** How many work trees there can be at a time: no more than there are open stories, but for candidates. */
+function lanesOf({ settings, features: { states } }: RunStart): number {
+  const { maxParallel } = settings
+  if (states.length === 0 || limitsOf(settings).candidates !== undefined) return maxParallel
+  const stories = states.flatMap(({ prd }) => prd.userStories)
+  return Math.min(maxParallel, stories.filter(({ passes, skipped }) => !passes && !skipped).length)
 }
 
 /** `isolation: separate-job` works on one story at a time. */
@@ -79,7 +105,7 @@ function isSerial({ surface, isolation }: Subject['settings']): boolean {
   return surface === 'action' && isolation === 'separate-job'
 }
 
-export function checkSideBySide(subject: Subject): CheckResult[] {
+export async function checkSideBySide(subject: Subject): Promise<CheckResult[]> {
   const { maxParallel, surface } = subject.settings
   if (maxParallel === 1) return []
   if (isSerial(subject.settings))
@@ -90,10 +116,10 @@ export function checkSideBySide(subject: Subject): CheckResult[] {
         'change isolation, or leave max-parallel out',
       ),
     ]
-  const logins = singleUseLoginWarnings(subject.settings, subject.env).map(({ found, fix }) =>
-    warningResult(found, 'a key, which all sessions can use', fix),
+  const warnings = (await findLaneWarnings(subject)).map(({ found, expected, fix }) =>
+    warningResult(found, expected, fix),
   )
-  if (surface === 'action') return logins
-  const found = [...toFaults(findLaneMistakes(subject)), ...logins]
+  if (surface === 'action') return warnings
+  const found = [...toFaults(await findLaneMistakes(subject)), ...warnings]
   return found.length > 0 ? found : [okResult(`${maxParallel} stories side by side`)]
 }

@@ -388,37 +388,37 @@ test('a file that does not start Ralph, or is no workflow, is none', () => {
 
 test('side by side: a login that one session at a time can renew is warned of, a key is not', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ralph-doctor-'))
-  const look = (env = {}, flags = {}) =>
-    checkSideBySide(
-      subjectOf({
-        settings: settings({ maxParallel: '2', ...flags }),
-        env: { HOME: home, ...env },
-        checkout: [],
-      }),
-    ).map(({ state, found, fix }) => `${state}: ${found} -> ${fix}`)
+  const look = async (env = {}, flags = {}) => {
+    const subject = { settings: settings({ maxParallel: '2', ...flags }), env: { HOME: home, ...env } }
+    const found = await checkSideBySide(subjectOf({ ...subject, checkout: [] }))
+    return found.map(({ state, found, fix }) => `${state}: ${found} -> ${fix}`)
+  }
   try {
     const fine = ['ok: 2 stories side by side -> ']
-    assert.deepEqual(look(), fine)
+    assert.deepEqual(await look(), fine)
     await mkdir(join(home, '.claude'))
     const file = join(home, '.claude', '.credentials.json')
     await writeFile(file, '{"claudeAiOauth":{"accessToken":"a","refreshToken":"secret"}}')
-    const [first = '', ...others] = look()
+    const [first = '', ...others] = await look()
     assert.ok(
       first.startsWith(`warning: claude has the login in ${file}, which one session at a time can renew`),
     )
     assert.match(first, / -> set ANTHROPIC_API_KEY or .*, or leave max-parallel out$/)
     assert.ok(!first.includes('secret'))
     assert.deepEqual(others, [])
-    assert.deepEqual(look({ CLAUDE_CODE_OAUTH_TOKEN: 'x' }), fine)
-    assert.deepEqual(look({}, { agent: 'gemini' }), fine)
+    assert.deepEqual(await look({ CLAUDE_CODE_OAUTH_TOKEN: 'x' }), fine)
+    assert.deepEqual(await look({}, { agent: 'gemini' }), fine)
     await mkdir(join(home, 'moved'))
     await writeFile(
       join(home, 'moved', 'auth.json'),
       '{"OPENAI_API_KEY":null,"tokens":{"refresh_token":"r"}}',
     )
-    assert.match(look({ CODEX_HOME: join(home, 'moved') }, { agent: 'codex' })[0] ?? '', /^warning: codex /)
+    assert.match(
+      (await look({ CODEX_HOME: join(home, 'moved') }, { agent: 'codex' }))[0] ?? '',
+      /^warning: codex /,
+    )
     await writeFile(join(home, 'moved', 'auth.json'), '{"OPENAI_API_KEY":"k","tokens":{"refresh_token":""}}')
-    assert.deepEqual(look({ CODEX_HOME: join(home, 'moved') }, { agent: 'codex' }), fine)
+    assert.deepEqual(await look({ CODEX_HOME: join(home, 'moved') }, { agent: 'codex' }), fine)
   } finally {
     await rm(home, { recursive: true, force: true })
   }

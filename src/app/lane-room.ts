@@ -1,0 +1,110 @@
+// Whether the work trees of stories side by side fit on the disk: how much one of them takes, by what the checkout has.
+import { statfsSync } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { nulFields } from '../git/git-process.ts'
+import type { Environment } from '../isolation/untrusted-env.ts'
+import type { Mistake } from '../system/errors.ts'
+import { workTreesFolder } from './clean-room.ts'
+import type { Workspace } from './workspace.ts'
+
+/** In bytes on the disk. `installed`: files that git ignores in the checkout, where `prepare` makes them anew in each work tree. */
+export type LaneRoom = { place: string; free: number; committed: number; installed: number }
+
+/** Files that are measured at most, so that a large folder of data keeps nobody waiting. */
+const MOST_FILES = 100_000
+const BLOCK = 4096
+
+const EXPECTED = 'room for a work tree for each story that is worked on side by side'
+
+/** Measures what a work tree of this commit takes, and what is free where they are made. */
+export async function measureLaneRoom(
+  { git, clone }: Pick<Workspace, 'git' | 'clone'>,
+  commit: string,
+  { env, prepare }: { env: Environment; prepare: boolean },
+): Promise<LaneRoom> {
+  const place = workTreesFolder(env)
+  const listed = await git.run(['ls-tree', '-r', '-l', '-z', '--full-tree', commit])
+  const sizes = nulFields(listed).map((line) => Number(/^\d+ blob \w+ +(\d+)\t/.exec(line)?.[1] ?? 0))
+  const committed = sizes.reduce((sum, size) => sum + Math.ceil(size / BLOCK) * BLOCK, 0)
+  const ignored = prepare ? await git.ignored() : []
+  const installed = await bytesOnDisk(ignored.map((path) => join(clone.workTree, path)))
+  return { place, free: freeBytes(place), committed, installed }
+}
+
+/** Why so many work trees of the committed files alone do not fit; null where they do. */
+export function laneRoomMistake(lanes: number, room: LaneRoom): Mistake | null {
+  const count = countFitting(room.free, room.committed)
+  if (count >= lanes) return null
+  return {
+    path: 'max-parallel',
+    found: `${lanes} work trees, with room for ${count} in ${room.place}: ${describeRoom(room)}`,
+    expected: EXPECTED,
+    fix: fixFor(count),
+  }
+}
+
+function fixFor(count: number): string {
+  const fix = 'make room there, or set XDG_CACHE_HOME to a folder on another disk'
+  return count > 1 ? `${fix}, or max-parallel to ${count}` : fix
+}
+
+/**
+ * The same with what `prepare` installs, as far as that is in the checkout: a warning, for not every ignored file is of `prepare`.
+ * Null, too, where not even the committed files fit.
+ */
+export function laneRoomWarning(lanes: number, room: LaneRoom): Omit<Mistake, 'path'> | null {
+  const count = countFitting(room.free, room.committed + room.installed)
+  if (count >= lanes || laneRoomMistake(lanes, room) !== null) return null
+  const found = `${lanes} work trees may have room for ${count} in ${room.place}: ${describeRoom(room)}`
+  return { found, expected: EXPECTED, fix: fixFor(count) }
+}
+
+/** `a work tree takes 120 MB of committed files, and what prepare installs (git ignores 800 MB in the checkout); 2.0 GB are free`. */
+function describeRoom({ free, committed, installed }: LaneRoom): string {
+  const more =
+    installed === 0
+      ? ''
+      : ` of committed files, and what prepare installs (git ignores ${formatBytes(installed)} in the checkout)`
+  return `a work tree takes ${formatBytes(committed)}${more}; ${formatBytes(free)} are free`
+}
+
+function countFitting(free: number, each: number): number {
+  return each === 0 ? Number.POSITIVE_INFINITY : Math.floor(free / each)
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const at = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const value = bytes / 1000 ** at
+  return `${at > 0 && value < 10 ? value.toFixed(1) : Math.round(value)} ${units[at]}`
+}
+
+function freeBytes(place: string): number {
+  for (let at = place; ; at = dirname(at)) {
+    try {
+      const { bavail, bsize } = statfsSync(at)
+      return bavail * bsize
+    } catch (error) {
+      // The folder is made when the first lane opens.
+      if (at === dirname(at)) throw error
+    }
+  }
+}
+
+async function bytesOnDisk(paths: readonly string[]): Promise<number> {
+  let bytes = 0
+  let files = 0
+  const waiting = [...paths]
+  while (waiting.length > 0 && files < MOST_FILES) {
+    const at = waiting.pop() ?? ''
+    files += 1
+    const found = await lstat(at).catch(() => null)
+    if (found === null) continue
+    bytes += found.blocks * 512
+    if (!found.isDirectory()) continue
+    const names = await readdir(at).catch(() => [])
+    for (const name of names) waiting.push(join(at, name))
+  }
+  return bytes
+}
