@@ -1,4 +1,4 @@
-// Chooses which of the documents give stories: one of several plans side by side, and no loose list of boxes next to a plan.
+// Chooses which documents stories are read from: one of several plans side by side, and no loose list of boxes beside a plan.
 import { truncate } from '../engine/model/text.ts'
 import { formatCount } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
@@ -12,9 +12,9 @@ type Chosen = { readings: DocumentReading[]; mistakes: Mistake[]; notes: string[
 export function choosePlan(readings: readonly DocumentReading[], branch: string | null): Chosen {
   const twoPlans = trackersOfTwoPlans(readings)
   if (twoPlans !== null) return { readings: [...readings], mistakes: [twoPlans], notes: [] }
-  const { unit, mistakes, notes } = unitOf(readings, branch)
+  const { unit, mistakes, notes } = chooseUnit(readings, branch)
   const ofUnit = readings.map((one) =>
-    unit === null || isIn(one, unit) ? one : leftOut(one, `another ${one.reading.unit?.of}`),
+    unit === null || isIn(one, unit) ? one : withoutContent(one, `another ${one.reading.unit?.of}`),
   )
   const isPlan = ({ reading }: DocumentReading) =>
     reading.stories.some(({ rank, isTracked }) => rank === 'detailed' || isTracked)
@@ -29,7 +29,7 @@ function isIn({ reading }: DocumentReading, unit: string): boolean {
   return reading.unit === null || reading.unit.name === unit
 }
 
-/** Two products in one folder use the same story numbers. Their trackers then give most of these numbers different titles. */
+/** A mistake if two trackers belong to different plans: then most story numbers that both have come with different titles. */
 function trackersOfTwoPlans(readings: readonly DocumentReading[]): Mistake | null {
   const trackers = readings.filter(({ reading }) => reading.stories.some(({ isTracked }) => isTracked))
   for (const [index, one] of trackers.entries())
@@ -47,8 +47,8 @@ function trackersOfTwoPlans(readings: readonly DocumentReading[]): Mistake | nul
   return null
 }
 
-/** The plan that the branch names, else the only plan with open stories. `unit` is null where there is no choice to make. */
-function unitOf(
+/** The plan that the branch names, else the only plan with open stories. `unit` is null if there is nothing to choose. */
+function chooseUnit(
   readings: readonly DocumentReading[],
   branch: string | null,
 ): { unit: string | null; mistakes: Mistake[]; notes: string[] } {
@@ -65,8 +65,10 @@ function unitOf(
   const [only] = all
   if (only === undefined) return { unit: null, mistakes: [], notes: [] }
   if (all.length === 1) return { unit: only.unit.name, mistakes: [], notes: [] }
-  const isFound = readings.some(({ file, reading }) => reading.unit !== null && file.isDiscovered === true)
-  if (!isFound && all.every(({ unit }) => unit.hasOwnIds === true))
+  const isDiscovered = readings.some(
+    ({ file, reading }) => reading.unit !== null && file.isDiscovered === true,
+  )
+  if (!isDiscovered && all.every(({ unit }) => unit.hasOwnIds === true))
     return { unit: null, mistakes: [], notes: [] }
   const wanted = all.find(({ unit }) => branch !== null && isOfBranch(unit.name, branch))
   const open = all.filter(({ stories }) => stories.some(({ raw }) => raw.passes !== true))
@@ -94,7 +96,7 @@ function isOfBranch(unit: string, branch: string): boolean {
   return last(branch) === last(unit)
 }
 
-function leftOut(one: DocumentReading, what: string): DocumentReading {
+function withoutContent(one: DocumentReading, what: string): DocumentReading {
   const { reading } = one
   return {
     ...one,

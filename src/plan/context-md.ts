@@ -2,16 +2,16 @@
 import { sanitizeText } from '../engine/model/text.ts'
 import type { DocumentReading } from './formats.ts'
 
-/** Characters for each part. Every prompt carries context.md, so its size is limited whatever the documents hold. */
+/** Characters for each part. context.md is in every prompt, so its size is limited. */
 const MOST_CONTEXT = { overview: 1_800, architecture: 3_200, specification: 2_400, sprint: 800 }
-/** A passage is not cut to fewer characters than this: the room is left free instead. */
+/** In characters. A passage that would have to be cut to fewer is left out. */
 const LEAST = 200
 
 /** Whole passages, as many as fit. The last one is cut at the end of a line. */
 export function renderContext(readings: readonly DocumentReading[]): string {
   const parts = (['overview', 'architecture', 'specification', 'sprint'] as const).flatMap((about) => {
     let left = MOST_CONTEXT[about]
-    const told = readings.flatMap(({ path, reading }) => {
+    const passages = readings.flatMap(({ path, reading }) => {
       const texts: string[] = []
       for (const { text } of reading.context.filter((passage) => passage.about === about)) {
         const isWhole = text.length <= left
@@ -22,7 +22,7 @@ export function renderContext(readings: readonly DocumentReading[]): string {
       return texts.length === 0 ? [] : [...texts, `(${path})`]
     })
     const title = `${about.charAt(0).toUpperCase()}${about.slice(1)}`
-    return told.length === 0 ? [] : [`## ${title}\n\n${told.join('\n\n')}`]
+    return passages.length === 0 ? [] : [`## ${title}\n\n${passages.join('\n\n')}`]
   })
   return parts.length === 0 ? '' : `${sanitizeText(parts.join('\n\n'))}\n`
 }

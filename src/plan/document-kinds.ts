@@ -1,4 +1,4 @@
-// The kind of a document, by its name, path and front matter. It is decided before any box in the file is read as work.
+// The kind of a document, by its name, path and front matter. It is found before any box in the file is read as work.
 import type { OpenDocument } from './open-document.ts'
 import { withoutEmphasis } from './story-words.ts'
 
@@ -82,7 +82,7 @@ const workflows: readonly [RegExp, string][] = [
   [/research|brainstorm/i, 'research'],
 ]
 
-/** Files that belong to a plan by their path, whatever words are in their names. */
+/** Paths of files that belong to a plan, whatever words are in their names. */
 const places: readonly { what: string; at: RegExp }[] = [
   { what: 'a task of Backlog.md', at: /(?:^|\/)\.?backlog\/tasks\/[^/]+\.md$/i },
   {
@@ -122,11 +122,11 @@ export function findOtherKind(document: OpenDocument): OtherKind | null {
   const { path, frontFields, title, isMarkdown, file } = document
   const isPlaced = isPlacedAsWork(document)
   const found = kinds.find(({ at, beatsPlace = false }) => at.test(path) && (beatsPlace || !isPlaced))
-  // An archived document is read only where a person names that very file.
-  const isWanted = found?.what === 'archived' && file.isNamed
-  // The one file of ralph-orchestrator is prompt and task list at once.
+  // An archived document is read only if a person names that file.
+  const isNamedArchive = found?.what === 'archived' && file.isNamed
+  // ralph-orchestrator has one file that is both prompt and task list.
   const isTask = found?.what === 'a prompt' && /^tasks?\b/i.test(title)
-  if (found !== undefined && !isWanted && !isTask) return found
+  if (found !== undefined && !isNamedArchive && !isTask) return found
   if (!isMarkdown || isPlaced) return null
   const { workflowType } = frontFields
   if (typeof workflowType === 'string') {
@@ -137,7 +137,7 @@ export function findOtherKind(document: OpenDocument): OtherKind | null {
   return what === undefined ? null : { what, isBackground: false }
 }
 
-/** Where the name does not tell the kind, the title may. It must be such a word, not only contain it. */
+/** Titles that show the kind if the path does not. The whole title must match: it may also just contain such a word. */
 const titles: readonly [RegExp, string][] = [
   [titled('retrospective'), 'a retrospective'],
   [titled('(?:readiness|validation|assessment|review|test|audit) report|readiness assessment'), 'a report'],
@@ -148,7 +148,7 @@ const titles: readonly [RegExp, string][] = [
   [/^deferred work\b/i, 'deferred work'],
 ]
 
-/** These words at the end of a title, or followed by what they belong to ("... for X"). */
+/** Matches these words at the end of a title, or before a phrase such as "for X". */
 function titled(words: string): RegExp {
   return new RegExp(`\\b(?:${words})\\s*(?:$|[:(,|\u2013\u2014-]|for\\b|of\\b)`, 'i')
 }

@@ -1,8 +1,6 @@
-// The table of formats: a new one is a file and a line here. The first that reads a file takes it.
+// The table of formats: a new one is a file and a line here. The first format that matches a file reads it.
 
 import { isPlanPath } from './document-kinds.ts'
-import { backlogMd } from './formats/backlog-md.ts'
-import { beads } from './formats/beads.ts'
 import {
   background,
   findPassages,
@@ -11,7 +9,9 @@ import {
   planOfProgress,
   prose,
   sourceOfProgress,
-} from './formats/beside.ts'
+} from './formats/background.ts'
+import { backlogMd } from './formats/backlog-md.ts'
+import { beads } from './formats/beads.ts'
 import { bmadSpec } from './formats/bmad-spec.ts'
 import { bmadStories } from './formats/bmad-stories.ts'
 import { boxHeadings } from './formats/box-headings.ts'
@@ -37,7 +37,7 @@ import { isRemovedStory, isUnfilledTemplate, templateMistakes } from './unfilled
 export const formats: readonly Format[] = [
   otherSettings,
   ownPage,
-  // The kind of a file comes before the boxes in it.
+  // Documents that are no task list are found before any format reads their boxes.
   nonTaskDocument,
   unsupported,
   issues,
@@ -81,14 +81,14 @@ export type DocumentReading = {
 export function readEach(files: readonly DocumentFile[]): DocumentReading[] {
   const all = files.map((file) => new OpenDocument(file))
   const byPath = new Map(all.map((document) => [document.path, document]))
-  // A document that would be too costly to parse is not read, neither by itself nor through another document.
-  const faults = new Map(all.map((document) => [document.path, faultsOf(document)]))
-  const isSound = ({ path }: OpenDocument) => faults.get(path)?.length === 0
+  // A document that is too costly to parse is not read, not even by the format of another document.
+  const faults = new Map(all.map((document) => [document.path, findMistakes(document)]))
+  const isReadable = ({ path }: OpenDocument) => faults.get(path)?.length === 0
   const documents: DocumentSet = {
-    all: all.filter(isSound),
+    all: all.filter(isReadable),
     at: (path) => {
       const found = byPath.get(path)
-      return found !== undefined && isSound(found) ? found : null
+      return found !== undefined && isReadable(found) ? found : null
     },
   }
   return all.map((document) => {
@@ -99,7 +99,7 @@ export function readEach(files: readonly DocumentFile[]): DocumentReading[] {
   })
 }
 
-function faultsOf(document: OpenDocument): Reading['mistakes'] {
+function findMistakes(document: OpenDocument): Reading['mistakes'] {
   const { path, isMarkdown, text } = document
   if (isMarkdown) return findUnparsable(path, text)
   // A broken file at a path where a plan is expected is a mistake.
@@ -120,7 +120,7 @@ function readDocument(
   const stories = all
     .filter((story) => !isRemovedStory(story))
     .map((story) => (isProseFormat ? withShortTitle(story) : story))
-  const gone = all
+  const removedStories = all
     .filter(isRemovedStory)
     .map(({ line, raw: { id } }) => `${String(id ?? 'a story')} (line ${line})`)
   if (all.length === 0 && isMarkdown && file.as === undefined && isUnfilledTemplate(document))
@@ -134,7 +134,7 @@ function readDocument(
     ...found,
     notes: [
       ...(found.notes ?? []),
-      ...(gone.length > 0 ? [`left out, removed: ${gone.join(', ')}.`] : []),
+      ...(removedStories.length > 0 ? [`left out, removed: ${removedStories.join(', ')}.`] : []),
       ...frontNotes(document, found.mistakes ?? []),
     ],
     mistakes: [...(found.mistakes ?? []), ...unfilled],
@@ -146,7 +146,7 @@ function readDocument(
       }),
     ),
   }
-  // A document that is left out adds nothing to prompts either.
+  // A document that is left out adds nothing to context.md.
   if (!isMarkdown || (reading.prose === 'none' && stories.length === 0)) return { format, reading }
   return {
     format,
@@ -154,7 +154,7 @@ function readDocument(
   }
 }
 
-/** Why the front matter cannot be read, for formats that do not report it as a mistake: the rest of the page is still read. */
+/** A note if the front matter cannot be read, but its format does not report that as a mistake. The rest of the page is still read. */
 function frontNotes(
   { isMarkdown, path, frontMatter }: OpenDocument,
   mistakes: Reading['mistakes'],
@@ -165,7 +165,7 @@ function frontNotes(
   return [`its front matter is no YAML (${place}) and says nothing here: ${first.found}`]
 }
 
-/** Shortens the title of a box that holds a whole paragraph. The description keeps all of the text. */
+/** Shortens a title that is a whole paragraph. The description gets all of the text. */
 function withShortTitle(story: ParsedStory): ParsedStory {
   const { title, description } = story.raw
   if (typeof title !== 'string' || title.length <= LONGEST_TITLE) return story
@@ -174,7 +174,7 @@ function withShortTitle(story: ParsedStory): ParsedStory {
   return { ...story, raw: { ...story.raw, title: `${short} ...`, description: title + words } }
 }
 
-/** The most characters of a story's title, and the length that a longer one is cut to. */
+/** In characters: the longest title that is kept, and the length that a longer one is cut to. */
 const LONGEST_TITLE = 500
 const SHORT_TITLE = 120
 
@@ -182,10 +182,10 @@ function asBackground({ text }: OpenDocument): Partial<Reading> {
   return { prose: text.trim() === '' ? 'none' : 'background', what: 'background, as you say' }
 }
 
-/** The paths of a repository that are documents by their name or folder, best format first. */
+/** The paths that are documents of a plan by their name or folder, those of the first format first. */
 export function findDocuments(paths: readonly string[]): string[] {
   const found = paths.flatMap((path) => {
-    const rank = isPlace(path) ? formats.findIndex((format) => format.discoveryPath?.test(path)) : -1
+    const rank = mayBePlan(path) ? formats.findIndex((format) => format.discoveryPath?.test(path)) : -1
     return rank < 0 ? [] : [{ path, rank }]
   })
   const inOrder = found.sort(
@@ -197,8 +197,8 @@ export function findDocuments(paths: readonly string[]): string[] {
   return [...known, ...paths.filter((path) => plans.has(path) && !known.has(path))]
 }
 
-/** False for installed and vendored files, archived files, and reports about documents. */
-function isPlace(path: string): boolean {
+/** False for installed, vendored and archived files, and for reports about documents. */
+function mayBePlan(path: string): boolean {
   const isAside = /\.(?:superseded|retired|archived|obsolete|old|bak)\.[a-z]+$/i.test(path)
   const isReport = /[-_]report[^/]*$/i.test(path) && !isPlanPath(path)
   return !isAside && !isReport && !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archived?)\//.test(path)

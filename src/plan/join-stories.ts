@@ -10,27 +10,27 @@ export type JoinedStory = { raw: Raw; from: [DocumentStory, ...DocumentStory[]] 
 
 type AllJoined = { stories: JoinedStory[]; mistakes: Mistake[]; notes: string[] }
 
-/** The stories of all documents, each once, and every contradiction between two of them. */
+/** The stories of all documents, each once, and all contradictions between documents. */
 export function joinStories(stories: readonly DocumentStory[]): AllJoined {
   const groups = new Set<DocumentStory[]>()
   const byKey = new Map<string, Set<DocumentStory[]>>()
-  // A story file says nothing about the order, so that lists come first.
+  // Lists come first, since files of single stories do not show an order.
   const [inFull, amongOthers] = [stories.filter(isInFull), stories.filter((story) => !isInFull(story))]
   for (const story of [...amongOthers, ...inFull]) {
     const keys = keysOf(story)
     const known = keys.flatMap((key) => [...(byKey.get(key) ?? [])])
-    const group = known.find((one) => belongs(story, one)) ?? []
+    const group = known.find((one) => isSameStory(story, one)) ?? []
     group.push(story)
     groups.add(group)
     for (const key of keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(group))
   }
   const found: Found = { mistakes: [], notes: [], otherTitles: [] }
-  const all = [...groups].map((group) => one(group, found))
+  const all = [...groups].map((group) => joinGroup(group, found))
   const { mistakes, notes, otherTitles } = found
   return { stories: all, mistakes, notes: [...notes, ...otherTitlesNote(otherTitles)] }
 }
 
-/** `otherTitles`: titles of a story in documents that only mention it. */
+/** Collects what was found. `otherTitles`: notes on stories with another title in a document that only mentions them. */
 type Found = { mistakes: Mistake[]; notes: string[]; otherTitles: string[] }
 
 function otherTitlesNote(all: readonly string[]): string[] {
@@ -45,8 +45,8 @@ function isInFull({ rank }: DocumentStory): boolean {
   return rank === 'detailed'
 }
 
-/** Two stories of different documents are the same where their ids are, or, where one has no id, their titles. */
-function belongs({ path, raw: { id } }: DocumentStory, group: readonly DocumentStory[]): boolean {
+/** Whether the story can be in the group: from another document than the others, and with no other id than they have. */
+function isSameStory({ path, raw: { id } }: DocumentStory, group: readonly DocumentStory[]): boolean {
   const isOther = (one: DocumentStory) =>
     isGiven(id) && isGiven(one.raw.id) && String(one.raw.id) !== String(id)
   return group.every((one) => one.path !== path && !isOther(one))
@@ -61,45 +61,45 @@ function keysOf({ raw: { id, title } }: DocumentStory): string[] {
 
 const ranks: readonly Rank[] = ['detailed', 'made', 'planned', 'listed']
 
-function one(group: readonly DocumentStory[], found: Found): JoinedStory {
+function joinGroup(group: readonly DocumentStory[], found: Found): JoinedStory {
   const [best, ...others] = group.toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))
   if (best === undefined) throw new Error('a story that no document has')
   let { raw } = best
   for (const other of others) {
     found.mistakes.push(...contradictions(best, other, found.otherTitles))
-    raw = withMore(raw, other.raw)
+    raw = withMissingFields(raw, other.raw)
   }
   const trackers = group.filter((one) => one.isTracked && hasStatus(one))
-  // Neither of two trackers is known to be newer: a story counts as done only where both say so.
-  const judge = trackers.find(({ raw: said }) => said.passes !== true) ?? trackers[0] ?? best
-  const { passes } = judge.raw
+  // It is not known which of two trackers is newer, so a story is only done if both say so.
+  const statusSource = trackers.find(({ raw: otherRaw }) => otherRaw.passes !== true) ?? trackers[0] ?? best
+  const { passes } = statusSource.raw
   const other = group.find((one) => hasStatus(one) && one.raw.passes !== passes)
-  if (hasStatus(judge) && other !== undefined) {
+  if (hasStatus(statusSource) && other !== undefined) {
     const [word, otherWord] = passes === true ? ['done', 'open'] : ['open', 'done']
-    const id = String(judge.raw.id ?? judge.raw.title)
+    const id = String(statusSource.raw.id ?? statusSource.raw.title)
     found.notes.push(
-      `${id} is ${word} in ${judge.place()} and ${otherWord} in ${other.place()}: read as ${word}${other.isTracked ? ', since both are trackers and only one says done' : ''}.`,
+      `${id} is ${word} in ${statusSource.place()} and ${otherWord} in ${other.place()}: read as ${word}${other.isTracked ? ', since both are trackers and only one says done' : ''}.`,
     )
   }
   return { raw: { ...raw, passes }, from: [best, ...others] }
 }
 
-/** An open box of a plan does not tell the status. */
+/** Whether the document shows the status. An open box of a plan does not. */
 function hasStatus({ rank, raw: { passes } }: DocumentStory): boolean {
   return passes === true || (passes === false && rank !== 'planned')
 }
 
 /** Takes over the fields that `raw` lacks. */
-function withMore(raw: Raw, other: Raw): Raw {
-  const missing = Object.entries(other).filter(([key, value]) => isSaid(value) && !isSaid(raw[key]))
+function withMissingFields(raw: Raw, other: Raw): Raw {
+  const missing = Object.entries(other).filter(([key, value]) => hasValue(value) && !hasValue(raw[key]))
   return { ...raw, ...Object.fromEntries(missing) }
 }
 
-function isSaid(value: unknown): boolean {
+function hasValue(value: unknown): boolean {
   return isGiven(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
 }
 
-/** Titles that differ without being a contradiction are added to `otherTitles`. */
+/** Contradictions between two documents, as mistakes. Titles that differ without contradicting are added to `otherTitles`. */
 function contradictions(best: DocumentStory, other: DocumentStory, otherTitles: string[]): Mistake[] {
   const fix = 'say the same in both, or name the one to read: ralph plan --from FILE'
   const mistakes: Mistake[] = []
@@ -118,15 +118,20 @@ function contradictions(best: DocumentStory, other: DocumentStory, otherTitles: 
     mistakes.push({ path: other.place('title'), found: describeValue(otherTitle), expected, fix })
   }
   const criteria = criteriaOf(best).map(normalizeWords)
-  const odd = criteriaOf(other).find((one) => !criteria.includes(normalizeWords(one)))
-  if (isSameRank && criteria.length > 0 && odd !== undefined) {
+  const extraCriterion = criteriaOf(other).find((one) => !criteria.includes(normalizeWords(one)))
+  if (isSameRank && criteria.length > 0 && extraCriterion !== undefined) {
     const expected = `the acceptance criteria it has in ${best.place()}`
-    mistakes.push({ path: other.place('acceptanceCriteria'), found: describeValue(odd), expected, fix })
+    mistakes.push({
+      path: other.place('acceptanceCriteria'),
+      found: describeValue(extraCriterion),
+      expected,
+      fix,
+    })
   }
   return mistakes
 }
 
-/** A story's own document has its title. A tracker often has a short name, made from an older title. */
+/** Whether `best` is the story's own document, and the other may have a short or older title, as trackers often do. */
 function isOnlyMentioned(best: DocumentStory, other: DocumentStory): boolean {
   return best.rank !== other.rank && (best.rank === 'detailed' || other.isTracked)
 }
@@ -139,7 +144,7 @@ function criteriaOf({ raw: { acceptanceCriteria: all } }: DocumentStory): string
   return Array.isArray(all) ? all.filter((one) => typeof one === 'string') : []
 }
 
-/** A title that a person extended or a tool shortened still shares a word with the original. */
+/** Whether two titles share a word, as the original and an extended or shortened title do. */
 function areAlike(a: string, b: string): boolean {
   const small = /^(?:the|an?|and|or|for|to|of|in|on|with|story)$/
   const words = new Set(normalizeWords(a).split(' '))

@@ -1,28 +1,28 @@
-// Markdown as the readers see it: headings, paragraphs and lists in their order, each with its line. The words stay as
-// they are written, emphasis and links included.
+// Markdown for the formats: headings, paragraphs and lists in their order, each with its line. Their text is unchanged, with
+// emphasis and links.
 import type { List, ListItem, Nodes, RootContent } from 'mdast'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 
 export type Heading = { kind: 'heading'; line: number; level: number; text: string }
-/** A paragraph; without white space around its lines. */
+/** A paragraph. White space around its lines is removed. */
 export type Paragraph = { kind: 'words'; line: number; lines: string[] }
 type Points = { kind: 'points'; line: number; points: Point[] }
-/** Code, a quotation or a table, to the letter. */
+/** Code, a quotation or a table, unchanged. */
 export type Verbatim = { kind: 'verbatim'; line: number; text: string }
 export type Block = Heading | Paragraph | Points | Verbatim
 
-/** An item of a list. `done` is null where it has no box; `more` is what follows its first line, `points` the items below it. */
+/** An item of a list. `done` is null without a box; `more`: the lines after the first one; `points`: the items below it. */
 export type Point = { line: number; text: string; done: boolean | null; more: string[]; points: Point[] }
 
-// Inline syntax is not parsed: this is quicker, and nested brackets or stars cost nothing. A line of
-// dashes below words is a rule in the documents of agents, not a heading.
+// Inline syntax is not parsed: that is quicker, and nested brackets or stars take no time. Agents write a line of dashes below text
+// as a rule, not as a heading.
 const UNREAD = [
   'setextUnderline',
   ...['attention', 'autolink', 'characterEscape', 'characterReference', 'codeText', 'definition'],
   ...['hardBreakEscape', 'htmlText', 'labelEnd', 'labelStartImage', 'labelStartLink'],
 ]
 
-/** The text's blocks, without comments and rules. */
+/** The blocks of the text, without comments and rules. */
 export function parseBlocks(text: string): Block[] {
   const root = fromMarkdown(text, { extensions: [{ disable: { null: UNREAD } }] })
   return root.children.flatMap((node) => blocks(node, text))
@@ -42,27 +42,27 @@ function blocks(node: RootContent, text: string): Block[] {
           .map((one) => one.trim()),
       },
     ]
-  if (node.type === 'list') return listed(node, text)
+  if (node.type === 'list') return listBlocks(node, text)
   if (node.type === 'html' || node.type === 'thematicBreak') return []
   return [{ kind: 'verbatim', line, text: sourceOf(node, text) }]
 }
 
-/** The list, then the lazy continuation lines of its last item: they start at the margin. */
-function listed(list: List, text: string): Block[] {
-  const leaning: Line[] = []
-  const points = list.children.map((item) => pointOf(item, text, leaning))
+/** The list, and after it the lazy continuation lines of its last item, which begin at the margin. */
+function listBlocks(list: List, text: string): Block[] {
+  const lazyLines: Line[] = []
+  const points = list.children.map((item) => pointOf(item, text, lazyLines))
   const block: Points = { kind: 'points', line: lineOf(list), points }
-  const [first] = leaning
+  const [first] = lazyLines
   if (first === undefined) return [block]
-  return [block, { kind: 'words', line: first.line, lines: leaning.map((one) => one.text.trim()) }]
+  return [block, { kind: 'words', line: first.line, lines: lazyLines.map((one) => one.text.trim()) }]
 }
 
-/** The words of an item and of each below it. */
+/** The text of an item, and of each item below it. */
 export function pointLines({ text, more, points }: Point): string[] {
   return [[text, ...more].join(' '), ...points.flatMap(pointLines)]
 }
 
-/** The lines of the boxes in it. */
+/** The line numbers of an item and the items below it, as far as they have boxes. */
 export function boxLines({ line, done, points }: Point): number[] {
   return [...(done === null ? [] : [line]), ...points.flatMap(boxLines)]
 }
@@ -72,8 +72,8 @@ type Line = { line: number; text: string }
 // [ ] open, [x] done, anything else (as [~]) open.
 const box = /^\[([ xX~/-])\](?:$|[ \t](.*))/s
 
-/** Lines that are not indented further than the item's bullet are added to `leaning`: Markdown calls them lazy continuation lines. */
-function pointOf(item: ListItem, text: string, leaning: Line[]): Point {
+/** Lazy continuation lines (not indented further than the item's bullet) are added to `lazyLines`. */
+function pointOf(item: ListItem, text: string, lazyLines: Line[]): Point {
   const margin = indentOf(text, item)
   const point: Point = { line: lineOf(item), text: '', done: null, more: [], points: [] }
   const lines: Line[] = []
@@ -88,7 +88,7 @@ function pointOf(item: ListItem, text: string, leaning: Line[]): Point {
   }
   for (const line of lines) {
     if (indentIn(line.text) > margin) point.more.push(line.text.trim())
-    else leaning.push(line)
+    else lazyLines.push(line)
   }
   const [, mark, rest = ''] = box.exec(point.text) ?? []
   if (mark === undefined) return point

@@ -1,4 +1,4 @@
-// A document, parsed once for all formats that look at it. Documents that would be too costly to parse are refused.
+// A document, parsed once for all formats. Documents that are too costly to parse are refused.
 import { parse as parseToml, TomlError } from 'smol-toml'
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { describeValue } from '../engine/model/text.ts'
@@ -15,7 +15,7 @@ export function formatPlace(path: string, line: number, key?: string): string {
 
 type Path = readonly (string | number)[]
 
-/** The value of a YAML, JSON or TOML file, or why it cannot be read. `lineOf` is 1 where the parser gives no positions. */
+/** The value of a YAML, JSON or TOML file. `lineOf` is 1 if the parser gives no positions. */
 export type ParsedData = { value: unknown; lineOf(path: Path): number }
 type DataRead = { data: ParsedData; mistakes: [] } | { data: null; mistakes: Mistake[] }
 
@@ -37,7 +37,7 @@ export class OpenDocument {
     return this.path.slice(this.path.lastIndexOf('/') + 1)
   }
 
-  /** With its slash at the end; empty at the top. */
+  /** The folder with a slash at its end; empty at the top. */
   get folder(): string {
     return this.path.slice(0, this.path.lastIndexOf('/') + 1)
   }
@@ -46,7 +46,7 @@ export class OpenDocument {
     return /\.ya?ml$/i.test(this.path)
   }
 
-  /** People also put a check list where a prd.json belongs. */
+  /** Decided by content, too: people also put a check list where a prd.json belongs. */
   get isMarkdown(): boolean {
     return !this.isYaml && !/\.toml$|(?:^|\/)\.ralphrc$/i.test(this.path) && !looksLikeJson(this.text)
   }
@@ -59,7 +59,7 @@ export class OpenDocument {
     return this.#blocks
   }
 
-  /** The YAML between two lines of dashes at the top of a Markdown file; no fields where there is none. */
+  /** The YAML between two lines of dashes at the top of a Markdown file; without fields if there is none. */
   get frontMatter(): DataRead {
     this.#front ??= yaml({
       path: this.path,
@@ -68,13 +68,13 @@ export class OpenDocument {
     return this.#front
   }
 
-  /** The fields of the front matter; none where it is no YAML. */
+  /** The fields of the front matter; empty if it is no YAML. */
   get frontFields(): Raw {
     const value = this.frontMatter.data?.value
     return isRaw(value) ? value : {}
   }
 
-  /** The text of the first heading of the first level; empty where there is none. */
+  /** The text of the first heading of level 1; empty if there is none. */
   get title(): string {
     const found = this.blocks.find((block) => block.kind === 'heading' && block.level === 1)
     return found?.kind === 'heading' ? found.text : ''
@@ -85,7 +85,7 @@ export class OpenDocument {
     return this.#data
   }
 
-  /** The fields of the file, where it is an object. */
+  /** The fields of a data file; empty if its value is no map. */
   get fields(): Raw {
     const value = this.data.data?.value
     return isRaw(value) ? value : {}
@@ -94,7 +94,7 @@ export class OpenDocument {
 
 const MOST_FRONT = 400
 
-/** The front matter with both of its lines of dashes; empty where there is none. A rule at the top of a page does not begin one. */
+/** The front matter with both lines of dashes; empty if there is none. A rule at the top of a page does not count. */
 export function frontMatterOf(text: string): string {
   const lines = text.split('\n', MOST_FRONT)
   const end = lines.findIndex((line, index) => index > 0 && /^---[ \t]*$/.test(line))
@@ -129,7 +129,7 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
     }
     return { data: { value, lineOf }, mistakes: [] }
   } catch (error) {
-    // An alias that leads nowhere, too many of them, or thousands of brackets in each other.
+    // An undefined alias, too many aliases, or thousands of nested brackets.
     const fix = 'write it without aliases'
     return {
       data: null,
@@ -148,34 +148,34 @@ function toml({ path, text }: OpenDocument): DataRead {
   }
 }
 
-/** A second and more for every 100 KB. */
+/** In characters. The parser takes more than a second for every 100 KB. */
 const MOST_MARKDOWN = 1_000_000
 const DEEPEST = 50
 /** Most lazy continuation lines of one list item: the parser goes back over all of them at each. */
-const MOST_LEANING = 300
+const MOST_LAZY_LINES = 300
 
 const nested = new RegExp(`^(?:[ \\t]*(?:>|(?:[-*+]|\\d{1,9}[.)])[ \\t])){${DEEPEST}}|^[ \\t]{200,}[-*+>\\d]`)
 const rule = /^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$/
 const opens = /^[ \t]*(?:[-*+>]|\d{1,9}[.)])/
 const ends = /^[ \t]*$|^ {0,3}(?:#{1,6}[ \t]|```|~~~)/
 
-/** A mistake for Markdown that would take a parser minutes; empty for all other text. */
+/** A mistake for Markdown that the parser would need minutes for; else empty. */
 export function findUnparsable(path: string, text: string): Mistake[] {
   const fix = 'name the files that hold the stories: ralph plan --from FILE'
   if (text.length > MOST_MARKDOWN) {
     const expected = `at most ${MOST_MARKDOWN / 1e6} MB of Markdown in a file`
     return [{ path, found: `${(text.length / 1e6).toFixed(1)} MB`, expected, fix }]
   }
-  let leaning: number | null = null
+  let lazyLines: number | null = null
   for (const [index, line] of text.split('\n').entries()) {
-    if (opens.test(line)) leaning = 0
-    else if (ends.test(line)) leaning = null
-    else if (leaning !== null) leaning += 1
+    if (opens.test(line)) lazyLines = 0
+    else if (ends.test(line)) lazyLines = null
+    else if (lazyLines !== null) lazyLines += 1
     const isDeep = nested.test(line) && !rule.test(line)
-    if (!isDeep && (leaning ?? 0) <= MOST_LEANING) continue
+    if (!isDeep && (lazyLines ?? 0) <= MOST_LAZY_LINES) continue
     const found = isDeep
       ? `lists or quotations nested more than ${DEEPEST} deep`
-      : `more than ${MOST_LEANING} lines below a list item without an indent`
+      : `more than ${MOST_LAZY_LINES} lines below a list item without an indent`
     return [{ path: formatPlace(path, index + 1), found, expected: 'a document for people', fix }]
   }
   return []

@@ -3,7 +3,7 @@ import { readOtherSettings } from './formats/other-tools.ts'
 import { OpenDocument } from './open-document.ts'
 import type { DocumentFile } from './types.ts'
 
-/** Settings by their key in the configuration; none where the file is broken. */
+/** Settings by their key in the configuration; empty if the file is broken. */
 export function proposedSettings(file: DocumentFile): {
   settings: Record<string, unknown>
   unread: string[]

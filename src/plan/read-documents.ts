@@ -1,4 +1,4 @@
-// Documents as a feature: each file by its format, stories of several files joined, all mistakes at once.
+// Reads documents as a feature: each file by its format, stories of several files joined, all mistakes together.
 import type { Prd } from '../engine/model/feature.ts'
 import { type Draft, formatCount, isGiven, isRaw, type Raw } from '../engine/prd/migrate.ts'
 import { readDraft } from '../engine/prd/parse.ts'
@@ -14,33 +14,33 @@ import type { DocumentFile, DocumentStory, Documents, DocumentUse, Reading } fro
 /** UTF-16 units, not bytes: close enough for a limit. */
 const MOST_TEXT = 5_000_000
 export const MOST_STORIES = 2_000
-/** Of all documents together: several may describe the same story. */
+/** Stories in all documents together, since several may describe the same story. */
 export const MOST_READ = 5 * MOST_STORIES
 
-/** `branch`: the branch that is checked out; it may name one of several features. Null where it does not matter. */
+/** `branch`: the branch that is checked out, which may name one of several features; null to ignore it. */
 export function readDocuments(
   files: readonly DocumentFile[],
   { branch = null }: { branch?: string | null } = {},
 ): { ok: true; documents: Documents } | { ok: false; mistakes: Mistake[] } {
-  const refusal = tooMuch(files)
+  const refusal = sizeMistake(files)
   if (refusal !== null) return { ok: false, mistakes: [refusal] }
   const { readings, ...choice } = choosePlan(readEach(files), branch)
   const stories = readings.flatMap(({ reading }) => reading.stories)
   const mistakes = [...readings.flatMap(({ reading }) => reading.mistakes), ...choice.mistakes]
   // Several plans side by side may use the same ids: joining them would report false contradictions.
   if (choice.mistakes.length > 0) return { ok: false, mistakes }
-  // Stories of one document are never joined.
+  // A document with too many stories stays too large, as stories of one document are never joined.
   const isMany = readings.some(({ reading }) => reading.stories.length > MOST_STORIES)
   if (isMany || stories.length > MOST_READ)
-    return { ok: false, mistakes: [...mistakes, tooMany(stories.length, readings)] }
+    return { ok: false, mistakes: [...mistakes, countMistake(stories.length, readings)] }
   const all = joinStories(stories)
   mistakes.push(...all.mistakes)
-  if (all.stories.length > MOST_STORIES) mistakes.push(tooMany(all.stories.length, readings))
+  if (all.stories.length > MOST_STORIES) mistakes.push(countMistake(all.stories.length, readings))
   const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
   const isProse = ({ prose }: Reading<DocumentStory>) =>
     prose === 'only' || (prose === 'background' && stories.length === 0)
-  const taken = readings.map((one) => takenAs(one, isProse(one.reading)))
-  notes.push(...choice.notes, ...leftOut(taken), ...all.notes)
+  const taken = readings.map((one) => documentUse(one, isProse(one.reading)))
+  notes.push(...choice.notes, ...leftOutNotes(taken), ...all.notes)
   const prd = featureOf(readings, all.stories, mistakes, notes)
   if (prd === null) return { ok: false, mistakes }
   const sources = all.stories.flatMap(({ from }, index) =>
@@ -60,7 +60,7 @@ export function readDocuments(
   }
 }
 
-function takenAs({ path, format, reading }: DocumentReading, isProse: boolean): DocumentUse {
+function documentUse({ path, format, reading }: DocumentReading, isProse: boolean): DocumentUse {
   const { stories, prose, what, boxes, root, gates, context } = reading
   const isUsed = Object.keys(root).length > 0 || Object.keys(gates).length > 0 || context.length > 0
   const as =
@@ -68,8 +68,8 @@ function takenAs({ path, format, reading }: DocumentReading, isProse: boolean): 
   return { path, as, what: what ?? format, stories: stories.length, boxes }
 }
 
-/** A note for each kind of document that was left out: no given document is dropped silently. */
-function leftOut(taken: readonly DocumentUse[]): string[] {
+/** A note for each kind of document that was left out, so that none is dropped silently. */
+function leftOutNotes(taken: readonly DocumentUse[]): string[] {
   const kinds = new Map<string, DocumentUse[]>()
   for (const one of taken)
     if (one.as === 'left out') kinds.set(one.what, [...(kinds.get(one.what) ?? []), one])
@@ -82,7 +82,7 @@ function leftOut(taken: readonly DocumentUse[]): string[] {
   })
 }
 
-function tooMuch(files: readonly DocumentFile[]): Mistake | null {
+function sizeMistake(files: readonly DocumentFile[]): Mistake | null {
   const [largest] = files.toSorted((a, b) => b.text.length - a.text.length)
   if (largest === undefined) {
     const fix = 'name files or folders: ralph plan --from docs'
@@ -95,13 +95,13 @@ function tooMuch(files: readonly DocumentFile[]): Mistake | null {
   return { path: largest.path, found, expected: `less than ${MOST_TEXT / 1e6} MB in all`, fix }
 }
 
-function tooMany(count: number, readings: readonly DocumentReading[]): Mistake {
+function countMistake(count: number, readings: readonly DocumentReading[]): Mistake {
   const { path } = readings.reduce((a, b) => (b.reading.stories.length > a.reading.stories.length ? b : a))
   const [found, expected] = [`${count} stories in all`, `at most ${MOST_STORIES} for one feature`]
   return { path, found, expected, fix: 'plan a part of them: one epic, one file' }
 }
 
-/** The checked feature; changes on the way are added to `notes`. Null after mistakes. */
+/** The validated feature; remarks on changes are added to `notes`. Null after mistakes. */
 function featureOf(
   readings: readonly DocumentReading[],
   stories: readonly JoinedStory[],
@@ -128,7 +128,7 @@ function featureOf(
   return { ...prd, userStories: prd.userStories.map(markPlanned) }
 }
 
-/** The fields of the feature: the first document with a field wins, learnings of all are collected. */
+/** The fields of the feature: the first document with a field wins; learnings of all documents are collected. */
 function rootOf(readings: readonly DocumentReading[]): { root: Raw; placeOf: (key: string) => string } {
   const root: Raw = {}
   const from = new Map<string, string>()
@@ -136,7 +136,7 @@ function rootOf(readings: readonly DocumentReading[]): { root: Raw; placeOf: (ke
   for (const { path, reading } of readings) {
     const { run, ...fields } = reading.root
     if (isRaw(run) && Array.isArray(run.learnings)) learnings.push(...run.learnings)
-    // Several documents name epics.
+    // Several documents may name epics, so their names are merged.
     if (isRaw(fields.epics)) fields.epics = { ...fields.epics, ...(isRaw(root.epics) ? root.epics : {}) }
     if (isRaw(fields.epics)) root.epics = fields.epics
     for (const [key, value] of Object.entries(fields)) {

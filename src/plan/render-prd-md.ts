@@ -1,15 +1,15 @@
-// prd.json as a page for people (prd.md). The page shows all of it, and is read back to the same stories.
+// Renders prd.json as a page for people (prd.md). The page shows all stories completely, and is read back to the same stories.
 import type { Prd, Story } from '../engine/model/feature.ts'
 import { oneLine, sanitizeText } from '../engine/model/text.ts'
 
-/** This line marks a page that Ralph wrote: such a page is read exactly as written. */
+/** Marks a page that Ralph wrote. Such a page is read exactly as written. */
 export const PAGE_MARK = '<!-- ralph: prd.json as a page -->'
 
 /** For each story a heading, its description, its dependencies and a box for each criterion. */
 export function renderPrdMarkdown(prd: Prd): string {
   const parts = [
-    `# ${inertText(oneLine(prd.project, 500)) || 'Stories'}`,
-    inertText(sanitizeText(prd.description).trim()),
+    `# ${disarmText(oneLine(prd.project, 500)) || 'Stories'}`,
+    disarmText(sanitizeText(prd.description).trim()),
     '## Stories',
     ...prd.userStories.map(storyPart),
     PAGE_MARK,
@@ -19,18 +19,18 @@ export function renderPrdMarkdown(prd: Prd): string {
 
 function storyPart({ id, title, description, acceptanceCriteria, dependsOn, passes }: Story): string {
   const criteria = acceptanceCriteria.map(
-    (one) => `- [${passes ? 'x' : ' '}] ${inertText(oneLine(one, 60_000))}`,
+    (one) => `- [${passes ? 'x' : ' '}] ${disarmText(oneLine(one, 60_000))}`,
   )
   const parts = [
-    `### ${id}: ${inertText(oneLine(title, 500))}`,
-    inertText(sanitizeText(description).trim()),
+    `### ${id}: ${disarmText(oneLine(title, 500))}`,
+    disarmText(sanitizeText(description).trim()),
     dependsOn.length === 0 ? '' : `**Depends on:** ${dependsOn.join(', ')}`,
     `**Acceptance Criteria:**\n\n${criteria.join('\n')}`,
   ]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-// ---- text of documents and agents, made inert
+// ---- disarming text of documents and agents
 
 /** Entities, and the character that each replaces. */
 const MARKS = new Map([
@@ -42,32 +42,32 @@ const ENTITY = new RegExp([...MARKS.keys()].join('|'), 'g')
 const AMPERSAND = new RegExp(`&(?=${[...MARKS.keys()].map((one) => one.slice(1)).join('|')})`, 'g')
 
 /**
- * Text of documents and agents on a page of Markdown: lists, emphasis and code stay; nothing hides in a comment, a tag, a
- * definition or a cell, no picture or formula is drawn, no line opens a section. `undoInert` undoes it.
+ * Text of documents and agents for a Markdown page. Lists, emphasis and code stay. No text is hidden in a comment, tag, definition or
+ * cell; no picture or formula is drawn; no line begins a section. `undoDisarm` is the inverse.
  */
-function inertText(text: string): string {
-  return outsideCode(text, inert, atStart)
+function disarmText(text: string): string {
+  return outsideCode(text, disarm, disarmLine)
 }
 
-/** The text before it was made inert. */
-export function undoInert(text: string): string {
-  const back = (part: string) => part.replace(ENTITY, (found) => MARKS.get(found) ?? found)
-  return outsideCode(text, back, (line) => line)
+/** The text before it was disarmed. */
+export function undoDisarm(text: string): string {
+  const restore = (part: string) => part.replace(ENTITY, (found) => MARKS.get(found) ?? found)
+  return outsideCode(text, restore, (line) => line)
 }
 
 function entity(mark: string): string {
   return `&#${mark.charCodeAt(0)};`
 }
 
-function inert(part: string): string {
+function disarm(part: string): string {
   return part
     .replace(AMPERSAND, '&amp;')
     .replaceAll('<', '&lt;')
     .replace(/!(?=\[)|\$|\](?=:)|`(?=``)|~(?=~~)/g, entity)
 }
 
-/** Disarms heading marks before, after or below a line, table separator rows, and the labels of a story. */
-function atStart(line: string): string {
+/** Disarms heading marks before, after or below a line, separator rows of tables, and labels of a story. */
+function disarmLine(line: string): string {
   return line
     .replace(/^([ \t>]*)#(?=#{0,5}(?:[ \t]|$))/, `$1${entity('#')}`)
     .replace(/(^|[ \t])#(?=#*[ \t]*$)/, `$1${entity('#')}`)
@@ -77,8 +77,8 @@ function atStart(line: string): string {
 }
 
 /**
- * The text with its parts outside of code changed, then its lines. A text in which GitHub could see other code than we do (a
- * fence inside of a list, backticks that do not pair on their line) counts as having none: there all is changed.
+ * Applies `change` to all parts outside of code, and then `line` to each line. If GitHub could see other code than this function
+ * does (a fence inside of a list, backticks without a pair on their line), the text counts as one without code.
  */
 function outsideCode(text: string, change: (part: string) => string, line: (line: string) => string): string {
   const lines = text.split('\n')
@@ -98,7 +98,7 @@ function outsideCode(text: string, change: (part: string) => string, line: (line
 /** Languages of code fences that GitHub renders as pictures. */
 const DRAWN = /^[ \t]*(?:mermaid|math|geojson|topojson|stl)\b/i
 
-/** The lines of fences that begin at the margin and end there; none where one begins elsewhere or never ends. */
+/** Indexes of the lines in fences that begin and end at the margin; empty if a fence begins elsewhere or never ends. */
 function fencedLines(lines: readonly string[]): Set<number> {
   const fenced = new Set<number>()
   let open: string | null = null

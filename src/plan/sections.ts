@@ -1,8 +1,8 @@
-// Headings above boxes that are no work: criteria of the whole, questions, sign-offs. The heading has to be such a word, not
-// only contain it: the boxes below "Notes feature" or "Sign-off flow" are work.
+// Headings above boxes that are no work: criteria of the whole feature, questions, sign-offs. The whole heading has to match: boxes
+// below "Notes feature" or "Sign-off flow" are work.
 
-/** Parts of a regular expression each. `goesOn`: more words may follow, as in "Deferred to the next release". */
-type Section = { what: string; words: readonly string[]; goesOn?: boolean }
+/** `words`: parts of a regular expression. `mayContinue`: other words may follow, as in "Deferred to the next release". */
+type Section = { what: string; words: readonly string[]; mayContinue?: boolean }
 
 const sections: readonly Section[] = [
   {
@@ -42,28 +42,28 @@ const sections: readonly Section[] = [
   {
     what: 'words about the list itself',
     words: ['how to (?:use|read|run|work|update|mark|fill)'],
-    goesOn: true,
+    mayContinue: true,
   },
   {
     what: 'what is not done now',
     words: ['open questions', 'out of scope', "won'?t", 'deferred', 'cancell?ed', 'rejected'],
-    goesOn: true,
+    mayContinue: true,
   },
   { what: 'German', words: ['freigaben?', 'abnahme(?:kriterien)?', 'risiken'] },
 ]
 
 const BEFORE =
   '(?:the )?(?:(?:overall|final|mvp|general|product|project|release|launch|feature|quality|testing|technical|business|user|task|story) ){0,3}'
-/** What may follow the word and changes nothing. */
+/** Words that may follow without changing the meaning. */
 const AFTER = [
   ...['criteria', 'metrics', 'check-?lists?', 'steps?', 'gates?', 'items?', 'conditions?', 'status'],
   ...['questions?', 'requirements?', 'results?', 'verification', 'matrix', 'section', 'list', 'document'],
 ].join('|')
-/** As in "Approval & Sign-off" and "Risks and mitigations". */
+/** A second part, as in "Approval & Sign-off" and "Risks and mitigations". */
 const AND = "(?: (?:and|&|/) [\\p{L}'-]+){0,2}"
 
-const wordsOf = (goesOn: boolean) =>
-  sections.flatMap((one) => ((one.goesOn ?? false) === goesOn ? one.words : [])).join('|')
+const wordsOf = (mayContinue: boolean) =>
+  sections.flatMap((one) => ((one.mayContinue ?? false) === mayContinue ? one.words : [])).join('|')
 const end = '[ ]?(?:$|[:(\\[*,.\u2013\u2014]| - )'
 const whole = new RegExp(`^${BEFORE}(?:${wordsOf(false)})(?: (?:${AFTER})){0,2}${AND}${end}`, 'iu')
 const opening = new RegExp(`^${BEFORE}(?:${wordsOf(true)})(?!\\p{L})`, 'iu')
@@ -72,7 +72,7 @@ const checklist = /\bcheck-?list$/i
 /** Whether boxes below such a heading are no work. */
 export function isNonWorkHeading(heading: string): boolean {
   const text = heading.slice(0, 300).replaceAll('*', '').replace(/\s+/g, ' ').trim()
-  // A number or a sign for people may stand before the words.
+  // A number or an emoji may precede the words.
   const bare = text.replace(/^[^\p{L}]+/u, '')
   return whole.test(bare) || opening.test(bare) || checklist.test(bare)
 }

@@ -1,17 +1,17 @@
-// Whether a story fits one session: an agent that runs out of room before its gates are green has worked for nothing.
+// Whether a story fits into one session. An agent that runs out of room before its gates are green has worked for nothing.
 import type { Story } from '../engine/model/feature.ts'
 
 const MOST_CRITERIA = 8
-/** Story files of BMAD bring notes and code along. */
+/** Generous, as story files of BMAD contain notes and code. */
 const MOST_WORDS = 2_000
-/** Story points; teams split a story with more. */
+/** Story points. Teams split a story with more. */
 const MOST_POINTS = 8
 
 // "Build the entire dashboard" is a feature; "Add a filter to the task list" is a story.
 const WHOLE =
   /\b(?:entire|whole|complete|full)\s+(?:[\p{L}-]+\s+){0,2}(?:app|application|system|platform|dashboard|site|website|product|backend|frontend|api|module|service)\b/iu
 
-/** Stories that are too large for one session, with the reason. Passed and skipped stories are not looked at. */
+/** Stories that are too large for one session, with the reason. Passed and skipped stories are left out. */
 export function sizeRemarks(stories: readonly Story[]): { storyId: string; remark: string }[] {
   return stories.flatMap((story) => {
     const reason = story.passes || story.skipped ? null : reasonOf(story)

@@ -1,11 +1,11 @@
-// sprint-status.yaml brought up to date: the words of statuses and the figures counted from them; comments, order and layout stay.
+// Updates sprint-status.yaml: statuses of stories and figures counted from them. Comments, order and layout stay.
 import { parseDocument } from 'yaml'
 import type { Prd, Story } from '../engine/model/feature.ts'
 import { isRaw, type Raw } from '../engine/prd/migrate.ts'
 import { pointsOf, readTrackedStories, type TrackedStory } from './formats/sprint-tracker.ts'
 import { scalarAt } from './yaml-scalar.ts'
 
-/** Statuses in their order. A status is never moved back, and an unknown word stays. */
+/** Statuses in their order. Ralph never lowers a status, and leaves an unknown word as it is. */
 const LEVELS = [
   ['backlog', 'notstarted', 'todo', 'planned', 'pending', 'open'],
   ['drafted', 'draft', 'contexted'],
@@ -18,16 +18,16 @@ const IN_PROGRESS = 3
 const DONE = LEVELS.length - 1
 
 type Path = readonly (string | number)[]
-/** A story of the file: the level that it had, and the one that it has then. */
+/** A story of the file, with its level before and after the update. */
 type Moved = TrackedStory & { before: number; level: number }
 
-/** The text with the stories' current statuses: comments and order are kept, no status is lowered. Null where nothing changes. */
+/** The text with the current statuses of the stories; null if nothing changes. */
 export function updateSprintStatus(text: string, prd: Prd): string | null {
   const document = parseDocument(text)
   const fields = plainValue(document)
   if (fields === null) return null
   const edits: { from: number; to: number; word: string }[] = []
-  /** A scalar in its place, with the quotes that it had. */
+  /** Replaces a scalar, and keeps its quotes. False if there is none. */
   const write = (at: Path, word: string): boolean => {
     const node = scalarAt(document, at)
     if (node === null) return false
@@ -36,7 +36,7 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
     edits.push({ from, to, word: `${quote}${word}${quote}` })
     return true
   }
-  /** The level of the status afterwards. */
+  /** Raises a status to `wanted` if it is lower. Returns its level afterwards. */
   const raise = (at: Path, status: string, wanted: number, spelled: Spelling): number => {
     const level = levelOf(status)
     if (level < 0 || level >= wanted) return level
@@ -61,9 +61,14 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
   const groupSpelled = spelling(words, doneWord(tracked.map(({ status }) => status)) ?? 'completed')
   for (const { at, status, own } of groups)
     if (typeof status === 'string') raise([...at, 'status'], status, groupLevel(own), groupSpelled)
-  // Totals are counted again only where a status has changed: else the file stays as it is.
+  // Totals are counted again only if a status has changed: otherwise the file stays unchanged.
   if (edits.length === 0) return null
-  const whole: Group = { at: [], status: null, points: fields.completed_points, own: onceEach(moved) }
+  const whole: Group = {
+    at: [],
+    status: null,
+    points: fields.completed_points,
+    own: withoutDuplicates(moved),
+  }
   for (const { at, points, own } of [...groups, whole]) {
     const now = pointsWith(points, own)
     if (now !== points) write([...at, 'completed_points'], String(now))
@@ -75,7 +80,7 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
   return inOrder.reduce((now, { from, to, word }) => now.slice(0, from) + word + now.slice(to), text)
 }
 
-/** Null where the file is no valid map, has an undefined alias, or too many aliases. */
+/** The fields of the file; null if it is no valid map, or has undefined or too many aliases. */
 function plainValue(document: ReturnType<typeof parseDocument>): Raw | null {
   try {
     const value: unknown = document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 100 })
@@ -85,7 +90,7 @@ function plainValue(document: ReturnType<typeof parseDocument>): Raw | null {
   }
 }
 
-/** A sprint or an epic that lists its stories. */
+/** A sprint or an epic, with its stories. */
 type Group = { at: Path; status: unknown; points: unknown; own: Moved[] }
 
 function groupsIn(fields: Raw, name: 'sprints' | 'epics', moved: readonly Moved[]): Group[] {
@@ -98,19 +103,19 @@ function groupsIn(fields: Raw, name: 'sprints' | 'epics', moved: readonly Moved[
   })
 }
 
-/** A story may be listed in an epic and in a sprint. */
-function onceEach(moved: readonly Moved[]): Moved[] {
+/** Each story once, as it may be listed in an epic and in a sprint. */
+function withoutDuplicates(moved: readonly Moved[]): Moved[] {
   return moved.filter(({ id }, index) => moved.findIndex((one) => one.id === id) === index)
 }
 
-/** The level of a sprint or epic by its stories; -1 where it does not change. */
+/** The level of a sprint or epic by its stories; -1 if it does not change. */
 function groupLevel(own: readonly Moved[]): number {
   if (own.length === 0) return -1
   if (own.every(({ level }) => level === DONE)) return DONE
   return own.some(({ level }) => level >= IN_PROGRESS) ? IN_PROGRESS : -1
 }
 
-/** The points of done stories. A larger number that people wrote stays. */
+/** `completed_points` for these stories. A larger number that people wrote stays. */
 function pointsWith(before: unknown, own: readonly Moved[]): unknown {
   if (typeof before !== 'number') return before
   const pointsIn = (stories: readonly Moved[]) =>
@@ -119,14 +124,14 @@ function pointsWith(before: unknown, own: readonly Moved[]): unknown {
       return sum + (typeof points === 'number' ? points : 0)
     }, 0)
   const done = own.filter(({ level }) => level === DONE)
-  const isNew = ({ before: was }: Moved) => was !== DONE
+  const isNew = ({ before: levelBefore }: Moved) => levelBefore !== DONE
   return Math.max(before + pointsIn(done.filter(isNew)), pointsIn(done))
 }
 
-/** The figures of `metrics`, as BMAD counts them. */
+/** The figures of `metrics`, counted like BMAD does. */
 function countsOf({ epics }: Raw, moved: readonly Moved[]): Record<string, number> {
   const listed = moved.filter(({ at }) => at[0] === 'epics')
-  const count = (holds: (level: number) => boolean) => listed.filter(({ level }) => holds(level)).length
+  const count = (matches: (level: number) => boolean) => listed.filter(({ level }) => matches(level)).length
   if (listed.length === 0) return {}
   return {
     total_epics: Array.isArray(epics) ? epics.length : 0,
@@ -142,7 +147,7 @@ function levelOf(status: string): number {
   return LEVELS.findIndex((words) => words.includes(word))
 }
 
-/** The level that Ralph itself reached; -1 for none. An imported pass came from the documents and changes nothing. */
+/** The level that a story reached by Ralph's work; -1 for none. An imported pass came from the documents and does not count. */
 function wantedLevel(story: Story | undefined): number {
   if (story === undefined || story.skipped) return -1
   if (story.passes) return story.lastResult?.imported === true ? -1 : DONE
@@ -155,7 +160,7 @@ function doneWord(words: readonly string[]): string | undefined {
   return words.map((word) => word.toLowerCase()).find((word) => word === 'done' || word === 'completed')
 }
 
-/** Spells statuses as the file does. `otherwise`: the word for done where the file has none. */
+/** Spells statuses like the file does. `otherwise`: the word for done if the file has none. */
 function spelling(words: readonly string[], otherwise = 'done'): Spelling {
   const lower = words.map((word) => word.toLowerCase())
   const isSnake = lower.some((word) => word.includes('_'))

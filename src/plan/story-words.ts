@@ -1,20 +1,21 @@
-// How documents write ids, titles, priorities and parts of stories.
+// Parsers for ids, titles, priorities, labels and statuses in the words of documents.
 
-// Prefixes of ids that are no stories.
+// Prefixes of ids that are not ids of stories.
 const notStories =
   /^(?:EPIC|FR|NFR|AC|ADR|RFC|TC|UTF|SHA|MD|AES|RSA|ISO|ECMA|HTTP|CVE|WCAG|PHASE|STEP|SPRINT|MILESTONE|WEEK|DAY|PART|MVP)-/
 
-// `US-001: x`, `US-001 - x`, `[US-001] x`, `Story US-001: x`. A number alone is an id only after the word Story.
+// `US-001: x`, `US-001 - x`, `[US-001] x`, `Story US-001: x`.
 const named =
   /^(?:(?:[Uu]ser[ \t]+)?[Ss]tory[ \t]+)?\[?([A-Z][A-Z0-9]{0,15}-\d{1,6}(?:-\d{1,3}){0,3})(?![\w-])\]?(.*)$/
-// A letter marks a story that was split off; a project's own epics have letters before the number: `Story SE1.1`.
+// `Story 1.2`: a number alone is an id only after the word Story. A letter marks a story that was split off, as in `Story 1.2b`. A
+// project may name its own epics with letters before the number, as in `Story SE1.1`.
 const counted =
   /^(?:user[ \t]+)?story[ \t]+#?(\d{1,4}(?:[.-]\d{1,4}){0,2}(?:(?<=[.-]\d{1,4})[a-z])?|[a-z]{1,12}\d{1,4}[.-]\d{1,4}[a-z]?)(?![\w-])(.*)$/i
 const leadingId =
   /^\*{0,2}([A-Z][A-Z0-9]{0,15}-\d{1,6})\*{0,2}[ \t]*[:.\u2013-][ \t]*(?:\*{1,2}[ \t]*)?(\S.*)$/s
 const epic = /^\[?(EPIC-\d{1,6}|[Ee]pic[ \t]+\d{1,4})(?![\w-])/
 
-/** An id at the start of a point's text, as in `US-001: title`; null where there is none. */
+/** Id and title of a text such as `US-001: title`; null if it begins with no id. */
 export function parseLeadingId(text: string): { id: string; title: string } | null {
   const [, id, title] = leadingId.exec(text) ?? []
   return id === undefined || title === undefined ? null : { id, title }
@@ -63,7 +64,7 @@ export function withoutEmphasis(text: string): string {
   return text.slice(0, 2_000).replaceAll('**', '').trim()
 }
 
-/** How urgent a section or a priority in words is: 0 comes first. */
+/** The urgency of a section or of a priority in words: 0, 1 or 2; 0 comes first. */
 export function urgencyOf(text: string): number {
   // An emoji may precede the word.
   const bare = text.slice(0, 200).replace(/^[^\p{L}\p{N}]+/u, '')
@@ -76,14 +77,14 @@ export function isCriteriaLabel(text: string): boolean {
   return isAcceptanceLabel(text) || /^(?:criteria|definition of done|done when)\b/i.test(text.trim())
 }
 
-/** Whether it says "acceptance criteria", which only a story has. */
+/** Whether a heading or label says "acceptance criteria", which only stories have. */
 export function isAcceptanceLabel(text: string): boolean {
   return /^(?:acceptance(?: criteri(?:a|on))?|akzeptanzkriterien|abnahmekriterien)\b/i.test(text.trim())
 }
 
 /**
- * The ids of stories in words such as `US-001, Story 1.2`. `own` is the id of the story that says them: where ids have
- * letters, a number is a version.
+ * The ids of stories in words such as `US-001, Story 1.2`. `own`: the id of the story with these words. If it has letters, a number
+ * is no id but a version.
  */
 export function findStoryIds(words: string, own: string): string[] {
   const lettered = words.match(/\b[A-Z][A-Z0-9]{0,15}-\d{1,6}\b/g) ?? []
@@ -94,7 +95,7 @@ export function findStoryIds(words: string, own: string): string[] {
   return [...lettered.filter(isStoryId), ...numbered].filter((id) => id !== own)
 }
 
-/** `- **Priority:** 2` as name and value; null for a line that is no field. */
+/** Name and value of a field such as `- **Priority:** 2`; null for any other line. */
 export function parseField(line: string): { name: string; value: string } | null {
   const bare = line.slice(0, 200).replaceAll('**', '')
   const [, name] = /^(\p{L}[\p{L} ]{1,30}):[ \t]*(?:.*)$/u.exec(bare) ?? []
@@ -108,7 +109,7 @@ export function parseField(line: string): { name: string; value: string } | null
   }
 }
 
-/** Lower case, without punctuation and emphasis, for comparisons. */
+/** For comparisons: lower case, without punctuation and emphasis. */
 export function normalizeWords(text: string): string {
   return withoutEmphasis(text)
     .toLowerCase()

@@ -8,8 +8,8 @@ import type { OpenDocument } from './open-document.ts'
 export type RequestedUse = 'stories' | 'background'
 
 /**
- * A document as it was found; `path` is relative to the repository, with `/`. `isNamed`: a person named this very file, not only
- * a folder of it; `isDiscovered`: it was found, not named. `part`: of a file with several plans the one that is wanted, such as a tag of Task Master.
+ * A document before it is read; `path` is relative to the repository, with `/`. `isNamed`: a person named this file itself, not only
+ * its folder; `isDiscovered`: Ralph found it by its path. `part`: which plan of a file with several, such as a tag of Task Master.
  */
 export type DocumentFile = {
   path: string
@@ -24,16 +24,16 @@ export type DocumentFile = {
 export type Source = { path: string; line: number; format: string; storyId: string }
 
 export type Documents = {
-  /** Stories with stable ids, project, description, learnings; `done` in a document is an imported pass. */
+  /** Stories with stable ids, project, description, learnings. A story that a document says is done counts as an imported pass. */
   prd: Prd
-  /** For context.md: overview, architecture, sprint; bounded; empty where the documents say none. */
+  /** The text of context.md: overview, architecture, sprint; limited in size; empty if the documents have none of these. */
   context: string
   sources: Source[]
-  /** Files that hold words and no stories: for an agent to plan from. */
+  /** Files with text but without stories, for an agent to plan from. */
   prose: DocumentFile[]
   /** How each file was used, in the order of the files. */
   taken: DocumentUse[]
-  /** What old configurations say of gates (name -> command): a proposal for people, never run from here. */
+  /** Commands by name that configurations of other tools propose as gates. They are only shown to people. */
   gates: Record<string, string>
   /** Notes for people on how the documents were read, each with its place. */
   notes: string[]
@@ -48,11 +48,11 @@ export type DocumentUse = {
   boxes: number
 }
 
-/** A place where a document says whether a story is done, and what is written there when it has passed. Lines are 1-based. */
+/** Where a document says whether a story is done, and what to write there when the story has passed. Lines are 1-based. */
 export type Mark =
   /**
-   * A box is ticked. `whenAll`: only where the boxes on these lines are ticked. `tick`: with this letter. `withCommit`: the short id
-   * of the commit is put behind the line. `task`: only where the story, as it was planned, has these words.
+   * A box to tick. `whenAll`: only if the boxes on these lines are ticked. `tick`: with this letter. `withCommit`: also writes the
+   * short id of the commit at the end of the line. `task`: only if the story was planned with these words.
    */
   | {
       kind: 'box'
@@ -68,7 +68,7 @@ export type Mark =
   | { kind: 'words'; line: number; value: string; whenAll?: readonly number[] }
 
 /**
- * How detailed a document's stories are. A story file wins over a prd.json, which a tool made from a plan; a prd.json wins
+ * How detailed a document's stories are. A file of one story wins over a prd.json, which a tool made from a plan; a prd.json wins
  * over the plan, and the plan over a list.
  */
 export type Rank = 'listed' | 'planned' | 'made' | 'detailed'
@@ -76,55 +76,55 @@ export type Rank = 'listed' | 'planned' | 'made' | 'detailed'
 /** A story as its format parsed it. */
 export type ParsedStory = {
   line: number
-  /** Fields as prd.json calls them, unchecked; an `id` that is missing is given by the place in the list. */
+  /** Fields with their names in prd.json, not validated. A missing `id` is made from the position in the list. */
   raw: Raw
-  /** 0 comes first; the default is 1. Decides the order where no priority is written. */
+  /** The order of stories without a priority: 0 comes first; 1 by default. */
   urgency?: number
   /** From a tracker, whose status wins over other documents. */
   isTracked?: boolean
   /** Formats the place of the story, or of one of its fields, for a mistake; by default path and line. */
   place?: (key?: string) => string
-  /** A heading or box may lack criteria: its text is enough. A prd.json without them is a mistake. */
+  /** Whether criteria may be missing: the text of a heading or a box is enough, but a prd.json without criteria is a mistake. */
   mayLackCriteria?: boolean
-  /** Where the document is marked when the story has passed. */
+  /** What to mark in the document when the story has passed. */
   marks?: readonly Mark[]
 }
 
-/** A story as one document has it. */
+/** A story in one document. */
 export type DocumentStory = Required<ParsedStory> & { path: string; format: string; rank: Rank }
 
 /** A part of context.md. */
 export type Passage = { about: 'overview' | 'architecture' | 'specification' | 'sprint'; text: string }
 
-/** One of several plans that lie side by side and are each a feature of its own: `Spec Kit feature`, `specs/001-sign-in`. */
+/** One of several plans side by side that are separate features: `Spec Kit feature` (`of`), `specs/001-sign-in` (`name`). */
 export type Unit = {
   of: string
   name: string
-  /** The ids of its stories carry its name: named together, several are one feature. */
+  /** Whether the ids of its stories contain its name, so that several such plans can be one feature if a person names all of them. */
   hasOwnIds?: boolean
 }
 
-/** What one document gives. */
+/** The result of reading one document. */
 export type Reading<S = ParsedStory> = {
-  /** Fields of the feature, as prd.json calls them, unchecked. */
+  /** Fields of the feature with their names in prd.json, not validated. */
   root: Raw
   stories: S[]
   context: Passage[]
   gates: Record<string, string>
-  /** Without the path, which is added to each later. */
+  /** Notes for people, without the path, which is added later. */
   notes: string[]
   mistakes: Mistake[]
   /**
-   * `only`: words and nothing else. `background`: words that an agent needs only where there are no stories. `unknown`: data
-   * in no format that is known here.
+   * `only`: text without stories. `background`: text that an agent needs only if there are no stories. `unknown`: data in no known
+   * format.
    */
   prose: 'none' | 'background' | 'only' | 'unknown'
-  /** The kind of document, where it differs from the format's name. */
+  /** The kind of document, if it differs from the name of the format. */
   what: string | null
-  /** Boxes and the like that are no stories here. */
+  /** How many boxes were not read as stories. */
   boxes: number
   unit: Unit | null
-  /** A list of boxes that may be no plan: it counts only where there is no other plan. */
+  /** A list of boxes that may be no plan, and is only used if there is no other plan. */
   isLoose: boolean
 }
 
@@ -132,13 +132,13 @@ export type Reading<S = ParsedStory> = {
 export type Format = {
   name: string
   rank?: Rank
-  /** Paths where such a file is found without being named; null: only a person can name it. */
+  /** Paths where Ralph finds such a file by itself; null if a person has to name it. */
   discoveryPath: RegExp | null
   matches(document: OpenDocument, documents: DocumentSet): boolean
   read(document: OpenDocument, documents: DocumentSet): Partial<Reading>
 }
 
-/** The documents that are read together: a plan of several files is read by one of them. */
+/** The documents that are read together. For a plan of several files, the format of one of them reads the others here. */
 export type DocumentSet = {
   /** The document of this path, or null. */
   at(path: string): OpenDocument | null
@@ -153,8 +153,8 @@ const FOLDERS = [
   ...['.ralph/', 'ralph/', 'scripts/ralph/', 'tasks/', 'plans/', 'specs/', '.ralph-tui/', '.ralphy/'],
 ]
 
-/** Paths of such files (a regular expression) where plans are kept, and further ones. */
-export function planAt(name: string, ...others: string[]): RegExp {
+/** An expression for files with this name (an expression, too) in folders where plans are kept, and for further paths. */
+export function planPaths(name: string, ...others: string[]): RegExp {
   const folders = FOLDERS.map((folder) => folder.replaceAll('.', '\\.')).join('|')
   return new RegExp([`^(?:${folders})(?:${name})$`, ...others].join('|'), 'i')
 }

@@ -1,7 +1,7 @@
 // Finds a scalar of a YAML or JSON file with its position, so that it can be replaced in the text.
 import { type Document, isNode, isScalar, type Range, type Scalar } from 'yaml'
 
-/** Null where the value is no scalar, or is shared: it, or a map around it, has an anchor. */
+/** Null if the value is no scalar, or may be shared, as it or a map around it has an anchor. */
 export function scalarAt(
   document: Document,
   path: readonly (string | number)[],

@@ -56,7 +56,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   const parent = isGivenText(frontFields.parent_task_id)
     ? known.get(String(frontFields.parent_task_id).toLowerCase())
     : undefined
-  // Its boxes are not ticked: people check each criterion.
+  // Ralph does not tick its boxes, since people check each criterion.
   const marks: Mark[] = [{ kind: 'value', at: ['status'], value: doneWord }]
   return {
     notes,

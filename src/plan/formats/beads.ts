@@ -1,9 +1,9 @@
-// beads: the output of `bd list --json`. Its export file is only a copy of a database: it is neither read nor written.
+// beads: the output of `bd list --json`. The export file of beads is only a copy of its database, and is neither read nor written.
 import { formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import type { Format, Reading } from '../types.ts'
 
-/** The path of a document that is beads' output; no file of a repository has it. */
+/** Stands for a path in a document that is the output of beads. No file has this path. */
 export const BEADS_ANSWER = 'beads'
 
 export const beads: Format = {

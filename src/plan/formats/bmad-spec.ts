@@ -1,8 +1,8 @@
-// BMAD's files with one piece of work each: spec-*.md of bmad-build, stories/<id>-*.md beside a stories.yaml, tech-spec-*.md.
+// BMAD's files with one story each: spec-*.md of bmad-build, stories/<id>-*.md beside a stories.yaml, tech-spec-*.md.
 import { isRaw } from '../../engine/prd/migrate.ts'
 import { formatPlace, frontMatterOf, type OpenDocument } from '../open-document.ts'
 import { isDone, normalizeId, slugToTitle, withoutEmphasis } from '../story-words.ts'
-import { type DocumentSet, type Format, planAt, type Reading } from '../types.ts'
+import { type DocumentSet, type Format, planPaths, type Reading } from '../types.ts'
 import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
 
 const NAME = /^(?:tech-)?spec-.+\.md$/i
@@ -11,7 +11,7 @@ const IN_STORIES = /(?:^|\/)stories\/[^/]+-[^/]+\.md$/i
 export const bmadSpec: Format = {
   name: 'spec file',
   rank: 'detailed',
-  discoveryPath: planAt(
+  discoveryPath: planPaths(
     '(?:tech-)?spec-[^/]+\\.md',
     '^(?:_bmad-output|docs|specs)/(?:[^/]+/)*stories/[^/]+-[^/]+\\.md$',
   ),
@@ -35,14 +35,14 @@ function isSpec({ name, path, frontFields, frontMatter, text, blocks }: OpenDocu
 }
 
 /** Sections that later sessions and reviews added. */
-const left =
+const recordSections =
   /^(?:spec change log|review triage log|verification|suggested review order|review notes|code review|auto run result)\b/i
 
 function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> {
   const { frontFields, frontMatter, blocks, path, text } = document
   if (frontMatter.mistakes.length > 0) return { mistakes: frontMatter.mistakes }
   const boxes = flattenBoxes(parseBoxes(blocks)).filter(
-    ({ headings }) => !headings.some((one) => left.test(withoutEmphasis(one.text))),
+    ({ headings }) => !headings.some((one) => recordSections.test(withoutEmphasis(one.text))),
   )
   const isCriterion = (box: Box) => /^\**AC[ -]?\d/i.test(box.text)
   const criteria = [
@@ -128,7 +128,7 @@ function descriptionOf(text: string): string {
     .replace(/<!--.*?(?:-->|$)/gs, '')
     .replace(/<\/?frozen-after-approval[^>]*>/g, '')
   const sections = body.split(/^(?=##[ \t])/m)
-  const kept = sections.filter((one) => !left.test(one.replace(/^##[ \t]+/, '')))
+  const kept = sections.filter((one) => !recordSections.test(one.replace(/^##[ \t]+/, '')))
   return kept
     .join('')
     .replace(/^#[ \t].*\n/, '')

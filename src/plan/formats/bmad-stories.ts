@@ -1,11 +1,11 @@
 // stories.yaml of BMAD: the stories of a SPEC.md in their order. The status of each is in its own file, `stories/<id>-*.md`.
 import { formatCount, isGiven, isRaw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
-import { type DocumentSet, type Format, planAt } from '../types.ts'
+import { type DocumentSet, type Format, planPaths } from '../types.ts'
 
 export const bmadStories: Format = {
   name: 'stories.yaml',
-  discoveryPath: planAt(
+  discoveryPath: planPaths(
     'stories\\.ya?ml',
     '^(?:_bmad-output|docs|specs)/(?:[^/]+/)*(?:stories\\.ya?ml|SPEC\\.md)$',
   ),

@@ -2,14 +2,14 @@
 import { formatCount } from '../../engine/prd/migrate.ts'
 import type { Block, Heading } from '../markdown-lists.ts'
 import { urgencyOf, withoutEmphasis } from '../story-words.ts'
-import { type Format, type ParsedStory, planAt, type Reading } from '../types.ts'
+import { type Format, type ParsedStory, planPaths, type Reading } from '../types.ts'
 import { storyFields } from './story-section.ts'
 
 const boxed = /^(?:\d{1,4}[.)][ \t]*)?\[([ xX~-])\][ \t]+(\S.*)$/s
 
 export const boxHeadings: Format = {
   name: 'boxes in headings',
-  discoveryPath: planAt('@?fix_plan\\.md'),
+  discoveryPath: planPaths('@?fix_plan\\.md'),
   matches: ({ isMarkdown, blocks }) => isMarkdown && blocks.some(isBoxed),
   read: ({ blocks }) => read(blocks),
 }

@@ -1,7 +1,7 @@
-// Boxes of a plan in their order, each with the headings above it and what is indented below it: nested and flat lists are one.
+// Boxes of a plan in their order, each with the headings above it and the text indented below it.
 import type { Block, Heading, Point } from '../markdown-lists.ts'
 
-/** A box. `details`: what is indented below it and is no box; `inside`: the boxes below it. */
+/** A box. `details`: text indented below it; `inside`: boxes indented below it. */
 export type Box = {
   line: number
   text: string
@@ -14,7 +14,7 @@ export type Box = {
   headings: readonly Heading[]
 }
 
-/** The outer boxes of the document; those inside of a box are in its `inside`, at any depth of plain points. */
+/** The outer boxes of the document. Boxes below another one are in its `inside`, even with plain points in between. */
 export function parseBoxes(blocks: readonly Block[]): Box[] {
   const boxes: Box[] = []
   let headings: Heading[] = []
@@ -25,7 +25,7 @@ export function parseBoxes(blocks: readonly Block[]): Box[] {
   return boxes
 }
 
-/** Every box, those inside of others behind them. */
+/** All boxes in one list, each followed by those inside of it. */
 export function flattenBoxes(boxes: readonly Box[]): Box[] {
   return boxes.flatMap((box) => [box, ...flattenBoxes(box.inside)])
 }

@@ -1,12 +1,12 @@
-// Check lists (the progress files of plan/build Ralph, fix plans): each outer box is a story, but for those that are no work.
+// Check lists (progress files of plan/build Ralph, fix plans): each outer box is a story, unless its heading says that it is no work.
 import { formatCount } from '../../engine/prd/migrate.ts'
 import { isTaskList } from '../document-kinds.ts'
 import { type Block, boxLines, type Heading, type Point, pointLines } from '../markdown-lists.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { isNonWorkHeading } from '../sections.ts'
 import { findStoryIds, parseLeadingId, urgencyOf, withoutEmphasis } from '../story-words.ts'
-import { type Format, type Mark, type ParsedStory, planAt, type Reading } from '../types.ts'
-import { planOfProgress } from './beside.ts'
+import { type Format, type Mark, type ParsedStory, planPaths, type Reading } from '../types.ts'
+import { planOfProgress } from './background.ts'
 
 /** A plan with more boxes gets a note. */
 const MANY_BOXES = 100
@@ -14,7 +14,7 @@ const MANY_BOXES = 100
 export const checkList: Format = {
   name: 'check list',
   rank: 'listed',
-  discoveryPath: planAt('@?fix_plan.md|[^/]*_PROGRESS.md|(?:PRD|TODO|tasks|plan|IMPLEMENTATION_PLAN).md'),
+  discoveryPath: planPaths('@?fix_plan.md|[^/]*_PROGRESS.md|(?:PRD|TODO|tasks|plan|IMPLEMENTATION_PLAN).md'),
   matches: (document) =>
     document.isMarkdown && (isTaskList(document) || document.file.as === 'stories') && hasBox(document),
   read,
@@ -26,7 +26,7 @@ function hasBox({ blocks }: OpenDocument): boolean {
   )
 }
 
-/** Items below a box are its criteria, text below it its description. A line RALPH_DONE is ignored: only boxes count. */
+/** Items below a box are its criteria, text below it is its description. A line RALPH_DONE is ignored, since only boxes count. */
 function read({ blocks, file, path }: OpenDocument): Partial<Reading> {
   const stories: ParsedStory[] = []
   const learnings: string[] = []
@@ -75,7 +75,7 @@ function read({ blocks, file, path }: OpenDocument): Partial<Reading> {
   }
 }
 
-/** The status line of a progress file is set when all of its boxes are ticked. */
+/** Adds a mark that sets the status line of a progress file when all of its boxes are ticked. */
 function withStatus(stories: readonly ParsedStory[], blocks: readonly Block[]): ParsedStory[] {
   const status = blocks.find((block) => block.kind === 'words' && block.lines[0] === 'IN_PROGRESS')
   if (status === undefined) return [...stories]

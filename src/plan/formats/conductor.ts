@@ -21,7 +21,7 @@ export const conductor: Format = {
         name === 'tracks.md' ? 'the register of tracks' : `${name.replace(/\.md$/, '')} of Conductor`
       return { prose: 'background', what, unit, boxes: flattenBoxes(boxes).length }
     }
-    // The last task of a phase asks a person to verify.
+    // The last task of a phase is a manual verification by a person.
     const isForPeople = ({ text }: Box) => /\bmanual(?:ly)?\b.*\bverif/i.test(text)
     const stories = boxes.filter((box) => !isForPeople(box)).map(storyOf)
     const left = boxes.length - stories.length
@@ -44,7 +44,7 @@ function storyOf({ line, text, done, details, inside, headings }: Box, index: nu
       epicId: phase === undefined ? null : withoutEmphasis(phase.text).slice(0, 60),
       acceptanceCriteria: below.map((box) => box.text),
     },
-    // Conductor itself writes the commit behind the box. Boxes of steps are left to the agent.
+    // Like Conductor, Ralph writes the commit behind the box. Boxes of steps are left to the agent.
     marks: [{ kind: 'box', line, withCommit: true }],
   }
 }

@@ -2,12 +2,12 @@
 import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { isDone } from '../story-words.ts'
-import { type Format, type ParsedStory, planAt } from '../types.ts'
+import { type Format, type ParsedStory, planPaths } from '../types.ts'
 
 export const featureList: Format = {
   name: 'feature list',
   rank: 'detailed',
-  discoveryPath: planAt('features?(?:[_-]list)?\\.json'),
+  discoveryPath: planPaths('features?(?:[_-]list)?\\.json'),
   matches: (document) => entriesOf(document).length > 0,
   read(document) {
     const entries = entriesOf(document)

@@ -4,12 +4,12 @@ import { formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import { type Block, type Point, parseBlocks } from '../markdown-lists.ts'
 import { findUnparsable, type OpenDocument, type ParsedData } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
-import { type Format, type ParsedStory, planAt, type Reading } from '../types.ts'
+import { type Format, type ParsedStory, planPaths, type Reading } from '../types.ts'
 import { storyFields } from './story-section.ts'
 
 export const issues: Format = {
   name: 'GitHub issues',
-  discoveryPath: planAt('(?:github-)?issues\\.json'),
+  discoveryPath: planPaths('(?:github-)?issues\\.json'),
   matches: (document) => issuesIn(document).length > 0,
   read,
 }
@@ -33,7 +33,7 @@ type Issue = {
 const ANSWER = /^issues(?::|$)/
 
 function issuesIn(document: OpenDocument): Issue[] {
-  // A long file that is no list of issues is not parsed for it.
+  // Other JSON files are not parsed, as they may be long.
   if (!/\.json$/i.test(document.path) && !ANSWER.test(document.path)) return []
   if (!/"number"\s*:/.test(document.text)) return []
   const { data } = document.data
@@ -101,7 +101,7 @@ function read(document: OpenDocument): Partial<Reading> {
   return { stories, notes, boxes: 0 }
 }
 
-/** The parent of each issue, if it is in the list. Either of the two issues may name the other. */
+/** The parent of each issue, if the list has it. Either of the two issues may name the other one. */
 function parents(issues: readonly Issue[]): Map<number, number> {
   const listed = new Set(issues.map(({ number }) => number))
   const found = new Map<number, number>()

@@ -43,7 +43,7 @@ function isTasks({ folder, name, blocks }: OpenDocument): boolean {
 // A star after the number marks an optional task, as one after the box does.
 const NUMBER = /^(\d{1,3}(?:\.\d{1,3}){0,2})(?:\\?(\*))?[.)]?[ \t]+(\S.*)$/s
 const field = /^[_*]{0,3}(requirements?|depends|boundary|validates)[_*]{0,2}:[_* \t]*(.*?)[_* \t]*$/is
-/** In another language the marks of the format are the same: `_Requisitos: 1.1_`. */
+/** A field in another language has the same form: `_Requisitos: 1.1_`. */
 const foreignField = /^_([\p{L} ]{1,30})[:\uff1a][ \t]*([\d., \t]+)_$/u
 const foreignDepends = /^(?:depend|d\u00e9pend|abh\u00e4ng|dipend|\u4f9d\u5b58|\u4f9d\u8d56|\uc758\uc874)/iu
 
@@ -57,7 +57,7 @@ function isLikeKiro(blocks: OpenDocument['blocks']): boolean {
 
 type Sentences = ReadonlyMap<string, string>
 
-/** `1.2` is the second criterion of the first requirement, in whatever language the headings are. */
+/** The criteria of requirements by number, in any language: `1.2` is the second criterion of the first requirement. */
 function sentencesOf(documents: readonly OpenDocument[]): Sentences {
   const found = new Map<string, string>()
   for (const { text } of documents) {
@@ -90,7 +90,7 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
   const numbers = all.map(({ number }) => number).filter((one) => one !== '')
   const isGroup = ({ number }: Numbered) =>
     number !== '' && numbers.some((one) => one.startsWith(`${number}.`))
-  // A box without a number inside of one with a number is a step of it.
+  // A box without a number is a step of the numbered box around it.
   const steps = new Set(
     all
       .filter(({ number }) => number !== '')
@@ -114,7 +114,7 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
     const { line, number, title, done, fields, words, inside } = task
     const named =
       (fields.get('requirement') ?? fields.get('validates') ?? '').match(/\d{1,3}(?:\.\d{1,3})?/g) ?? []
-    const ears = named.flatMap((name) => {
+    const requiredSentences = named.flatMap((name) => {
       const own = sentences.has(name)
         ? [name]
         : [...sentences.keys()].filter((key) => key.startsWith(`${name}.`) && !name.includes('.'))
@@ -132,10 +132,11 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
         id: number || undefined,
         title,
         epicId: groupBox === undefined ? null : `${group}. ${groupBox.title}`.slice(0, 60),
-        description: [...words, ...(ears.length > 0 ? below : []), ...boundaryOf(fields)]
+        description: [...words, ...(requiredSentences.length > 0 ? below : []), ...boundaryOf(fields)]
           .map((one) => `- ${one}`)
           .join('\n'),
-        acceptanceCriteria: ears.length > 0 ? [...new Set(ears)] : [...words, ...below],
+        acceptanceCriteria:
+          requiredSentences.length > 0 ? [...new Set(requiredSentences)] : [...words, ...below],
         dependsOn: needs
           .flatMap((one) => (ids.has(one) ? [one] : [...ids].filter((id) => id.startsWith(`${one}.`))))
           .filter((one) => one !== number),

@@ -4,13 +4,13 @@ import { type Draft, formatCount, isRaw, type Raw } from '../../engine/prd/migra
 import { draftOf, draftPrd, looksLikeJson } from '../../engine/prd/parse.ts'
 import type { Mistake } from '../../system/errors.ts'
 import { formatPlace, type OpenDocument } from '../open-document.ts'
-import { type Format, type Mark, type ParsedStory, planAt, type Reading } from '../types.ts'
+import { type Format, type Mark, type ParsedStory, planPaths, type Reading } from '../types.ts'
 
 export const prdJson: Format = {
   name: 'prd.json',
   rank: 'made',
-  discoveryPath: planAt('prd\\.json'),
-  // A folder of documents may hold any JSON.
+  discoveryPath: planPaths('prd\\.json'),
+  // A folder of documents may contain any JSON file.
   matches: ({ text, name }) =>
     looksLikeJson(text) && (/prd[^/]*$/i.test(name) || /"(?:userStories|tasks)"\s*:/.test(text)),
   read(document) {
@@ -26,7 +26,7 @@ export const prdJson: Format = {
 
 export const taskList: Format = {
   name: 'task list',
-  discoveryPath: planAt('(?:tasks|prd)\\.ya?ml'),
+  discoveryPath: planPaths('(?:tasks|prd)\\.ya?ml'),
   matches: (document) => document.isYaml && listName(document) !== undefined,
   read(document) {
     const { path, fields } = document
@@ -55,7 +55,7 @@ function listName({ fields }: OpenDocument): string | undefined {
   return ['userStories', 'tasks'].find((name) => Array.isArray(fields[name]))
 }
 
-/** Marks by the field that the file itself uses for done. */
+/** Adds a mark to each story, for the field that the file itself uses for done. */
 function withMarks({ stories = [], ...reading }: Partial<Reading>, root: Raw): Partial<Reading> {
   const name = ['userStories', 'tasks'].find((one) => Array.isArray(root[one])) ?? ''
   const list: unknown[] = Array.isArray(root[name]) ? root[name] : []
@@ -92,7 +92,7 @@ function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) =>
     }
   }
   const { root } = draft
-  // What the generator of the Ralph for BMAD wrote into the file: a proposal, never run from there.
+  // The generator of the Ralph for BMAD writes commands into the file. They are only a proposal for gates.
   const gates = isRaw(root.config) ? readCommands(root.config.qualityGates) : {}
   const isReported = draft.notes.some((note) => note.includes('read as user stories'))
   const notes = [...(isReported ? [] : [`${formatCount(stories.length, 'story')} read.`]), ...draft.notes]

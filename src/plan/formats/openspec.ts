@@ -1,4 +1,4 @@
-// OpenSpec: a change is a feature, a box of its tasks.md a story. Requirements and scenarios hold for all of them.
+// OpenSpec: a change is a feature, and a box of its tasks.md is a story. Requirements and scenarios apply to all stories.
 import { formatCount } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { withoutEmphasis } from '../story-words.ts'

@@ -1,4 +1,4 @@
-// Configurations of other Ralphs: their commands are a proposal for gates, their limits one for `ralph init`. Nothing takes effect.
+// Configurations of other Ralph tools: their commands are proposed as gates, their limits by `ralph init`. None takes effect by itself.
 import { describeValue } from '../../engine/model/text.ts'
 import type { OpenDocument } from '../open-document.ts'
 import type { Format, Reading } from '../types.ts'

@@ -1,21 +1,21 @@
-// Settings of other tools, key by key: the setting here, or what replaces it.
+// Settings of other Ralph tools, key by key: the equivalent setting of Ralph Action, or what replaces it.
 import { isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 
 type Tool = {
   found: RegExp
-  /** By path of a value: how it is written here, `*` for the value. */
-  ours: Readonly<Record<string, string>>
-  /** By key that is no setting here (and all keys below it): what replaces it. */
-  instead?: Readonly<Record<string, string>>
-  /** Keys that are read elsewhere, or name things alone. */
+  /** By path of a value: the equivalent setting; `*` is replaced by the value. */
+  equivalents: Readonly<Record<string, string>>
+  /** By key (also for all keys below it) without an equivalent setting: what replaces it. */
+  replacements?: Readonly<Record<string, string>>
+  /** Keys that are read elsewhere, or only name things. */
   known?: readonly string[]
   /** The path of a map of commands. */
   gates?: string
   project?: string
 }
 
-/** The Ralph with steps: any configuration of it may lie in such a folder. */
+/** The Ralph tool with steps has its configurations in such a folder. */
 const STEPS = /(?:^|\/)configs\/[^/]+\.json$/
 const RC = /(?:^|\/)\.ralphrc$/
 
@@ -25,8 +25,8 @@ const NOTIFY = 'notify (docs/notify.md)'
 const tools: readonly Tool[] = [
   {
     found: /^\.ralphy\/config\.ya?ml$/,
-    ours: { rules: 'instructions: *', 'boundaries.never_touch': 'protected-paths: *' },
-    instead: {
+    equivalents: { rules: 'instructions: *', 'boundaries.never_touch': 'protected-paths: *' },
+    replacements: {
       capabilities: 'services and browser (docs/browser.md)',
       notifications: NOTIFY,
     },
@@ -36,7 +36,7 @@ const tools: readonly Tool[] = [
   },
   {
     found: /^\.ralph-tui\/config\.toml$/,
-    ours: {
+    equivalents: {
       agent: 'agent: *',
       defaultAgent: 'agent: *',
       fallbackAgents: 'fallback-agent: *',
@@ -47,7 +47,7 @@ const tools: readonly Tool[] = [
       'parallel.maxWorkers': 'max-parallel: *',
       envPassthrough: 'agent-env: *',
     },
-    instead: {
+    replacements: {
       errorHandling: 'max-attempts, and the breaker',
       rateLimitHandling: 'a vendor’s limit is waited for, and fallback-agent takes over',
       sandbox: 'isolation, or agent-wrapper',
@@ -68,7 +68,7 @@ const tools: readonly Tool[] = [
   {
     // ralph-orchestrator
     found: /^ralph\.ya?ml$/,
-    ours: {
+    equivalents: {
       'cli.backend': 'agent: *',
       'cli.args': 'agent-args: *',
       agent: 'agent: *',
@@ -83,7 +83,7 @@ const tools: readonly Tool[] = [
       'event_loop.max_consecutive_failures': 'max-attempts: *',
       'core.guardrails': 'instructions: *',
     },
-    instead: {
+    replacements: {
       'event_loop.completion_promise': 'gates alone say that a story is done',
       completion_promise: 'gates alone say that a story is done',
       'event_loop.prompt_file': 'ralph plan --from FILE',
@@ -101,7 +101,7 @@ const tools: readonly Tool[] = [
   },
   {
     found: RC,
-    ours: {
+    equivalents: {
       MAX_CALLS_PER_HOUR: 'calls-per-hour: *',
       CLAUDE_TIMEOUT_MINUTES: 'iteration-timeout: *m',
       ALLOWED_TOOLS: 'agent-args: --allowedTools *',
@@ -112,7 +112,7 @@ const tools: readonly Tool[] = [
       CB_OUTPUT_DECLINE_THRESHOLD: 'breaker.outputDecline: *',
       CB_COOLDOWN_MINUTES: 'breaker.coolDown: *m',
     },
-    instead: {
+    replacements: {
       CB_AUTO_RESET: 'a breaker lets a trial through after breaker.coolDown',
       CB_PERMISSION_DENIAL_THRESHOLD: 'a session that was refused a tool is a failed attempt',
       CLAUDE_CODE_CMD: 'agent, or agent-command',
@@ -132,7 +132,7 @@ const tools: readonly Tool[] = [
   },
   {
     found: STEPS,
-    ours: {
+    equivalents: {
       max_loops_per_task: 'max-attempts: *',
       'agent.model': 'model: *',
       'agent.timeout': 'iteration-timeout: *',
@@ -146,17 +146,17 @@ const tools: readonly Tool[] = [
 /** The limits in a prd.json of the Ralph for BMAD; its gates are read with the stories. */
 const storyList: Tool = {
   found: /(?:^|\/)prd\.json$/,
-  ours: { 'config.maxIterations': 'max-iterations: *', 'config.stuckThreshold': 'max-attempts: *' },
+  equivalents: { 'config.maxIterations': 'max-iterations: *', 'config.stuckThreshold': 'max-attempts: *' },
 }
 
 export type OtherSettings = {
   tool: Tool
   fields: Raw
-  /** As lines of a workflow, for people. */
+  /** The equivalent settings as lines of a workflow, for people. */
   lines: string[]
-  /** By the key that the setting has here, as a configuration has it. */
+  /** The equivalent settings as fields of ralph.config. */
   settings: Record<string, unknown>
-  /** Keys that mean nothing here, each with its replacement, if there is one. */
+  /** Keys without an equivalent setting, each with its replacement if there is one. */
   unread: string[]
 }
 
@@ -165,19 +165,19 @@ export function detectTool(document: OpenDocument): Tool | undefined {
   return tool?.found === STEPS && !Array.isArray(document.fields.steps) ? undefined : tool
 }
 
-/** Whether it is a file that a shell sources, not data. */
+/** Whether the file is a shell script, not data. */
 export function isShellFile({ found }: Tool): boolean {
   return found === RC
 }
 
-/** What the file of another tool sets; null for any other file. */
+/** The settings in a file of another tool; null for any other file. */
 export function readOtherSettings(document: OpenDocument): OtherSettings | null {
   const tool = detectTool(document) ?? (storyList.found.test(document.path) ? storyList : undefined)
   if (tool === undefined) return null
   const fields = fieldsOf(tool, document)
   const lines: string[] = []
   const settings: Record<string, unknown> = {}
-  for (const [path, ours] of Object.entries(tool.ours)) {
+  for (const [path, ours] of Object.entries(tool.equivalents)) {
     const value = valueAt(fields, path)
     if (!isSimple(value)) continue
     lines.push(ours.replace('*', () => [value].flat().join(', ')))
@@ -200,7 +200,7 @@ function settingOf(key: string, pattern: string, value: unknown): unknown {
   return LISTS.includes(key) ? all : pattern.replace('*', () => all.join(', '))
 }
 
-/** `breaker.noProgress` as a map in a map. */
+/** Turns keys such as `breaker.noProgress` into nested maps. */
 function nested(settings: Raw): Record<string, unknown> {
   const result: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(settings)) {
@@ -217,10 +217,13 @@ function camelCase(key: string): string {
 
 const MOST_UNREAD = 40
 
-function unreadIn({ ours, instead = {}, known = [], gates }: Tool, fields: Raw): string[] {
-  if (ours === storyList.ours) return []
+function unreadIn(
+  { equivalents: equivalent, replacements: instead = {}, known = [], gates }: Tool,
+  fields: Raw,
+): string[] {
+  if (equivalent === storyList.equivalents) return []
   const isBelow = (path: string, above: string) => path === above || path.startsWith(`${above}.`)
-  const read = [...Object.keys(ours), ...known, ...(gates === undefined ? [] : [gates])]
+  const read = [...Object.keys(equivalent), ...known, ...(gates === undefined ? [] : [gates])]
   const replaced = new Map<string, string>()
   for (const path of leavesOf(fields)) {
     if (read.some((one) => isBelow(path, one))) continue
@@ -251,7 +254,7 @@ function fieldsOf(tool: Tool, { text, fields }: OpenDocument): Raw {
       .map(({ name, config }) => ({ name: String(name), config: isRaw(config) ? config : {} }))
   return {
     ...fields,
-    // The last one works, the one before it sets up.
+    // The last agent step works on the story; one before it only sets up.
     agent: of('agent').at(-1)?.config,
     commands: Object.fromEntries(of('command').map(({ name, config }) => [name, config.command])),
   }
@@ -266,7 +269,7 @@ export function valueAt(fields: Raw, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => (isRaw(value) ? value[name] : undefined), fields)
 }
 
-/** The lines NAME=value of a shell's file, with the default of `${NAME:-value}`; nothing of it is run. */
+/** The lines NAME=value of a shell script, with the default of `${NAME:-value}`. The script is not run. */
 function assignments(text: string): Raw {
   const lines = text.matchAll(/^(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=(?:"([^"\n]*)"|'([^'\n]*)'|([^\s#]*))/gm)
   return Object.fromEntries(

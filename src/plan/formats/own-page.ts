@@ -1,10 +1,10 @@
-// prd.md as Ralph writes it and people edit it: it is read exactly as written.
+// prd.md, which Ralph writes and people edit. It is read exactly as written.
 
 import { idFault } from '../../engine/model/safe-names.ts'
 import { formatCount, type Raw } from '../../engine/prd/migrate.ts'
 import { type Block, type Heading, pointLines } from '../markdown-lists.ts'
 import type { OpenDocument } from '../open-document.ts'
-import { PAGE_MARK, undoInert } from '../render-prd-md.ts'
+import { PAGE_MARK, undoDisarm } from '../render-prd-md.ts'
 import type { Format, ParsedStory, Reading } from '../types.ts'
 import { storyFields } from './story-section.ts'
 
@@ -33,12 +33,15 @@ function read({ text, blocks }: OpenDocument): Partial<Reading> {
   const root =
     title === undefined
       ? {}
-      : { project: undoInert(title.heading.text), description: wordsIn(lines, title.heading.line, title.end) }
+      : {
+          project: undoDisarm(title.heading.text),
+          description: wordsIn(lines, title.heading.line, title.end),
+        }
   return { root, stories, notes: [`${formatCount(stories.length, 'story')} of the page read.`] }
 }
 
 function wordsIn(lines: readonly string[], from: number, to: number): string {
-  return undoInert(lines.slice(from, to).join('\n').trim())
+  return undoDisarm(lines.slice(from, to).join('\n').trim())
 }
 
 const criteriaLabel = /^\*\*acceptance criteria:?\*\*:?$/i
@@ -54,18 +57,18 @@ function storyOf({ heading, blocks, end }: Part, lines: readonly string[]): Pars
   const from = criteria?.line ?? end
   const points = blocks.flatMap((block) => (block.kind === 'points' && block.line > from ? block.points : []))
   const description = wordsIn(lines, heading.line, Math.min(from, needs?.line ?? end + 1) - 1)
-  // A story that a person wrote below the others is read as in any document.
+  // A story without the label of criteria was added by a person, and is read as in any document.
   const fields: Raw =
     criteria === undefined
       ? storyFields(blocks, id ?? '').raw
       : {
           description,
-          acceptanceCriteria: points.map((point) => undoInert(pointLines(point).join(' '))),
+          acceptanceCriteria: points.map((point) => undoDisarm(pointLines(point).join(' '))),
           dependsOn: needsLabel.exec(needs?.text ?? '')?.[1]?.match(/[^,\s]+/g) ?? [],
         }
   const boxes = points.filter(({ done }) => done !== null)
   const passes = boxes.length > 0 && boxes.every(({ done }) => done === true)
-  return { line: heading.line, raw: { id, title: undoInert(title), ...fields, passes } }
+  return { line: heading.line, raw: { id, title: undoDisarm(title), ...fields, passes } }
 }
 
 /** `US-001: Sign in`; a person may write a new story without an id. */

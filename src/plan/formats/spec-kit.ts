@@ -29,12 +29,12 @@ export const specKit: Format = {
   },
 }
 
-/** The stories of tasks.md and spec.md joined, or of spec.md alone where there are no tasks; else null. */
+/** The stories of tasks.md with those of spec.md; of spec.md alone if there is no tasks.md; else null. */
 function storiesIn(document: OpenDocument, documents: DocumentSet): ParsedStory[] | null {
   if (isTasks(document)) return withTasks(document, storiesOfSpec(documents.at(`${document.folder}spec.md`)))
   if (document.name !== 'spec.md' || tasksBeside(document, documents) !== null) return null
-  const told = storiesOfSpec(document)
-  return told.length === 0 ? null : told.map((story) => storyOf(story, []))
+  const specStory = storiesOfSpec(document)
+  return specStory.length === 0 ? null : specStory.map((story) => storyOf(story, []))
 }
 
 const LABELS = /\[(?:P|(?:[A-Z][A-Z0-9]*-)?US-?\d+)\][ \t]*/g
@@ -98,14 +98,14 @@ function priorityOf(words: string): number {
 
 function storiesOfSpec(spec: OpenDocument | null): SpecStory[] {
   const stories: SpecStory[] = []
-  let story: { told: SpecStory; level: number } | null = null
+  let story: { specStories: SpecStory; level: number } | null = null
   for (const block of spec?.blocks ?? []) {
     if (block.kind === 'heading') {
       const words = oneLine(withoutEmphasis(block.text), 500)
       const found = namedIn(words, userStory)
       if (found !== null) {
         const { id, rest } = found
-        const told = {
+        const specStory = {
           id,
           title: titleOf(rest) || `User story ${id.replace(/^US/, '')}`,
           line: block.line,
@@ -113,10 +113,10 @@ function storiesOfSpec(spec: OpenDocument | null): SpecStory[] {
           description: '',
           criteria: [],
         }
-        stories.push(told)
-        story = { told, level: block.level }
+        stories.push(specStory)
+        story = { specStories: specStory, level: block.level }
       } else if (story !== null && block.level <= story.level) story = null
-    } else if (story !== null) addTo(story.told, block)
+    } else if (story !== null) addTo(story.specStories, block)
   }
   for (const one of stories)
     one.criteria.sort((a, b) => Number(independentCriterion(a)) - Number(independentCriterion(b)))
@@ -131,19 +131,20 @@ function independentCriterion(text: string): boolean {
   return text.startsWith('Independent test: ')
 }
 
-function addTo(told: SpecStory, block: Block): void {
+function addTo(specStories: SpecStory, block: Block): void {
   if (block.kind === 'points') {
-    for (const { text, more } of block.points) told.criteria.push([text, ...more].join(' '))
+    for (const { text, more } of block.points) specStories.criteria.push([text, ...more].join(' '))
     return
   }
   if (block.kind !== 'words') return
   const words = block.lines.join('\n')
-  if (independent.test(words)) told.criteria.push(`Independent test: ${words.replace(independent, '')}`)
-  else if (scenario.test(words)) told.criteria.push(block.lines.join(' '))
-  else if (scenarioGoesOn.test(words) && scenario.test(told.criteria.at(-1) ?? ''))
-    told.criteria.push(`${told.criteria.pop()} ${block.lines.join(' ')}`)
+  if (independent.test(words))
+    specStories.criteria.push(`Independent test: ${words.replace(independent, '')}`)
+  else if (scenario.test(words)) specStories.criteria.push(block.lines.join(' '))
+  else if (scenarioGoesOn.test(words) && scenario.test(specStories.criteria.at(-1) ?? ''))
+    specStories.criteria.push(`${specStories.criteria.pop()} ${block.lines.join(' ')}`)
   else if (!/^\**acceptance scenarios?\**:?\**$/i.test(words))
-    told.description += `${told.description && '\n\n'}${words}`
+    specStories.description += `${specStories.description && '\n\n'}${words}`
 }
 
 // ---- tasks.md
@@ -170,7 +171,7 @@ function groupOf({ text, headings }: Box): { id: string; title: string; heading:
   return { id: known ?? `PHASE-${count ?? headings[0]?.line ?? 1}`, title: title || words, heading }
 }
 
-/** The task boxes: without checklists about the file itself, and without unnumbered boxes among numbered ones. */
+/** The boxes of tasks, without checklists about the file itself, and without unnumbered boxes if others have numbers. */
 function tasksOf(blocks: readonly Block[]): Box[] {
   const boxes = flattenBoxes(parseBoxes(blocks)).filter(
     ({ headings }) => !headings.some(({ level, text }) => level > 1 && isNonWorkHeading(text)),
@@ -179,7 +180,7 @@ function tasksOf(blocks: readonly Block[]): Box[] {
   return boxes.filter(({ text }) => !isNumbered || TASK.test(text))
 }
 
-function withTasks({ blocks }: OpenDocument, told: readonly SpecStory[]): ParsedStory[] {
+function withTasks({ blocks }: OpenDocument, specStory: readonly SpecStory[]): ParsedStory[] {
   const boxes = tasksOf(blocks)
   const groups = new Map<string, Group>()
   for (const box of boxes) {
@@ -196,8 +197,8 @@ function withTasks({ blocks }: OpenDocument, told: readonly SpecStory[]): Parsed
     group.title ||= title
     groups.set(id, group)
   }
-  if (![...groups.keys()].some(isUserStory) && told.length === 0) return boxes.map(taskAlone)
-  const rest = told
+  if (![...groups.keys()].some(isUserStory) && specStory.length === 0) return boxes.map(taskAlone)
+  const rest = specStory
     .filter(({ id }) => !groups.has(id))
     .map(({ id, title, line }) => ({ id, title, line, boxes: [], words: [], phase: groups.size }))
   const all = [...groups.values(), ...rest]
@@ -221,7 +222,7 @@ function withTasks({ blocks }: OpenDocument, told: readonly SpecStory[]): Parsed
     if (base !== undefined && !(isLast && stories.length > 0)) needs.add(base.id)
     // A group may only depend on earlier groups.
     const dependsOn = [...needs].filter((id) => id !== group.id && (places.get(id) ?? 0) < index)
-    const own = told.find(({ id }) => id === group.id) ?? {
+    const own = specStory.find(({ id }) => id === group.id) ?? {
       ...{ id: group.id, title: group.title || group.id, line: group.line, priority: 9 },
       description: group.words.filter((one) => !independent.test(one)).join('\n\n'),
       criteria: [],
@@ -271,8 +272,12 @@ function taskWords({ text }: Box): string {
   return text.replace(TASK, '').replace(LABELS, '')
 }
 
-function storyOf(told: SpecStory, boxes: readonly Box[], dependsOn: readonly string[] = []): ParsedStory {
-  const { id, title, line, description, criteria } = told
+function storyOf(
+  specStory: SpecStory,
+  boxes: readonly Box[],
+  dependsOn: readonly string[] = [],
+): ParsedStory {
+  const { id, title, line, description, criteria } = specStory
   const tasks = boxes.map((box) => `- [${box.done ? 'x' : ' '}] ${wholeText(box)}`)
   const texts = boxes.map((box) => wholeText(box).replace(LABELS, ''))
   return {
@@ -287,12 +292,12 @@ function storyOf(told: SpecStory, boxes: readonly Box[], dependsOn: readonly str
         .join('\n\n'),
       acceptanceCriteria: criteria.length > 0 ? criteria : texts,
     },
-    // `task`: a box that people added later does not belong to the passed story, and shifts the ids after it.
+    // `task` keeps a box that people added later unticked: it does not belong to the passed story, and shifts the ids after it.
     marks: boxes.map((box) => ({ kind: 'box', line: box.line, tick: 'X', task: taskWords(box) })),
   }
 }
 
-/** A task as a story, where tasks name no user stories. */
+/** A task as a story, for files whose tasks name no user stories. */
 function taskAlone(box: Box): ParsedStory {
   const { line, text, done, details } = box
   const id = idOf(text)

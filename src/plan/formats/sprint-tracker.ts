@@ -2,12 +2,12 @@
 // `epics[].stories[]` list them.
 import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import { isDone, normalizeId, slugToTitle } from '../story-words.ts'
-import { type Format, type ParsedStory, planAt } from '../types.ts'
+import { type Format, type ParsedStory, planPaths } from '../types.ts'
 
 export const sprintTracker: Format = {
   name: 'sprint status',
   rank: 'listed',
-  discoveryPath: planAt('sprint-status[^/]*\\.ya?ml', '^\\.bmad/(?:[^/]+/)?sprint-status[^/]*\\.ya?ml$'),
+  discoveryPath: planPaths('sprint-status[^/]*\\.ya?ml', '^\\.bmad/(?:[^/]+/)?sprint-status[^/]*\\.ya?ml$'),
   matches: (document) => document.isYaml && isTracker(document.fields),
   read({ fields, data: { data, mistakes } }) {
     if (data === null) return { mistakes }
@@ -26,20 +26,20 @@ export const sprintTracker: Format = {
   },
 }
 
-function isTracker({ development_status: standing, sprints, epics }: Raw): boolean {
-  if (isRaw(standing)) return true
+function isTracker({ development_status: statuses, sprints, epics }: Raw): boolean {
+  if (isRaw(statuses)) return true
   const lists = [sprints, epics].filter((list) => Array.isArray(list)).flat()
   return lists.some((one) => isRaw(one) && Array.isArray(one.stories))
 }
 
-/** Names of epics by their ids; null where the file has none. */
+/** Names of epics by id; null if the file has none. */
 function epicNames({ epics }: Raw): Record<string, string> | null {
   const all = Array.isArray(epics) ? epics.filter(isRaw) : []
-  const named = all.flatMap((one): [string, string][] => {
+  const keyField = all.flatMap((one): [string, string][] => {
     const [id, name] = [one.id ?? one.epic_id, one.name ?? one.title]
     return typeof id === 'string' && typeof name === 'string' ? [[id, name]] : []
   })
-  return named.length === 0 ? null : Object.fromEntries(named)
+  return keyField.length === 0 ? null : Object.fromEntries(keyField)
 }
 
 function storyOf({ id, title, status, more }: TrackedStory, line: number): ParsedStory {
@@ -57,7 +57,7 @@ function storyOf({ id, title, status, more }: TrackedStory, line: number): Parse
   return { line, isTracked: true, raw }
 }
 
-/** For context.md: number and goal of the sprint that runs. */
+/** Number and goal of the current sprint, for context.md. */
 function sprintOf({ sprints, ...fields }: Raw): string[] {
   const all = Array.isArray(sprints) ? sprints.filter(isRaw) : [{ ...fields, status: 'active' }]
   const active = all.find(({ status }) => /^(?:active|in[ _-]progress|current)$/i.test(String(status ?? '')))
@@ -76,7 +76,7 @@ export type TrackedStory = {
   status: string
   at: readonly (string | number)[]
   statusAt: readonly (string | number)[]
-  /** Fields of the shapes that list stories. */
+  /** Other fields of a listed story. */
   more: Raw
 }
 
@@ -89,17 +89,17 @@ export function readTrackedStories(fields: Raw): TrackedStory[] {
   ]
 }
 
-/** The points of a listed story; null where it has none. */
+/** The points of a listed story; null if it has none. */
 export function pointsOf(more: Raw): unknown {
   return more.points ?? more.story_points ?? null
 }
 
-// `1-2-user-login`; a letter marks a story that was put in between: `1-2b-...`; a project's own epics: `se1-1-...`.
+// `1-2-user-login`; a letter marks a story that was inserted: `1-2b-...`; a project may name its own epics: `se1-1-...`.
 const key = /^([a-z]{0,12}\d{1,4}-\d{1,4}[a-z]?)(?:-(.*))?$/i
 /** Keys without a story number that are no stories. */
 const noStory = /(?:^|-)epic-|\bretro(?:spective)?(?:-|$)/i
 
-/** Every line that is no epic and no retrospective. */
+/** The stories of `development_status`: every key that is no epic and no retrospective. */
 function fromMap(statuses: unknown): TrackedStory[] {
   return Object.entries(isRaw(statuses) ? statuses : {}).flatMap(([name, entry]) => {
     const [, numbers = name, slug = numbers === name ? name : ''] = key.exec(name) ?? []
@@ -128,12 +128,12 @@ function fromLists(name: 'sprints' | 'epics', lists: unknown): TrackedStory[] {
     const epicId = name === 'epics' && isRaw(list) ? (list.id ?? list.epic_id ?? null) : null
     return stories.flatMap((story: unknown, number): TrackedStory[] => {
       if (!isRaw(story)) return []
-      const { id: plain, story_id, key: named, title, name: called, status = '', ...fields } = story
-      const id = plain ?? story_id ?? named
+      const { id: idField, story_id, key: named, title, name: nameField, status = '', ...fields } = story
+      const id = idField ?? story_id ?? named
       if (!isGiven(id)) return []
       const at = [name, index, 'stories', number]
       const more = epicId === null ? fields : { epic_id: epicId, ...fields }
-      const shownTitle = String(title ?? called ?? `Story ${String(id)}`)
+      const shownTitle = String(title ?? nameField ?? `Story ${String(id)}`)
       return [
         { id: String(id), title: shownTitle, status: String(status), at, statusAt: [...at, 'status'], more },
       ]

@@ -1,4 +1,4 @@
-// A story file of BMAD: one story in full, its title on top. Records of earlier runs are left out.
+// A story file of BMAD: one complete story with its title on top. Records of earlier sessions are left out.
 import type { Block, Heading } from '../markdown-lists.ts'
 import type { OpenDocument } from '../open-document.ts'
 import {
@@ -21,7 +21,7 @@ export const storyFile: Format = {
   read,
 }
 
-/** The id and title by the first heading, else by the file's name; null where neither names a story. */
+/** Id and title by the first heading, else by the file's name; null if neither names a story. */
 function titleOf({ name, blocks }: OpenDocument): { id: string; title: string; line: number } | null {
   const first = blocks.find((block): block is Heading => block.kind === 'heading')
   if (first === undefined || first.level !== 1) return null
@@ -39,8 +39,8 @@ function hasParts(blocks: readonly Block[]): boolean {
   return blocks.some((block) => block.kind === 'heading' && block.level === 2 && part.test(block.text))
 }
 
-// Sections about earlier runs or about the file itself.
-const left =
+// Headings of sections about earlier sessions, or about the file itself.
+const recordSections =
   /^(?:status|dev agent record|agent model|debug log|completion notes|file list|change log|qa results|progress tracking|senior developer review|definition of done)/i
 
 function read(document: OpenDocument): Partial<Reading> {
@@ -48,7 +48,7 @@ function read(document: OpenDocument): Partial<Reading> {
   if (title === null) return {}
   const { id, line } = title
   const above: Block[] = []
-  const told: Block[] = []
+  const storyBlocks: Block[] = []
   let status: string | null = null
   let statusLine: number | null = null
   let section: Heading | null = null
@@ -60,22 +60,23 @@ function read(document: OpenDocument): Partial<Reading> {
       status = named ?? status
       if (named !== undefined) statusLine = block.line
       if (section === null || block.level <= section.level) section = block
-      if (!left.test(section.text)) told.push({ ...block, text: /^(?:user )?story$/i.test(text) ? '' : text })
+      if (!recordSections.test(section.text))
+        storyBlocks.push({ ...block, text: /^(?:user )?story$/i.test(text) ? '' : text })
     } else if (section === null) {
       above.push(block)
       statusLine ??= statusLineIn(block)
     } else if (block.kind === 'words' && /^status/i.test(section.text)) {
       status ??= block.lines.map((one) => parseField(one)?.value ?? one)[0] ?? null
       statusLine ??= block.line
-    } else if (!left.test(section.text)) told.push(block)
+    } else if (!recordSections.test(section.text)) storyBlocks.push(block)
   }
   const facts = storyFields(above, id)
-  const story = storyFields(told, id)
-  const said = status === null ? facts.isDone : isDone(status)
-  // BMAD counts a story within its epic.
+  const story = storyFields(storyBlocks, id)
+  const statusDone = status === null ? facts.isDone : isDone(status)
+  // In BMAD a story's number begins with that of its epic.
   const [epic] = /^\d+(?=\.)/.exec(id) ?? []
   const epicId = facts.epicId ?? (epic === undefined ? null : `Epic ${epic}`)
-  const raw = { id, title: title.title, epicId, ...story.raw, passes: said ?? story.isTicked }
+  const raw = { id, title: title.title, epicId, ...story.raw, passes: statusDone ?? story.isTicked }
   raw.priority ??= facts.priority
   const marks: Mark[] = statusLine === null ? [] : [{ kind: 'words', line: statusLine, value: 'done' }]
   return { stories: [{ line, raw, urgency: facts.urgency ?? 1, marks }], notes: [`story ${id}.`] }

@@ -13,28 +13,28 @@ import {
   urgencyOf,
   withoutEmphasis,
 } from '../story-words.ts'
-import { type Format, type ParsedStory, planAt, type Reading } from '../types.ts'
+import { type Format, type ParsedStory, planPaths, type Reading } from '../types.ts'
 import { storyFields } from './story-section.ts'
 
 export const storyHeading: Format = {
   name: 'headings',
-  discoveryPath: planAt(
+  discoveryPath: planPaths(
     '(?:epics?|prd|stories|sprint-plan)(?:[-_.][^/]*)?.md',
     '^docs/(?:prd|epics)/[^/]+.md$',
   ),
   matches: ({ isMarkdown, blocks }) =>
     isMarkdown &&
-    blocks.some((block) => block.kind === 'heading' && titled(block) !== null) &&
+    blocks.some((block) => block.kind === 'heading' && storyTitleOf(block) !== null) &&
     !areBoxesStories(blocks),
   read: ({ blocks }) => read(blocks),
 }
 
 /** The id and title of a heading (level 2 to 4) that names a story; else null. */
-function titled({ level, text }: Heading): StoryTitle | null {
+function storyTitleOf({ level, text }: Heading): StoryTitle | null {
   return level < 2 || level > 4 ? null : parseStoryTitle(text)
 }
 
-/** Whether the boxes below the headings are the stories, by ids of their own. */
+/** Whether the boxes below the headings are the stories, since they have ids of their own. */
 function areBoxesStories(blocks: readonly Block[]): boolean {
   const points = blocks.flatMap((block) => (block.kind === 'points' ? block.points : []))
   const boxes = points.filter(({ done }) => done !== null)
@@ -47,14 +47,14 @@ type Item = { heading: Heading; title: StoryTitle; blocks: Block[]; urgency: num
 function read(blocks: readonly Block[]): Partial<Reading> {
   const items: Item[] = []
   const description: string[] = []
-  const strays: number[] = []
+  const looseBoxes: number[] = []
   const epics: Record<string, string> = {}
   let project = ''
   let section: string | null = null
   let epic: { level: number; id: string } | null = null
   let story: Item | null = null
   for (const block of blocks) {
-    const title = block.kind === 'heading' ? titled(block) : null
+    const title = block.kind === 'heading' ? storyTitleOf(block) : null
     if (block.kind === 'heading' && title !== null) {
       const urgency = urgencyOf(section ?? '')
       story = { heading: block, title, blocks: [], urgency, epicId: epic?.id ?? null }
@@ -71,7 +71,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
       } else if (epic !== null && block.level <= epic.level) epic = null
       story = null
       section = words
-    } else if (block.kind === 'points') strays.push(...block.points.flatMap(boxLines))
+    } else if (block.kind === 'points') looseBoxes.push(...block.points.flatMap(boxLines))
     // The paragraphs below the title describe the feature.
     else if (block.kind === 'words' && items.length === 0 && isAbout(section ?? '', project))
       description.push(block.lines.join('\n'))
@@ -79,9 +79,9 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   const headings = formatCount(items.length, 'heading')
   const notes = [`${headings} with an id read as user stories, the boxes below them as acceptance criteria.`]
   const stories = items.map(storyOf)
-  if (strays.length > 0) {
-    const lines = `${strays.slice(0, 10).join(', ')}${strays.length > 10 ? ' ...' : ''}`
-    notes.push(`left out: ${formatCount(strays.length, 'box')} outside of the stories (line ${lines}).`)
+  if (looseBoxes.length > 0) {
+    const lines = `${looseBoxes.slice(0, 10).join(', ')}${looseBoxes.length > 10 ? ' ...' : ''}`
+    notes.push(`left out: ${formatCount(looseBoxes.length, 'box')} outside of the stories (line ${lines}).`)
   }
   return {
     root: {
@@ -94,7 +94,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   }
 }
 
-/** A heading of the story's level or above ends it, but for one of its acceptance criteria. */
+/** Whether a heading ends the story: any of its level or above, except for that of its acceptance criteria. */
 function endsStory(block: Block, { heading }: Item): boolean {
   if (block.kind !== 'heading' || block.level > heading.level) return false
   const words = withoutEmphasis(block.text)
@@ -103,7 +103,7 @@ function endsStory(block: Block, { heading }: Item): boolean {
 
 /** The title without the kind of document. */
 function projectOf(title: string): string {
-  // One space each: an expression with several runs of them takes seconds for a line of spaces.
+  // Each run of white space becomes one space first: the expression would need seconds for a line of spaces.
   const bare = title
     .replace(/\s+/g, ' ')
     .replace(/ ?[-:\u2013]? ?product requirements document\b(?: ?\(prd\))? ?[-:\u2013]? ?/i, ' ')

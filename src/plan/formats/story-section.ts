@@ -16,7 +16,7 @@ const numberedLine = /^(?:AC[ -]?)?\d{1,3}[.:)][ \t]+/i
 const dependencies =
   /^(?:depends on|dependencies|prerequisites?(?: stories)?|blocked by|abh\u00e4ngig von|voraussetzung(?:en)?)\b/i
 
-/** The fields of the story in the blocks. Where criteria have a heading or label, other boxes are no criteria. */
+/** The fields of the story in the blocks. If criteria have a heading or label, other boxes are no criteria. */
 export function storyFields(blocks: readonly Block[], id: string): StorySection {
   const labelled = new StorySection(blocks, id, true)
   return labelled.acceptanceCriteria.length > 0 ? labelled : new StorySection(blocks, id, false)
@@ -26,14 +26,14 @@ class StorySection {
   readonly acceptanceCriteria: string[] = []
   readonly dependsOn = new Set<string>()
   priority: number | null = null
-  /** From a priority in words. */
+  /** By a priority in words; null without one. */
   urgency: number | null = null
-  /** From a status line. */
+  /** By a status line; null without one. */
   isDone: boolean | null = null
   epicId: string | null = null
-  /** Null where no line names them. */
+  /** Null without a line of tags. */
   tags: string[] | null = null
-  /** Of its criteria, and whether each is ticked. */
+  /** For each box of its criteria, whether it is ticked. */
   readonly boxes: boolean[] = []
   readonly #description: string[] = []
   readonly #id: string
@@ -51,7 +51,7 @@ class StorySection {
     }
   }
 
-  /** Fields as prd.json calls them. */
+  /** The fields with their names in prd.json. */
   get raw() {
     return {
       description: this.#description.filter((part) => part !== '').join('\n\n'),
@@ -67,21 +67,22 @@ class StorySection {
   }
 
   #words(lines: readonly string[]): void {
-    let goesOn = false
-    const said: string[] = []
+    let continuesCriterion = false
+    const descriptionLines: string[] = []
     for (const line of lines.flatMap(fieldsOf)) {
       const rest = this.#field(line)
-      goesOn &&= rest === null
+      continuesCriterion &&= rest === null
       const text = rest ?? line
       if (text === '') continue
-      if (!this.#inCriteria()) said.push(this.#said(text))
+      if (!this.#inCriteria()) descriptionLines.push(this.#describe(text))
       else {
-        const before = goesOn && !numberedLine.test(text) ? `${this.acceptanceCriteria.pop()} ` : ''
+        const before =
+          continuesCriterion && !numberedLine.test(text) ? `${this.acceptanceCriteria.pop()} ` : ''
         this.acceptanceCriteria.push(before + text.replace(numberedLine, ''))
-        goesOn = true
+        continuesCriterion = true
       }
     }
-    this.#description.push(said.join('\n'))
+    this.#description.push(descriptionLines.join('\n'))
   }
 
   #points(points: readonly Point[]): void {
@@ -96,7 +97,7 @@ class StorySection {
         const text = criterionOf(point)
         if (text !== '') this.acceptanceCriteria.push(text)
         this.boxes.push(...boxesOf(point))
-      } else items.push(isBox ? `- ${criterionOf(point)}` : this.#said(bulleted(point, '')))
+      } else items.push(isBox ? `- ${criterionOf(point)}` : this.#describe(bulleted(point, '')))
     }
     this.#description.push(items.join('\n'))
   }
@@ -105,14 +106,14 @@ class StorySection {
     return this.#under === 'criteria'
   }
 
-  /** Text of the description. Below a heading for dependencies it also names stories. */
-  #said(text: string): string {
-    if (this.#under === 'dependencies') this.#needs(text)
+  /** Returns text for the description. Below a heading for dependencies, stories that it names are added to `dependsOn`. */
+  #describe(text: string): string {
+    if (this.#under === 'dependencies') this.#addDependencies(text)
     return text
   }
 
-  /** Whether there are ids of stories in the words. */
-  #needs(words: string): boolean {
+  /** Adds ids of stories in the words to `dependsOn`. Returns whether there were any. */
+  #addDependencies(words: string): boolean {
     const ids = findStoryIds(words, this.#id)
     for (const id of ids) this.dependsOn.add(id)
     return ids.length > 0
@@ -123,7 +124,7 @@ class StorySection {
     if (!this.#inCriteria()) this.#description.push(text.replace(/:$/, ''))
   }
 
-  /** Reads a field such as `**Priority:** 2`. Returns the rest of the line to be read; null where the line is no field. */
+  /** Reads a field such as `**Priority:** 2`. Returns text of the line that is still to be read; null if the line is no field. */
   #field(line: string): string | null {
     const { name = '', value = '' } = parseField(line) ?? {}
     if (isCriteriaLabel(name) || /^(?:description|story|user story)$/.test(name)) {
@@ -139,7 +140,7 @@ class StorySection {
       this.epicId = parseEpicId(value) ?? (withoutEmphasis(value).slice(0, 60) || null)
     else if (dependencies.test(name) && value !== '') {
       // A dependency that is no story, such as a library's version, stays in the description.
-      if (this.#needs(value) || /^(?:none|nothing|n\/a|-|\u2013)\.?$/i.test(value)) return ''
+      if (this.#addDependencies(value) || /^(?:none|nothing|n\/a|-|\u2013)\.?$/i.test(value)) return ''
       this.#under = 'words'
       this.#description.push(line)
     } else if (/^\*\*[^*]{1,80}\*\*:?$/.test(line)) this.#label(line.replaceAll('**', ''))
@@ -148,7 +149,7 @@ class StorySection {
   }
 }
 
-/** Several fields may stand on one line: `**Priority:** 1 | **Tags:** ui`. */
+/** The fields of a line, which may have several: `**Priority:** 1 | **Tags:** ui`. */
 function fieldsOf(line: string): string[] {
   const parts = line
     .slice(0, LONGEST_FIELDS)
@@ -167,7 +168,7 @@ function tagsOf(value: string): string[] {
   return tags.every((tag) => /^(?:none|n\/a|-|\u2013)$/i.test(tag)) ? [] : [...new Set(tags)]
 }
 
-/** A point on one line: `text: what is below it; and further`. */
+/** A point with the points below it in one line: `text: first point; second point`. */
 function criterionOf({ text, more, points }: Point): string {
   const own = [text, ...more].join(' ')
   const inside = points.flatMap(pointLines)

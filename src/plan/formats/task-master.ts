@@ -11,21 +11,21 @@ export const taskMaster: Format = {
   rank: 'detailed',
   discoveryPath:
     /^(?:\.taskmaster\/(?:(?:tasks\/tasks|state)\.json|docs\/prd\.(?:txt|md))|tasks\/tasks\.json)$/,
-  matches: (document) => isBeside(document) || tagsOf(document).length > 0,
+  matches: (document) => isOtherFile(document) || tagsOf(document).length > 0,
   read,
 }
 
-/** The file that the tool itself keeps. */
+/** The path of Task Master's own file of tasks. */
 const OWN_TASKS = /(?:^|\/)\.taskmaster\/tasks\/tasks\.json$/
 
 type Tag = { name: string; tasks: Raw[]; at: readonly (string | number)[] }
 
-/** Other files of the tool: its settings, documents that tasks were made from, texts made of the tasks. */
-function isBeside(document: OpenDocument): boolean {
+/** Whether it is another file of Task Master: settings, documents that tasks were made from, texts made from tasks. */
+function isOtherFile(document: OpenDocument): boolean {
   return /(?:^|\/)\.taskmaster\//.test(document.path) && tagsOf(document).length === 0
 }
 
-function readBeside({ path, text }: OpenDocument): Partial<Reading> {
+function readOtherFile({ path, text }: OpenDocument): Partial<Reading> {
   if (/\/docs\/[^/]+\.(?:txt|md)$/.test(path) && text.trim() !== '')
     return { prose: 'background', what: 'what Task Master made its tasks of' }
   return {
@@ -34,11 +34,11 @@ function readBeside({ path, text }: OpenDocument): Partial<Reading> {
   }
 }
 
-/** The tags that have tasks; one with an empty name in a file of a version without tags. */
+/** The tags that have tasks. In a file of a version without tags there is one with an empty name. */
 function tagsOf(document: OpenDocument): Tag[] {
   const { path, text } = document
   if (!/\.json$/i.test(path) || !/"tasks"\s*:/.test(text)) return []
-  // Elsewhere a file of this name may be anything.
+  // A file at another path may belong to any tool.
   if (!OWN_TASKS.test(path) && !/"(?:testStrategy|subtasks|details)"\s*:/.test(text)) return []
   const { fields } = document
   const listed = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRaw) : [])
@@ -55,15 +55,15 @@ export function readTagNames(file: DocumentFile): string[] {
   return tagsOf(new OpenDocument(file)).map(({ name }) => name)
 }
 
-/** Neither done nor to be done. */
+/** Statuses of tasks that are neither done nor to be done. */
 const LEFT = /^(?:deferred|cancell?ed)$/i
 const DONE = /^(?:done|completed)$/i
 
 function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> {
-  if (isBeside(document)) return readBeside(document)
+  if (isOtherFile(document)) return readOtherFile(document)
   const tags = tagsOf(document)
-  const tag = chosen(document, tags, documents)
-  if (tag === null) return { mistakes: [severalTags(document, tags)] }
+  const tag = chooseTag(document, tags, documents)
+  if (tag === null) return { mistakes: [tagMistake(document, tags)] }
   const left = tag.tasks.filter(({ status }) => LEFT.test(String(status)))
   const tasks = tag.tasks.map((task, index) => ({ task, index })).filter(({ task }) => !left.includes(task))
   const known = new Set(tasks.map(({ task }) => String(task.id)))
@@ -82,8 +82,8 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   return { stories, notes }
 }
 
-/** The named tag, else the only one, or the only one with open tasks, else Task Master's current tag; null where undecided. */
-function chosen({ file, folder }: OpenDocument, tags: readonly Tag[], documents: DocumentSet): Tag | null {
+/** The tag that a person named; else the only tag, or the only one with open tasks; else Task Master's current tag; else null. */
+function chooseTag({ file, folder }: OpenDocument, tags: readonly Tag[], documents: DocumentSet): Tag | null {
   if (file.part !== undefined) return tags.find(({ name }) => name === file.part) ?? null
   const state = documents.at(folder.replace(/tasks\/$/, 'state.json'))?.fields.currentTag
   const open = tags.filter(({ tasks }) =>
@@ -94,10 +94,10 @@ function chosen({ file, folder }: OpenDocument, tags: readonly Tag[], documents:
   return tags.find(({ name }) => name === state) ?? null
 }
 
-/** As many as a message names. */
+/** Tags that a message names. */
 const MOST_TAGS = 10
 
-function severalTags({ path, file }: OpenDocument, tags: readonly Tag[]): Mistake {
+function tagMistake({ path, file }: OpenDocument, tags: readonly Tag[]): Mistake {
   const names = tags.map(({ name, tasks }) => `${oneLine(name, 60)} (${tasks.length})`)
   const found =
     file.part === undefined

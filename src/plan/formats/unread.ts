@@ -1,4 +1,4 @@
-// Plans of known tools that Ralph does not parse. A note says what helps. A plan that a person names is planned from by a session.
+// Plans of known tools that Ralph does not parse. A note says what helps. If a person names such a plan, a session plans from it.
 import type { OpenDocument } from '../open-document.ts'
 import type { Format } from '../types.ts'
 import { flattenBoxes, parseBoxes } from './boxes.ts'

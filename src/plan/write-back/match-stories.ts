@@ -1,4 +1,4 @@
-// Finds the run's stories in the documents, read again at an outcome. In doubt a story counts as not found.
+// Finds the run's stories in the documents, which are read again at an outcome. In doubt, a story counts as not found.
 import type { Prd, Story } from '../../engine/model/feature.ts'
 import { plannedFiles } from '../../engine/prd/plan-file.ts'
 import { readTagNames } from '../formats/task-master.ts'
@@ -9,21 +9,21 @@ import { normalizeWords } from '../story-words.ts'
 import type { DocumentFile, DocumentStory } from '../types.ts'
 import { isFromDocument } from './passed-stories.ts'
 
-/** A story of the run, and every place of it in the documents. */
+/** A story of the run, and where documents have it. */
 export type LocatedStory = { story: Story; read: readonly DocumentStory[] }
 
-/** The stories with their places; `lost`: stories that are in no document any more, or match ambiguously. */
+/** The stories with their places in the documents; `lost`: stories that no document has any more, or that match ambiguously. */
 export function locateStories(
   files: readonly DocumentFile[],
   prd: Pick<Prd, 'userStories'>,
 ): { placed: LocatedStory[]; lost: Story[] } {
   const stories = prd.userStories.filter(isFromDocument)
-  const readings = ofOnePlan(sound(files, stories), stories)
+  const readings = readingsOfOneUnit(readWithoutMistakes(files, stories), stories)
   const isLoose = ({ reading }: DocumentReading) => reading.isLoose
   const hasPlan = readings.some(({ reading }) =>
     reading.stories.some(({ rank, isTracked }) => rank === 'detailed' || isTracked),
   )
-  // A loose list of boxes beside a plan made no stories.
+  // Beside a plan, a loose list of boxes is not read as stories.
   const counting = hasPlan ? readings.filter((one) => !isLoose(one)) : readings
   // An agent may have written more than can be compared in time.
   const sizes = counting.map(({ reading }) => reading.stories.length)
@@ -32,21 +32,21 @@ export function locateStories(
   const groups = joinStories(counting.flatMap(({ reading }) => reading.stories)).stories.map(
     ({ from }) => from,
   )
-  const found = matched(groups, stories)
+  const found = matchStories(groups, stories)
   const placed = [...found].map(([story, read]) => ({ story, read }))
   return { placed, lost: stories.filter((story) => !found.has(story)) }
 }
 
 /** The documents that are read without a mistake. */
-function sound(files: readonly DocumentFile[], stories: readonly Story[]): DocumentReading[] {
-  const all = readEach(files).flatMap((one) => ofFile(one, stories))
+function readWithoutMistakes(files: readonly DocumentFile[], stories: readonly Story[]): DocumentReading[] {
+  const all = readEach(files).flatMap((one) => chooseTag(one, stories))
   return all.filter(({ reading }) => reading.mistakes.length === 0)
 }
 
-/** Of a file with several plans, the one with most of the stories; of copies, the one that planning would choose. */
-function ofFile(one: DocumentReading, stories: readonly Story[]): DocumentReading[] {
+/** For a file with several plans: the plan with most of the stories; if several have as many, the one that planning would choose. */
+function chooseTag(one: DocumentReading, stories: readonly Story[]): DocumentReading[] {
   const parts = one.file.part === undefined ? readTagNames(one.file) : []
-  // Each is a parse of the whole file.
+  // Each part needs a parse of the whole file.
   if (parts.length < 2 || parts.length > MOST_PARTS) return [one]
   const readings = parts.flatMap((part) => readEach([{ ...one.file, part }]))
   const most = withMost(readings, (reading) => countIn([reading], stories))
@@ -55,8 +55,11 @@ function ofFile(one: DocumentReading, stories: readonly Story[]): DocumentReadin
 
 const MOST_PARTS = 20
 
-/** Of several plans, each a feature of its own, the one with most of the stories; none where two have as many. */
-function ofOnePlan(readings: readonly DocumentReading[], stories: readonly Story[]): DocumentReading[] {
+/** If there are several plans side by side: the one with most of the stories, or none if two have as many. */
+function readingsOfOneUnit(
+  readings: readonly DocumentReading[],
+  stories: readonly Story[],
+): DocumentReading[] {
   const units = new Map<string, DocumentReading[]>()
   for (const one of readings) {
     const { unit } = one.reading
@@ -76,7 +79,7 @@ function withMost<T>(all: readonly T[], countOf: (one: T) => number): T[] {
   return most === 0 ? [] : all.filter((_, index) => counts[index] === most)
 }
 
-/** How many of the stories the documents hold, by id and title. */
+/** How many of the stories the documents have, by id and title. */
 function countIn(readings: readonly DocumentReading[], stories: readonly Story[]): number {
   const known = new Set(stories.map(({ id, title }) => keyOf(id, title)))
   const read = readings.flatMap(({ reading }) => reading.stories)
@@ -90,10 +93,10 @@ function keyOf(id: unknown, title: unknown): string {
 type Group = readonly DocumentStory[]
 
 /**
- * Matches by id and title, else by the title, in order, where both sides have it equally often. The id alone proves nothing: the
- * position of a box gives it, and people renumber.
+ * Matches by id and title; then by title alone, in order, if both sides have it equally often. The id alone is no proof: it may come
+ * from the position of a box, and people renumber.
  */
-function matched(groups: readonly Group[], stories: readonly Story[]): Map<Story, Group> {
+function matchStories(groups: readonly Group[], stories: readonly Story[]): Map<Story, Group> {
   const found = new Map<Story, Group>()
   const taken = new Set<Group>()
   const byKey = new Map(stories.map((story) => [keyOf(story.id, story.title), story]))
@@ -130,7 +133,7 @@ function byTitle<T>(all: readonly T[], titleOf: (one: T) => string): Map<string,
   return found
 }
 
-/** The paths that may hold the stories: the documents of the plan, else the documents that are found by their names. */
+/** Paths of the documents that the plan was made from; if they are not known, of documents that are found by their names. */
 export function findPlanDocuments(
   paths: readonly string[],
   prd: Prd,
@@ -138,7 +141,7 @@ export function findPlanDocuments(
 ): Omit<DocumentFile, 'text'>[] {
   const known = plannedFiles(prd)
   const found = new Set(findDocuments(paths))
-  // Ralph writes its own files by other means.
+  // Ralph's own files are written elsewhere.
   const isOwn = (path: string) => path.startsWith(`${folder}/`) || path.startsWith('.ralph/archive/')
   return paths
     .filter((path) => !isOwn(path) && (known.size > 0 ? known.has(path) : found.has(path)))

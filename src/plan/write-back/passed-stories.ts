@@ -1,13 +1,13 @@
-// Which stories are marked in the documents that they were planned from. Imports no parser.
+// Which stories to mark in the documents that they were planned from. Imports no parser.
 import type { Story } from '../../engine/model/feature.ts'
 import { PLANNED_MARK } from '../merge-plan.ts'
 
-/** Whether documents were read for the story when it was planned. A story that a person or a session wrote is in none. */
+/** Whether the story was read from documents, not written by a person or a session. */
 export function isFromDocument({ extra }: Story): boolean {
   return extra?.[PLANNED_MARK] !== undefined
 }
 
-/** Stories that Ralph itself passed, and split stories all of whose parts are. An imported pass came from the document. */
+/** Stories that passed in a run, and split stories whose parts all did. Imported passes are left out, as they came from the document. */
 export function passedByRalph(stories: readonly Story[]): Set<Story> {
   const byId = new Map(stories.map((story) => [story.id, story]))
   const known = new Map<Story, boolean>()

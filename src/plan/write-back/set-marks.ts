@@ -1,18 +1,18 @@
-// Marks set in the text of a document: a box, a value or the words of a line in their place; every other byte stays.
+// Sets marks in the text of a document: a box, a value, or the words of a line. All other bytes stay.
 import { parseDocument } from 'yaml'
 import { frontMatterOf } from '../open-document.ts'
 import type { Mark } from '../types.ts'
 import { scalarAt } from '../yaml-scalar.ts'
 
-/** `from` and `to` are places in the text as it was. */
+/** Replaces the text between two offsets of the original text. */
 type Edit = { from: number; to: number; words: string }
 
 /** A mark, its story, and the commit for marks that name one. */
 export type MarkRequest = { mark: Mark; storyId: string; commit: string | null }
 
 /**
- * The text with the marks in it; `unset`: those that have no place there, or one that holds more than a plain word. A box on a line of
- * `open` does not count as ticked, whether the agent or a person ticked it.
+ * The text with the marks; `unset`: marks whose place is gone, or has more than a plain word. A box on a line of `open` does not count
+ * as ticked, even if an agent or a person has ticked it.
  */
 export function setMarks(
   text: string,
@@ -20,19 +20,19 @@ export function setMarks(
   isFrontMatter: boolean,
   open: ReadonlySet<number> = new Set(),
 ): { text: string; unset: MarkRequest[] } {
-  const once = onceEach(wanted)
-  const first = once.filter(({ mark }) => !('whenAll' in mark))
+  const distinct = withoutDuplicates(wanted)
+  const first = distinct.filter(({ mark }) => !('whenAll' in mark))
   const ticked = apply(text, first, isFrontMatter)
-  // Marks that depend on others (`whenAll`) come second. No edit moves a line.
+  // Marks that depend on others (`whenAll`) come second. Edits never move a line.
   const lines = linesOf(ticked.text)
   const isTicked = (line: number) => !open.has(line) && tickedBox.test(lines[line - 1]?.text ?? '')
-  const following = once.filter(({ mark }) => 'whenAll' in mark && mark.whenAll?.every(isTicked))
+  const following = distinct.filter(({ mark }) => 'whenAll' in mark && mark.whenAll?.every(isTicked))
   const all = apply(ticked.text, following, isFrontMatter)
   return { text: all.text, unset: [...ticked.unset, ...all.unset] }
 }
 
-/** The stories of a group, or of a file, share a mark. */
-function onceEach(wanted: readonly MarkRequest[]): MarkRequest[] {
+/** Each mark once, as the stories of a group or of a file share marks. */
+function withoutDuplicates(wanted: readonly MarkRequest[]): MarkRequest[] {
   const same = new Map<Mark, MarkRequest>()
   for (const one of wanted) if (!same.has(one.mark)) same.set(one.mark, one)
   const equal = new Map<string, MarkRequest>()
@@ -67,10 +67,10 @@ function apply(text: string, wanted: readonly MarkRequest[], isFrontMatter: bool
   return { text: changed, unset }
 }
 
-/** A line without its end; `at` is where it begins. */
+/** A line without its line end; `at`: the offset where it begins. */
 type Line = { at: number; text: string }
 
-/** As `OpenDocument` counts them: any of the three line ends, and no byte order mark. */
+/** The lines, counted like `OpenDocument` does: with any of the three line ends, and without a byte order mark. */
 function linesOf(text: string): Line[] {
   const lines: Line[] = []
   let at = text.startsWith('\ufeff') ? 1 : 0
@@ -104,7 +104,7 @@ function boxEdits(
 /** Characters of a commit's id that git shows. */
 const SHORT_ID = 7
 
-// `Status: in-progress`, `**Status:** In Progress`, or words alone. A line with more text is people's, and stays.
+// `Status: in-progress`, `**Status:** In Progress`, or words alone. A line with more text is left as it is.
 const labelled = /^([\s>*+-]*(?:#{1,6}[ \t]+)?[*_]{0,3}status[*_]{0,3}[ \t]*:[*_]{0,3}[ \t]*)/i
 const words = /^([*_`"']{0,3})([A-Za-z]+(?:[ _-][A-Za-z]+){0,3})[*_`"']{0,3}[ \t]*$/
 
@@ -127,7 +127,7 @@ function wordsEdit(line: Line | undefined, value: string): Edit[] | null {
 /** Text that needs no quotes in YAML. */
 const plainWord = /^\p{L}[\p{L}\p{N}]*(?:[ _-][\p{L}\p{N}]+){0,5}$/u
 
-/** Finds the edit of a value in its place; the quotes that it has stay. Null where the file cannot be parsed any more. */
+/** A function that returns the edit of a value, with the quotes that it has; null if the file cannot be parsed. */
 function valuesOf(text: string, isFrontMatter: boolean) {
   const { at, source } = isFrontMatter ? frontIn(text) : dataIn(text)
   const document = parsed(source)
@@ -139,7 +139,7 @@ function valuesOf(text: string, isFrontMatter: boolean) {
     const quote = /^["']/.exec(source.slice(from, to))?.[0] ?? ''
     const isWord = typeof value === 'string' && plainWord.test(value)
     const isSame = typeof node.value === typeof value
-    // A tool does not write values over several lines or by an anchor.
+    // A value over several lines was not written by a tool, and is left as it is.
     const isPlain = !/[\r\n]/.test(source.slice(from, to))
     if (!isSame || !isPlain || (typeof value === 'string' && !isWord)) return null
     return [{ from: at + from, to: at + to, words: `${quote}${value}${quote}` }]
@@ -151,7 +151,7 @@ function parsed(source: string) {
     const document = parseDocument(source, { prettyErrors: false })
     return document.errors.length > 0 ? null : document
   } catch {
-    // Thousands of brackets in each other.
+    // Thousands of nested brackets.
     return null
   }
 }

@@ -6,15 +6,15 @@ import { type LocatedStory, locateStories } from './match-stories.ts'
 import { passedByRalph } from './passed-stories.ts'
 import { type MarkRequest, setMarks } from './set-marks.ts'
 
-/** `unmarked`: ids of passed stories that could not be marked, because their marks are not where they were. */
+/** `texts`: new texts by path. `unmarked`: ids of passed stories that could not be marked, as their places in the documents are gone. */
 export type WrittenBack = { texts: Map<string, string>; unmarked: string[] }
 
-/** The documents that change, by path. `files`: as the commit has them, with later changes of people and agents. */
+/** Marks passed stories in the documents. `files`: the documents in the commit, with later changes of people and agents. */
 export function writeBack(files: readonly DocumentFile[], prd: Pick<Prd, 'userStories'>): WrittenBack {
   const done = passedByRalph(prd.userStories)
   const { placed, lost } = locateStories(files, prd)
   const wanted = new Map<string, MarkRequest[]>()
-  for (const one of placed) if (done.has(one.story)) collect(one, wanted)
+  for (const one of placed) if (done.has(one.story)) addMarks(one, wanted)
   const texts = new Map<string, string>()
   const open = openLines(placed, done)
   const unmarked = new Set(lost.filter((story) => done.has(story)).map(({ id }) => id))
@@ -29,7 +29,7 @@ export function writeBack(files: readonly DocumentFile[], prd: Pick<Prd, 'userSt
   return { texts, unmarked: [...unmarked] }
 }
 
-/** By path the lines of stories that have not passed: an agent may have ticked their boxes. */
+/** By path, the lines of stories that have not passed, since an agent may have ticked their boxes. */
 function openLines(placed: readonly LocatedStory[], done: ReadonlySet<Story>): Map<string, Set<number>> {
   const open = new Map<string, Set<number>>()
   for (const { story, read } of placed) {
@@ -39,10 +39,11 @@ function openLines(placed: readonly LocatedStory[], done: ReadonlySet<Story>): M
   return open
 }
 
-function collect({ story, read }: LocatedStory, wanted: Map<string, MarkRequest[]>): void {
+function addMarks({ story, read }: LocatedStory, wanted: Map<string, MarkRequest[]>): void {
   const words = plannedWords(story)
   for (const { path, marks, raw } of read) {
-    // A box is looked at by itself: of a group the last one may be open. What follows other boxes is, too: an agent may have ticked them all.
+    // Boxes are always checked: of a group the last one may be open. So are marks that depend on other boxes, which an agent may have
+    // ticked. Other marks are only needed if the document does not show the story as done.
     const open = marks.filter((mark) => {
       if (mark.kind !== 'box') return raw.passes !== true || 'whenAll' in mark
       return mark.task === undefined || words.includes(` ${normalizeWords(mark.task)} `)
@@ -52,7 +53,7 @@ function collect({ story, read }: LocatedStory, wanted: Map<string, MarkRequest[
   }
 }
 
-/** The normalized text of each planned line, between spaces. */
+/** The normalized lines of the story as planned, each between spaces. */
 function plannedWords({ description, acceptanceCriteria }: Story): string {
   const lines = [description, ...acceptanceCriteria].flatMap((text) => text.split('\n'))
   return lines.map((line) => ` ${normalizeWords(line)} `).join('\n')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readDocuments } from '../../../src/plan/documents.ts'
-import { PAGE_MARK, undoInert } from '../../../src/plan/render-prd-md.ts'
+import { PAGE_MARK, undoDisarm } from '../../../src/plan/render-prd-md.ts'
 import type { DocumentFile } from '../../../src/plan/types.ts'
 import { assertGrowth } from '../growth.ts'
 import { every } from '../runs.ts'
@@ -62,7 +62,7 @@ describe('what repeats before what ends a match', () => {
     })
 
   test('a fence that is made inert', () =>
-    assertQuick((size) => undoInert(`${'`'.repeat(size)}\u2028`), 'backticks'))
+    assertQuick((size) => undoDisarm(`${'`'.repeat(size)}\u2028`), 'backticks'))
 })
 
 /** Short ones too: what is cut to a bound costs no more beyond it. */

@@ -1,25 +1,25 @@
-// Text that accompanies stories: learnings of earlier runs, briefs, requirements, architecture, prompts, specifications, prose.
-// Parts of it go to context.md. An agent plans from it where there are no stories.
+// Documents without stories: learnings of earlier runs, briefs, requirements, architecture, prompts, specifications, prose.
+// Parts of them go to context.md. If no document has stories, an agent plans from them.
 import { formatCount } from '../../engine/prd/migrate.ts'
 import { findOtherKind } from '../document-kinds.ts'
 import { type Block, boxLines, type Point, pointLines } from '../markdown-lists.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { withoutEmphasis } from '../story-words.ts'
-import { type DocumentSet, type Format, type Passage, planAt } from '../types.ts'
+import { type DocumentSet, type Format, type Passage, planPaths } from '../types.ts'
 
 export const learnings: Format = {
   name: 'learnings',
-  discoveryPath: planAt('learnings\\.md|progress\\.txt'),
+  discoveryPath: planPaths('learnings\\.md|progress\\.txt'),
   matches: ({ name }) => /^(?:learnings\.md|progress\.txt)$/i.test(name),
   read({ name, blocks, text }) {
     // progress.txt has hundreds of entries. The run keeps what matters under "Codebase Patterns".
     const isDiary = /\.txt$/i.test(name)
     const learnings = new Set<string>()
-    let counts = !isDiary
+    let isCounted = !isDiary
     for (const block of blocks) {
       if (block.kind === 'heading' && isDiary)
-        counts = /^(?:codebase )?(?:patterns|learnings)\b/i.test(block.text)
-      if (block.kind !== 'points' || !counts) continue
+        isCounted = /^(?:codebase )?(?:patterns|learnings)\b/i.test(block.text)
+      if (block.kind !== 'points' || !isCounted) continue
       for (const point of block.points) learnings.add(pointLines(point).join(' ').slice(0, 500))
     }
     for (const words of isDiary ? [...lastEntries(text), ...lastLearnings(blocks)] : []) learnings.add(words)
@@ -66,7 +66,7 @@ const ARCHITECTURE =
   /(?:^|[-_./])(?:architecture|tech-stack|coding-standards|source-tree)(?:[-_.][^/]*)?(?:\/[^/]*)?\.md$/i
 const SPECS = /(?:^|\/)specs\/.+\.md$/i
 
-/** Documents of a kind that is never a task list, whatever boxes they have. */
+/** Documents of a kind that is never a task list, even if they have boxes. */
 export const nonTaskDocument: Format = {
   name: 'no task list',
   discoveryPath: null,
@@ -122,7 +122,7 @@ function overview({ text }: OpenDocument): Passage[] {
 
 export const background: Format = {
   name: 'background',
-  discoveryPath: planAt(
+  discoveryPath: planPaths(
     '(?:product-)?brief[^/]*\\.md|prd[^/]*\\.md|requirements\\.md|architecture[^/]*\\.md|@?(?:PROMPT|LOOP_PROMPT|AGENT)\\.md',
     '^docs/(?:prd|architecture)/[^/]+\\.md$',
     '^(?:\\.ralph/)?specs/.+\\.md$',
@@ -167,12 +167,12 @@ const ARCHITECTURE_PARTS =
 const REQUIREMENT_PARTS =
   /\b(?:requirements|edge cases|key entities|assumptions|constraints|clarifications)\b/i
 /** Sections with instructions for another tool's loop, which mean nothing here. */
-const OF_THE_LOOP = /\b(?:status report|exit signal|promise|loop|completion|when to stop|ralph_status)/i
+const LOOP_INSTRUCTIONS = /\b(?:status report|exit signal|promise|loop|completion|when to stop|ralph_status)/i
 
-/** Sections of a document that go to context.md, by their headings. `isAll`: all sections where none matches and there are no stories. */
+/** Which sections of documents at `at` go to context.md, by headings. `isAll`: all sections if none matches and there are no stories. */
 type Place = { about: Passage['about']; at: RegExp; parts: RegExp; isAll: boolean }
 
-function rest(about: Passage['about'], parts: RegExp, at: RegExp): Place {
+function placeWithFallback(about: Passage['about'], parts: RegExp, at: RegExp): Place {
   return { about, at, parts, isAll: true }
 }
 
@@ -183,18 +183,18 @@ const places: readonly Place[] = [
     parts: REQUIREMENT_PARTS,
     isAll: false,
   },
-  rest(
+  placeWithFallback(
     'architecture',
     ARCHITECTURE_PARTS,
     /^(?:(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/design|openspec\/changes\/[^/]+\/design|(?:\.specify\/)?specs\/\d{3,}[^/]*\/plan|\.?conductor\/tech-stack|\.kiro\/steering\/(?:tech|structure))\.md$/,
   ),
-  rest(
+  placeWithFallback(
     'overview',
     OVERVIEW_PARTS,
     /^(?:openspec\/(?:changes\/[^/]+\/proposal|project)|\.?conductor\/(?:product|tracks\/[^/]+\/spec)|\.kiro\/steering\/product|(?:_bmad-output|docs|specs)\/(?:[^/]+\/)*SPEC)\.md$|^\.taskmaster\/docs\/[^/]+\.(?:txt|md)$/,
   ),
-  rest('architecture', ARCHITECTURE_PARTS, ARCHITECTURE),
-  rest('overview', OVERVIEW_PARTS, OVERVIEW),
+  placeWithFallback('architecture', ARCHITECTURE_PARTS, ARCHITECTURE),
+  placeWithFallback('overview', OVERVIEW_PARTS, OVERVIEW),
   {
     about: 'specification',
     at: /(?:^|\/)@?(?:PROMPT|AGENT)\.md$|^(?:\.ralph\/)?specs\/(?!\d{3,})(?:[^/]+\/)*[^/]+\.md$/,
@@ -203,7 +203,7 @@ const places: readonly Place[] = [
   },
 ]
 
-/** Passages of the document for every prompt, by its path and its headings of the first two levels. Most documents have none. */
+/** Passages for context.md, by the path of the document and its headings of the first two levels. Most documents have none. */
 export function findPassages({ path, text: whole, blocks }: OpenDocument, hasStories: boolean): Passage[] {
   const place = places.find(({ at }) => at.test(path))
   if (place === undefined) return []
@@ -217,11 +217,11 @@ export function findPassages({ path, text: whole, blocks }: OpenDocument, hasSto
   const starts = [{ line: 0, text: '' }, ...heads]
   const sections = starts.map(({ line, text: head }, index) => {
     const words = lines.slice(line, (starts[index + 1]?.line ?? lines.length + 1) - 1).join('\n')
-    // Comments are hidden from agents as they are from readers.
+    // Comments are hidden from agents, as they are from readers of the page.
     return { head, words: words.replace(/<!--.*?(?:-->|$)/gs, '').trim() }
   })
-  const telling = sections.filter(({ head }) => parts.test(head) && !OF_THE_LOOP.test(head))
-  return (telling.length > 0 || hasStories || !isAll ? telling : sections)
+  const matching = sections.filter(({ head }) => parts.test(head) && !LOOP_INSTRUCTIONS.test(head))
+  return (matching.length > 0 || hasStories || !isAll ? matching : sections)
     .filter(({ words }) => words !== '')
     .map(({ head, words }) => ({ about, text: head === '' ? words : `**${head}**\n\n${words}` }))
 }
