@@ -22,7 +22,7 @@ export async function releaseJob(folder: string): Promise<string> {
   const modes = core.getState('otherUser')
   if (modes !== '') {
     const clone = await openClone(context.workspace, context.env)
-    const options = { ...otherUserOptions({ env: context.env, clone, say: core.notice }), before: modes }
+    const options = { ...otherUserOptions({ env: context.env, clone, report: core.notice }), before: modes }
     // The lease is released whatever becomes of the work tree.
     endedCount += await endOtherUser(options).catch((error: unknown) => {
       warn(`the other user could not be ended: ${messageOf(error)}`)

@@ -67,7 +67,7 @@ export function openJobWorkspace(
   return openWorkspace({
     settings,
     secrets,
-    ...(refs === undefined ? {} : { look: refs }),
+    ...(refs === undefined ? {} : { initialRefs: refs }),
     env: context.env,
     directory: context.workspace,
     remote: remoteOf(context.place, token),
@@ -162,7 +162,7 @@ export async function withIsolation<T>(
 ): Promise<T> {
   if (settings.ungated) core.warning(UNGATED_WARNING)
   if (settings.isolation === 'same-user') core.warning(SAME_USER_WARNING)
-  const open = () => openIsolation({ settings, env: context.env, clone, say: core.notice })
+  const open = () => openIsolation({ settings, env: context.env, clone, report: core.notice })
   const as =
     settings.isolation === 'other-user'
       ? await logTimed(log, describeIsolation(settings), open)

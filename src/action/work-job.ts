@@ -135,7 +135,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   // Only a kick-off asks for a plan: a job that continues works on the stories of the plan.
   const isPlan = event.generation === null && [settings.command, event.inputs.command].includes('plan')
   // The choices are validated before the state keeps them. The name of a plan is, too: it becomes a folder and a branch.
-  const { settings: wanted } = await actionSettings(
+  const { settings: choices } = await actionSettings(
     context,
     (path) => workspace.repository.read(base.sha, path),
     pickInputs(event.inputs, [...CHOICES, ...SCOPE, ...(isPlan ? ['feature'] : [])]),
@@ -157,14 +157,14 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
       workTree: null,
       generation: event.generation,
       lease: await leaseFor(settings, now, context.run),
-      alive: async (lease) => !isExpired(lease, Date.now()) && (await isRunAlive(github, context, lease)),
+      isAlive: async (lease) => !isExpired(lease, Date.now()) && (await isRunAlive(github, context, lease)),
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: pickInputs(event.inputs, CHOICES),
-      wanted,
+      scope: choices,
       // On GitHub the holder's machine is gone, or its post step has ended its processes.
       endOrphansOf: async () => {},
-      settle: async (state) => {
-        const scope = event.generation === null ? wanted : { stories: [], epic: null }
+      prepareState: async (state) => {
+        const scope = event.generation === null ? choices : { stories: [], epic: null }
         const scoped = { ...parts, settings: { ...settings, stories: scope.stories, epic: scope.epic } }
         const names = part === 'claim' && !claimsWave(settings) ? checksOfPart('claim') : undefined
         await refuseBlocked(checkInputs(context, scoped, state.green, state), names)

@@ -44,7 +44,7 @@ export async function agentWithFallback(options: PortOptions): Promise<AgentPort
   return withFallback(first, second, (state) => chooseAgent(state, limits, Date.now()))
 }
 
-type Choice = {
+type AgentChoice = {
   path: string
   name: string
   version: string | null
@@ -59,7 +59,7 @@ export function agentForStep(options: PortOptions, name: string): Promise<AgentP
   return agentPort(options, { ...NO_CHOICES, path: 'steps', name })
 }
 
-async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPort> {
+async function agentPort(options: PortOptions, choice: AgentChoice): Promise<AgentPort> {
   const { settings, workspace } = options
   const { clone, repository, redactor } = workspace
   const vendor = findAgent(choice.name)
@@ -78,30 +78,30 @@ async function agentPort(options: PortOptions, choice: Choice): Promise<AgentPor
   const homes = await openAgentHomes(vendor, options, as)
   const report = (text: string) => options.onAgent({ kind: 'text', text })
   const env = await withInstalledAgent(vendor, choice.version, { ...options, homes, directory, report })
-  const seen = agentEnv(env, agentEnvOptions(vendor, settings))
+  const visible = agentEnv(env, agentEnvOptions(vendor, settings))
   if (choice.name !== 'custom') {
-    const found = await checkVersion(vendor, homes, env, { settings, signal: options.signal })
-    if (!found.ok) {
-      throw new UserError([notReady(vendor, choice.path, found)])
+    const availability = await checkVersion(vendor, homes, env, { settings, signal: options.signal })
+    if (!availability.ok) {
+      throw new UserError([notReady(vendor, choice.path, availability)])
     }
   }
-  await refuseWithoutKey(options, choice, vendor, seen.env, cwd)
+  await refuseWithoutKey(options, choice, vendor, visible.env, cwd)
   const reach = options.as?.reach ?? (async (port: number) => port)
-  const isKept = options.as !== null || settings.isolation === 'separate-job'
-  const relayed = isKept ? await relayModel(vendor, env, reach, options.warn) : null
-  if (relayed === null) refuseUnreachableModel(options, choice.name)
+  const isKeyHidden = options.as !== null || settings.isolation === 'separate-job'
+  const relay = isKeyHidden ? await relayModel(vendor, env, reach, options.warn) : null
+  if (relay === null) refuseUnreachableModel(options, choice.name)
   return createSessions({
     vendor,
     commandLine: settings.agentCommand,
     wrapper: settings.agentWrapper,
-    args: [...(relayed?.args ?? []), ...choice.args],
+    args: [...(relay?.args ?? []), ...choice.args],
     models: choice.model,
     prices: settings.prices,
     extraEnv: settings.agentEnv,
-    env: relayed?.env ?? env,
+    env: relay?.env ?? env,
     homes,
-    used: relayed?.proxy.used ?? null,
-    ...(relayed === null ? {} : { admit: relayed.admit }),
+    used: relay?.proxy.used ?? null,
+    ...(relay === null ? {} : { admit: relay.admit }),
     cwd,
     idleTimeoutMs: settings.idleTimeoutMs,
     ...promptSources(settings, repository.read),
@@ -117,10 +117,10 @@ function warnOfUnreadVariables(
   { settings, env, warn }: PortOptions,
   { name, withheld: unread = [] }: AgentVendor,
 ): void {
-  const left = unread.filter((one) => (env[one] ?? '') !== '' && !settings.agentEnv.includes(one))
-  if (left.length === 0) return
+  const hidden = unread.filter((one) => (env[one] ?? '') !== '' && !settings.agentEnv.includes(one))
+  if (hidden.length === 0) return
   warn(
-    `${name} is not given ${left.join(', ')}: a session could write there what the next one reads; name it in agentEnv where none can`,
+    `${name} is not given ${hidden.join(', ')}: a session could write there what the next one reads; name it in agentEnv where none can`,
   )
 }
 
@@ -147,10 +147,12 @@ export async function checkVersion(
   { settings, signal }: { settings: Settings; signal: AbortSignal },
 ): Promise<Availability> {
   await using home = await homes.open()
-  const inside = agentEnv(home.env(env), agentEnvOptions(vendor, settings))
+  const isolated = agentEnv(home.env(env), agentEnvOptions(vendor, settings))
   // Printing a version needs no key.
-  const named = Object.entries(inside.env).filter(([name]) => vendor.relay?.keys.includes(name) !== true)
-  return await checkAgent(vendor, Object.fromEntries(named), { as: home.as, signal })
+  const withoutKeys = Object.entries(isolated.env).filter(
+    ([name]) => vendor.relay?.keys.includes(name) !== true,
+  )
+  return await checkAgent(vendor, Object.fromEntries(withoutKeys), { as: home.as, signal })
 }
 
 /** The parts of a prompt that come from the settings. `read` gives the text of a file at a commit. */
@@ -175,8 +177,8 @@ function describeTags(when: readonly string[] | null): string | null {
 }
 
 function formatAside(...words: (string | null)[]): string {
-  const known = words.filter((one) => one !== null)
-  return known.length === 0 ? '' : ` (${known.join('; ')})`
+  const present = words.filter((one) => one !== null)
+  return present.length === 0 ? '' : ` (${present.join('; ')})`
 }
 
 function notReady(vendor: AgentVendor, path: string, { reason, fix }: Unready): Mistake {
@@ -227,23 +229,23 @@ export function singleUseLoginWarnings(settings: Settings, env: Environment): Om
 
 /** Reports a key that is missing or refused before branch and pull request exist. Throws UserError. */
 async function refuseWithoutKey(
-  { settings, env: own, as }: PortOptions,
-  { path, name, version }: Choice,
+  { settings, env: ownEnv, as }: PortOptions,
+  { path, name, version }: AgentChoice,
   { login }: AgentVendor,
   env: Readonly<Record<string, string>>,
   cwd: string,
 ): Promise<void> {
   const isWrapped = settings.agentWrapper !== null || settings.agentArgs.length > 0
-  const how = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
-  if (login === null || mayBeLoggedIn(own, how)) return
+  const options = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
+  if (login === null || mayBeLoggedIn(ownEnv, options)) return
   // The other user's home is new.
-  const known = as === null ? login : { ...login, files: [] }
-  const why = await findKeyProblem({ login: known, env, extraEnv: settings.agentEnv, cwd })
-  if (why === null) return
+  const visibleLogin = as === null ? login : { ...login, files: [] }
+  const problem = await findKeyProblem({ login: visibleLogin, env, extraEnv: settings.agentEnv, cwd })
+  if (problem === null) return
   const key = login.keys[0] ?? ''
   throw new UserError({
     path,
-    found: `${name}, and ${why}`,
+    found: `${name}, and ${problem}`,
     expected: `a key for its model in ${login.keys.join(' or ')}`,
     fix: keyFix(key),
   })
@@ -279,7 +281,7 @@ export async function withInstalledAgent(
   }: {
     env: Environment
     signal: AbortSignal
-    /** Of the agent's user. */
+    /** Home folders of the agent's user. */
     homes: Homes
     /** Keeps the installed agent between jobs; null or left out: it is installed anew. */
     cache?: FileCache | null
@@ -291,8 +293,8 @@ export async function withInstalledAgent(
   if (version === null) return env
   const checkRestored = async (bin: string): Promise<Availability> => {
     await using home = await homes.open()
-    const inside = gateEnv(home.env(withProgram(env, bin)), { extra: [], isModelKey })
-    return await checkAgent(vendor, inside.env, { as: home.as, signal })
+    const isolated = gateEnv(home.env(withProgram(env, bin)), { extra: [], isModelKey })
+    return await checkAgent(vendor, isolated.env, { as: home.as, signal })
   }
   const { bin } = await installAgent({
     vendor,

@@ -33,15 +33,15 @@ export async function askAgent(
   const { clone, redactor } = workspace
   const as = isolation?.agent ?? null
   const homes = await openAgentHomes(vendor, { env, workspace }, as)
-  const place = { env, signal, homes, directory: join(clone.gitDir, 'ralph'), report: () => {} }
-  const installed = await withInstalledAgent(vendor, settings.agentVersion, place)
+  const options = { env, signal, homes, directory: join(clone.gitDir, 'ralph'), report: () => {} }
+  const installed = await withInstalledAgent(vendor, settings.agentVersion, options)
   const reach = isolation?.reach
   const relayed = reach === undefined ? null : await relayModel(vendor, installed, reach, () => {})
   try {
     await using home = await homes.open()
-    using _way = relayed?.admit()
-    const wishes = { ...agentEnvOptions(vendor, settings), set: { RALPH_MODE: 'doctor' } }
-    const inside = agentEnv(home.env(relayed?.env ?? installed), wishes).env
+    using _admission = relayed?.admit()
+    const envOptions = { ...agentEnvOptions(vendor, settings), set: { RALPH_MODE: 'doctor' } }
+    const agentEnvironment = agentEnv(home.env(relayed?.env ?? installed), envOptions).env
     const model = settings.model.run ?? undefined
     const result = await runAgent({
       vendor,
@@ -49,10 +49,10 @@ export async function askAgent(
       mark,
       signal,
       model,
-      env: inside,
+      env: agentEnvironment,
       as: home.as,
       // The home's own folder for temporary files: it is empty, and removed with the home.
-      cwd: inside.TMPDIR ?? '/',
+      cwd: agentEnvironment.TMPDIR ?? '/',
       commandLine: settings.agentCommand ?? undefined,
       wrapper: settings.agentWrapper ?? undefined,
       extraArgs: [...(relayed?.args ?? []), ...settings.agentArgs],

@@ -39,14 +39,14 @@ export function configuredGates({ gates, browser }: Pick<Settings, 'gates' | 'br
   ]
 }
 
-/** The most bytes of one picture: in a state, and where it has to fit with others into what jobs hand over. */
+/** The most bytes of one picture: in a state, and in a hand-over between jobs, where others have to fit, too. */
 const PICTURE_BYTES = 60 * 1024
 const HANDED_OVER_PICTURE_BYTES = 12 * 1024
 /** The browser check has no command: prompts get this description. */
 const BROWSER_GATE_WORDS =
   'opens the pages of the story in a browser: no status from 400 on, no error in the console, no failed request, no alert'
 
-/** For all pages of a check together, in milliseconds. */
+/** The time limit for all pages of a check together, in milliseconds. */
 const BROWSER_MS = 10 * 60_000
 
 /** Throws UserError where the browser check is on, and no browser is installed. */
@@ -108,9 +108,9 @@ export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
 }
 
 /** In the baseline the check never fails, because stories may be there to add or repair these pages. */
-function asBase({ remarks: _remarks, ...seen }: GateResult): GateResult {
-  const { screenshots = [] } = seen
-  return { ...seen, ok: true, advisory: true, ended: `${screenshots.length} pictures`, output: '' }
+function asBase({ remarks: _remarks, ...result }: GateResult): GateResult {
+  const { screenshots = [] } = result
+  return { ...result, ok: true, advisory: true, ended: `${screenshots.length} pictures`, output: '' }
 }
 
 function fileName(what: string, { url, viewport }: Pick<Screenshot, 'url' | 'viewport'>): string {

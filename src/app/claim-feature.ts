@@ -64,19 +64,19 @@ export type ClaimRequest = {
   /** The generation that this job was dispatched for; it works only if the run is still there. Null for a start by a person. */
   generation: number | null
   lease: Omit<Lease, 'nonce'>
-  /** Whether the lease's holder still works: it lives, as far as this machine can see, and its time has not passed. */
-  alive(lease: Lease): Promise<boolean>
+  /** Whether the lease's holder is at work: as far as this machine can see, it is alive, and the lease has not expired. */
+  isAlive(lease: Lease): Promise<boolean>
   /** Ends the processes that a holder left running, before anything is changed. */
   endOrphansOf(lease: Lease): Promise<void>
   job: Job
   chosen: Readonly<Record<string, string>>
   /** The part of the feature that a kick-off asks for. A job that continues a chain keeps the chain's part. */
-  wanted: ScopeRequest
+  scope: ScopeRequest
   /** Archives the results of the last run, and works on every story again. */
   anew?: boolean
   today: string
   /** Called before the lease is taken: refuses uncommitted changes, takes up people's edits of the stories. */
-  settle(state: State, fresh: boolean): Promise<State>
+  prepareState(state: State, isNew: boolean): Promise<State>
   /** The newest comment id on a branch's pull request. Where the state was lost, only later comments are commands. */
   firstComment(branch: string): Promise<number>
 }
@@ -104,44 +104,44 @@ async function claimOnce(tools: ClaimTools, request: ClaimRequest): Promise<Clai
   const { name, file, found, before } = await resolveFeature(tools, place, request)
   if (found !== null) {
     const { branch, published } = found.state
-    // On the feature's own branch the checkout's stories are the run's: they are no edit of the base.
+    // Where the feature's own branch is checked out, its stories are those of the run, and not an edit of the base.
     const isOwn = request.workTree !== null && tools.git.clone.branch === branch && published !== null
     return resume(found, isOwn ? null : file, tools, request)
   }
   if (file === null)
     throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
-  const taken = await chooseBranch(file, before?.state.branch ?? null, tools, request)
-  return begin(file, taken, tools, request)
+  const branch = await chooseBranch(file, before?.state.branch ?? null, tools, request)
+  return begin(file, branch, tools, request)
 }
 
 async function plan(planRequest: PlanRequest, tools: ClaimTools, request: ClaimRequest): Promise<Claimed> {
   const { objects, store } = tools
-  const { feature, plan: wanted } = planRequest
+  const { feature, plan: requested } = planRequest
   const { name } = feature
   const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
-  const last = folders.sort().at(-1)
-  const found = last === undefined ? null : await store.load(last)
-  const before = found?.state.plan
-  if (found !== null && before !== undefined && before.issue === wanted.issue) {
+  const newest = folders.sort().at(-1)
+  const found = newest === undefined ? null : await store.load(newest)
+  const earlier = found?.state.plan
+  if (found !== null && earlier !== undefined && earlier.issue === requested.issue) {
     refuseOtherSource(name, found.state.prd, feature.prd)
-    if (before.phase === 'begun') throw alreadyPlannedError(name)
+    if (earlier.phase === 'begun') throw alreadyPlannedError(name)
     return resume({ ...found, state: withNewRequest(found.state, planRequest) }, null, tools, request)
   }
   const place = { commit: request.base.sha, workTree: null }
   const { features } = await findFeatures(objects, place, request.branchPrefix)
-  const taken = await chooseBranch(feature, null, tools, request)
-  if (found === null && taken.head === null && features.every((one) => one.name !== name))
-    return begin(feature, taken, tools, request)
+  const branch = await chooseBranch(feature, null, tools, request)
+  if (found === null && branch.head === null && features.every((one) => one.name !== name))
+    return begin(feature, branch, tools, request)
   throw alreadyPlannedError(name)
 }
 
 /** Two milestones or labels may give the same feature name: the plan of one would replace that of the other. */
-function refuseOtherSource(name: string, before: Prd, wanted: Prd): void {
-  const [old, now] = [before, wanted].map(issuesSource)
-  if (old === now) return
-  const found = `${name}, which is planned from ${oneLine(old ?? 'documents of the repository', 100)} already`
+function refuseOtherSource(name: string, earlier: Prd, requested: Prd): void {
+  const [oldSource, newSource] = [earlier, requested].map(issuesSource)
+  if (oldSource === newSource) return
+  const found = `${name}, which is planned from ${oneLine(oldSource ?? 'documents of the repository', 100)} already`
   const fix =
-    now === null
+    newSource === null
       ? 'name another feature'
       : 'give the milestone or label another title on GitHub: it names the feature'
   throw new UserError({
@@ -173,15 +173,18 @@ async function resume(
   // The default branch may have changed since the run began.
   if (state.branch === request.base.defaultBranch)
     refuseShared(state.branch, `the branch of ${state.feature}`, request.base)
-  if (lease !== null && (await request.alive(lease))) throw new FeatureHeld(lease, state.feature)
+  if (lease !== null && (await request.isAlive(lease))) throw new FeatureHeld(lease, state.feature)
   if (request.generation !== null && request.generation !== state.generation) {
     throw new Superseded(request.generation, state.generation)
   }
   if (lease !== null) await request.endOrphansOf(lease)
-  const fresh = state.published === null
-  const notes = file === null ? [] : fresh ? [...file.notes] : await baseEditNotes(state, file, repository)
-  const free = takeOver(withLostUsage(git, fresh ? fromBaseOfToday(state, file, request) : state))
-  const claimed = withJobStarted(await request.settle(free, fresh), request, request.job)
+  const isUnpublished = state.published === null
+  const notes =
+    file === null ? [] : isUnpublished ? [...file.notes] : await baseEditNotes(state, file, repository)
+  const takenOver = takeOver(
+    withLostUsage(git, isUnpublished ? fromBaseOfToday(state, file, request) : state),
+  )
+  const claimed = withJobStarted(await request.prepareState(takenOver, isUnpublished), request, request.job)
   await store.save(claimed)
   return { state: claimed, resumed: true, notes: notes }
 }
@@ -189,10 +192,10 @@ async function resume(
 /** No branch was published yet, so the run forks from the base as it is now. */
 function fromBaseOfToday(state: State, file: Feature | null, { base }: ClaimRequest): State {
   const baseline = base.sha === state.base.sha ? state.baseline : 'pending'
-  const begun: State = { ...state, base: { branch: base.branch, sha: base.sha }, green: base.sha, baseline }
-  // Reading the same file again would undo commands that came since, such as a retry.
-  if (file === null || file.digest === state.storiesDigest) return begun
-  return { ...begun, prd: { ...asImported(file.prd), run: state.prd.run }, storiesDigest: file.digest }
+  const rebased: State = { ...state, base: { branch: base.branch, sha: base.sha }, green: base.sha, baseline }
+  // Reading the same file again would undo later commands, such as a retry.
+  if (file === null || file.digest === state.storiesDigest) return rebased
+  return { ...rebased, prd: { ...asImported(file.prd), run: state.prd.run }, storiesDigest: file.digest }
 }
 
 /** A run that begins anew keeps its branch. Where people have deleted the branch, it starts from the base. */
@@ -204,23 +207,23 @@ async function withoutDeletedBranch(state: State, store: Store): Promise<State> 
 /** Once a run has begun, its branch has the stories. An edit at the base is reported and not merged. */
 async function baseEditNotes(state: State, file: Feature, repository: Repository): Promise<string[]> {
   if (file.digest === state.storiesDigest) return []
-  const here = await repository.read(state.green, ownFiles(state).prd)
-  if (here !== null && digestOf(here) === file.digest) return []
+  const onBranch = await repository.read(state.green, ownFiles(state).prd)
+  if (onBranch !== null && digestOf(onBranch) === file.digest) return []
   return [
     `${file.path} was changed on ${state.base.branch} after the run had begun: edit it on ${state.branch} for this run to see it`,
   ]
 }
 
 /** The state with the part of the feature that the next job is asked for. Throws UserError where that part could never be completed. */
-export function withRequestedScope(state: State, wanted: ScopeRequest): State {
-  const { scope, mistakes } = resolveScope(state.prd, wanted, state.prd.run.jobs + 1)
+export function withRequestedScope(state: State, requested: ScopeRequest): State {
+  const { scope, mistakes } = resolveScope(state.prd, requested, state.prd.run.jobs + 1)
   if (mistakes.length > 0) throw new UserError(mistakes)
   return withScope(state, scope)
 }
 
-function withJobStarted(before: State, request: ClaimRequest, job: Job): State {
-  const begun = request.anew === true ? restartRun(before, randomUUID()) : before
-  const state = request.generation === null ? withRequestedScope(begun, request.wanted) : begun
+function withJobStarted(claimed: State, request: ClaimRequest, job: Job): State {
+  const started = request.anew === true ? restartRun(claimed, randomUUID()) : claimed
+  const state = request.generation === null ? withRequestedScope(started, request.scope) : started
   const { run } = state.prd
   const control = request.generation === null ? resetWaits(state.control) : state.control
   return {
@@ -256,11 +259,11 @@ async function begin(
   request: ClaimRequest,
 ): Promise<Claimed> {
   const plan = request.planRequest?.plan
-  const begun = { ...newState(file, branch, request), ...(plan === undefined ? {} : { plan }) }
+  const first = { ...newState(file, branch, request), ...(plan === undefined ? {} : { plan }) }
   const lastComment = head === null ? 0 : await request.firstComment(branch)
-  const fresh = { ...begun, nonce: randomUUID(), control: { ...begun.control, lastComment } }
-  const state = head === null ? fresh : await adoptBranch(fresh, head, store, repository)
-  const withEdits = await request.settle(state, head === null)
+  const withNonce = { ...first, nonce: randomUUID(), control: { ...first.control, lastComment } }
+  const state = head === null ? withNonce : await adoptBranch(withNonce, head, store, repository)
+  const withEdits = await request.prepareState(state, head === null)
   const claimed = withJobStarted(withEdits, request, withEdits.job)
   await store.save(claimed)
   const notes = [...file.notes, ...stackedBranchNotes(file.name, request)]
@@ -268,27 +271,32 @@ async function begin(
   return { state: claimed, resumed: head !== null, notes }
 }
 
-/** On a laptop the base is what is checked out, which may be the branch of another run. */
+/** On a laptop the base is the branch that is checked out, which may be that of another run. */
 function stackedBranchNotes(name: string, { base, branchPrefix, workTree }: ClaimRequest): string[] {
   if (workTree === null || branchPrefix === '' || !base.branch.startsWith(branchPrefix)) return []
-  const other = `--base-branch ${base.defaultBranch ?? 'BRANCH'} begins elsewhere`
+  const advice = `--base-branch ${base.defaultBranch ?? 'BRANCH'} begins elsewhere`
   return [
-    `${name} is based on ${base.branch}, the branch of another feature: its commits come along; ${other}`,
+    `${name} is based on ${base.branch}, the branch of another feature: its commits come along; ${advice}`,
   ]
 }
 
 /** The branch exists but its state is lost: its commits say what passed, and the gates run again. */
-async function adoptBranch(fresh: State, head: string, store: Store, repository: Repository): Promise<State> {
+async function adoptBranch(
+  started: State,
+  head: string,
+  store: Store,
+  repository: Repository,
+): Promise<State> {
   await store.fetch([head], 'whole')
-  const text = await repository.read(head, ownFiles(fresh).prd)
-  const parsed = text === null ? null : parsePrd(text, `${fresh.branch}: ${ownFiles(fresh).prd}`)
+  const text = await repository.read(head, ownFiles(started).prd)
+  const parsed = text === null ? null : parsePrd(text, `${started.branch}: ${ownFiles(started).prd}`)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
-  const prd: Prd = parsed === null ? fresh.prd : mergePeople(parsed.prd, fresh.prd)
-  const job: Job = { ...fresh.job, branch: { kind: 'moved', head }, takesBranch: true }
+  const prd: Prd = parsed === null ? started.prd : mergePeople(parsed.prd, started.prd)
+  const job: Job = { ...started.job, branch: { kind: 'moved', head }, takesBranch: true }
   // The branch's commits name the nonce of the run that made them.
-  const written = parsed?.prd.run.control.nonce
-  const nonce = typeof written === 'string' && written !== '' ? written : fresh.nonce
-  return { ...fresh, nonce, prd, green: head, published: head, baseline: 'green', job }
+  const writtenNonce = parsed?.prd.run.control.nonce
+  const nonce = typeof writtenNonce === 'string' && writtenNonce !== '' ? writtenNonce : started.nonce
+  return { ...started, nonce, prd, green: head, published: head, baseline: 'green', job }
 }
 
 /** The first state of a feature. A run that begins gives it a nonce. */

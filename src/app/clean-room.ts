@@ -31,10 +31,10 @@ export type CleanRoomOptions = {
 }
 
 /**
- * Tools that are installed in a person's home, by the variable that names their folder. Caches are not among them but npm's,
+ * Folders of tools that are installed in a person's home, by the variable that names them. The only cache among them is npm's,
  * where every entry is found by its own hash.
  */
-const TOOLS: Readonly<Record<string, string>> = {
+const TOOL_FOLDERS: Readonly<Record<string, string>> = {
   ASDF_DATA_DIR: '.asdf',
   BUN_INSTALL: '.bun',
   CYPRESS_CACHE_FOLDER: '.cache/Cypress',
@@ -66,56 +66,56 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   const place = as?.rooms ?? workTreesFolder(env)
   const prefix = `clean-${createHash('sha256').update(clone.gitDir).digest('hex').slice(0, 8)}-`
   const user = (tree: string) => (as === null ? null : userInTree(as, tree))
-  for (const left of await findLeftoverClones(place, prefix)) await removeRoom(left, user(left))
+  for (const leftover of await findLeftoverClones(place, prefix)) await removeRoom(leftover, user(leftover))
   const folder = await mkdir(place, { recursive: true })
     .then(() => mkdtemp(join(place, prefix)))
     .catch((error: unknown) => refuseRoom(place, error))
-  // The other user gets access to what is inside; through the folder itself it only passes.
+  // The other user may pass through the folder, but not list it; it gets access to the trees in it.
   if (as !== null) await chmod(folder, 0o711)
   // The tests of some projects depend on the name of their folder.
   const tree = join(folder, 'tree', basename(clone.workTree))
-  const within = user(tree)
-  const removeAll = () => removeRoom(folder, within)
+  const treeUser = user(tree)
+  const removeAll = () => removeRoom(folder, treeUser)
   const refuse = async (error: unknown): Promise<never> => {
     await removeAll()
     return refuseRoom(place, error)
   }
   const store = await CleanClone.of(git, state.green, join(folder, 'store')).catch(refuse)
   const refs = { branch: state.branch, base: state.base }
-  const files = () => new IgnoredFiles(tree, folder, () => store.ignored(tree))
-  let ignored = files()
+  const ignoredFiles = () => new IgnoredFiles(tree, folder, () => store.ignored(tree))
+  let ignored = ignoredFiles()
   let gates: GatesPort | null = null
-  const leave = async () => {
+  const closeTree = async () => {
     await gates?.[Symbol.asyncDispose]?.()
     gates = null
-    await within?.end()
+    await treeUser?.end()
     await as?.renewHome()
-    await removeRoom(dirname(tree), within)
+    await removeRoom(dirname(tree), treeUser)
     await removeClone(join(folder, 'home'))
   }
-  const opened = (): GatesPort => {
+  const openGates = (): GatesPort => {
     if (gates === null) throw new Error('nothing is checked out in the clean room')
     return gates
   }
   let count = 0
   const addSubmodules = async (commit: string) => {
     for (const [path, oid] of await store.submodules(commit)) {
-      const inside = workspace.submodules.get(path)
-      if (inside === undefined) continue
-      const own = await CleanClone.of(inside, oid, join(folder, `submodule-${++count}`))
-      await own.checkOut(oid, join(tree, path), refs)
+      const submodule = workspace.submodules.get(path)
+      if (submodule === undefined) continue
+      const submoduleClone = await CleanClone.of(submodule, oid, join(folder, `submodule-${++count}`))
+      await submoduleClone.checkOut(oid, join(tree, path), refs)
     }
   }
   return {
     async checkOut(commit) {
-      await leave()
+      await closeTree()
       await store.checkOut(commit, tree, refs).catch(refuse)
       await addSubmodules(commit).catch(refuse)
-      ignored = files()
+      ignored = ignoredFiles()
       await ignored.remember()
-      const inside = as === null ? await createHome(folder, env) : env
+      const roomEnv = as === null ? await createHome(folder, env) : env
       const restore = (at: string) => store.restore(at, tree)
-      gates = options.gatesIn({ top: tree, env: inside, as: within, restore })
+      gates = options.gatesIn({ top: tree, env: roomEnv, as: treeUser, restore })
     },
     async restore(commit) {
       await store.restore(commit, tree)
@@ -126,11 +126,11 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
       forGatesAgain: () => ignored.forGatesAgain(),
     },
     gates: {
-      prepare: (commit, signal, what) => opened().prepare(commit, signal, what),
-      run: (run, signal) => opened().run(run, signal),
+      prepare: (commit, signal, what) => openGates().prepare(commit, signal, what),
+      run: (run, signal) => openGates().run(run, signal),
     },
     async [Symbol.asyncDispose]() {
-      await leave()
+      await closeTree()
       await removeAll()
     },
   }
@@ -146,18 +146,20 @@ export function workTreesFolder(env: Environment): string {
 async function createHome(folder: string, env: Environment): Promise<Environment> {
   const home = join(folder, 'home')
   await mkdir(home)
-  const own = env.HOME
-  const others = Object.entries(env).filter(([name]) => !OUTSIDE.test(name))
-  const inside = { ...Object.fromEntries(others), HOME: home }
-  if (own === undefined) return inside
+  const personHome = env.HOME
+  const kept = Object.entries(env).filter(([name]) => !OUTSIDE.test(name))
+  const roomEnv = { ...Object.fromEntries(kept), HOME: home }
+  if (personHome === undefined) return roomEnv
   for (const name of CONFIGURATION) {
-    const from = resolve(own, name)
-    if (!existsSync(from)) continue
+    const file = resolve(personHome, name)
+    if (!existsSync(file)) continue
     await mkdir(dirname(join(home, name)), { recursive: true })
-    await copyFile(from, join(home, name))
+    await copyFile(file, join(home, name))
   }
-  const tools = Object.entries(TOOLS).filter(([name, at]) => !(name in env) && existsSync(join(own, at)))
-  return { ...inside, ...Object.fromEntries(tools.map(([name, at]) => [name, join(own, at)])) }
+  const tools = Object.entries(TOOL_FOLDERS).filter(
+    ([name, at]) => !(name in env) && existsSync(join(personHome, at)),
+  )
+  return { ...roomEnv, ...Object.fromEntries(tools.map(([name, at]) => [name, join(personHome, at)])) }
 }
 
 /** Files of another user can only be removed as root. */

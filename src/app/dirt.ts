@@ -14,27 +14,27 @@ export async function checkDirt(
   const foreign = dirt.filter(({ path }) => !allowed(path))
   if (foreign.length === 0) return dirt.map(({ path }) => path)
   const names = foreign.map(({ path }) => path)
-  const loose = foreign.filter(({ isUntracked }) => isUntracked).map(({ path }) => path)
+  const untracked = foreign.filter(({ isUntracked }) => isUntracked).map(({ path }) => path)
   const mistake = { path: 'work tree', expected: 'a clean tree' }
-  if (loose.length <= MANY_UNTRACKED) {
+  if (untracked.length <= MANY_UNTRACKED) {
     const found = `uncommitted changes: ${formatPaths(names)}`
     throw new UserError({ ...mistake, found, fix: 'commit or stash them, then run again' })
   }
   const folders = (await repository.untracked())
     .filter((path) => path.endsWith('/'))
-    .map((folder) => ({ folder, count: loose.filter((path) => path.startsWith(folder)).length }))
+    .map((folder) => ({ folder, count: untracked.filter((path) => path.startsWith(folder)).length }))
     .filter(({ count }) => count > 0)
     .sort((one, other) => other.count - one.count)
   const where =
     folders.length === 0
       ? ''
       : `, in ${formatPaths(folders.map(({ folder, count }) => `${folder} (${count})`))}`
-  const found = `${names.length} uncommitted changes, of which ${loose.length} are files that git neither has nor ignores${where}`
+  const found = `${names.length} uncommitted changes, of which ${untracked.length} are files that git neither has nor ignores${where}`
   const fix = `name in .gitignore what tools have made${folders[0] === undefined ? '' : ` (such as ${folders[0].folder})`}, commit or stash the rest, then run again`
   throw new UserError({ ...mistake, found, fix })
 }
 
-/** So many untracked files are no forgotten work: .gitignore lacks what tools make. */
+/** More untracked files than this are output of tools that .gitignore does not name, not forgotten work. */
 const MANY_UNTRACKED = 100
 
 /** The first five paths, and how many more there are. */

@@ -8,7 +8,7 @@ import { pathsIn } from '../git/tree-walk.ts'
 import { type EarlierRun, earlierRuns } from '../report/expected-cost.ts'
 
 /** So many files are read, of the newest runs: those predict the next one best. */
-const MOST_RUNS = 20
+const MAX_RUNS = 20
 
 /** The earlier runs, the newest last, without the feature in `folder`. A file that cannot be read is left out. */
 export async function readEarlierRuns(
@@ -20,17 +20,17 @@ export async function readEarlierRuns(
   const isRun = (path: string) =>
     isPrdPath(path) || (path.startsWith(`${ARCHIVE}/`) && path.endsWith('/prd.json'))
   const paths = all.filter((path) => isRun(path) && !path.startsWith(`${folder}/`))
-  const byDate = newestRuns(paths)
-  const texts = await Promise.all(byDate.map((path) => objects.text(`${commit}:${path}`).catch(() => null)))
+  const newest = newestRuns(paths)
+  const texts = await Promise.all(newest.map((path) => objects.text(`${commit}:${path}`).catch(() => null)))
   const prds = texts.flatMap((text, at) => {
-    const parsed = text === null ? null : parsePrd(text, byDate[at] ?? '')
+    const parsed = text === null ? null : parsePrd(text, newest[at] ?? '')
     return parsed?.ok === true ? [parsed.prd] : []
   })
   return earlierRuns(prds)
 }
 
-/** Of these paths of prd.json the newest, the newest last, by the dates of their folders: archived or not. */
+/** The newest of these paths of prd.json by the dates of their folders, the newest last. Archived runs count, too. */
 export function newestRuns(paths: readonly string[]): string[] {
   const folderOf = (path: string) => path.split('/').at(-2) ?? ''
-  return [...paths].sort((one, other) => (folderOf(one) < folderOf(other) ? -1 : 1)).slice(-MOST_RUNS)
+  return [...paths].sort((one, other) => (folderOf(one) < folderOf(other) ? -1 : 1)).slice(-MAX_RUNS)
 }

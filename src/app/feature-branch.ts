@@ -14,18 +14,18 @@ type BranchTools = Pick<Workspace, 'git' | 'objects' | 'store'>
 export async function chooseBranch(
   file: Feature,
   before: string | null,
-  given: BranchTools,
+  tools: BranchTools,
   request: Request,
 ): Promise<{ branch: string; head: string | null }> {
-  const usual = `${request.branchPrefix}${file.name}`
-  const branch = file.prd.branchName === '' ? usual : file.prd.branchName
+  const defaultName = `${request.branchPrefix}${file.name}`
+  const branch = file.prd.branchName === '' ? defaultName : file.prd.branchName
   refuseShared(branch, `${file.path}: branchName`, request.base)
-  const head = await given.store.head(branch)
+  const head = await tools.store.head(branch)
   const isOurs =
     head === null ||
-    branch === usual ||
+    branch === defaultName ||
     branch === before ||
-    (await isMadeByRun(branch, head, file, given, request))
+    (await isMadeByRun(branch, head, file, tools, request))
   if (!isOurs) throw foreignBranchError(branch, file, request)
   return { branch, head }
 }

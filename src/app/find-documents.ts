@@ -17,10 +17,10 @@ import { fromLatin1 } from '../system/path-text.ts'
 export type DocumentPlace = { workTree: string } | { objects: CatFile; commit: string }
 
 /** Why a file is read: found by its name, or named by a person. */
-type Naming = Omit<DocumentFile, 'path' | 'text' | 'as'>
+type ReadReason = Omit<DocumentFile, 'path' | 'text' | 'as'>
 
-const MOST_BYTES = 5_000_000
-const MOST_FILES = 2_000
+const MAX_BYTES = 5_000_000
+const MAX_FILES = 2_000
 
 /**
  * The documents at these paths: files or folders, relative to the repository; `FILE#part` takes a part of a file. With null, the
@@ -29,32 +29,35 @@ const MOST_FILES = 2_000
  */
 export async function readDocumentFiles(
   place: DocumentPlace,
-  wanted: readonly string[] | null,
+  requested: readonly string[] | null,
   as: ReadonlyMap<string, RequestedUse> = new Map(),
   note: (text: string) => void = () => {},
 ): Promise<DocumentFile[]> {
   const { findDocuments } = await import('../plan/documents.ts')
   const tree =
     'workTree' in place ? await onDisk(place.workTree) : await atCommit(place.objects, place.commit)
-  const found = wanted === null ? findDocuments(await tree.list('')) : []
-  const named = await filesFor(tree, [...(wanted ?? []), ...as.keys()], findDocuments, note)
-  const chosen = new Map([...found.map((path): [string, Naming] => [path, { isDiscovered: true }]), ...named])
-  if (chosen.size > MOST_FILES) {
+  const found = requested === null ? findDocuments(await tree.list('')) : []
+  const named = await filesFor(tree, [...(requested ?? []), ...as.keys()], findDocuments, note)
+  const chosen = new Map([
+    ...found.map((path): [string, ReadReason] => [path, { isDiscovered: true }]),
+    ...named,
+  ])
+  if (chosen.size > MAX_FILES) {
     const fix = 'name the files that hold the stories'
     throw new UserError({
       path: '--from',
       found: `${chosen.size} files`,
-      expected: `at most ${MOST_FILES}`,
+      expected: `at most ${MAX_FILES}`,
       fix,
     })
   }
   const files: DocumentFile[] = []
-  let left = MOST_BYTES
-  for (const [path, how] of chosen) {
-    left -= await tree.size(path)
-    if (left < 0) throw new UserError(tooLarge(path))
+  let room = MAX_BYTES
+  for (const [path, reason] of chosen) {
+    room -= await tree.size(path)
+    if (room < 0) throw new UserError(tooLarge(path))
     const kind = as.get(path)
-    files.push({ path, text: await tree.text(path), ...how, ...(kind === undefined ? {} : { as: kind }) })
+    files.push({ path, text: await tree.text(path), ...reason, ...(kind === undefined ? {} : { as: kind }) })
   }
   return files
 }
@@ -100,10 +103,10 @@ async function onDisk(workTree: string): Promise<Tree> {
   const top = await realpath(workTree)
   /** Null for a path that does not exist, is outside the work tree, or is behind a link. */
   const stat = async (path: string) => {
-    const wanted = join(top, path)
-    const isInside = wanted === top || wanted.startsWith(`${top}${sep}`)
-    const real = isInside ? await realpath(wanted).catch(() => null) : null
-    return real === wanted ? lstat(real) : null
+    const full = join(top, path)
+    const isInside = full === top || full.startsWith(`${top}${sep}`)
+    const real = isInside ? await realpath(full).catch(() => null) : null
+    return real === full ? lstat(real) : null
   }
   const list = async (folder: string): Promise<string[]> => {
     if (folder !== '' && !(await stat(folder))?.isDirectory()) return []
@@ -133,22 +136,23 @@ function isForeign(name: string): boolean {
  */
 async function filesFor(
   tree: Tree,
-  wanted: readonly string[],
-  known: (paths: readonly string[]) => string[],
+  requested: readonly string[],
+  findDocuments: (paths: readonly string[]) => string[],
   note: (text: string) => void,
-): Promise<Map<string, Naming>> {
+): Promise<Map<string, ReadReason>> {
   const mistakes: Mistake[] = []
-  const paths = new Map<string, Naming>()
-  for (const one of wanted) {
-    const { path, part } = await splitPart(tree, one.replace(/^(?:\.\/)+|^\.$/, '').replace(/\/+$/, ''))
+  const paths = new Map<string, ReadReason>()
+  for (const request of requested) {
+    const { path, part } = await splitPart(tree, request.replace(/^(?:\.\/)+|^\.$/, '').replace(/\/+$/, ''))
     const isFile = await tree.isFile(path)
     const all = isFile ? [path] : await tree.list(path)
-    const inside = path === '' ? known(all) : isFile ? all : all.filter(isText)
-    const others = path === '' || isFile ? [] : all.filter((each) => !isText(each))
-    if (inside.length === 0) mistakes.push(missingDocuments(one, others, await tree.list('')))
-    else if (others.length > 0) note(`${describeValue(one)}: not read: ${formatKinds(others)}; ${READ}`)
-    const how = path === '' ? { isDiscovered: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
-    for (const found of inside) if (isFile || !paths.has(found)) paths.set(found, how)
+    const read = path === '' ? findDocuments(all) : isFile ? all : all.filter(isText)
+    const unread = path === '' || isFile ? [] : all.filter((each) => !isText(each))
+    if (read.length === 0) mistakes.push(missingDocuments(request, unread, await tree.list('')))
+    else if (unread.length > 0)
+      note(`${describeValue(request)}: not read: ${formatKinds(unread)}; ${READABLE}`)
+    const reason = path === '' ? { isDiscovered: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
+    for (const file of read) if (isFile || !paths.has(file)) paths.set(file, reason)
   }
   if (mistakes.length > 0) throw new UserError(mistakes)
   return paths
@@ -166,7 +170,7 @@ function isText(path: string): boolean {
   return /\.(?:md|markdown|txt|json|ya?ml|toml)$|(?:^|\/)\.ralphrc$/i.test(path)
 }
 
-const READ = 'Markdown, text, JSON, YAML and TOML are'
+const READABLE = 'Markdown, text, JSON, YAML and TOML are'
 
 /** How many files there are of each kind, the most first. */
 function formatKinds(paths: readonly string[]): string {
@@ -179,16 +183,21 @@ function formatKinds(paths: readonly string[]): string {
   const all = [...counts]
     .sort(([name, one], [otherName, other]) => other - one || (name < otherName ? -1 : 1))
     .map(([name, count]) => `${name} (${count})`)
-  return all.length <= MOST_KINDS ? all.join(', ') : `${all.slice(0, MOST_KINDS).join(', ')} and other kinds`
+  return all.length <= MAX_KINDS ? all.join(', ') : `${all.slice(0, MAX_KINDS).join(', ')} and other kinds`
 }
 
-const MOST_KINDS = 8
+const MAX_KINDS = 8
 
 /** `others`: the folder's files of kinds that are not read. */
-function missingDocuments(path: string, others: readonly string[], all: readonly string[]): Mistake {
-  if (others.length > 0) {
-    const found = `${describeValue(path)}, which holds ${formatKinds(others)}`
-    return { path: '--from', found, expected: `documents: ${READ} read`, fix: 'save them as one of these' }
+function missingDocuments(path: string, unread: readonly string[], all: readonly string[]): Mistake {
+  if (unread.length > 0) {
+    const found = `${describeValue(path)}, which holds ${formatKinds(unread)}`
+    return {
+      path: '--from',
+      found,
+      expected: `documents: ${READABLE} read`,
+      fix: 'save them as one of these',
+    }
   }
   const near = nearest(path, all)
   const fix = near === null ? 'name a file, or a folder with documents' : `did you mean ${near}?`
@@ -196,6 +205,6 @@ function missingDocuments(path: string, others: readonly string[], all: readonly
 }
 
 function tooLarge(path: string): Mistake {
-  const expected = `at most ${MOST_BYTES / 1e6} MB of documents in all`
+  const expected = `at most ${MAX_BYTES / 1e6} MB of documents in all`
   return { path, found: 'more than that', expected, fix: 'name the files that hold the stories: --from FILE' }
 }

@@ -12,25 +12,25 @@ export async function annotationsByStory(
   state: State,
 ): Promise<Readonly<Record<string, readonly Annotation[]>>> {
   const found: Record<string, readonly Annotation[]> = {}
-  const listed = async (...args: string[]) =>
+  const listPaths = async (...args: string[]) =>
     new Set((await git.run(args)).stdout.split('\0').filter(Boolean))
   const changedIn = (from: string, to: string) =>
-    listed('diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to)
+    listPaths('diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to)
   for (const [id, { gates, commit }] of Object.entries(state.records)) {
-    const ofFiles = gates.flatMap((gate) => gate.annotations ?? [])
+    const reported = gates.flatMap((gate) => gate.annotations ?? [])
     const output = gates.filter(isRed).map((gate) => gate.output)
-    if (ofFiles.length + output.length === 0) continue
-    const kept = state.kept[id]
-    const tree = kept?.tree ?? commit ?? state.green
-    const known = await listed('ls-tree', '-r', '-z', '--name-only', tree)
+    if (reported.length + output.length === 0) continue
+    const savedWork = state.kept[id]
+    const tree = savedWork?.tree ?? commit ?? state.green
+    const paths = await listPaths('ls-tree', '-r', '-z', '--name-only', tree)
     // A shallow clone may lack the commit before: then no file counts as changed.
-    const before = kept?.base ?? (commit === null ? tree : `${commit}^`)
+    const before = savedWork?.base ?? (commit === null ? tree : `${commit}^`)
     const changed = await changedIn(before, tree).catch(() => new Set<string>())
     // Line numbers of a story that passed are wrong where a later story changed the file.
-    const later = kept === undefined ? await changedIn(tree, state.green) : new Set()
-    const all = [...ofFiles, ...annotationsFrom(output.join('\n'), createResolver(known))]
-    const there = all.filter(({ path }) => known.has(path) && !later.has(path))
-    found[id] = selectAnnotations(there, (path) => changed.has(path))
+    const changedLater = savedWork === undefined ? await changedIn(tree, state.green) : new Set()
+    const all = [...reported, ...annotationsFrom(output.join('\n'), createResolver(paths))]
+    const current = all.filter(({ path }) => paths.has(path) && !changedLater.has(path))
+    found[id] = selectAnnotations(current, (path) => changed.has(path))
   }
   return found
 }

@@ -3,8 +3,8 @@ import { isModelKey } from '../agents/registry.ts'
 import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 
 /**
- * What gates see, what runs as they do (browser checks, the try of `init`), and what the key of a reused result is made from: in
- * one place, so that none of them lacks a variable that another has.
+ * The environment of gates, browser checks and the commands that `init` tries. The key of a reused result is made from it, too. It is
+ * made in one place, so that none of them lacks a variable that another has.
  */
 export function gatesEnvironment(env: Environment, { gateEnv: extra }: { gateEnv: readonly string[] }) {
   return gateEnv(env, { extra, isModelKey }).env

@@ -24,7 +24,7 @@ export const SAME_USER_WARNING =
 export const SAME_USER_NOTE =
   'isolation: same-user: agent and gates run as you, with your files and your network; --isolation other-user keeps them apart (Linux, with sudo)'
 
-type IsolationOptions = { settings: Settings; env: Environment; clone: Clone; say(text: string): void }
+type IsolationOptions = { settings: Settings; env: Environment; clone: Clone; report(text: string): void }
 
 /** Sets up and tries out the user that agent and gates run as; null for `same-user`. Throws UserError where that fails. */
 export async function openIsolation(options: IsolationOptions): Promise<Isolation | null> {
@@ -35,7 +35,7 @@ export async function openIsolation(options: IsolationOptions): Promise<Isolatio
     const reach = async (port: number) => port
     return { agent: user, gates: user, reach, refused: () => new Map(), close: user.close }
   }
-  // Closed in this order, also where a later step fails. The user's processes end first: none may see the network opened again.
+  // Closed in this order, also where opening fails half-way. The user's processes end first: none may see the network opened again.
   const close: (() => PromiseLike<void>)[] = [user.close]
   try {
     refuseProxied(env)
@@ -43,14 +43,14 @@ export async function openIsolation(options: IsolationOptions): Promise<Isolatio
     const { openConnectProxy } = await import(/* webpackChunkName: "proxy" */ '../isolation/connect-proxy.ts')
     const network = await closeNetwork(user)
     close.push(() => network[Symbol.asyncDispose]())
-    const wayOut = await openConnectProxy(settings.networkAllow)
-    close.push(() => wayOut[Symbol.asyncDispose]())
-    const agent = withClosedNetwork(user, network, await network.reach(wayOut.port))
+    const proxy = await openConnectProxy(settings.networkAllow)
+    close.push(() => proxy[Symbol.asyncDispose]())
+    const agent = withClosedNetwork(user, network, await network.reach(proxy.port))
     return {
       agent,
       gates: settings.gateNetwork === 'open' ? withOpenNetwork(user) : agent,
       reach: network.reach,
-      refused: wayOut.refused,
+      refused: proxy.refused,
       close: () => closeAll(close),
     }
   } catch (error) {
@@ -67,9 +67,9 @@ async function closeAll([first, ...others]: readonly (() => PromiseLike<void>)[]
   }
 }
 
-export function otherUserOptions({ env, clone, say }: Omit<IsolationOptions, 'settings'>) {
+export function otherUserOptions({ env, clone, report }: Omit<IsolationOptions, 'settings'>) {
   const key = `${env.RUNNER_NAME ?? hostname()} ${clone.commonDir}`
-  return { env, workTree: clone.workTree, gitDir: clone.commonDir, key, say }
+  return { env, workTree: clone.workTree, gitDir: clone.commonDir, key, report }
 }
 
 function withClosedNetwork(

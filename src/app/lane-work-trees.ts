@@ -25,7 +25,7 @@ export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']>
   return async (state) => {
     ready ??= removeStaleLanes(clone.commonDir, place, prefix)
     await ready
-    // A mark of its own: processes that this lane leaves are ended with it, and other lanes are not touched.
+    // The lane has a mark of its own: the processes that it leaves are ended, and those of other lanes are not.
     const mark = markOfPart(options.mark, `lane${++count}`)
     return openLane({ ...options, mark, worker: String(count) }, { place, prefix }, state.green)
   }
@@ -67,20 +67,20 @@ async function openLane(
     .catch((error) => {
       throw noRoomError(place, error)
     })
-  const own = await openWorkspace({
+  const laneWorkspace = await openWorkspace({
     settings,
     env,
     directory: top,
     remote: null,
     identity: null,
-    beside: workspace.snapshot,
+    runSnapshot: workspace.snapshot,
     warn,
   })
   let story: string | undefined
   const ports = await createPorts({
     settings: { ...settings, maxParallel: 1 },
     env,
-    workspace: own,
+    workspace: laneWorkspace,
     observers: null,
     warn,
     signal,
@@ -99,10 +99,10 @@ async function openLane(
     gates: ports.gates,
     repository: {
       ...repository,
-      async checkOut(at, kept) {
-        const done = await repository.checkOut(at, kept)
-        await detachHead(own.git, own.snapshot, at)
-        return done
+      async checkOut(at, savedWork) {
+        const result = await repository.checkOut(at, savedWork)
+        await detachHead(laneWorkspace.git, laneWorkspace.snapshot, at)
+        return result
       },
     },
     takes(storyId) {
@@ -110,9 +110,9 @@ async function openLane(
     },
     async [Symbol.asyncDispose]() {
       await ports[Symbol.asyncDispose]()
-      own[Symbol.dispose]()
+      laneWorkspace[Symbol.dispose]()
       await removeClone(folder)
-      await removeClone(own.clone.gitDir)
+      await removeClone(laneWorkspace.clone.gitDir)
     },
   }
 }
@@ -131,8 +131,8 @@ async function removeStaleLanes(commonDir: string, place: string, prefix: string
   for (const folder of await findLeftoverClones(place, prefix)) await removeClone(folder)
   const linked = join(commonDir, 'worktrees')
   for (const name of await readdir(linked).catch(() => [])) {
-    const at = (await readRegularFile(join(linked, name, 'gitdir')))?.toString('utf8') ?? ''
-    if (at.startsWith(join(place, prefix))) await removeClone(join(linked, name))
+    const linkedPath = (await readRegularFile(join(linked, name, 'gitdir')))?.toString('utf8') ?? ''
+    if (linkedPath.startsWith(join(place, prefix))) await removeClone(join(linked, name))
   }
 }
 

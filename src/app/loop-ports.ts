@@ -129,9 +129,9 @@ function historyWith({
 }: PortOptions['workspace']): RepositoryPort['history'] {
   return async (state) => {
     const { sha } = state.base
-    const isThere = (await objects.root(sha)) !== null
-    const isWhole = isThere && (await git.isAncestor(sha, state.green))
-    if (!isWhole) await store.fetch([sha], 'whole')
+    const hasBase = (await objects.root(sha)) !== null
+    const hasHistory = hasBase && (await git.isAncestor(sha, state.green))
+    if (!hasHistory) await store.fetch([sha], 'whole')
     return repository.history(state)
   }
 }

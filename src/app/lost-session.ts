@@ -15,8 +15,8 @@ import type { Git } from '../git/git.ts'
 import { renameIntoPlace } from '../git/own-index.ts'
 import { readRegularFileSync } from '../system/files.ts'
 
-/** No note is larger. */
-const MOST_BYTES = 10_000
+/** Ralph writes no larger note. */
+const MAX_BYTES = 10_000
 
 const SessionNote = z.object({
   nonce: z.string(),
@@ -42,28 +42,28 @@ export function usageNotes(git: Git): Observer {
 }
 
 /**
- * The agent, noting what each session uses while it works. For judges and planners what they reserve is noted, too: they have no
- * attempt in the state.
+ * The agent, which notes what each session uses while it works. For judges and planners their reservation is noted, too, because they
+ * have no attempt in the state.
  */
 export function withUsageNotes(agent: AgentPort, git: Git): AgentPort {
   /** What the attempt's sessions used so far. It has several where the project is set up first, or where steps run. */
-  let ended = { startedAt: 0, usage: emptyUsage() }
-  async function noteWork<T extends { usage: Usage } | null>(
+  let used = { startedAt: 0, usage: emptyUsage() }
+  async function noteSession<T extends { usage: Usage } | null>(
     { nonce, folder }: State,
     attempt: AttemptIn<'reserved'>,
     session: (onUsed: (usage: Usage) => void) => Promise<T>,
   ) {
     const { startedAt } = attempt
-    if (ended.startedAt !== startedAt) ended = { startedAt, usage: emptyUsage() }
-    const before = ended.usage
-    const said = await session((seen) => {
+    if (used.startedAt !== startedAt) used = { startedAt, usage: emptyUsage() }
+    const before = used.usage
+    const result = await session((seen) => {
       const usage = addUsage(before, seen)
       writeNote(git, 'session', folder, { nonce, ...idOf(attempt), startedAt, usage, isPartial: true })
     })
-    if (said !== null) ended = { startedAt, usage: addUsage(before, said.usage) }
-    return said
+    if (result !== null) used = { startedAt, usage: addUsage(before, result.usage) }
+    return result
   }
-  async function note<T extends { usage: Usage }>(
+  async function noteJudge<T extends { usage: Usage }>(
     state: State,
     bounds: SessionBounds,
     session: (bounds: SessionBounds) => Promise<T>,
@@ -73,32 +73,32 @@ export function withUsageNotes(agent: AgentPort, git: Git): AgentPort {
     writeNote(git, 'judge', folder, { nonce, calls, usage: { ...reservedUsage(bounds), calls: 1 } })
     const onUsed = (seen: Usage) =>
       writeNote(git, 'judge', folder, { nonce, calls, usage: lostSessionUsage(bounds, seen) })
-    const said = await session({ ...bounds, onUsed })
-    writeNote(git, 'judge', folder, { nonce, calls, usage: said.usage })
-    return said
+    const answer = await session({ ...bounds, onUsed })
+    writeNote(git, 'judge', folder, { nonce, calls, usage: answer.usage })
+    return answer
   }
   return {
     ...agent,
-    work: (state, attempt, how, signal) =>
-      noteWork(state, attempt, (onUsed) => agent.work(state, attempt, { ...how, onUsed }, signal)),
+    work: (state, attempt, ownBounds, signal) =>
+      noteSession(state, attempt, (onUsed) => agent.work(state, attempt, { ...ownBounds, onUsed }, signal)),
     setUp: (state, attempt, bounds, signal) =>
-      noteWork(state, attempt, (onUsed) => agent.setUp(state, attempt, { ...bounds, onUsed }, signal)),
-    judge: (state, task, given, signal) =>
-      note(state, given, (bounds) => agent.judge(state, task, bounds, signal)),
-    plan: (state, task, given, signal) =>
-      note(state, given, (bounds) => agent.plan(state, task, bounds, signal)),
+      noteSession(state, attempt, (onUsed) => agent.setUp(state, attempt, { ...bounds, onUsed }, signal)),
+    judge: (state, task, ownBounds, signal) =>
+      noteJudge(state, ownBounds, (bounds) => agent.judge(state, task, bounds, signal)),
+    plan: (state, task, ownBounds, signal) =>
+      noteJudge(state, ownBounds, (bounds) => agent.plan(state, task, bounds, signal)),
   }
 }
 
 /** The state with the usage that was noted before the job was lost; unchanged where there is no note. */
 export function withLostUsage(git: Git, state: State): State {
   const worked = readNote(git, 'session', state, SessionNote)
-  const now = worked === null ? state : withLostSession(state, worked)
-  const judged = readNote(git, 'judge', now, JudgeNote)
+  const withSession = worked === null ? state : withLostSession(state, worked)
+  const judged = readNote(git, 'judge', withSession, JudgeNote)
   // A session that is in the state already has raised the count.
-  if (judged?.calls !== runUsage(now).calls) return now
-  const attempt = openAttempt(now)
-  return recordLostSession(now, attempt, judged.usage, attempt === null ? 'verify' : 'judge')
+  if (judged?.calls !== runUsage(withSession).calls) return withSession
+  const attempt = openAttempt(withSession)
+  return recordLostSession(withSession, attempt, judged.usage, attempt === null ? 'verify' : 'judge')
 }
 
 function writeNote(git: Git, kind: string, folder: string, note: object): void {
@@ -111,7 +111,7 @@ function readNote<T extends { nonce: string; usage: Usage }>(
   { nonce, folder }: State,
   schema: z.ZodMiniType<T>,
 ): T | null {
-  const bytes = readRegularFileSync(notePath(git, kind, folder), MOST_BYTES)
+  const bytes = readRegularFileSync(notePath(git, kind, folder), MAX_BYTES)
   const found = bytes === null ? null : schema.safeParse(jsonObject(bytes.toString('utf8')))
   if (found?.success !== true || found.data.nonce !== nonce) return null
   return Object.values(found.data.usage).every((amount) => amount >= 0) ? found.data : null

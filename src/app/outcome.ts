@@ -61,32 +61,32 @@ function aggregateJson(state: State): DocumentEdit {
 function planDocuments(prd: Prd, folder: string): DocumentSetEdit[] {
   const passed = [...passedByRalph(prd.userStories)]
   if (!passed.some(isFromDocument)) return []
-  let how = new Map<string, object>()
+  let reasons = new Map<string, object>()
   return [
     {
       async selectPaths(paths) {
         const { findPlanDocuments } = await import('../plan/documents.ts')
         const all = findPlanDocuments(paths, prd, folder)
-        how = new Map(all.map((one) => [one.path, one]))
+        reasons = new Map(all.map((one) => [one.path, one]))
         return all.map(({ path }) => path)
       },
       async editTexts(files) {
         const { writeBack } = await import('../plan/documents.ts')
-        const read = files.map((file) => ({ ...how.get(file.path), ...file }))
-        const { texts, unmarked } = writeBack(read, prd)
-        const ids = unmarked.slice(0, MOST_IDS).join(', ')
-        const more = unmarked.length > MOST_IDS ? ` and ${unmarked.length - MOST_IDS} more` : ''
+        const documents = files.map((file) => ({ ...reasons.get(file.path), ...file }))
+        const { texts, unmarked } = writeBack(documents, prd)
+        const ids = unmarked.slice(0, MAX_IDS).join(', ')
+        const more = unmarked.length > MAX_IDS ? ` and ${unmarked.length - MAX_IDS} more` : ''
         const warning = `${ids}${more} passed and could not be marked: not where the documents of the plan had it`
-        const isSilent = unmarked.length === 0 || isElsewhere(prd)
-        return isSilent ? { texts, warnings: [] } : { texts, warnings: [warning], unmarked }
+        const needsNoWarning = unmarked.length === 0 || isElsewhere(prd)
+        return needsNoWarning ? { texts, warnings: [] } : { texts, warnings: [warning], unmarked }
       },
     },
   ]
 }
 
-const MOST_IDS = 10
+const MAX_IDS = 10
 
-/** Whether some stories came from outside of the repository, such as from issues: these cannot be marked, and need no warning. */
+/** Whether stories came from outside of the repository, such as from issues: these cannot be marked, and need no warning. */
 function isElsewhere(prd: Prd): boolean {
   return [...plannedFiles(prd).keys()].some((path) => /^(?:issues(?::|$)|beads$|\.\.\/|\/)/.test(path))
 }

@@ -5,7 +5,7 @@ import { fixedPort, OWN_PORT_NAME, type Service } from '../engine/model/service.
 import type { Environment } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
 
-/** Below the ports that systems give to outgoing connections: those may be taken at any time. */
+/** These are below the ports that systems give to outgoing connections, which may be taken at any time. */
 const FIRST_PORT = 20_000
 const LAST_PORT = 32_000
 /** A worker has ten ports in a row, for a server and its helpers. */
@@ -20,7 +20,7 @@ export async function withOwnPort(env: Environment, worker = env.RALPH_WORKER): 
   return { ...env, RALPH_WORKER: name, [OWN_PORT_NAME]: String(await freePort()) }
 }
 
-/** Begins at a random port, so that two runs on one machine seldom try the same one. */
+/** A free port. The search begins at a random one, so that two runs on one machine seldom try the same one. */
 async function freePort(): Promise<number> {
   const count = (LAST_PORT - FIRST_PORT) / PORTS_EACH
   const start = Math.floor(Math.random() * count)
@@ -73,9 +73,11 @@ export function fixedPortWarnings({ services, gates, maxParallel }: Settings): s
 }
 
 function portOf({ start, ready, environment }: Service): string | undefined {
-  const set = Object.entries(environment).find(([name, value]) => /PORT$/.test(name) && /^\d+$/.test(value))
+  const variable = Object.entries(environment).find(
+    ([name, value]) => /PORT$/.test(name) && /^\d+$/.test(value),
+  )
   const inReady = ready.kind === 'command' ? portIn(ready.run) : undefined
-  return fixedPort(ready) ?? portIn(start ?? '') ?? inReady ?? set?.[1]
+  return fixedPort(ready) ?? portIn(start ?? '') ?? inReady ?? variable?.[1]
 }
 
 function portIn(command: string): string | undefined {

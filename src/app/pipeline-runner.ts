@@ -33,17 +33,17 @@ export type StepTools = {
   cwd: string
   clock: Clock
   /** `agent`: the agent whose output follows, where it is not the run's own. */
-  say(text: string, agent?: string | null): void
+  report(text: string, agent?: string | null): void
   warn(text: string): void
 }
 
-/** Make the ports of a step. They are passed in because loop-ports.ts imports this file. */
+/** Functions that make the ports of a step. They are passed in because loop-ports.ts imports this file. */
 type Makers = {
   agentOf(options: PortOptions, name: string): Promise<AgentPort>
   gatesOf(options: GatesPortOptions): GatesPort
 }
 
-/** The run's agent with the steps of the settings around it. Throws UserError when an agent of theirs cannot be started. */
+/** The run's agent with the steps of the settings around it. Throws UserError when an agent that a step names cannot be started. */
 export async function withSteps(
   pipeline: Pipeline,
   ports: Pick<StepTools, 'base' | 'gates' | 'clock'>,
@@ -63,39 +63,52 @@ export async function withSteps(
     async command({ name, run }, what, timeoutMs, signal) {
       // A command runs as a gate does: its user, environment, limits and log.
       const gate = { name: `step-${pure.fileWord(name)}`, run, timeoutMs, when: null, advisory: false }
-      const own = { ...settings, gates: [gate], prepare: null, services: [], browser: null }
-      const gates = gatesOf({ ...options, settings: own, onGateStart: () => {}, onGateEnd: () => {} })
-      const one = { of: 'story', tags: null, stories: [], what, commit: '', from: '', baseline: {} } as const
-      const [result] = await gates.run(one, signal)
+      const stepSettings = { ...settings, gates: [gate], prepare: null, services: [], browser: null }
+      const gates = gatesOf({
+        ...options,
+        settings: stepSettings,
+        onGateStart: () => {},
+        onGateEnd: () => {},
+      })
+      const gateRun = {
+        of: 'story',
+        tags: null,
+        stories: [],
+        what,
+        commit: '',
+        from: '',
+        baseline: {},
+      } as const
+      const [result] = await gates.run(gateRun, signal)
       return result ?? { ...gate, ok: false, ended: 'cancelled', ms: 0, output: '' }
     },
     cwd: resolve(clone.workTree, settings.workingDirectory),
-    say: (text, agent = null) => onAgent({ kind: 'step', text, agent }),
+    report: (text, agent = null) => onAgent({ kind: 'step', text, agent }),
     warn,
   })
 }
 
 export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
-  const { base, clock, say } = tools
+  const { base, clock, report } = tools
   return {
     judge: base.judge,
     plan: base.plan,
     setUp: pipeline.setsUp ? base.setUp : async () => null,
     async work(state, attempt, { conflict, timeoutMs, ...bounds }, signal) {
       const { circuits = {} } = state.control
-      const steps = pipeline.before.map((step) => withStandIn(step, attempt, tools))
-      const way = { steps, state, attempt, tools, signal, isBefore: true }
-      const attemptStep = ({ step, tries, bounds, failed: failure }: pure.StepTry) => {
-        if (step.type !== 'agent') return runStep(step, way, bounds.timeoutMs)
+      const steps = pipeline.before.map((step) => forFallbackAgent(step, attempt, tools))
+      const context = { steps, state, attempt, tools, signal, isBefore: true }
+      const runTry = ({ step, tries, bounds, failed: failure }: pure.StepTry) => {
+        if (step.type !== 'agent') return runStep(step, context, bounds.timeoutMs)
         const withFailure =
           failure === null ? state : withRecord(state, attempt.storyId, (record) => ({ ...record, failure }))
-        const how = { ...bounds, conflict, step: pure.sessionStep(steps, step, tries) }
-        return (tools.agents.get(step.agent ?? '') ?? base).work(withFailure, attempt, how, signal)
+        const sessionBounds = { ...bounds, conflict, step: pure.sessionStep(steps, step, tries) }
+        return (tools.agents.get(step.agent ?? '') ?? base).work(withFailure, attempt, sessionBounds, signal)
       }
       const start = { deadline: clock.now() + timeoutMs, circuits, bounds }
-      const walked = await pure.runPipelineSteps(steps, start, { clock, signal, say, attempt: attemptStep })
-      const session = pure.foldSessions(walked)
-      return walked.circuits === circuits ? session : { ...session, circuits: walked.circuits }
+      const result = await pure.runPipelineSteps(steps, start, { clock, signal, report, attempt: runTry })
+      const session = pure.foldSessions(result)
+      return result.circuits === circuits ? session : { ...session, circuits: result.circuits }
     },
     ...(pipeline.after.length === 0 ? {} : { afterwards: afterwards(pipeline, tools) }),
   }
@@ -103,25 +116,25 @@ export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
 
 /** The steps after the commit. Their changes are thrown away, and a failure is a warning: the story has passed. */
 function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<AgentPort['afterwards']> {
-  const { clock, say } = tools
+  const { clock, report } = tools
   return async (state, attempt, timeoutMs, signal) => {
     const { circuits: before = {} } = state.control
-    const way = { steps, state, attempt, tools, signal, isBefore: false }
-    const attemptStep = async ({ step, bounds }: pure.StepTry) => {
+    const context = { steps, state, attempt, tools, signal, isBefore: false }
+    const runTry = async ({ step, bounds }: pure.StepTry) => {
       if (step.type === 'agent') throw new Error('no session is begun behind the commit')
-      return runStep(step, way, bounds.timeoutMs)
+      return runStep(step, context, bounds.timeoutMs)
     }
-    const nothing = { costUsd: null, tokens: null }
-    const bounds = { budget: nothing, reserved: nothing }
+    const noBudget = { costUsd: null, tokens: null }
+    const bounds = { budget: noBudget, reserved: noBudget }
     const start = { deadline: clock.now() + timeoutMs, circuits: before, bounds }
     const { circuits, ended } = await pure.runPipelineSteps(steps, start, {
       clock,
       signal,
-      say,
-      attempt: attemptStep,
+      report,
+      attempt: runTry,
     })
     if (await tools.repository.restore(attempt.candidate.commit))
-      say('what steps behind git-commit wrote is thrown away')
+      report('what steps behind git-commit wrote is thrown away')
     if (ended?.status === 'failed') tools.warn(`${ended.message}; ${attempt.storyId} has passed all the same`)
     return {
       ...(ended?.pause === undefined ? {} : { pause: ended.pause }),
@@ -136,22 +149,22 @@ type StepContext = {
   attempt: Attempt
   tools: StepTools
   signal: AbortSignal
-  /** Before the commit. */
+  /** Whether the step is before the commit. */
   isBefore: boolean
 }
 
 /** The fallback agent does not know the models and arguments of the first agent's step. */
-function withStandIn(step: PipelineStep, attempt: Attempt, { agents }: StepTools): PipelineStep {
+function forFallbackAgent(step: PipelineStep, attempt: Attempt, { agents }: StepTools): PipelineStep {
   if (step.type !== 'agent' || attempt.agent === 'first' || agents.has(step.agent ?? '')) return step
   return { ...step, agent: null, model: null, args: [] }
 }
 
 async function runStep(
   step: Exclude<PipelineStep, AgentStep>,
-  way: StepContext,
+  context: StepContext,
   timeoutMs: number,
 ): Promise<pure.StepOutcome> {
-  const { state, attempt, tools, signal } = way
+  const { state, attempt, tools, signal } = context
   switch (step.type) {
     case 'noop':
       return { kind: 'ok' }
@@ -160,10 +173,10 @@ async function runStep(
       return commandResult(step, await tools.command(step, what, timeoutMs, signal))
     }
     case 'verify':
-      return runVerifyStep(step, way, timeoutMs)
+      return runVerifyStep(step, context, timeoutMs)
     case 'readme-check': {
-      const why = await readmeTrouble(tools.cwd, step.path)
-      return why === null ? { kind: 'ok' } : { kind: 'failed', summary: why, detail: '' }
+      const problem = await readmeProblem(tools.cwd, step.path)
+      return problem === null ? { kind: 'ok' } : { kind: 'failed', summary: problem, detail: '' }
     }
   }
 }
@@ -171,20 +184,20 @@ async function runStep(
 /** Runs the gates on the story's work so far, which does not change. Only the gates after the last step decide on the story. */
 async function runVerifyStep(
   step: PipelineStep,
-  way: StepContext,
+  context: StepContext,
   timeoutMs: number,
 ): Promise<pure.StepOutcome> {
-  const { state, attempt, steps, isBefore } = way
-  const { repository, gates, commit: write } = way.tools
+  const { state, attempt, steps, isBefore } = context
+  const { repository, gates, commit: writeStepCommit } = context.tools
   if (!isBefore || steps.at(-1) === step) return { kind: 'ok' }
-  const kept = await repository.keep(state, attempt.storyId)
-  if (kept === null) return { kind: 'ok' }
-  if (kept.dropped.length > 0) {
-    const detail = kept.dropped.slice(0, 20).join('\n')
+  const savedWork = await repository.keep(state, attempt.storyId)
+  if (savedWork === null) return { kind: 'ok' }
+  if (savedWork.dropped.length > 0) {
+    const detail = savedWork.dropped.slice(0, 20).join('\n')
     return { kind: 'failed', summary: 'the guard would refuse what was changed', detail }
   }
-  const commit = await write(kept.tree, state.green)
-  const signal = AbortSignal.any([way.signal, AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1))])
+  const commit = await writeStepCommit(savedWork.tree, state.green)
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1))])
   const stories = state.prd.userStories.filter(({ id }) => id === attempt.storyId)
   const tags = stories.flatMap((story) => story.tags)
   const what = `${attemptName(state, attempt.storyId)}-${pure.fileWord(step.name)}`
@@ -192,13 +205,13 @@ async function runVerifyStep(
     const run = newGateRun(state, { of: 'story', tags, stories, what, commit })
     const place = { repository, gates }
     const results = await withoutSessionFiles(place, () => runGatesOn(run, { ...place, signal }))
-    const taken = findPortConflict(results)
-    if (taken !== null) return { kind: 'ends-run', reason: `${taken.summary}: ${taken.fix}` }
+    const conflict = findPortConflict(results)
+    if (conflict !== null) return { kind: 'ends-run', reason: `${conflict.summary}: ${conflict.fix}` }
     const red = redGate(results)
     if (red === undefined) return { kind: 'ok' }
     return { kind: 'failed', summary: redGateReason(red, results), detail: red.output }
   } finally {
-    await repository.checkOut(state.green, { ...kept, base: state.green })
+    await repository.checkOut(state.green, { ...savedWork, base: state.green })
   }
 }
 
@@ -215,7 +228,7 @@ function commandResult({ endRunOn, name }: CommandStep, { ok, ended, output }: G
 const README = /^readme(?:\.[a-z]+)?$/i
 
 /** Why there is no README, or an empty one; null where there is one with text. Only its size is checked. */
-async function readmeTrouble(cwd: string, path: string | null): Promise<string | null> {
+async function readmeProblem(cwd: string, path: string | null): Promise<string | null> {
   const names =
     path === null ? (await readdir(cwd).catch(() => [])).filter((name) => README.test(name)) : [path]
   for (const name of names) {

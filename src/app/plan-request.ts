@@ -46,20 +46,20 @@ export function requestFromIssue(
   { number, title, body, comments }: Issue,
   { known, today, gates, asks = false }: RequestOptions,
 ): PlanRequest {
-  const words = [title, body, ...comments].join(' ').replace(/\s+/g, ' ').trim()
-  if (words.length < 20) {
+  const text = [title, body, ...comments].join(' ').replace(/\s+/g, ' ').trim()
+  if (text.length < 20) {
     const fix =
       'say what the feature should do, for whom, and how one can see that it is done; then comment /ralph plan'
     throw new UserError({
       path: `issue #${number}`,
-      found: oneLine(words, 100) || 'nothing',
+      found: oneLine(text, 100) || 'nothing',
       expected: 'a description',
       fix,
     })
   }
   const name = known ?? featureNameOfIssue(number, title, body)
-  const said = comments.map((comment) => `A comment:\n${comment.trim()}`)
-  const brief = [`# ${title.trim()}`, body.trim(), ...said].join('\n\n').slice(0, MOST_BRIEF)
+  const quoted = comments.map((comment) => `A comment:\n${comment.trim()}`)
+  const brief = [`# ${title.trim()}`, body.trim(), ...quoted].join('\n\n').slice(0, MOST_BRIEF)
   const prd = { ...emptyPrd(), description: oneLine(title, 300) }
   const interview = asks ? { interview: NEW_INTERVIEW } : {}
   const plan = { ...newPlan(brief, number), ...interview, questions: unavailableSettings(body, gates) }
@@ -95,10 +95,10 @@ export async function requestFromIssues(
   name: string,
   today: string,
 ): Promise<PlanRequest & { notes: string[] }> {
-  const asked = await requestFromDocuments([{ path: 'issues.json', text, isNamed: true }], name, today)
-  // Without it the outcome would look for these stories in the documents of the repository, to mark them.
-  const prd = withPlannedFrom(asked.feature.prd, { [source]: digestOf(text) })
-  return { ...asked, feature: { ...asked.feature, prd } }
+  const request = await requestFromDocuments([{ path: 'issues.json', text, isNamed: true }], name, today)
+  // Without this source, the outcome would look for these stories in the documents of the repository, to mark them.
+  const prd = withPlannedFrom(request.feature.prd, { [source]: digestOf(text) })
+  return { ...request, feature: { ...request.feature, prd } }
 }
 
 /**
@@ -117,22 +117,22 @@ export function withNewRequest(state: State, { plan, feature, answers = null }: 
     const isSame = planDigest(state) === plan.digest
     return isSame ? state : { ...state, prd: { ...state.prd, userStories: feature.prd.userStories }, plan }
   }
-  const asked = { ...plan, issue: before.issue ?? plan.issue }
+  const requested = { ...plan, issue: before.issue ?? plan.issue }
   // Questions that were answered are not asked again.
   const { interview } = before
-  const again = interview?.answers == null ? asked : withInterview(asked, interview)
-  const isNew = !before.brief.startsWith(again.brief) || before.sessions > 0
-  return isNew ? { ...state, plan: again } : state
+  const withAnswers = interview?.answers == null ? requested : withInterview(requested, interview)
+  const isNew = !before.brief.startsWith(withAnswers.brief) || before.sessions > 0
+  return isNew ? { ...state, plan: withAnswers } : state
 }
 
 /** The state with the answers in the plan's brief. Throws UserError where an answer fits no question. */
-function withAnswersRead(state: State, plan: Plan, questions: readonly Question[], said: string): State {
-  const read = answeredQuestions(questions, said)
-  if ('fault' in read) {
+function withAnswersRead(state: State, plan: Plan, questions: readonly Question[], answers: string): State {
+  const result = answeredQuestions(questions, answers)
+  if ('fault' in result) {
     const fix = `answer by the letters, such as /ralph plan -- ${sampleAnswer(questions)}, or in words: 2: both`
     throw new UserError({
       path: '/ralph plan',
-      found: read.fault,
+      found: result.fault,
       expected: 'an answer to the questions',
       fix,
     })
@@ -140,7 +140,7 @@ function withAnswersRead(state: State, plan: Plan, questions: readonly Question[
   const interview = {
     questions: [...questions],
     askedAt: plan.interview?.askedAt ?? null,
-    answers: read.text,
+    answers: result.text,
   }
   return { ...state, plan: withInterview({ ...plan, sessions: 0, message: '' }, interview) }
 }
@@ -172,12 +172,12 @@ function unavailableSettings(body: string, gates: readonly string[]): string[] {
     .slice(0, 5000)
     .matchAll(/^[-* \t]{0,10}([\w-]{1,40})[ \t]*:/gm)
   const missing = new Set([...named].map(([, name = '']) => name).filter((name) => !gates.includes(name)))
-  const told = [...missing].map(
+  const gateNotes = [...missing].map(
     (name) => `The issue names the gate ${name}: the workflow has none of that name, so nothing runs it.`,
   )
   const limits = oneLine(fieldOf(body, 'Limits'), 100)
-  const chosen = `The issue asks for limits (${limits}): choose them under Run workflow, or with /ralph limit.`
-  return [...told.slice(0, 10), ...(limits === '' ? [] : [chosen])]
+  const limitsNote = `The issue asks for limits (${limits}): choose them under Run workflow, or with /ralph limit.`
+  return [...gateNotes.slice(0, 10), ...(limits === '' ? [] : [limitsNote])]
 }
 
 function slug(text: string): string {

@@ -13,7 +13,7 @@ export type ModelRelay = {
   admit(): Disposable
 }
 
-/** Opens the proxy; null where the agent is set up in a way that a proxy cannot serve. `reach` gives the port by which the agent reaches one of ours. */
+/** Opens the proxy; null where a proxy cannot serve the agent's set-up. `reach` gives the port by which the agent reaches a port of Ralph's. */
 export async function relayModel(
   { relay, name }: AgentVendor,
   env: Environment,
@@ -23,13 +23,13 @@ export async function relayModel(
   const isSet = (variable: string) => (env[variable] ?? '').trim() !== ''
   const keyName = relay?.keys.find(isSet)
   if (relay === undefined || keyName === undefined || relay.unless.some(isSet)) return null
-  const given = relay.base !== null && isSet(relay.base) ? env[relay.base] : relay.upstream
-  if (given == null) return null
+  const address = relay.base !== null && isSet(relay.base) ? env[relay.base] : relay.upstream
+  if (address == null) return null
   // Node 20 has no `URL.parse`.
-  const upstream = URL.canParse(given.trim()) ? new URL(given.trim()) : null
+  const upstream = URL.canParse(address.trim()) ? new URL(address.trim()) : null
   if (upstream === null || !/^https?:$/.test(upstream.protocol)) {
     const expected = `the address of ${name}'s model`
-    throw new UserError({ path: `env ${relay.base}`, found: given, expected, fix: 'write an https URL' })
+    throw new UserError({ path: `env ${relay.base}`, found: address, expected, fix: 'write an https URL' })
   }
   const { openModelProxy } = await import(/* webpackChunkName: "proxy" */ '../isolation/model-proxy.ts')
   let sessions = 0

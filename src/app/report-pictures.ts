@@ -4,16 +4,16 @@
 export async function pictureUris(
   blobs: readonly string[],
   read: (blob: string) => Promise<Buffer | null>,
-  most: number,
+  maxCharacters: number,
 ): Promise<Map<string, string>> {
   const uris = new Map<string, string>()
-  let left = most
+  let room = maxCharacters
   for (const blob of blobs) {
     const bytes = await read(blob)
     if (bytes === null) continue
     const uri = `data:image/webp;base64,${bytes.toString('base64')}`
-    if (uri.length > left) break
-    left -= uri.length
+    if (uri.length > room) break
+    room -= uri.length
     uris.set(blob, uri)
   }
   return uris

@@ -25,10 +25,10 @@ import { nearest } from '../system/nearest.ts'
 import { parseStories } from './find-documents.ts'
 
 /** Where stories are read: from a commit, or on a laptop from its work tree. */
-export type Place = { commit: string; workTree: string | null }
+export type StoryPlace = { commit: string; workTree: string | null }
 
 /** Every feature of the place, the newest folder of each name. Mistakes in files are returned, not thrown. */
-export async function findFeatures(objects: CatFile, place: Place, branchPrefix: string) {
+export async function findFeatures(objects: CatFile, place: StoryPlace, branchPrefix: string) {
   const dated = (await pathsIn(objects, place.commit, '.ralph/')).filter(isPrdPath)
   const paths = new Set([...LEGACY_PRD_PATHS, ...dated])
   if (place.workTree !== null) for (const path of await prdPathsIn(place.workTree)) paths.add(path)
@@ -58,7 +58,7 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
       const { prd, notes } =
         folder === null
           ? await withOlderLearnings({ path, text }, parsed, (one) =>
-              textAt(place, objects, one, MOST_LEARNINGS_BYTES),
+              textAt(place, objects, one, MAX_LEARNINGS_BYTES),
             )
           : parsed
       features.push({ name, folder, path, prd, digest: digestOf(text), notes })
@@ -68,7 +68,11 @@ export async function findFeatures(objects: CatFile, place: Place, branchPrefix:
 }
 
 /** The link in the place of a file, or of a folder above it. */
-async function linkAt({ commit, workTree }: Place, objects: CatFile, path: string): Promise<string | null> {
+async function linkAt(
+  { commit, workTree }: StoryPlace,
+  objects: CatFile,
+  path: string,
+): Promise<string | null> {
   if (workTree === null) return LINK.test((await objects.entry(commit, path))?.mode ?? '') ? path : null
   const link = await firstLinkIn(workTree, path)
   if (link === null || link === path) return link
@@ -76,27 +80,27 @@ async function linkAt({ commit, workTree }: Place, objects: CatFile, path: strin
   return (await stat(join(workTree, path)).catch(() => null)) === null ? null : link
 }
 
-/** Of a file of learnings, in bytes. */
-const MOST_LEARNINGS_BYTES = 1_000_000
+/** The largest file of learnings, in bytes. */
+const MAX_LEARNINGS_BYTES = 1_000_000
 /** Modes of git. */
 const REGULAR_FILE = /^100/
 const LINK = /^120/
 
 /** A regular file; null for anything else, such as a link, and for one of more than `most` bytes. */
 async function textAt(
-  { commit, workTree }: Place,
+  { commit, workTree }: StoryPlace,
   objects: CatFile,
   path: string,
-  most = Number.POSITIVE_INFINITY,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<string | null> {
   if (workTree !== null) {
     if ((await firstLinkIn(workTree, path)) !== null) return null
-    return readRegularFileSync(join(workTree, path), most)?.toString('utf8') ?? null
+    return readRegularFileSync(join(workTree, path), maxBytes)?.toString('utf8') ?? null
   }
   const entry = await objects.entry(commit, path)
   if (entry === null || !REGULAR_FILE.test(entry.mode)) return null
-  const size = (await objects.info(entry.oid))?.size ?? most + 1
-  return size > most ? null : objects.text(`${commit}:${path}`)
+  const size = (await objects.info(entry.oid))?.size ?? maxBytes + 1
+  return size > maxBytes ? null : objects.text(`${commit}:${path}`)
 }
 
 /** The stories with the learnings of earlier Ralph tools, which keep them in files beside prd.json. */
@@ -107,20 +111,20 @@ async function withOlderLearnings(
 ): Promise<{ prd: Prd; notes: string[] }> {
   const files: DocumentFile[] = []
   for (const name of ['learnings.md', 'progress.txt']) {
-    const beside = stories.path.replace(/[^/]*$/, name)
-    const text = await textAt(beside)
-    if (text !== null) files.push({ path: beside, text, isNamed: true })
+    const path = stories.path.replace(/[^/]*$/, name)
+    const text = await textAt(path)
+    if (text !== null) files.push({ path, text, isNamed: true })
   }
   if (files.length === 0) return { prd, notes }
   const { readDocuments } = await import('../plan/documents.ts')
   // Files of learnings without stories do not parse: then nothing is added.
-  const read = readDocuments([stories, ...files])
-  if (!read.ok) return { prd, notes }
-  const { run } = read.documents.prd
+  const result = readDocuments([stories, ...files])
+  if (!result.ok) return { prd, notes }
+  const { run } = result.documents.prd
   const learnings = [...new Set([...prd.run.learnings, ...run.learnings])]
-  const isOfThem = (note: string) => files.some(({ path }) => note.startsWith(`${path}:`))
-  const more = read.documents.notes.filter(isOfThem)
-  return { prd: { ...prd, run: { ...prd.run, learnings } }, notes: [...notes, ...more] }
+  const isOnLearnings = (note: string) => files.some(({ path }) => note.startsWith(`${path}:`))
+  const added = result.documents.notes.filter(isOnLearnings)
+  return { prd: { ...prd, run: { ...prd.run, learnings } }, notes: [...notes, ...added] }
 }
 
 /**
@@ -129,8 +133,8 @@ async function withOlderLearnings(
  */
 export async function resolveFeature(
   { objects, store }: { objects: CatFile; store: Store },
-  place: Place,
-  wanted: {
+  place: StoryPlace,
+  requested: {
     feature: string | null
     branchPrefix: string
     formatName?: ((name: string) => string) | undefined
@@ -139,26 +143,28 @@ export async function resolveFeature(
   },
 ): Promise<{ name: string; file: Feature | null; found: StoredState | null; before: StoredState | null }> {
   const states = [...(await store.list()).keys()].sort()
-  const { features, mistakes } = await findFeatures(objects, place, wanted.branchPrefix)
+  const { features, mistakes } = await findFeatures(objects, place, requested.branchPrefix)
   const candidates = new Map<string, 'unfinished' | 'finished'>()
   for (const { name, prd } of features)
     candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
-  const isArchived = wanted.feature === null ? await findArchived(objects, place) : () => false
+  const isArchived = requested.feature === null ? await findArchived(objects, place) : () => false
   for (const folder of states) {
     const name = featureOfFolder(folder)
     if (isArchived(folder)) continue
-    if (name === null || (wanted.feature !== null && candidates.has(name))) continue
-    const prd = wanted.feature === null ? (await store.load(folder))?.state.prd : undefined
+    if (name === null || (requested.feature !== null && candidates.has(name))) continue
+    const prd = requested.feature === null ? (await store.load(folder))?.state.prd : undefined
     const isComplete = prd?.run.outcome === 'complete' && remaining(prd).length === 0
     candidates.set(name, isComplete ? 'finished' : 'unfinished')
   }
   const broken = mistakes.filter(
     ({ path }) =>
-      wanted.feature === null || !candidates.has(wanted.feature) || path.includes(`-${wanted.feature}/`),
+      requested.feature === null ||
+      !candidates.has(requested.feature) ||
+      path.includes(`-${requested.feature}/`),
   )
   if (broken.length > 0) throw new UserError(broken)
-  const here = wanted.branch?.replace(wanted.branchPrefix, '')
-  const name = chooseFeature(wanted.feature, candidates, wanted.formatName, here)
+  const current = requested.branch?.replace(requested.branchPrefix, '')
+  const name = chooseFeature(requested.feature, candidates, requested.formatName, current)
   const file = features.find((feature) => feature.name === name) ?? null
   const newest = states.filter((folder) => featureOfFolder(folder) === name).at(-1) ?? null
   const last = newest === null ? null : await store.load(newest)
@@ -168,17 +174,17 @@ export async function resolveFeature(
 
 /**
  * Gives a function that says whether a run's folder is in the archive of the place, with no new run in that folder since. An archived
- * run is only meant where its feature is named, even while its branch exists.
+ * run is chosen only by its feature's name, even while its branch exists.
  */
 export async function findArchived(
   objects: CatFile,
-  { commit, workTree }: Place,
+  { commit, workTree }: StoryPlace,
 ): Promise<(folder: string) => boolean> {
   const committed = (await pathsIn(objects, commit, '.ralph/')).map((path) => path.slice('.ralph/'.length))
-  const inside = (folder: string) =>
+  const namesIn = (folder: string) =>
     workTree === null ? [] : readdir(join(workTree, '.ralph', folder)).catch(() => [])
-  const here = [...(await inside('')), ...(await inside('archive')).map((name) => `archive/${name}`)]
-  const places = [committed, here].map((paths) => new Set(paths.map(runFolderOf)))
+  const inWorkTree = [...(await namesIn('')), ...(await namesIn('archive')).map((name) => `archive/${name}`)]
+  const places = [committed, inWorkTree].map((paths) => new Set(paths.map(runFolderOf)))
   return (folder) => places.some((names) => names.has(`archive/${folder}`) && !names.has(folder))
 }
 
@@ -197,35 +203,35 @@ async function prdPathsIn(workTree: string): Promise<string[]> {
  * `formatName` writes it. `here`: taken where several are unfinished.
  */
 export function chooseFeature(
-  wanted: string | null,
+  requested: string | null,
   candidates: ReadonlyMap<string, 'unfinished' | 'finished'>,
   formatName: (name: string) => string = (name) => name,
-  here = '',
+  current = '',
 ): string {
   const names = [...candidates.keys()].sort()
-  if (wanted !== null) {
-    if (candidates.has(wanted)) return wanted
-    const near = nearest(wanted, names)
-    const meant = near === null ? '' : ` (did you mean ${near}?)`
+  if (requested !== null) {
+    if (candidates.has(requested)) return requested
+    const near = nearest(requested, names)
+    const suggestion = near === null ? '' : ` (did you mean ${near}?)`
     const fix =
       names.length === 0
-        ? `write .ralph/<yyyy-mm-dd>-${wanted}/prd.json and commit it`
-        : `use one of: ${names.map(formatName).join(', ')}${meant}`
-    throw new UserError({ path: 'feature', found: wanted, expected: 'a feature with a prd.json', fix })
+        ? `write .ralph/<yyyy-mm-dd>-${requested}/prd.json and commit it`
+        : `use one of: ${names.map(formatName).join(', ')}${suggestion}`
+    throw new UserError({ path: 'feature', found: requested, expected: 'a feature with a prd.json', fix })
   }
   const open = names.filter((name) => candidates.get(name) === 'unfinished')
-  const among = open.length === 0 ? names : open
-  const [only] = among
-  if (only !== undefined && among.length === 1) return only
-  if (among.includes(here)) return here
+  const possible = open.length === 0 ? names : open
+  const [only] = possible
+  if (only !== undefined && possible.length === 1) return only
+  if (possible.includes(current)) return current
   const mistake = { path: 'feature', expected: 'the name of one feature' }
   if (only === undefined) {
     const fix =
       'make one (ralph plan; on GitHub /ralph plan on an issue), or write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
     throw new UserError({ ...mistake, found: 'no prd.json', fix })
   }
-  const found = `${among.length} features: ${among.join(', ')}`
-  throw new UserError({ ...mistake, found, fix: `name one of them: ${among.map(formatName).join(', ')}` })
+  const found = `${possible.length} features: ${possible.join(', ')}`
+  throw new UserError({ ...mistake, found, fix: `name one of them: ${possible.map(formatName).join(', ')}` })
 }
 
 export function digestOf(text: string): string {

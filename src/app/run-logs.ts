@@ -6,13 +6,13 @@ import { messageOf } from '../system/errors.ts'
 import { clearPathTo } from '../system/files.ts'
 
 /** Folders below `.git/ralph` that are kept by run. */
-const KINDS = ['transcripts', 'logs', 'screenshots']
+const FOLDERS = ['transcripts', 'logs', 'screenshots']
 const RUN = /^([1-9]\d{0,6})-(.+)$/
 /** At most so many old runs are removed at once. */
-const MOST_REMOVED = 200
+const MAX_REMOVED = 200
 
 export type RunLogs = AsyncDisposable & {
-  /** The folder's name; null where it could not be made: then files go where those without a run are. */
+  /** The folder's name. Null where it could not be made: then files go into the folders above it. */
   name: string | null
   /** Removes the folders of older runs. Called once the lease is taken, so that no other run of the feature is at work. */
   clean(): Promise<void>
@@ -41,8 +41,8 @@ export async function openRunLogs(
       warn(`older logs in ${top} stay: ${messageOf(error)}`)
       return null
     })
-  const own = await warnOnError(makeNext(top, feature))
-  const folders = own === null ? [] : KINDS.map((kind) => join(top, kind, own.name))
+  const own = await warnOnError(makeRunFolder(top, feature))
+  const folders = own === null ? [] : FOLDERS.map((kind) => join(top, kind, own.name))
   return {
     name: own?.name ?? null,
     clean: async () => {
@@ -56,8 +56,8 @@ export async function openRunLogs(
   }
 }
 
-async function makeNext(top: string, feature: string): Promise<RunFolder> {
-  const [first = ''] = KINDS
+async function makeRunFolder(top: string, feature: string): Promise<RunFolder> {
+  const [first = ''] = FOLDERS
   await clearPathTo(join(top, '..'), join(top, first, 'run'))
   const last = Math.max(0, ...(await runsIn(top)).map(({ number }) => number))
   for (let number = last + 1; ; number++) {
@@ -73,35 +73,36 @@ async function makeNext(top: string, feature: string): Promise<RunFolder> {
 }
 
 async function runsIn(top: string): Promise<RunFolder[]> {
-  const names = await Promise.all(KINDS.map((kind) => readdir(join(top, kind)).catch(() => [])))
+  const names = await Promise.all(FOLDERS.map((kind) => readdir(join(top, kind)).catch(() => [])))
   const runs = [...new Set(names.flat())].flatMap((name) => parseRunFolder(name) ?? [])
   return runs.sort((one, other) => one.number - other.number)
 }
 
-/** The newest `keep` runs stay, and the newest run of every feature: it may be at work in another terminal. */
+/** Removes old runs, but not the newest `keep`, nor the newest run of a feature, which may be at work in another terminal. */
 async function removeOlder(top: string, own: RunFolder, keep: number): Promise<void> {
   const runs = await runsIn(top)
-  const kept = new Set([own.name, ...runs.slice(-keep).map(({ name }) => name)])
+  const keptNames = new Set([own.name, ...runs.slice(-keep).map(({ name }) => name)])
   for (const feature of new Set(runs.map((run) => run.feature)))
-    kept.add(runs.findLast((run) => run.feature === feature)?.name ?? '')
-  const gone = runs.filter(({ name }) => !kept.has(name)).slice(0, MOST_REMOVED)
-  for (const { name } of gone)
-    for (const kind of KINDS) await rm(join(top, kind, name), { recursive: true, force: true })
-  if (runs.length > keep) await removeLoose(top, runs.find(({ name }) => kept.has(name)) ?? own)
+    keptNames.add(runs.findLast((run) => run.feature === feature)?.name ?? '')
+  const removed = runs.filter(({ name }) => !keptNames.has(name)).slice(0, MAX_REMOVED)
+  for (const { name } of removed)
+    for (const kind of FOLDERS) await rm(join(top, kind, name), { recursive: true, force: true })
+  if (runs.length > keep)
+    await removeFilesWithoutRun(top, runs.find(({ name }) => keptNames.has(name)) ?? own)
 }
 
 /** Removes files without a run (of a plan, or of `ralph verify`) that are older than the oldest run that is kept. */
-async function removeLoose(top: string, oldest: RunFolder): Promise<void> {
-  const [first = ''] = KINDS
+async function removeFilesWithoutRun(top: string, oldest: RunFolder): Promise<void> {
+  const [first = ''] = FOLDERS
   const since = (await lstat(join(top, first, oldest.name)).catch(() => null))?.birthtimeMs ?? 0
-  let left = MOST_REMOVED
-  for (const kind of KINDS)
+  let remaining = MAX_REMOVED
+  for (const kind of FOLDERS)
     for (const name of await readdir(join(top, kind)).catch(() => [])) {
-      if (left === 0 || parseRunFolder(name) !== null) continue
+      if (remaining === 0 || parseRunFolder(name) !== null) continue
       const file = join(top, kind, name)
       const found = await lstat(file)
       if (found.isDirectory() || found.mtimeMs >= since) continue
-      left -= 1
+      remaining -= 1
       await rm(file, { force: true })
     }
 }

@@ -11,17 +11,17 @@ export function unusedTagNotes(
   settings: Tagged,
   stories: readonly Pick<Story, 'tags' | 'skipped'>[],
 ): string[] {
-  const left = stories.filter(({ skipped }) => !skipped)
-  if (left.length === 0) return []
-  const asked = left.flatMap(({ tags }) => tags)
-  const then = settings.finalVerification ? 'it runs in the final verification alone' : 'it never runs'
+  const open = stories.filter(({ skipped }) => !skipped)
+  if (open.length === 0) return []
+  const storyTags = open.flatMap(({ tags }) => tags)
+  const effect = settings.finalVerification ? 'it runs in the final verification alone' : 'it never runs'
   const all = [
     ...configuredGates(settings).map(({ name, when }) => ({ what: `gate ${name}`, when })),
     ...settings.services.map(({ name, when }) => ({ what: `service ${name}`, when })),
   ]
   return all.flatMap(({ what, when }) =>
-    when === null || isFor(when, asked)
+    when === null || isFor(when, storyTags)
       ? []
-      : [`${what} is for stories with the tag ${when.join(' or ')}, and no story has it: ${then}`],
+      : [`${what} is for stories with the tag ${when.join(' or ')}, and no story has it: ${effect}`],
   )
 }

@@ -50,7 +50,7 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
     await remove()
     throw error
   }
-  const given = gatesEnvironment(env, options)
+  const gateEnvironment = gatesEnvironment(env, options)
   const redactor = redactorFor(secretsIn(env))
   return {
     async run(name, command) {
@@ -59,15 +59,15 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
         file: 'bash',
         args: [...SHELL, `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`, 'bash', command],
         cwd: join(copy, workingDirectory),
-        env: given,
+        env: gateEnvironment,
         timeoutMs,
         signal,
         captureBytes: CAPTURE_BYTES,
       })
       const text = cleanOutput(output, redactor)
       const missing = exit.kind === 'exit' && exit.code !== 0 ? missingProgram(text, exit.code) : null
-      const over = exit.kind !== 'exit' ? 'unknown' : exit.code === 0 ? 'green' : 'red'
-      const state = missing === null ? over : 'missing'
+      const exitState = exit.kind !== 'exit' ? 'unknown' : exit.code === 0 ? 'green' : 'red'
+      const state = missing === null ? exitState : 'missing'
       const [line = ''] = state === 'green' || missing ? [] : importantLines(text, 1)
       const ended = missing ? `needs ${missing}, which is not on this machine` : formatExit(exit, timeoutMs)
       return { name, run: command, state, ended, ms, line }
@@ -100,7 +100,7 @@ async function copyProject({ top, isRepository, env }: TrialOptions, copy: strin
 
 /** What shells, make, just and task print where a program is missing. */
 const NOT_FOUND = [
-  // "Permission denied" where a folder of the PATH is closed.
+  // A shell prints "Permission denied" where a folder of the PATH is closed.
   /(?:^|: )([\w@.+/-]+): (?:(?:command )?not found|Permission denied)$/m,
   /^(?:make(?:\[\d+\])?|(?:\/usr\/bin\/)?env): [`'‘"]?([\w@.+/-]+?)['’"]?: No such file or directory$/m,
   /"([\w@.+/-]+)": executable file not found in \$PATH/,

@@ -47,8 +47,8 @@ export async function verifyNow(
   ports: Ports,
   now: number,
 ): Promise<VerifyResult> {
-  const { gates, verdict: given, usage } = await verifyWhole({ state, limits, ports, now })
-  const verdict = counts(state.prd, state.control.scope).passed > 0 ? given : NOTHING_JUDGED
+  const { gates, verdict: judged, usage } = await verifyWhole({ state, limits, ports, now })
+  const verdict = counts(state.prd, state.control.scope).passed > 0 ? judged : NOTHING_JUDGED
   const red = redGate(gates)?.name ?? null
   return { isFine: red === null && verdict.kind === 'verified', red, verdict, gates, usage }
 }

@@ -42,12 +42,12 @@ export type WorkspaceOptions = {
   /** The remote that the branch is pushed to; null for `remote`. */
   publishRemote?: Remote | null
   identity: Identity | null
-  /** Asks the remote for all refs of a job's start at once; left out: each question by itself. */
-  look?: InitialRefs
+  /** The refs that a job's start needs, asked for at once; left out: each question is a request. */
+  initialRefs?: InitialRefs
   /** Secrets beside those of settings and environment. */
   secrets?: readonly string[]
-  /** The snapshot of the run that this work tree belongs to, beside its own. */
-  beside?: Snapshot
+  /** For a lane: the snapshot of its run. */
+  runSnapshot?: Snapshot
   /** False after the last agent has worked in the tree: then git is not run in submodules, which it may have changed. */
   submodules?: false
   warn(message: string): void
@@ -67,11 +67,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   }
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
-  const { beside } = options
+  const { runSnapshot } = options
   const snapshot =
-    beside === undefined
+    runSnapshot === undefined
       ? await takeSnapshot(git, options.remote !== null, settings.stateNamespace)
-      : await takeFurtherSnapshot(git, beside)
+      : await takeFurtherSnapshot(git, runSnapshot)
   const redactor = redactorFor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
@@ -106,7 +106,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     remote: options.remote,
     publishRemote: options.publishRemote ?? null,
     snapshot,
-    initialRefs: options.look ?? null,
+    initialRefs: options.initialRefs ?? null,
     leaseMs: leaseMsOf(settings),
   })
   return {

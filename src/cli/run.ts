@@ -120,13 +120,13 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
       workTree: clone.workTree,
       generation: null,
       lease,
-      alive: isAlive,
+      isAlive,
       endOrphansOf: local.endOrphansOf,
       job: newJob(now, deadline, gatedTagsOf(settings)),
       chosen: {},
-      wanted: settings,
+      scope: settings,
       anew: context.flags.force === true,
-      settle: (state) => takeUpEdits(local.workspace, state, live.warn),
+      prepareState: (state) => takeUpEdits(local.workspace, state, live.warn),
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async () => 0,
     }).catch((error: unknown) => {
@@ -176,7 +176,7 @@ export async function withPorts<T>(
   let as: Isolation | null = null
   try {
     if (settings.isolation === 'same-user') live.warn(SAME_USER_NOTE)
-    as = await openIsolation({ settings, env, clone: workspace.clone, say: live.warn })
+    as = await openIsolation({ settings, env, clone: workspace.clone, report: live.warn })
     const options = {
       ...identity,
       settings,

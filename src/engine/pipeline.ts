@@ -35,7 +35,7 @@ export type PipelineTools = {
   /** Tries a step once. */
   attempt(trial: StepTry): Promise<StepOutcome | Session>
   /** Reports progress. `agent`: the one that speaks next, where it is not the run's own. */
-  say(text: string, agent?: string | null): void
+  report(text: string, agent?: string | null): void
 }
 
 /** `deadline` is epoch milliseconds. */
@@ -63,7 +63,7 @@ type PipelineRun = Start &
 
 /** Runs a step; gives why the pipeline ends here, or null. */
 async function runStep(at: number, way: PipelineRun): Promise<StepsEnd | null> {
-  const { steps, deadline, clock, signal, say } = way
+  const { steps, deadline, clock, signal, report: say } = way
   const step = steps[at]
   if (signal.aborted || step === undefined) return CANCELLED
   const isWorkedOn =
@@ -157,7 +157,7 @@ function failStep(
   }
   if (!continueOnError) return { ...failure(summary), detail: why.detail }
   way.failed = { kind: 'session', summary, detail: why.detail }
-  way.say(`${name}: ${why.summary}; goes on`)
+  way.report(`${name}: ${why.summary}; goes on`)
   return null
 }
 

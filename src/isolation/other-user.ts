@@ -61,7 +61,7 @@ type Env = Readonly<Record<string, string>>
 export type OtherUserOptions = ProbeOptions & {
   /** Identifies this runner among others on the machine, which must not end each other's agents. */
   key: string
-  say(text: string): void
+  report(text: string): void
   /** `OtherUser.before` of the job that was killed. */
   before?: string
 }
@@ -305,7 +305,7 @@ async function openWorkTree(
  * the modes that the folders had.
  */
 async function openPathToTree(
-  { env, workTree, say }: OtherUserOptions,
+  { env, workTree, report: say }: OtherUserOptions,
   root: Root,
   modes: SavedMode[],
 ): Promise<void> {

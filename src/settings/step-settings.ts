@@ -9,7 +9,7 @@ import { addMistake, addNote, childPlace, type ValuePlace } from './value-place.
 import * as v from './values.ts'
 
 /** The most retries of one step. */
-const MOST_RETRIES = 10
+const MAX_RETRIES = 10
 const COMMAND_TIMEOUT_MS = 15 * 60_000
 /** The folder of people's prompts. Changes that an attempt makes there are undone. */
 const PROMPTS = '.ralph/prompts'
@@ -63,7 +63,7 @@ const shape = {
   type: v.choice(types),
   enabled: v.withDefault(v.boolean, true),
   timeout: v.orNull(v.duration),
-  maxRetries: v.withDefault(v.integer({ zero: 'no retry', most: MOST_RETRIES }), 0),
+  maxRetries: v.withDefault(v.integer({ zero: 'no retry', most: MAX_RETRIES }), 0),
   retryDelay: v.orNull(v.duration),
   continueOnError: v.withDefault(v.boolean, false),
   circuitBreaker: v.orNull(

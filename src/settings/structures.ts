@@ -7,7 +7,7 @@ const textOrNull = v.orNull(v.text)
 const linesOrNull = v.orNull(v.lines)
 const modelOrNull = v.orNull(modelName)
 /** A story seldom has more attempts. */
-const MOST_RUNGS = 8
+const MAX_RUNGS = 8
 
 /** US dollars for a million tokens. `cached` null: cached input costs as much as other input. */
 export const prices = v.mapOf(v.structure({ input: v.money, output: v.money, cached: v.orNull(v.money) }))
@@ -93,7 +93,7 @@ const rungs = z
   .array(modelName, v.expects('a list of models, the first to begin with', 'write a list'))
   .check(
     z.minLength(1, v.expects('at least one model', 'name one, or leave the ladder out')),
-    z.maxLength(MOST_RUNGS, v.expects(`at most ${MOST_RUNGS} models`, 'leave some out')),
+    z.maxLength(MAX_RUNGS, v.expects(`at most ${MAX_RUNGS} models`, 'leave some out')),
     v.distinctNames<unknown>('rung', namedRungs),
   )
 
@@ -101,8 +101,8 @@ const rungs = z
 export const ladder = v.mapOf(rungs)
 
 /** More sessions on one story cost more than they find. */
-const MOST_CANDIDATES = 10
-const candidateCount = v.integer({ most: MOST_CANDIDATES })
+const MAX_CANDIDATES = 10
+const candidateCount = v.integer({ most: MAX_CANDIDATES })
 
 /** How many sessions make candidates for an attempt of a story: one number, or by tag, and from which attempt on. */
 export const candidates = z

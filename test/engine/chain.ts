@@ -278,11 +278,11 @@ export class Chain {
       workTree: null,
       generation,
       lease,
-      alive: async () => false,
+      isAlive: async () => false,
       endOrphansOf: async () => {},
       job: newJob(now, now + settings.jobDeadlineMs, gatedTagsOf(settings)),
       chosen: {},
-      wanted,
+      scope: wanted,
       anew: wanted.anew && generation === null,
       planRequest:
         issue === null || generation !== null
@@ -290,7 +290,7 @@ export class Chain {
             ? planned
             : null
           : requestFromIssue(issue, { known: 'sample', today: '2026-01-31', gates: ['test'] }),
-      async settle(state) {
+      async prepareState(state) {
         await repository.checkOut(state.green, null)
         return state
       },

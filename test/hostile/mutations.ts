@@ -299,13 +299,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the agent has its model's key",
     file: 'src/app/agents.ts',
-    from: 'isKept ? await relayModel(vendor, env, reach, options.warn) : null',
+    from: 'isKeyHidden ? await relayModel(vendor, env, reach, options.warn) : null',
     to: 'null as Awaited<ReturnType<typeof relayModel>>',
     // Without a way to its model it would not be started.
     also: [
       [
         'src/app/agents.ts',
-        'if (relayed === null) refuseUnreachableModel(',
+        'if (relay === null) refuseUnreachableModel(',
         'if (isKept === null) refuseUnreachableModel(',
       ],
     ],

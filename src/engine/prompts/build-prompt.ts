@@ -72,22 +72,27 @@ const ESSENTIALS: Readonly<Record<Mode, readonly VariableName[]>> = {
 const ANSWERS: Partial<Record<Mode, string>> = { plan: '"stories"', verify: '<ralph>VERIFIED</ralph>' }
 
 /** The template of a session: the built-in one, or a person's in its place or before it. */
-function templateOf(mode: Mode, own: string | null): string {
-  if (own === null) return TEMPLATES[mode]
-  const text = sanitizeText(own)
+function templateOf(mode: Mode, ownTemplate: string | null): string {
+  if (ownTemplate === null) return TEMPLATES[mode]
+  const text = sanitizeText(ownTemplate)
   const named = variablesIn(text, mode)
   if (!ESSENTIALS[mode].some((name) => named.has(name))) return `${text.trimEnd()}\n\n${TEMPLATES[mode]}`
   const answer = ANSWERS[mode]
-  const whole =
+  const withAnswer =
     answer === undefined || text.includes(answer) || named.has('answer') ? text : `${text}\n\n{{answer}}`
   // The questions come first, because the form of the answer must be at the end.
-  return mode === 'verify' && !text.includes(QUESTIONS) ? `${QUESTIONS}\n\n${whole}` : whole
+  return mode === 'verify' && !text.includes(QUESTIONS) ? `${QUESTIONS}\n\n${withAnswer}` : withAnswer
 }
 
 /** The prompt for one story's session, piece by piece. */
-export function runParts(template: string | null, run: State, wanted: Story, given: PromptFacts): Part[] {
-  const { state, facts } = sanitizeRun(run, [wanted.id], given)
-  const story = mapTexts(wanted, sanitizeText)
+export function runParts(
+  template: string | null,
+  run: State,
+  storyToWork: Story,
+  promptFacts: PromptFacts,
+): Part[] {
+  const { state, facts } = sanitizeRun(run, [storyToWork.id], promptFacts)
+  const story = mapTexts(storyToWork, sanitizeText)
   const record = state.records[story.id]
   const failure = record?.failure ?? null
   const output = failureOutput(failure, record?.gates ?? [])?.output ?? ''
@@ -103,18 +108,18 @@ export function runParts(template: string | null, run: State, wanted: Story, giv
     epic: story.epicId === null ? '' : first(oneLine(story.epicId), 60),
     epicName: first(oneLine(epicName(state.prd, story)), 120),
     priority: String(story.priority),
-    tags: listed(story.tags),
-    dependsOn: listed(story.dependsOn),
+    tags: listOnLine(story.tags),
+    dependsOn: listOnLine(story.dependsOn),
     blocks: () =>
-      listed(run.prd.userStories.filter((one) => one.dependsOn.includes(story.id)).map(({ id }) => id)),
+      listOnLine(run.prd.userStories.filter((one) => one.dependsOn.includes(story.id)).map(({ id }) => id)),
     notes: linesOf(peopleNotes(story, record), VARIABLES.notes.bytes),
     guidance: newest(guidance, VARIABLES.guidance.bytes),
-    kept: keptNote(state.kept[story.id] !== undefined, facts),
+    kept: savedWorkNote(state.kept[story.id] !== undefined, facts),
     failure: failure === null ? '' : quotedOutput(output, VARIABLES.failure.bytes),
     failureSummary:
       failure === null
         ? ''
-        : first(oneLine(withDone(failure.summary, record), 1000), VARIABLES.failureSummary.bytes),
+        : first(oneLine(withFalseDone(failure.summary, record), 1000), VARIABLES.failureSummary.bytes),
   }
   return fill(templateOf('run', template), 'run', values)
 }
@@ -124,14 +129,14 @@ export function verifyParts(
   template: string | null,
   run: State,
   task: JudgeTask,
-  given: PromptFacts,
+  promptFacts: PromptFacts,
 ): Part[] {
-  const { state, facts } = sanitizeRun(run, task.stories, given)
+  const { state, facts } = sanitizeRun(run, task.stories, promptFacts)
   const values: Values<'verify'> = {
     ...commonValues(state, facts, run),
     stories: state.prd.userStories.map((story) => storyText(story, numbered)).join('\n\n'),
     gateResults: gateResultsText(mapTexts(task.gates, sanitizeText), VARIABLES.gateResults.bytes),
-    screenshots: picturesShown(task),
+    screenshots: pictureLines(task),
     failureSummary: run.verification.sessions === 0 ? '' : oneLine(run.verification.message, 1000),
     answer: task.isUnchanged === true ? `${VERDICT}\n${UNCHANGED}` : VERDICT,
   }
@@ -140,21 +145,29 @@ export function verifyParts(
   const { findings, paths, from, to } = mapTexts(expectation, sanitizeText)
   const changed = paths.length === 0 ? [] : ['', 'Files that it touches:', bullets(paths.slice(0, 50))]
   const found = [bullets(findings), ...changed, '', String(values.gateResults)].join('\n')
-  const about = { base: from, commit: to, gateResults: head(found, VARIABLES.gateResults.bytes) }
-  return fill(EXPECTATION, 'verify', { ...values, ...about, answer: EXPECTATION_ANSWER })
+  const expectationValues = { base: from, commit: to, gateResults: head(found, VARIABLES.gateResults.bytes) }
+  return fill(EXPECTATION, 'verify', { ...values, ...expectationValues, answer: EXPECTATION_ANSWER })
 }
 
 /** The prompt for a session that proposes stories, or the parts of one, piece by piece. */
-export function planParts(template: string | null, run: State, task: PlanTask, given: PromptFacts): Part[] {
-  const { state, facts } = sanitizeRun(run, [], given)
+export function planParts(
+  template: string | null,
+  run: State,
+  task: PlanTask,
+  promptFacts: PromptFacts,
+): Part[] {
+  const { state, facts } = sanitizeRun(run, [], promptFacts)
   const { stories, split, brief, message, asks } = mapTexts(task, sanitizeText)
-  const whole = stories.filter(({ id }) => id === split)
+  const splitStories = stories.filter(({ id }) => id === split)
   const others = stories.filter(({ id }) => id !== split)
   const values: Values<'plan'> = {
     ...commonValues(state, facts, run),
     task: asks === true ? ASK_FIRST : split === null ? NEW_PLAN : splitTask(split),
     storyId: split ?? '',
-    stories: head([...whole, ...others].map((one) => storyText(one)).join('\n\n'), PLAN_STORIES_BYTES).trim(),
+    stories: head(
+      [...splitStories, ...others].map((one) => storyText(one)).join('\n\n'),
+      PLAN_STORIES_BYTES,
+    ).trim(),
     failureSummary: oneLine(message, 1000),
     brief: brief.trim() === '' ? '' : fenced(head(brief, VARIABLES.brief.bytes)),
     answer: asks === true ? ASK_ANSWER : PLAN_ANSWER,
@@ -163,9 +176,9 @@ export function planParts(template: string | null, run: State, task: PlanTask, g
   return fill(templateOf('plan', asks === true ? null : template), 'plan', values)
 }
 
-function picturesShown({ pictures = [] }: JudgeTask): string {
-  const shown = pictures.map((one) => `${pictureName(one)}: ${picturePath(one)}, ${oneLine(one.url, 200)}`)
-  return fitting(shown, VARIABLES.screenshots.bytes).join('\n')
+function pictureLines({ pictures = [] }: JudgeTask): string {
+  const lines = pictures.map((one) => `${pictureName(one)}: ${picturePath(one)}, ${oneLine(one.url, 200)}`)
+  return fitting(lines, VARIABLES.screenshots.bytes).join('\n')
 }
 
 function storyText(story: Story, listed: (items: readonly string[]) => string = bullets): string {
@@ -179,8 +192,8 @@ function storyText(story: Story, listed: (items: readonly string[]) => string = 
 }
 
 /** The prompt for the session that sets the project up, piece by piece. */
-export function setupParts(template: string, run: State, given: PromptFacts): Part[] {
-  const { state, facts } = sanitizeRun(run, [], given)
+export function setupParts(template: string, run: State, promptFacts: PromptFacts): Part[] {
+  const { state, facts } = sanitizeRun(run, [], promptFacts)
   const values: Values<'setup'> = { ...commonValues(state, facts, run), ...sessionValues(state) }
   return fill(templateOf('setup', template), 'setup', values)
 }
@@ -198,8 +211,8 @@ function sanitizeRun(
   const records = Object.fromEntries(Object.entries(run.records).filter(([id]) => isNamed(id)))
   const userStories = run.prd.userStories.filter(({ id }) => isNamed(id))
   // The other stories, of which there may be thousands, are not sanitized.
-  const named = { ...run, records, timeline: [], progress: [], prd: { ...run.prd, userStories } }
-  return { state: mapTexts(named, sanitizeText), facts: mapTexts(facts, sanitizeText) }
+  const withNamedStories = { ...run, records, timeline: [], progress: [], prd: { ...run.prd, userStories } }
+  return { state: mapTexts(withNamedStories, sanitizeText), facts: mapTexts(facts, sanitizeText) }
 }
 
 /** The values for every mode. `run` holds every story, not sanitized. */
@@ -253,20 +266,21 @@ function sessionValues({ prd, recent }: State) {
 }
 
 /** Why the last attempt was rejected, and how often the agent had declared it done. */
-function withDone(summary: string, record: StoryRecord | undefined): string {
-  const words = record === undefined ? '' : describeFalseDone(record.breaker)
-  return words === '' ? summary : `${summary}; ${words}`
+function withFalseDone(summary: string, record: StoryRecord | undefined): string {
+  const falseDone = record === undefined ? '' : describeFalseDone(record.breaker)
+  return falseDone === '' ? summary : `${summary}; ${falseDone}`
 }
 
-function listed(items: readonly string[]): string {
+function listOnLine(items: readonly string[]): string {
   return items.map((item) => oneLine(item, 100)).join(', ')
 }
 
-function keptNote(kept: boolean, facts: PromptFacts): string {
+function savedWorkNote(hasSavedWork: boolean, facts: PromptFacts): string {
   const lines: string[] = []
   if (facts.conflict !== null)
     lines.push(`The work of the last attempt was put aside: ${oneLine(facts.conflict)}.`)
-  else if (kept) lines.push('The work of the last attempt is in the work tree: build on it, or change it.')
+  else if (hasSavedWork)
+    lines.push('The work of the last attempt is in the work tree: build on it, or change it.')
   if (facts.dropped.length > 0) {
     const paths = facts.dropped.map((path) => oneLine(path)).join(', ')
     lines.push(`Left out of it, because it may not be changed: ${head(paths, 400)}.`)

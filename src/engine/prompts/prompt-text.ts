@@ -18,13 +18,13 @@ export function numbered(items: readonly string[]): string {
   return items.map((item, at) => bullets([item]).replace('-', `${at + 1}.`)).join('\n')
 }
 
-/** How each gate ended, and its output: all share the limit equally. */
+/** How each gate ended, and its output. All gates share the limit equally. */
 export function gateResultsText(gates: readonly GateResult[], bound: number): string {
-  const most = Math.floor(bound / Math.max(1, gates.length))
+  const bytesEach = Math.floor(bound / Math.max(1, gates.length))
   return gates
     .map(({ name, ended, ms, output }) => {
-      const said = output.trim() === '' ? '' : `\n${quotedOutput(output, most - 150)}`
-      return `${name}: ${ended} after ${Math.round(ms / 1000)} s${said}`
+      const quoted = output.trim() === '' ? '' : `\n${quotedOutput(output, bytesEach - 150)}`
+      return `${name}: ${ended} after ${Math.round(ms / 1000)} s${quoted}`
     })
     .join('\n')
 }
@@ -43,10 +43,10 @@ export function newest(items: readonly string[], bound: number): string {
  */
 export function steadyNewest(items: readonly string[], bound: number): string {
   const count = fitting([...items].reverse(), bound).length
-  const known = items.slice(items.length - count)
+  const fits = items.slice(items.length - count)
   const isWhole = count === items.length
-  const start = isWhole ? 0 : Math.max(0, known.slice(0, Math.ceil(count / 2)).findIndex(isLandmark))
-  return newest(known.slice(start), bound)
+  const start = isWhole ? 0 : Math.max(0, fits.slice(0, Math.ceil(count / 2)).findIndex(isLandmark))
+  return newest(fits.slice(start), bound)
 }
 
 /** Whether the list may begin with this entry: true for about one of four, decided by its text alone. */
@@ -55,15 +55,15 @@ function isLandmark(item: string): boolean {
 }
 
 export function fitting(items: readonly string[], bound: number): string[] {
-  const kept: string[] = []
+  const lines: string[] = []
   let size = 0
   for (const item of items) {
     const line = lineOf(item, bound)
-    if (kept.length > 0 && size + utf8Bytes(line) + 1 > bound) break
-    kept.push(line)
+    if (lines.length > 0 && size + utf8Bytes(line) + 1 > bound) break
+    lines.push(line)
     size += utf8Bytes(line) + 1
   }
-  return kept
+  return lines
 }
 
 function lineOf(item: string, bound: number): string {

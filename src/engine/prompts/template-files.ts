@@ -14,7 +14,7 @@ const FILES: Readonly<Record<Mode, readonly string[]>> = {
   setup: ['setup.md', 'SETUP_PROMPT.md'],
 }
 /** Paths of other tools' prompts. They may be something else: Ralph reports them, and uses them once they are moved. */
-const ELSEWHERE: Readonly<Record<Mode, readonly string[]>> = {
+const OTHER_TOOLS_PATHS: Readonly<Record<Mode, readonly string[]>> = {
   run: ['LOOP_PROMPT.md', 'PROMPT_build.md', 'PROMPT.md', '.ralph/PROMPT.md', 'ralph/prompt.md'],
   plan: ['PROMPT_plan.md'],
   verify: [],
@@ -50,7 +50,7 @@ export async function checkTemplates(
     const template = await findTemplate(mode, read)
     if (template === null) {
       const fix = `if it is a prompt of another tool, move it to ${FOLDER}/${mode}.md`
-      for (const path of ELSEWHERE[mode])
+      for (const path of OTHER_TOOLS_PATHS[mode])
         if ((await read(path)) !== null) warnings.push(`${path} is not used: ${fix}`)
       continue
     }

@@ -15,7 +15,7 @@ type Tag =
   | { kind: 'value'; name: VariableName }
   | { kind: 'open'; name: VariableName | null }
   | { kind: 'close' }
-  /** Stays as it is written. */
+  /** Text that stays as it is written. */
   | { kind: 'unknown'; text: string }
 type Token = Tag & { raw: string; line: number }
 
@@ -32,7 +32,7 @@ const TAG = new RegExp(
 )
 const BLOCK = /^\{\{[#/]/
 /** Tags that are removed together with their line, where they are alone on it. */
-const UNSEEN = /^\{\{[#/!]/
+const REMOVED_WITH_LINE = /^\{\{[#/!]/
 const BLANK_END = /[ \t]*(?:\n|$)/y
 
 /** Fills a template of this mode; unknown variables stay as they are written. */
@@ -72,14 +72,14 @@ export function variablesIn(template: string, mode: Mode): Set<VariableName> {
 }
 
 /** The most UTF-16 units of a template, because it is part of every prompt. */
-const LONGEST = 64 * 1024
+const MAX_LENGTH = 64 * 1024
 
 /** The mistakes in a template; `path`: of its file. */
 export function checkTemplate(path: string, template: string, mode: Mode): Mistake[] {
-  if (template.length > LONGEST) {
+  if (template.length > MAX_LENGTH) {
     const found = `${template.length} characters`
     const fix = 'shorten it: it goes into every prompt; name files that the agent can read'
-    return [{ path, found, expected: `at most ${LONGEST}`, fix }]
+    return [{ path, found, expected: `at most ${MAX_LENGTH}`, fix }]
   }
   const mistakes: Mistake[] = []
   const open: Token[] = []
@@ -87,7 +87,7 @@ export function checkTemplate(path: string, template: string, mode: Mode): Mista
     const at = { path: `${path}:${token.line}`, found: describeValue(token.raw) }
     const isUnknown = token.kind === 'unknown' && token.raw.startsWith('{{')
     if (isUnknown || (token.kind === 'open' && token.name === null))
-      mistakes.push({ ...at, ...unknown(token.raw, mode) })
+      mistakes.push({ ...at, ...unknownTag(token.raw, mode) })
     if (token.kind === 'open') open.push(token)
     else if (token.kind === 'close' && open.pop() === undefined)
       mistakes.push({
@@ -106,7 +106,7 @@ export function checkTemplate(path: string, template: string, mode: Mode): Mista
   return mistakes
 }
 
-function unknown(raw: string, mode: Mode): Pick<Mistake, 'expected' | 'fix'> {
+function unknownTag(raw: string, mode: Mode): Pick<Mistake, 'expected' | 'fix'> {
   const text = `\\${raw.length > 60 ? '{{...}}' : raw} where the text itself is meant`
   if (BLOCK.test(raw) && !raw.startsWith('{{#if '))
     return { expected: 'a variable, or {{#if ...}}', fix: `write it without a block, or ${text}` }
@@ -134,9 +134,9 @@ function tokensOf(template: string, mode: Mode): Token[] {
   for (const { 0: raw, index } of text.matchAll(TAG)) {
     const before = text.slice(at, index)
     const end = index + raw.length
-    const alone = UNSEEN.test(raw) ? endOfLine(text, at, index, end) : null
-    const said = alone === null ? before : before.replace(/[ \t]*$/, '')
-    if (said !== '') add({ kind: 'text', text: said }, said, at)
+    const alone = REMOVED_WITH_LINE.test(raw) ? endOfLine(text, at, index, end) : null
+    const textBefore = alone === null ? before : before.replace(/[ \t]*$/, '')
+    if (textBefore !== '') add({ kind: 'text', text: textBefore }, textBefore, at)
     add(tagOf(raw, mode), raw, index)
     at = alone ?? end
   }
@@ -153,17 +153,17 @@ function endOfLine(text: string, from: number, start: number, end: number): numb
 }
 
 function tagOf(raw: string, mode: Mode): Tag {
-  const known = (written: string, spelling: 'braces' | 'dollar') => variableOf(written, mode, spelling)
+  const find = (written: string, spelling: 'braces' | 'dollar') => variableOf(written, mode, spelling)
   if (raw.startsWith('${{')) return { kind: 'text', text: raw }
   if (raw.startsWith('{{!')) return { kind: 'text', text: '' }
   if (raw.startsWith('\\{')) return { kind: 'text', text: raw.slice(1) }
   if (raw.startsWith('\\$')) {
-    const isOurs = known(raw.slice(3, -1), 'dollar') !== null
-    return { kind: 'text', text: isOurs ? raw.slice(1) : raw }
+    const isVariable = find(raw.slice(3, -1), 'dollar') !== null
+    return { kind: 'text', text: isVariable ? raw.slice(1) : raw }
   }
   const isDollar = raw.startsWith('$')
   if (/^\{\{\s*\/if\s*\}\}$/.test(raw)) return { kind: 'close' }
-  if (raw.startsWith('{{#if ')) return { kind: 'open', name: known(nameIn(raw), 'braces') }
-  const name = isDollar ? known(raw.slice(2, -1), 'dollar') : known(nameIn(raw), 'braces')
+  if (raw.startsWith('{{#if ')) return { kind: 'open', name: find(nameIn(raw), 'braces') }
+  const name = isDollar ? find(raw.slice(2, -1), 'dollar') : find(nameIn(raw), 'braces')
   return name === null || BLOCK.test(raw) ? { kind: 'unknown', text: raw } : { kind: 'value', name }
 }

@@ -86,7 +86,7 @@ function spellings(name: string): Record<Spelling, string[]> {
 }
 
 /** The variables of a mode by their spelling; where two rows have the same one, the first. */
-function written(mode: Mode, spelling: Spelling): Map<string, VariableName> {
+function variablesBySpelling(mode: Mode, spelling: Spelling): Map<string, VariableName> {
   const names = new Map<string, VariableName>()
   for (const name of variableNames(mode))
     for (const alias of [name, ...(TABLE.get(name)?.also ?? [])])
@@ -94,8 +94,11 @@ function written(mode: Mode, spelling: Spelling): Map<string, VariableName> {
   return names
 }
 
-const WRITTEN = Object.fromEntries(
-  MODES.map((mode) => [mode, { braces: written(mode, 'braces'), dollar: written(mode, 'dollar') }]),
+const BY_SPELLING = Object.fromEntries(
+  MODES.map((mode) => [
+    mode,
+    { braces: variablesBySpelling(mode, 'braces'), dollar: variablesBySpelling(mode, 'dollar') },
+  ]),
 )
 
 export function variableNames(mode?: Mode): VariableName[] {
@@ -109,11 +112,11 @@ function isVariable(name: string): name is VariableName {
 
 /** The variable of a mode with this spelling; null where there is none. */
 export function variableOf(text: string, mode: Mode, spelling: Spelling): VariableName | null {
-  return WRITTEN[mode]?.[spelling].get(text) ?? null
+  return BY_SPELLING[mode]?.[spelling].get(text) ?? null
 }
 
 export function spellingsOf(mode: Mode, spelling: Spelling): string[] {
-  return [...(WRITTEN[mode]?.[spelling].keys() ?? [])]
+  return [...(BY_SPELLING[mode]?.[spelling].keys() ?? [])]
 }
 
 function modesOf(name: VariableName): readonly Mode[] {

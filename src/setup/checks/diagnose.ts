@@ -30,13 +30,13 @@ export async function diagnose(subject: Subject, checks: readonly Check[] = CHEC
 /** All findings, without secrets, with agent and gates isolated as in a run. `opened` is called once the isolation is open. */
 export async function diagnoseIsolated(
   given: Omit<Subject, 'mark' | 'isolation'>,
-  { say, opened, mark }: { say(text: string): void; opened?(as: Isolation): void; mark: string },
+  { say: report, opened, mark }: { say(text: string): void; opened?(as: Isolation): void; mark: string },
   redact: (text: string) => string,
 ): Promise<Finding[]> {
   const { settings, env, checkout } = given
   const open = async (): Promise<Isolation | null> => {
     if (!('workspace' in checkout)) return null
-    const as = await openIsolation({ settings, env, clone: checkout.workspace.clone, say })
+    const as = await openIsolation({ settings, env, clone: checkout.workspace.clone, report })
     if (as !== null) opened?.(as)
     return as
   }

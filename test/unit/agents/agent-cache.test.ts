@@ -166,7 +166,7 @@ test("what was restored starts as the agent's user, and without a key", asOther,
     ANTHROPIC_API_KEY: 'sk-ant-1',
   }
   const user = await openOtherUser({
-    ...{ env, workTree: tree, gitDir: join(tree, '.git'), key: at, say: () => {} },
+    ...{ env, workTree: tree, gitDir: join(tree, '.git'), key: at, report: () => {} },
   })
   try {
     const vendor = findAgent('claude')

@@ -45,7 +45,7 @@ async function twoJobs() {
   return {
     held,
     save: (state: State) => first.save(state),
-    claim: (alive: ClaimRequest['alive']) =>
+    claim: (alive: ClaimRequest['isAlive']) =>
       claim(tools, {
         feature: held.feature,
         branchPrefix: 'ralph/',
@@ -53,13 +53,13 @@ async function twoJobs() {
         workTree: null,
         generation: null,
         lease: leaseOf('ours'),
-        alive,
+        isAlive: alive,
         endOrphansOf: async () => {},
         job: held.job,
         chosen: {},
-        wanted: { stories: [], epic: null },
+        scope: { stories: [], epic: null },
         today: '2026-01-31',
-        settle: async (state) => state,
+        prepareState: async (state) => state,
         firstComment: async () => 0,
       }),
     [Symbol.dispose]() {

@@ -69,7 +69,7 @@ function pipeline(before: readonly PipelineStep[], tools: Partial<StepTools> = {
       command: async () => gate(true, { ended: 'exit 0' }),
       cwd: '/nowhere',
       clock: { now: () => NOW, sleep: async () => {} },
-      say: () => {},
+      report: () => {},
       warn: () => {},
       ...tools,
     },

@@ -68,7 +68,7 @@ async function run(steps: readonly PipelineStep[], world: World = {}) {
         },
       },
       signal: new AbortController().signal,
-      say: (text) => {
+      report: (text) => {
         if (text.includes('is left out')) happened.push(`-${text.split(' ')[0]}`)
       },
       attempt: async ({ step: { name, type }, bounds, failed }) => {

@@ -31,7 +31,7 @@ async function openPlace(kind: Kind) {
   execFileSync('git', ['init', '-q', tree])
   const env = { PATH: process.env.PATH, HOME: join(folder, 'person'), RUNNER_TEMP: temp }
   const key = folder
-  const open = { env, workTree: tree, gitDir: join(tree, '.git'), key, say: () => {} }
+  const open = { env, workTree: tree, gitDir: join(tree, '.git'), key, report: () => {} }
   const user = kind === 'same-user' ? null : await openOtherUser(open)
   if (user !== null) assert.equal(user.isNarrow, kind === 'narrow')
   const homes = await openHomes({ shares: [], env, identity: { name: 'a', email: 'a@b' }, key, as: user })

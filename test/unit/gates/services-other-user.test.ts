@@ -52,7 +52,7 @@ async function openPlace(
     workTree: tree,
     gitDir: join(tree, '.git'),
     key: folder,
-    say: () => {},
+    report: () => {},
   })
   const as = isNarrow ? user : inTheOpen(user)
   const gateEnv = { PATH: process.env.PATH ?? '', SHLVL: '1' }

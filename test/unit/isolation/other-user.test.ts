@@ -53,7 +53,7 @@ async function layOut(): Promise<Layout> {
 
 function openIn({ folder, tree, temp }: Layout, more: Record<string, string> = {}): Promise<OtherUser> {
   const env = { PATH: process.env.PATH, HOME: '/root', RUNNER_TEMP: temp, ...more }
-  return openOtherUser({ env, workTree: tree, gitDir: join(tree, '.git'), key: folder, say: () => {} })
+  return openOtherUser({ env, workTree: tree, gitDir: join(tree, '.git'), key: folder, report: () => {} })
 }
 
 async function openPlace(): Promise<Place> {
@@ -460,14 +460,14 @@ test(
     const folder = join(tree, '..')
     const before = JSON.stringify([...JSON.parse(place.user.before), ['/etc', 0o777]])
     const rest = { env: { RUNNER_TEMP: temp }, workTree: tree, gitDir: join(tree, '.git'), key: folder }
-    const ended = await endOtherUser({ ...rest, say: () => {}, before })
+    const ended = await endOtherUser({ ...rest, report: () => {}, before })
     assert.ok(ended >= 2, String(ended))
     assert.equal((await lstat(join(tree, 'left'))).uid, 0)
     assert.equal((await stat(temp)).mode & 0o777, 0o755, 'as it was found')
     assert.equal((await stat('/etc')).mode & 0o777, 0o755)
     for (const odd of ['', 'true', '{}', '[1]', `[["${temp}", -1], ["${temp}", "7"]]`]) {
       await chmod(temp, 0o700)
-      await endOtherUser({ ...rest, say: () => {}, before: odd })
+      await endOtherUser({ ...rest, report: () => {}, before: odd })
       assert.equal((await stat(temp)).mode & 0o777, 0o700, odd)
     }
   },
@@ -500,7 +500,7 @@ test(
           workTree: layout.tree,
           gitDir: join(layout.tree, '.git'),
           key: layout.folder,
-          say: () => {},
+          report: () => {},
           before: user.before,
         })
       assert.equal(await mode(), 0o755)

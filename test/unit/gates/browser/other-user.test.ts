@@ -28,7 +28,7 @@ test('as another user: pages are visited, and Chromium runs wholly as that user 
     workTree: tree,
     gitDir: join(tree, '.git'),
     key: folder,
-    say: () => {},
+    report: () => {},
   })
   try {
     const owners = new Set<number>()
