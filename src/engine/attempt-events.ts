@@ -60,7 +60,7 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
   if (story === null || next === null || open.length >= maxOpenAttempts(state, limits)) return state
   const { of, slot } = next
   const contested = beginContest(state, storyId, of)
-  const started = withRecord(contested, storyId, (record) => ({
+  const started = withRecord(contested, storyId, ({ choice: _before, ...record }) => ({
     ...record,
     attempts: record.attempts + 1,
     breaker: startTrial(record.breaker, at),

@@ -7,8 +7,8 @@ import { type AttemptIn, attemptKey, idOf } from './model/attempt.ts'
 import type { EventOf } from './model/event.ts'
 import { gateFindings } from './model/gate.ts'
 import type { Limits } from './model/limit-types.ts'
-import type { Contest, State } from './model/state.ts'
-import { chargeIteration, withAttempt, withoutAttempt } from './state-updates.ts'
+import type { Choice, Contest, State } from './model/state.ts'
+import { chargeIteration, withAttempt, withoutAttempt, withRecord } from './state-updates.ts'
 
 type Entry = Contest['done'][number]
 
@@ -32,15 +32,55 @@ export function decided(state: State, { storyId, at }: EventOf<'decided'>, limit
 /** The chosen candidate goes on as the story's attempt. Where none is green, the one that came furthest is rejected. */
 function decide(state: State, storyId: string, at: number, limits: Limits): State {
   const contest = contestOf(state, storyId)
-  const chosen = [...(contest?.done ?? [])].sort((a, b) => compare(rank(a, limits), rank(b, limits)))[0]
-  if (chosen === undefined) return state
+  const ranked = [...(contest?.done ?? [])].sort((a, b) => compare(rank(a, limits), rank(b, limits)))
+  const [chosen] = ranked
+  if (contest === null || chosen === undefined) return state
   const { slot = 1, ordinal: _ordinal, worker: _worker, ...attempt } = chosen.attempt
-  const after = withContest(state, storyId, null)
+  const after = withChoice(withContest(state, storyId, null), contest, {
+    slot,
+    why: whyFirst(ranked, limits),
+  })
   if (attempt.phase === 'gated')
     return withAttempt(after, { ...attempt, ...nextPlace(after, attempt), chosen: slot })
   const failed = withAttempt(after, { ...attempt, chosen: slot })
   return rejected(failed, { kind: 'rejected', ...idOf(attempt), kept: chosen.kept, at }, limits)
 }
+
+/** Remembers the choice for reports. One that was chosen before, and had to wait, keeps why. */
+function withChoice(state: State, { of, done }: Contest, chosen: Pick<Choice, 'slot' | 'why'>): State {
+  const first = done[0]?.attempt
+  if (of === 1 || first === undefined) return state
+  const candidates = done
+    .map((entry) => {
+      const { slot = 1, startedAt } = entry.attempt
+      return { slot, startedAt, result: describeResult(entry) }
+    })
+    .sort((a, b) => a.slot - b.slot)
+  return withRecord(state, first.storyId, (record) => ({ ...record, choice: { ...chosen, candidates } }))
+}
+
+function describeResult({ attempt, lines }: Entry): string {
+  if (attempt.phase === 'failed') return attempt.failure.summary
+  const remarks = countRemarks(attempt)
+  const size = lines === null ? '' : `, ${lines} ${lines === 1 ? 'line' : 'lines'}`
+  return `green${size}${remarks === 0 ? '' : `, ${remarks} ${remarks === 1 ? 'remark' : 'remarks'}`}`
+}
+
+/** By what the first of the ranked candidates is before the second. */
+function whyFirst([first, second]: readonly Entry[], limits: Limits): string {
+  if (first?.attempt.phase !== 'gated') return 'none was green; its work is kept'
+  if (second === undefined) return 'the only one that was made'
+  const [own, other] = [rank(first, limits), rank(second, limits)]
+  return REASONS[own.findIndex((value, index) => value !== other[index])] ?? 'the first of equal ones'
+}
+
+/** In the order of `rank`. */
+const REASONS = [
+  'the only green one',
+  'the only green one that needs no judge',
+  'the smallest green change',
+  'the fewest remarks of changes of the same size',
+]
 
 /**
  * Smaller is better. Green comes before red, what gates alone can pass before what needs a judge, then the smaller change, the
@@ -49,8 +89,12 @@ function decide(state: State, storyId: string, at: number, limits: Limits): Stat
 function rank({ attempt, lines }: Entry, limits: Limits): number[] {
   const { slot = 0 } = attempt
   if (attempt.phase === 'failed') return [1, -attempt.gates.filter(({ ok }) => ok).length, slot]
-  const remarks = attempt.candidate.remarks.length + gateFindings(attempt.gates).length
-  return [0, needsJudge(attempt, limits) ? 1 : 0, lines ?? Number.MAX_SAFE_INTEGER, remarks, slot]
+  const size = lines ?? Number.MAX_SAFE_INTEGER
+  return [0, needsJudge(attempt, limits) ? 1 : 0, size, countRemarks(attempt), slot]
+}
+
+function countRemarks({ candidate, gates }: AttemptIn<'gated'>): number {
+  return candidate.remarks.length + gateFindings(gates).length
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {

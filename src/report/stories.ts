@@ -6,10 +6,10 @@ import type { Outcome, Story } from '../engine/model/feature.ts'
 import { remarksOf } from '../engine/model/gate.ts'
 import { failureOutput } from '../engine/model/gate-output.ts'
 import type { State } from '../engine/model/state.ts'
-import { storyUsage } from '../engine/model/usage-totals.ts'
+import { attemptsUsage, attemptUsage, storyUsage } from '../engine/model/usage-totals.ts'
 import { inScope } from '../engine/prd/select.ts'
 import { pathOf } from './escape.ts'
-import { pluralize } from './figures.ts'
+import { costOrEmpty, pluralize } from './figures.ts'
 import { isStoryInWork } from './headline.ts'
 import { STORY_STATUSES, type StoryStatus } from './outcomes.ts'
 import { type Part, type Sentence, sentence } from './sentence.ts'
@@ -36,6 +36,7 @@ function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInS
   const givenBack = record?.givenBack ?? 0
   /** Why it is blocked or was rejected. */
   const why = record?.failure?.summary || story.notes
+  const choice = choiceOf(state, id)
   return {
     id,
     title,
@@ -54,6 +55,7 @@ function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInS
       parts.length > 0
         ? `split into ${parts.join(', ')}`
         : asideOf(status, how, why, waitsFor) +
+          (status === 'passed' && how === 'gates' ? describeChoice(choice) : '') +
           splitWords(state, id, status) +
           (status === 'skipped' && record?.note.startsWith(SKIPPED)
             ? `: ${record.note.slice(SKIPPED.length)}`
@@ -65,6 +67,8 @@ function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInS
     givenBack,
     retries,
     usage: storyUsage(state, id),
+    /** How one of several candidates was chosen; null where there was one. */
+    choice,
     ms: record?.ms ?? 0,
     commit: story.passes ? (record?.commit ?? lastResult?.commit ?? null) : null,
     passedIn: lastResult?.iteration ?? 0,
@@ -74,6 +78,27 @@ function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInS
     output: failureOutput(record?.failure ?? null, record?.gates ?? []),
     remarks: [...(record?.remarks ?? []), ...remarksOf(record?.gates ?? [])],
   }
+}
+
+type ChoiceView = ReturnType<typeof choiceOf>
+
+function choiceOf(state: State, id: string) {
+  const choice = state.records[id]?.choice
+  if (choice === undefined) return null
+  const candidates = choice.candidates.map(({ slot, startedAt, result }) => {
+    const cost = costOrEmpty(attemptUsage(state, id, startedAt))
+    return { slot, result, cost, isChosen: slot === choice.slot }
+  })
+  const others = choice.candidates.filter(({ slot }) => slot !== choice.slot)
+  return { ...choice, candidates, othersCost: costOrEmpty(attemptsUsage(state, id, others)) }
+}
+
+/** `by candidate 2 of 3: the smallest green change; the others cost $0.81`. */
+function describeChoice(choice: ChoiceView): string {
+  if (choice === null) return ''
+  const { slot, why, candidates, othersCost } = choice
+  const cost = othersCost === '' ? '' : `; the others cost ${othersCost}`
+  return `by candidate ${slot} of ${candidates.length}: ${why}${cost}`
 }
 
 const SKIPPED = 'skipped: '

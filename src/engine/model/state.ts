@@ -37,9 +37,19 @@ export const Breaker = z.object({
   history: z.array(z.object({ at: z.number(), from: z.string(), to: z.string(), why: z.string() })),
 })
 
+/** How the gates chose among candidates. `slot`: the chosen one; `result`: `green, 12 lines`, or why it failed. */
+export type Choice = z.infer<typeof Choice>
+export const Choice = z.object({
+  slot: z.number(),
+  why: z.string(),
+  candidates: z.array(z.object({ slot: z.number(), startedAt: z.number(), result: z.string() })),
+})
+
 /** What the state holds of a story beside prd.json. */
 export type StoryRecord = z.infer<typeof StoryRecord>
 export const StoryRecord = z.object({
+  /** Which of several candidates was chosen at its last attempt. */
+  choice: z.exactOptional(Choice),
   failure: z.nullable(Failure),
   /** Gate results of its last attempt. */
   gates: z.array(GateResult),

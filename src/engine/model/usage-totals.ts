@@ -27,6 +27,15 @@ export function attemptUsage({ sessions }: Sessions, storyId: string, startedAt:
   return sumOfUsage(byAttempt(sessions).get(attemptKey(storyId, startedAt)) ?? [])
 }
 
+/** The usage of several attempts at a story. */
+export function attemptsUsage(
+  state: Sessions,
+  storyId: string,
+  attempts: readonly Readonly<{ startedAt: number }>[],
+): Usage {
+  return sumOfUsage(attempts.map(({ startedAt }) => attemptUsage(state, storyId, startedAt)))
+}
+
 /** The usage of an attempt by the kind of its sessions. */
 export function attemptKinds(
   { sessions }: Sessions,

@@ -6,6 +6,7 @@ import { excerpt, utf8Bytes } from '../../system/excerpt.ts'
 import { costOrEmpty, describeAttempts, formatDuration, pluralize } from '../figures.ts'
 import { STORY_STATUSES } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
+import type { Columns } from '../sentence.ts'
 import { evidenceParts, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
 import {
@@ -99,6 +100,7 @@ function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: S
     description.trim() === '' ? nothing : html`<p class="prose">${truncate(description, room.text)}</p>`,
     listed('Acceptance criteria', criteria(story, view, room), 50),
     dependencies.length === 0 ? nothing : html`<p>Depends on ${dependencies}</p>`,
+    choiceTable(story),
     failure(story, view, room),
     gateTable(story, room, isOpen),
     listed('Places in the code', codePlaces(story, view), 30),
@@ -132,6 +134,21 @@ function failure({ id, failure: found, status }: StoryView, { surface }: View, r
   const detail = excerpt(found.detail.trim(), room.output)
   const how = html`<p>Try again with a hint: <code class="type">${formatCommandLine(surface, `retry ${oneLine(id, 64)} -- <hint>`)}</code></p>`
   return html`<h4>Why its last attempt was rejected</h4><p class="why">${inlineText(found.summary, 600)}</p>${detail === '' ? nothing : html`<pre>${detail}</pre>`}${status === 'blocked' ? how : nothing}`
+}
+
+type CandidateView = NonNullable<StoryView['choice']>['candidates'][number]
+
+const CANDIDATES: Columns<CandidateView, Markup> = [
+  ['Candidate', 'figure', ({ slot }) => slot],
+  ['Result', 'text', ({ result }) => ({ text: result, most: 300 })],
+  ['Cost', 'figure', ({ cost }) => cost],
+  ['', 'text', ({ isChosen }) => (isChosen ? 'chosen' : '')],
+]
+
+function choiceTable({ choice }: StoryView): Markup {
+  if (choice === null) return nothing
+  const { slot, why, candidates } = choice
+  return html`<h4>Candidates</h4><p>Candidate ${slot} was chosen: ${inlineText(why, 200)}.</p>${table(CANDIDATES, candidates)}`
 }
 
 const MOST_GATES = 40

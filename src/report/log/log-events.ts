@@ -205,10 +205,9 @@ function candidateLines({ storyId, lines }: EventOf<'entered'>, state: State): L
   const entry = state.timeline.findLast((one) => one.storyId === storyId)
   const size = lines === null ? '' : `, ${pluralize(lines, 'line')} changed`
   const chosen = state.attempts[storyId]?.chosen
+  const why = state.records[storyId]?.choice?.why ?? ''
   return [
     line('ralph', `${entry?.summary ?? ''}${size}`, lines === null ? 'yellow' : 'green'),
-    ...(chosen === undefined
-      ? []
-      : [line('ralph', `candidate ${chosen} is chosen: the smallest green change`)]),
+    ...(chosen === undefined ? [] : [line('ralph', `candidate ${chosen} is chosen: ${why}`)]),
   ]
 }

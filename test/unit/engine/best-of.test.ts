@@ -82,6 +82,46 @@ test('of three candidates the green one with the smallest change passes, and all
       ['passed', 'every gate passed'],
     ],
   )
+  const { slot, why, candidates } = state.records['US-001']?.choice ?? assert.fail()
+  assert.deepEqual({ slot, why }, { slot: 3, why: 'the smallest green change' })
+  assert.deepEqual(
+    candidates.map(({ result }) => result),
+    ['green, 30 lines', 'gate test failed (exit 1)', 'green, 12 lines'],
+  )
+})
+
+test('why a candidate was chosen', () => {
+  const cases: [Parameters<typeof making>[0], string][] = [
+    [[{ ok: true }, { ok: false }], 'the only green one'],
+    [
+      [
+        { ok: true, lines: 2 },
+        { ok: true, lines: 3 },
+      ],
+      'the smallest green change',
+    ],
+    [
+      [{ ok: true, remarks: ['a test was removed'] }, { ok: true }],
+      'the fewest remarks of changes of the same size',
+    ],
+    [[{ ok: true }, { ok: true }], 'the first of equal ones'],
+    [[{ ok: false }, { ok: false }], 'none was green; its work is kept'],
+  ]
+  for (const [candidates, expected] of cases) {
+    const { start, limits } = started({ run: 2, byTag: [], fromAttempt: 1 })
+    const { state } = runJob(start, { ...limits, maxAttempts: 1 }, making(candidates))
+    assert.equal(state.records['US-001']?.choice?.why, expected)
+  }
+})
+
+test('the choice is that of the last attempt: a session that begins takes an earlier one away', () => {
+  const { start, limits } = started({ run: 2, byTag: [], fromAttempt: 1 })
+  const { state } = runJob(start, { ...limits, maxAttempts: 1 }, making([{ ok: false }, { ok: false }]))
+  assert.ok(state.records['US-001']?.choice)
+  const open = { ...state, prd: { ...state.prd, userStories: stories('US-001') } }
+  const begun = reduce(anotherJob(open), { kind: 'reserved', storyId: 'US-001', at: NOW }, limits)
+  assert.ok(begun.attempts['US-001#1'])
+  assert.equal(begun.records['US-001']?.choice, undefined)
 })
 
 test('of two candidates with equal changes the one with fewer remarks passes', () => {

@@ -6,17 +6,29 @@ import { test } from 'node:test'
 import { emptyUsage } from '../../../src/engine/model/usage.ts'
 import { newStory } from '../../../src/engine/prd/schema.ts'
 import { aggregate, featureRun } from '../../../src/report/aggregate.ts'
+import { storyCheck } from '../../../src/report/check-runs.ts'
 import { costsOf } from '../../../src/report/costs.ts'
 import { renderAll } from '../../../src/report/html/all.ts'
 import { html, link, type Value } from '../../../src/report/html/markup.ts'
 import { timelinePicture } from '../../../src/report/html/pictures-section.ts'
 import { MOST_BYTES, pictureBlobs, renderReport } from '../../../src/report/html/report-page.ts'
 import { RESULTS } from '../../../src/report/outcomes.ts'
+import { stickyComment } from '../../../src/report/sticky-comment.ts'
 import { type Facts, viewOf } from '../../../src/report/view.ts'
 import { entryWith } from '../engine/samples.ts'
 import { REPOSITORY } from './poison.ts'
 import { PIXEL, rich } from './rich.ts'
-import { complete, justStarted, large, limits, midRun, NOW, record, stuck } from './samples.ts'
+import {
+  chosenAmongThree,
+  complete,
+  justStarted,
+  large,
+  limits,
+  midRun,
+  NOW,
+  record,
+  stuck,
+} from './samples.ts'
 
 const facts: Facts = {
   repositoryUrl: REPOSITORY,
@@ -42,6 +54,23 @@ test('the policy names the style by its hash, and nothing else may act', () => {
     hash,
   )
   assert.doesNotMatch(page, /<script|\sstyle=|\son\w+=|url\(|@import/)
+})
+
+test('a story of several candidates: which was chosen, why, and what each cost; in the comment, too', () => {
+  const view = viewOf(chosenAmongThree(), facts)
+  const aside = 'by candidate 3 of 3: the smallest green change; the others cost $0.70'
+  assert.equal(view.stories.find(({ id }) => id === 'US-002')?.aside, aside)
+  const page = plain(renderReport(view))
+  assert.ok(page.includes(aside))
+  assert.match(page, /Candidate 3 was chosen: the smallest green change \./)
+  for (const row of [
+    '1 green, 140 lines, 2 remarks $0.30',
+    '2 gate test failed (exit 1) $0.40',
+    '3 green, 38 lines $0.50 chosen',
+  ])
+    assert.ok(page.includes(row), row)
+  assert.ok(stickyComment(view).includes('by candidate 3 of 3: the smallest green change; the others cost'))
+  assert.match(storyCheck(view, 'US-002').title, /^Passed at the first attempt by candidate 3 of 3: /)
 })
 
 test('every value in a template is text; only templates make markup', () => {

@@ -24,7 +24,8 @@ export function rich(state: State = stuck(), text = 'said'): State {
         annotations: [{ path: text, line: 3, message: text, level: 'failure' as const }],
         screenshots: [{ url: text, viewport: text, blob: 'b'.repeat(40), bytes: 34, before: 'c'.repeat(40) }],
       }))
-      return [id, { ...record, gates }]
+      const candidates = [{ slot: 1, startedAt: state.job.startedAt, result: text }]
+      return [id, { ...record, gates, choice: { slot: 1, why: text, candidates } }]
     }),
   )
   const [first] = state.prd.userStories

@@ -366,6 +366,19 @@ export function complete(): State {
   )
 }
 
+/** US-002 passed by the third of three candidates. */
+export function chosenAmongThree(): State {
+  const state = complete()
+  const results = ['green, 140 lines, 2 remarks', 'gate test failed (exit 1)', 'green, 38 lines']
+  const candidates = results.map((result, at) => ({ slot: at + 1, startedAt: NOW - 500_000 + at, result }))
+  const sessions = candidates.map(({ startedAt }, at) =>
+    entryWith({ ...usage(0.3 + at / 10, 100), storyId: 'US-002', iteration: 10 + at, attempt: startedAt }),
+  )
+  const choice = { slot: 3, why: 'the smallest green change', candidates }
+  const records = { ...state.records, 'US-002': { ...record(), ...state.records['US-002'], choice } }
+  return { ...state, records, sessions: [...state.sessions, ...sessions] }
+}
+
 /** `count` stories in chains of five, the first third passed, one in work. */
 export function large(count: number): State {
   const userStories = Array.from({ length: count }, (_, at) =>
