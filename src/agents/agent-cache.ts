@@ -9,7 +9,7 @@ import { messageOf } from '../system/errors.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { runUntrusted } from '../system/process.ts'
 
-/** For the whole download or upload. Installing without the cache takes no longer. */
+/** The time limit of a whole download or upload. Installing without the cache takes no longer. */
 const CACHE_TIMEOUT_MS = 60_000
 /** Part of the cache key, so that entries of another format are not found. */
 const FORMAT_VERSION = 1
@@ -45,7 +45,7 @@ export async function restoreFromCache(folder: string, agentCache: AgentCache): 
   return await reportingErrors('restoring the agent', agentCache, folder, async (file, signal) => {
     if (!(await agentCache.cache.get(agentCache.entry, file, signal))) return false
     if (!(await isWhole(file))) throw new Error('the entry is not whole')
-    // Without the archive's owners and set-uid bits. tar itself keeps names that lead out of the folder inside it.
+    // The archive's owners and set-uid bits are not restored. tar itself does not write outside the folder.
     const flags = ['--no-same-owner', '--no-same-permissions']
     await tar(['-x', ...flags, '-f', file, '-C', folder], agentCache, signal)
     return true
@@ -77,7 +77,7 @@ async function digestOf(file: string, length = Number.POSITIVE_INFINITY): Promis
   return hash.digest()
 }
 
-/** Detects a cut upload. No protection against a forged entry, which can have any digest. */
+/** Whether the upload was complete. This does not detect a forged entry, which can have any digest. */
 async function isWhole(file: string): Promise<boolean> {
   await using handle = await open(file)
   const length = (await handle.stat()).size - DIGEST_BYTES
@@ -88,17 +88,17 @@ async function isWhole(file: string): Promise<boolean> {
 
 /** Reports errors instead of throwing them: a cache must not fail a job. */
 async function reportingErrors(
-  what: string,
+  action: string,
   { report, signal }: AgentCache,
-  nearFolder: string,
+  siblingFolder: string,
   work: (file: string, signal: AbortSignal) => Promise<boolean>,
 ): Promise<boolean> {
   const limits = [AbortSignal.timeout(CACHE_TIMEOUT_MS), ...(signal === undefined ? [] : [signal])]
-  const folder = await mkdtemp(join(dirname(nearFolder), '.installing-cache-'))
+  const folder = await mkdtemp(join(dirname(siblingFolder), '.installing-cache-'))
   try {
     return await work(join(folder, 'agent.tar'), AbortSignal.any(limits))
   } catch (error) {
-    report(`${what} did not succeed (cache: off leaves it out): ${messageOf(error)}`)
+    report(`${action} did not succeed (cache: off leaves it out): ${messageOf(error)}`)
     return false
   } finally {
     await rm(folder, { recursive: true, force: true })

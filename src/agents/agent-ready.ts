@@ -28,7 +28,7 @@ export async function checkAgent(
 ): Promise<Availability> {
   const { program } = vendor
   const file = findProgram(program, env.PATH ?? '')
-  if (file === null) return { ok: false, isSlow: false, ...unready(vendor, notFound(vendor)) }
+  if (file === null) return { ok: false, isSlow: false, ...unready(vendor, notFoundReason(vendor)) }
   const args = ['--version']
   const run = await runUntrusted({
     ...options,
@@ -49,10 +49,10 @@ export async function checkAgent(
 
 /** Why the agent's program cannot be started, without starting it; null if it is on the PATH. */
 export function missingProgram(vendor: AgentVendor, path: string): Unready | null {
-  return findProgram(vendor.program, path) === null ? unready(vendor, notFound(vendor)) : null
+  return findProgram(vendor.program, path) === null ? unready(vendor, notFoundReason(vendor)) : null
 }
 
-function notFound({ program }: AgentVendor): string {
+function notFoundReason({ program }: AgentVendor): string {
   return `${program} is not on the PATH`
 }
 
@@ -61,7 +61,7 @@ function unready({ npm, install }: AgentVendor, reason: string): Unready {
   return { reason: oneLine(reason), fix }
 }
 
-type LoginQuestion = {
+type LoginCheck = {
   login: Login
   /** What the agent will see. */
   env: Readonly<Record<string, string>>
@@ -70,9 +70,9 @@ type LoginQuestion = {
   cwd: string
 }
 
-/** Why the agent certainly has no valid key, naming the variable; null if it may have one. */
+/** Why it is certain that the agent has no valid key, with the variable's name; null if it may have one. */
 export async function findKeyProblem(
-  { login, env, extraEnv, cwd }: LoginQuestion,
+  { login, env, extraEnv, cwd }: LoginCheck,
   ask: typeof fetch = fetch,
 ): Promise<string | null> {
   const isSet = (name: string): boolean => (env[name] ?? '').trim() !== ''
@@ -109,7 +109,7 @@ async function refusedKey(check: KeyCheck | null, ask: typeof fetch): Promise<st
 
 const CHECK_MS = 5000
 
-/** True, too, for a path that cannot be read. */
+/** Whether a path exists. True, too, for one that cannot be read. */
 function exists(path: string): Promise<boolean> {
   return access(path).then(() => true, mayExist)
 }
@@ -128,9 +128,9 @@ function mayExist(error: NodeJS.ErrnoException): boolean {
  */
 export function mayBeLoggedIn(
   env: Readonly<Record<string, string | undefined>>,
-  how: { platform: string; isInstalledByUs: boolean; isWrapped: boolean },
+  conditions: { platform: string; isInstalledByUs: boolean; isWrapped: boolean },
 ): boolean {
-  if (how.isWrapped) return true
+  if (conditions.isWrapped) return true
   if (env.RUNNER_ENVIRONMENT === 'github-hosted') return false
-  return (env.CI ?? '') === '' || how.platform === 'darwin' || !how.isInstalledByUs
+  return (env.CI ?? '') === '' || conditions.platform === 'darwin' || !conditions.isInstalledByUs
 }

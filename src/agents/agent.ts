@@ -34,7 +34,7 @@ export type SessionResult = {
   finalText: string
   usage: Usage
   /** An estimate for what the vendor did not report. */
-  seen: StreamEstimate
+  estimate: StreamEstimate
   /** Epoch milliseconds; only with `limit`. */
   resetsAt: number | null
   /** Null when it never started, or a signal or Ralph ended it. */
@@ -95,7 +95,7 @@ export type Relay = {
 export type HomeShare = {
   files: readonly string[]
   /** For a JSON file that holds more than the login: the keys to copy. */
-  only?: Readonly<Record<string, readonly string[]>>
+  onlyKeys?: Readonly<Record<string, readonly string[]>>
   /** Files in which the vendor renews its tokens. */
   renews?: readonly string[]
   /**
@@ -103,7 +103,7 @@ export type HomeShare = {
    * (openai/codex#9634, anthropics/claude-code#41507).
    */
   singleUse?: true
-  /** `variable`, where it is set, names the folder in which files lie whose paths begin with `start`. */
+  /** `variable`, where it is set, names the folder of the files whose paths begin with `start`. */
   folder?: readonly [variable: string, start: string]
 }
 
@@ -123,7 +123,7 @@ export interface AgentVendor {
   login: Login | null
   /** What a session's home gets from the person's home, in addition to `login.files`. */
   home?: HomeShare
-  /** Left out where Ralph's proxy cannot hold its key. */
+  /** Left out where Ralph's proxy cannot add its key to requests. */
   relay?: Relay
   /** The vendor's variables that the agent may see, in addition to those of its login. */
   env: readonly string[]
@@ -147,17 +147,17 @@ export interface AgentVendor {
     args(path: string): string[]
     read(text: string): Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedTokens'> | null
   }
-  /** Its output and its answer cannot be distinguished: a verdict counts in the last lines only. */
+  /** Its answer cannot be told from its other output: a verdict counts in the last lines only. */
   answersInOutput?: true
   /** Its command line; the prompt comes on stdin. */
   args(options: CommandOptions): string[]
-  /** Set for it on top of what it may see. */
+  /** Variables that are set for it, in addition to those that it may see. */
   variables?(options: CommandOptions): Record<string, string>
   /** `now`: epoch milliseconds, for a vendor that says times of day only. */
   parser(now: () => number): StreamParser
 }
 
-/** Reads one session's output, line by line. Total: any line and any end gives an answer. */
+/** Reads one session's output, line by line. It never throws, whatever the line or the end. */
 export interface StreamParser {
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[]
   end(exit: Exit): ParsedEnd

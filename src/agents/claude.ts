@@ -34,7 +34,7 @@ export const claude: AgentVendor = {
   },
   home: {
     files: ['.aws', '.config/gcloud/application_default_credentials.json'],
-    only: {
+    onlyKeys: {
       '.claude/settings.json': words('apiKeyHelper awsAuthRefresh awsCredentialExport env'),
       '.claude.json': words('primaryApiKey oauthAccount customApiKeyResponses userID hasCompletedOnboarding'),
     },

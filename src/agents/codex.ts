@@ -53,8 +53,8 @@ export const codex: AgentVendor = {
     '-',
   ],
   // `exec` reads CODEX_API_KEY only (developers.openai.com, environment variables); people have the other one.
-  variables: ({ env: { OPENAI_API_KEY: key, CODEX_API_KEY: own } }) =>
-    key === undefined || own !== undefined ? {} : { CODEX_API_KEY: key },
+  variables: ({ env: { OPENAI_API_KEY: key, CODEX_API_KEY: codexKey } }) =>
+    key === undefined || codexKey !== undefined ? {} : { CODEX_API_KEY: key },
   parser: (now) => new CodexReader(now),
 }
 
@@ -122,10 +122,10 @@ class CodexReader extends EventReader {
   }
 
   #ending(message: string): Ending {
-    const known = OWN_SENTENCES.find(([start]) => message.startsWith(start))
+    const sentence = OWN_SENTENCES.find(([start]) => message.startsWith(start))
     const refusal = refusalOf(message)
     const resetsAt = resetOf(message, this.#now())
-    return failureEnding(known?.[1] ?? statusOfRefusal(refusal), refusal.message, resetsAt)
+    return failureEnding(sentence?.[1] ?? statusOfRefusal(refusal), refusal.message, resetsAt)
   }
 }
 
@@ -163,17 +163,17 @@ function refusalOf(message: string) {
 
 /**
  * When a usage limit ends, epoch milliseconds: the program's own sentence ends in the time on this machine's clock, of
- * today or with a date before it (recording usageCodex). The minute that it names is over then.
+ * today or with a date before it (recording usageCodex). The limit has ended when that minute is over.
  */
 function resetOf(message: string, now: number): number | null {
   if (!/^You[’']ve hit your usage limit/.test(message)) return null
-  const [, month, day, year, hour, minute, half] =
+  const [, month, day, year, hour, minute, amOrPm] =
     /\btry again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}):(\d{2}) ([AP]M)\.$/i.exec(
       message,
     ) ?? []
   if (hour === undefined) return null
   const at = month === undefined ? new Date(now) : new Date(`${month} ${day}, ${year}`)
-  at.setHours((Number(hour) % 12) + (half?.toUpperCase() === 'PM' ? 12 : 0), Number(minute) + 1, 0, 0)
+  at.setHours((Number(hour) % 12) + (amOrPm?.toUpperCase() === 'PM' ? 12 : 0), Number(minute) + 1, 0, 0)
   return Number.isNaN(at.getTime()) ? null : at.getTime()
 }
 

@@ -39,7 +39,7 @@ export const copilot: AgentVendor = {
     project: [],
   },
   home: { files: [], folder: ['COPILOT_HOME', '.copilot'] },
-  // A provider of one's own; GitHub's tokens go to addresses that nothing sets.
+  // Only for a provider of the user's own: no variable sets the addresses that GitHub's tokens are sent to.
   relay: {
     keys: ['COPILOT_PROVIDER_BEARER_TOKEN', 'COPILOT_PROVIDER_API_KEY'],
     unless: [],
@@ -64,15 +64,15 @@ export const copilot: AgentVendor = {
     read(text) {
       const models = asObject(jsonObject(text)?.modelMetrics)
       if (models === null) return null
-      const used = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
+      const total = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 }
       for (const model of asObjects(Object.values(models))) {
         const usage = asObject(model.usage)
         // What was read from the cache is part of the input.
-        used.inputTokens += asAmount(usage?.inputTokens)
-        used.outputTokens += asAmount(usage?.outputTokens)
-        used.cachedTokens += asAmount(usage?.cacheReadTokens)
+        total.inputTokens += asAmount(usage?.inputTokens)
+        total.outputTokens += asAmount(usage?.outputTokens)
+        total.cachedTokens += asAmount(usage?.cacheReadTokens)
       }
-      return used
+      return total
     },
   },
   parser: () => new CopilotReader(),
@@ -107,7 +107,7 @@ class CopilotReader extends EventReader {
       this.#lastFailure = null
       this.#error = null
       const text = asString(data.content) ?? ''
-      // A message with tool requests is on the way; the last one without is the answer.
+      // A message with tool requests is a step of the work; the last one without is the answer.
       this.text = asObjects(data.toolRequests).length > 0 ? '' : text
       return textEvent(text)
     },
@@ -133,9 +133,9 @@ class CopilotReader extends EventReader {
     'session.error': (event) => {
       const data = dataOf(event)
       const message = asString(data.message) ?? ''
-      const said = readRefusal(message)
-      const codes = [...codesOf(data), ...said.codes, ...(this.#lastFailure?.codes ?? [])]
-      this.#error = { http: asNumber(data.statusCode) ?? said.http, codes, message: said.message }
+      const refusal = readRefusal(message)
+      const codes = [...codesOf(data), ...refusal.codes, ...(this.#lastFailure?.codes ?? [])]
+      this.#error = { http: asNumber(data.statusCode) ?? refusal.http, codes, message: refusal.message }
       return [{ kind: 'error', message }]
     },
     result: ({ exitCode }) => {
@@ -143,7 +143,7 @@ class CopilotReader extends EventReader {
     },
   }
 
-  protected override isWork(type: string): boolean {
+  protected override isStartedBy(type: string): boolean {
     return type === 'assistant.message'
   }
 

@@ -12,7 +12,7 @@ export type StreamEstimate = { answers: number; inputTokens: number; outputToken
 
 /** The list price of a large model, used if no price is configured. */
 const DEFAULT_PRICE: Price = { input: 5, output: 25, cached: 0.5 }
-/** What an agent's program sends with every request beside what was said: its own prompt and tools (claude: 50 KB). */
+/** The part of every request that is the program's own prompt and tools (claude: 50 KB). */
 const OWN_PROMPT_TOKENS = 10_000
 const CHARACTERS_PER_TOKEN = 4
 
@@ -23,7 +23,7 @@ export function hasReported(usage: Usage): boolean {
 
 /**
  * The cost by these prices, in USD; null where nothing is known. `model` is what Ralph asked for, or null for the agent's
- * own choice: then the dearest price counts, so that a limit holds whichever it was.
+ * own choice: then the highest price counts, so that a limit holds for every model.
  */
 export function costByPrices(
   usage: Usage,
@@ -46,21 +46,22 @@ function costAt(usage: Usage, price: Price): number {
  * the prompt and the whole conversation again.
  */
 export function streamMeter(promptLength: number) {
-  const seen: StreamEstimate = { answers: 0, inputTokens: 0, outputTokens: 0 }
+  const estimate: StreamEstimate = { answers: 0, inputTokens: 0, outputTokens: 0 }
   let sentLength = promptLength
   let isAnswering = false
   return {
-    seen,
+    estimate,
     line(length: number, events: readonly AgentEvent[]): void {
       for (const event of events) {
         if (event.kind !== 'text' && event.kind !== 'tool') continue
         // An answer may come in many pieces, and ends with the tool that it asks for.
         if (!isAnswering) {
-          seen.answers += 1
-          seen.inputTokens += OWN_PROMPT_TOKENS + Math.ceil(sentLength / CHARACTERS_PER_TOKEN)
+          estimate.answers += 1
+          estimate.inputTokens += OWN_PROMPT_TOKENS + Math.ceil(sentLength / CHARACTERS_PER_TOKEN)
         }
         isAnswering = event.kind === 'text'
-        if (event.kind === 'text') seen.outputTokens += Math.ceil(event.text.length / CHARACTERS_PER_TOKEN)
+        if (event.kind === 'text')
+          estimate.outputTokens += Math.ceil(event.text.length / CHARACTERS_PER_TOKEN)
       }
       sentLength += length
     },
@@ -70,34 +71,35 @@ export function streamMeter(promptLength: number) {
 /**
  * The usage that a session is charged with. Without reported tokens, the estimate from the stream counts, but at least the
  * reservation. Without a reported cost, the user's prices count; else the reservation, or more if the tokens cost more. A
- * reservation that is only a share of the limit is no lower bound once anything was reported or seen. A session that the vendor
+ * reservation that is only a share of the limit is no lower bound once the vendor reported usage or the stream showed an answer. A session that the vendor
  * refused before any answer is free.
  */
 export function finalUsage(
-  result: Pick<SessionResult, 'status' | 'usage' | 'seen'>,
+  result: Pick<SessionResult, 'status' | 'usage' | 'estimate'>,
   prices: Readonly<Record<string, Price>>,
   model: string | null,
   reserved: Reservation,
 ): model.Usage {
   const { usage } = result
-  const isFree = usage.calls === 0 || (result.seen.answers === 0 && REFUSED.has(result.status))
-  const isCounted = reserved.costUsd !== null || reserved.tokens !== null
+  const isFree = usage.calls === 0 || (result.estimate.answers === 0 && REFUSED.has(result.status))
+  const isLimited = reserved.costUsd !== null || reserved.tokens !== null
   const isReported = hasReported(usage)
-  const used =
-    isReported || isFree || !isCounted ? usage : { ...usage, ...estimateTokens(result.seen, reserved) }
-  const isSeen = reserved.isShare === true && (isReported || result.seen.answers > 0)
-  const least = isSeen ? 0 : reserved.costUsd
-  const guessed = isFree || reserved.costUsd === null ? 0 : Math.max(least ?? 0, costAt(used, DEFAULT_PRICE))
-  const estimated = usage.costUsd === null ? (costByPrices(used, prices, model) ?? guessed) : 0
+  const counted =
+    isReported || isFree || !isLimited ? usage : { ...usage, ...estimateTokens(result.estimate, reserved) }
+  const isShareOnly = reserved.isShare === true && (isReported || result.estimate.answers > 0)
+  const lowerBound = isShareOnly ? 0 : reserved.costUsd
+  const reservedOrMore =
+    isFree || reserved.costUsd === null ? 0 : Math.max(lowerBound ?? 0, costAt(counted, DEFAULT_PRICE))
+  const estimated = usage.costUsd === null ? (costByPrices(counted, prices, model) ?? reservedOrMore) : 0
   return {
     calls: usage.calls,
-    inputTokens: amount(used.inputTokens),
-    outputTokens: amount(used.outputTokens),
-    cachedTokens: amount(used.cachedTokens),
+    inputTokens: amount(counted.inputTokens),
+    outputTokens: amount(counted.outputTokens),
+    cachedTokens: amount(counted.cachedTokens),
     costUsd: amount(usage.costUsd ?? estimated),
     agentSeconds: Math.round(usage.agentSeconds * 10) / 10,
     ...(estimated > 0 ? { estimatedCostUsd: amount(estimated) } : {}),
-    ...(used === usage ? {} : { estimatedTokens: amount(used.inputTokens + used.outputTokens) }),
+    ...(counted === usage ? {} : { estimatedTokens: amount(counted.inputTokens + counted.outputTokens) }),
     ...(usage.turns === null ? {} : { turns: amount(usage.turns) }),
   }
 }
@@ -108,8 +110,8 @@ function estimateTokens(
   { answers, inputTokens, outputTokens }: StreamEstimate,
   { tokens, isShare }: Reservation,
 ) {
-  const least = isShare && answers > 0 ? 0 : Math.ceil(tokens ?? 0)
-  return { inputTokens: Math.max(inputTokens, least - outputTokens), outputTokens }
+  const lowerBound = isShare && answers > 0 ? 0 : Math.ceil(tokens ?? 0)
+  return { inputTokens: Math.max(inputTokens, lowerBound - outputTokens), outputTokens }
 }
 
 /** Limits a number that an agent reports, so that sums stay valid in JSON. */

@@ -27,7 +27,7 @@ export const cursor: AgentVendor = {
     ...flag('--model', model),
     ...extraArgs,
   ],
-  // A failure has no result event: exit code and stderr tell.
+  // A failure has no result event: it shows in exit code and stderr.
   parser: () =>
     new StreamJsonReader({
       finalText: 'last-message',

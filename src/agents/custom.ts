@@ -41,10 +41,10 @@ class CustomReader implements StreamParser {
       return []
     }
     this.#text = appendText(this.#text, `${line}\n`)
-    const said = line.trim()
-    if (said === '') return []
-    this.#lastLine = said
-    this.#usage = usageOf(said)
+    const text = line.trim()
+    if (text === '') return []
+    this.#lastLine = text
+    this.#usage = usageOf(text)
     return this.#usage === null ? [{ kind: 'text', text: line }] : []
   }
 
@@ -57,25 +57,25 @@ class CustomReader implements StreamParser {
   }
 
   #ending(exit: Exit): Ending {
-    const words = this.#stderr.text()
-    if (exit.kind !== 'exit' || exit.code === 126 || exit.code === 127) return endingByExit(exit, words)
+    const stderr = this.#stderr.text()
+    if (exit.kind !== 'exit' || exit.code === 126 || exit.code === 127) return endingByExit(exit, stderr)
     if (exit.code === 0) return { status: 'finished', message: 'the session finished' }
-    const message = withVendorMessage(`the agent command ended with exit code ${exit.code}`, words)
+    const message = withVendorMessage(`the agent command ended with exit code ${exit.code}`, stderr)
     return { status: 'failed', message }
   }
 }
 
 /**
  * `{"usage":{"inputTokens":0,"outputTokens":0,"costUsd":0}}`, each of them optional; null when the line is anything
- * else, or one of the numbers is negative or none.
+ * else, or one of the values is negative or not a number.
  */
 function usageOf(line: string): Usage | null {
-  const given = asObject(jsonObject(line)?.usage) ?? {}
-  const known = AMOUNTS.filter((name) => given[name] !== undefined && given[name] !== null)
-  if (known.length === 0) return null
+  const usageFields = asObject(jsonObject(line)?.usage) ?? {}
+  const names = AMOUNTS.filter((name) => usageFields[name] !== undefined && usageFields[name] !== null)
+  if (names.length === 0) return null
   const usage = noUsage()
-  for (const name of known) {
-    const value = asNumber(given[name])
+  for (const name of names) {
+    const value = asNumber(usageFields[name])
     if (value === null || value < 0) return null
     usage[name] = value
   }

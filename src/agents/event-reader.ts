@@ -28,7 +28,7 @@ export abstract class EventReader implements StreamParser {
   /** Nothing more is to come, although the program may still run. */
   protected isOver = false
   protected retrying: Retrying = null
-  /** Of the vendor's limit, epoch milliseconds. */
+  /** When the vendor's limit ends, epoch milliseconds. */
   protected resetsAt: number | null = null
   protected readonly usage: Usage = noUsage()
   protected readonly stderr = stderrMessage()
@@ -54,7 +54,7 @@ export abstract class EventReader implements StreamParser {
     }
     const type = asString(event.type)
     if (type === null) return []
-    if (this.isWork(type)) this.#hasBegun = true
+    if (this.isStartedBy(type)) this.#hasBegun = true
     return Object.hasOwn(this.handlers, type) ? (this.handlers[type]?.(event) ?? []) : []
   }
 
@@ -63,24 +63,24 @@ export abstract class EventReader implements StreamParser {
     return {
       status: ending.status,
       message: oneLine(ending.message),
-      finalText: ending.isSilent ? '' : this.text,
+      finalText: ending.hasNoAnswer ? '' : this.text,
       usage: this.usage,
       resetsAt: ending.status === 'limit' ? (ending.resetsAt ?? null) : null,
     }
   }
 
-  #ending(exit: Exit): Ending & { isSilent?: true } {
-    const isByHand = exit.kind === 'aborted' || exit.kind === 'not-started'
-    // A session that finished all the same was not refused.
-    if (this.#refusal !== null && !isByHand && !this.isComplete && this.text === '') {
-      return { ...failureEnding('auth', this.#refusal), isSilent: true }
+  #ending(exit: Exit): Ending & { hasNoAnswer?: true } {
+    const isWithoutAgent = exit.kind === 'aborted' || exit.kind === 'not-started'
+    // A session that finished was not refused.
+    if (this.#refusal !== null && !isWithoutAgent && !this.isComplete && this.text === '') {
+      return { ...failureEnding('auth', this.#refusal), hasNoAnswer: true }
     }
     // The session was finished, but its program did not exit.
     const isOverdue = (exit.kind === 'timeout' || exit.kind === 'idle') && this.isOver
-    const endedBySelf = isOverdue ? null : endingByRalph(exit, this.retrying)
-    if (endedBySelf !== null) return { resetsAt: this.resetsAt, ...endedBySelf, isSilent: true }
-    const own: Exit = isOverdue ? { kind: 'exit', code: 0 } : exit
-    return this.failure(own) ?? { status: 'finished', message: this.finishedMessage(isOverdue) }
+    const byRalph = isOverdue ? null : endingByRalph(exit, this.retrying)
+    if (byRalph !== null) return { resetsAt: this.resetsAt, ...byRalph, hasNoAnswer: true }
+    const effectiveExit: Exit = isOverdue ? { kind: 'exit', code: 0 } : exit
+    return this.failure(effectiveExit) ?? { status: 'finished', message: this.finishedMessage(isOverdue) }
   }
 
   /** Why the session is not finished; null when it is. */
@@ -95,8 +95,8 @@ export abstract class EventReader implements StreamParser {
     return []
   }
 
-  /** Whether an event of this type shows that it was let in. */
-  protected isWork(_type: string): boolean {
+  /** Whether an event of this type shows that the vendor accepted the key. */
+  protected isStartedBy(_type: string): boolean {
     return true
   }
 
@@ -117,9 +117,9 @@ export abstract class EventReader implements StreamParser {
     return [{ kind: 'usage', usage: { ...this.usage } }]
   }
 
-  /** A failure that ends the session, unless it goes on; people are told in the vendor's `words`. */
-  protected failedWith({ status, resetsAt = null }: Ending, words: string): AgentEvent[] {
-    const error: AgentEvent = { kind: 'error', message: words }
+  /** A failure that ends the session, unless more events follow. People read the vendor's message. */
+  protected failedWith({ status, resetsAt = null }: Ending, vendorMessage: string): AgentEvent[] {
+    const error: AgentEvent = { kind: 'error', message: vendorMessage }
     return status === 'limit' ? [{ kind: 'limit', resetsAt }, error] : [error]
   }
 
@@ -146,10 +146,10 @@ export function textEvent(text: string): AgentEvent[] {
   return text === '' ? [] : [{ kind: 'text', text }]
 }
 
-/** An answer with more of it; what is cut off at its start are whole lines, which could else look like a marker. */
+/** Appends to an answer. Its start is cut off at whole lines, because a part of a line could look like a marker. */
 export function appendText(text: string, more: string): string {
   if (text.length + more.length <= 2 * TEXT_LIMIT) return text + more
-  // No more is put together than what stays: a flood would make a large text of every portion.
+  // Only the part that is kept is put together: otherwise each portion of a flood would make a large text.
   const tail = `${text.slice(text.length + more.length - TEXT_LIMIT)}${more}`.slice(-TEXT_LIMIT)
   return tail.slice(tail.indexOf('\n') + 1)
 }
@@ -158,7 +158,7 @@ const TARGETS = words('file_path filePath path notebook_path command pattern que
 
 /** What a tool was used on, for people: the first known argument, one line of at most 200 characters. */
 export function toolTarget(input: unknown): string | null {
-  const given = asObject(input) ?? {}
-  const value = TARGETS.map((name) => asString(given[name])).find((one) => one !== null && one !== '')
+  const fields = asObject(input) ?? {}
+  const value = TARGETS.map((name) => asString(fields[name])).find((one) => one !== null && one !== '')
   return value?.replace(/\s+/g, ' ').slice(0, 200) ?? null
 }

@@ -40,7 +40,7 @@ export const gemini: AgentVendor = {
   },
   home: {
     files: [],
-    only: { '.gemini/settings.json': ['security', 'selectedAuthType'] },
+    onlyKeys: { '.gemini/settings.json': ['security', 'selectedAuthType'] },
     renews: ['.gemini/oauth_creds.json'],
   },
   // https://geminicli.com/docs/reference/configuration
@@ -58,7 +58,7 @@ export const gemini: AgentVendor = {
   args: ({ model, extraArgs }) => ['--yolo', '-o', 'stream-json', ...flag('-m', model), ...extraArgs],
   variables: () => ({
     GEMINI_CLI_TRUST_WORKSPACE: 'true',
-    // Else the program that we signal is only the parent of the one that works.
+    // Without this, the program that Ralph signals is only the parent of the one that works.
     GEMINI_CLI_NO_RELAUNCH: 'true',
   }),
   parser: () => new GeminiReader(),
@@ -66,8 +66,8 @@ export const gemini: AgentVendor = {
 
 class GeminiReader extends EventReader {
   #result: Json | null = null
-  /** Status in the error that it prints on stderr when it gives up; set to be read only behind that line. */
-  #dumped: number | null = null
+  /** The HTTP status in the error that it prints on stderr when it gives up. It is read only after the error's first line. */
+  #dumpedStatus: number | null = null
   #inDump = false
 
   constructor() {
@@ -80,7 +80,7 @@ class GeminiReader extends EventReader {
       const text = asString(event.content) ?? ''
       const goesOn = event.delta === true && this.text !== ''
       this.text = event.delta === true ? appendText(this.text, text) : text
-      return textEvent(text).map((said) => (goesOn ? { ...said, goesOn } : said))
+      return textEvent(text).map((piece) => (goesOn ? { ...piece, goesOn } : piece))
     },
     // Deltas before a tool are no part of the answer after it.
     tool_use: (event) => {
@@ -102,7 +102,7 @@ class GeminiReader extends EventReader {
     },
   }
 
-  protected override isWork(type: string): boolean {
+  protected override isStartedBy(type: string): boolean {
     if (type !== 'result') this.retrying = null
     return true
   }
@@ -117,21 +117,22 @@ class GeminiReader extends EventReader {
     }
     if (line.startsWith('Error when talking to Gemini API')) this.#inDump = true
     const status = /^ {2}(?:status|code): (\d{3}),?$/.exec(line)?.[1]
-    if (this.#inDump && status !== undefined) this.#dumped = Number(status)
+    if (this.#inDump && status !== undefined) this.#dumpedStatus = Number(status)
     return []
   }
 
   protected override failure(exit: Exit): Ending | null {
     const isError = this.#result !== null && !this.isComplete
-    const words = isError ? asString(asObject(this.#result?.error)?.message) : this.stderr.text()
+    const vendorMessage = isError ? asString(asObject(this.#result?.error)?.message) : this.stderr.text()
     if (exit.kind === 'exit' && exit.code !== 0) {
-      const refusal = refusalOf(words ?? '', httpOfCode(exit.code) ?? this.#dumped)
-      const [status, ours] = OWN_CODES.get(exit.code) ?? []
-      if (status !== undefined) return { status, message: withVendorMessage(ours ?? '', refusal.message) }
+      const refusal = refusalOf(vendorMessage ?? '', httpOfCode(exit.code) ?? this.#dumpedStatus)
+      const [status, ralphMessage] = OWN_CODES.get(exit.code) ?? []
+      if (status !== undefined)
+        return { status, message: withVendorMessage(ralphMessage ?? '', refusal.message) }
       if (refusal.http !== null) return failureEnding(statusOfRefusal(refusal), refusal.message)
-      if (BROKEN_CONNECTION.test(words ?? '')) return failureEnding('overloaded', refusal.message)
+      if (BROKEN_CONNECTION.test(vendorMessage ?? '')) return failureEnding('overloaded', refusal.message)
     }
-    return isError ? failureEnding('failed', words) : super.failure(exit)
+    return isError ? failureEnding('failed', vendorMessage) : super.failure(exit)
   }
 }
 
@@ -152,14 +153,14 @@ const OWN_CODES: ReadonlyMap<number, readonly [SessionStatus, string]> = new Map
 
 /** Its other exit codes are the HTTP status mod 256 (401 -> 145). */
 function httpOfCode(code: number): number | null {
-  const known = [400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529]
-  return known.find((status) => status % 256 === code) ?? null
+  const statuses = [400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529]
+  return statuses.find((status) => status % 256 === code) ?? null
 }
 
 /** The server's answer in `[API Error: {…}]` or `[API Error: words (Status: NAME)]`. */
-function refusalOf(words: string, http: number | null): Refusal {
-  const [, said, name] = /^\[API Error: (.*?)(?: \(Status: (\w+)\))?\]$/s.exec(words) ?? []
-  const refusal = readRefusal(said ?? words)
+function refusalOf(message: string, http: number | null): Refusal {
+  const [, answer, name] = /^\[API Error: (.*?)(?: \(Status: (\w+)\))?\]$/s.exec(message) ?? []
+  const refusal = readRefusal(answer ?? message)
   const codes = name === undefined ? refusal.codes : [name, ...refusal.codes]
   return { http: http ?? refusal.http, codes, message: refusal.message }
 }

@@ -87,14 +87,14 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
   const folders = shares.flatMap(({ folder }) => (folder === undefined ? [] : [folder[0]]))
   const foreign = new Set([...Object.keys(XDG_FOLDERS), ...folders])
   const envIn = (env: Environment, path: string, tools: Environment): Environment => {
-    const others = Object.entries(env).filter(([name]) => !foreign.has(name))
-    return { ...tools, ...Object.fromEntries(others), HOME: path }
+    const kept = Object.entries(env).filter(([name]) => !foreign.has(name))
+    return { ...tools, ...Object.fromEntries(kept), HOME: path }
   }
   if (as !== null) {
     const open = async () => {
       const scratch = await openScratch(as, { home: true })
       const close = () => scratch[Symbol.asyncDispose]()
-      const env = (given: Environment) => scratch.env(envIn(given, scratch.home ?? '', {}))
+      const env = (sessionEnv: Environment) => scratch.env(envIn(sessionEnv, scratch.home ?? '', {}))
       return { env, as: scratch.as, [Symbol.asyncDispose]: close }
     }
     return { open }
@@ -102,19 +102,19 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
   const prefix = `ralph-home-${createHash('sha256').update(options.key).digest('hex').slice(0, 8)}-`
   for (const name of await readdir(tmpdir()))
     if (name.startsWith(prefix)) await removeFolder(join(tmpdir(), name))
-  const own = env.HOME !== undefined && isAbsolute(env.HOME) ? env.HOME : null
-  const tools = own === null ? {} : toolsIn(own, env)
-  const shared = own === null ? [] : await readShares(own, options)
+  const personHome = env.HOME !== undefined && isAbsolute(env.HOME) ? env.HOME : null
+  const tools = personHome === null ? {} : toolsIn(personHome, env)
+  const shared = personHome === null ? [] : await readShares(personHome, options)
   return {
     async open() {
       const path = await mkdtemp(join(tmpdir(), prefix))
       for (const one of shared) takeRenewedLogin(one)
-      await fillHome(path, own, shared, options.identity)
+      await fillHome(path, personHome, shared, options.identity)
       const tmp = join(path, 'tmp')
       await mkdir(tmp)
       return {
         as: null,
-        env: (given) => ({ ...envIn(given, path, tools), ...temporaryVariables(tmp) }),
+        env: (sessionEnv) => ({ ...envIn(sessionEnv, path, tools), ...temporaryVariables(tmp) }),
         async [Symbol.asyncDispose]() {
           for (const one of shared) await saveRenewedLogin(path, one)
           await removeFolder(path)
@@ -143,14 +143,14 @@ function toolsIn(home: string, env: Environment): Environment {
 
 async function readShares(home: string, { shares, env }: HomesOptions): Promise<SharedFile[]> {
   const found = new Map<string, SharedFile>()
-  for (const { files, only = {}, renews = [], folder } of shares) {
+  for (const { files, onlyKeys = {}, renews = [], folder } of shares) {
     for (const file of files) {
       // People keep their settings in a repository, and link to it.
-      const place = await realpath(resolveInHome(file, home, env, folder)).catch(() => null)
-      if (place === null) continue
-      for (const from of await filesAt(place)) {
-        const path = join(file, relative(place, from))
-        const bytes = loginPart(await readRegularFile(from), only[file])
+      const realPath = await realpath(resolveInHome(file, home, env, folder)).catch(() => null)
+      if (realPath === null) continue
+      for (const from of await filesAt(realPath)) {
+        const path = join(file, relative(realPath, from))
+        const bytes = loginPart(await readRegularFile(from), onlyKeys[file])
         if (bytes !== null) found.set(path, { path, from, bytes, isRenewed: renews.includes(path) })
       }
     }
@@ -179,10 +179,10 @@ async function filesAt(place: string): Promise<string[]> {
 
 function loginPart(bytes: Buffer | null, keys: readonly string[] | undefined): Buffer | null {
   if (bytes === null || keys === undefined) return bytes
-  const whole = jsonObject(bytes.toString('utf8'))
-  if (whole === null) return null
-  const kept = Object.entries(whole).filter(([key]) => keys.includes(key))
-  return kept.length === 0 ? null : Buffer.from(JSON.stringify(Object.fromEntries(kept)))
+  const json = jsonObject(bytes.toString('utf8'))
+  if (json === null) return null
+  const loginEntries = Object.entries(json).filter(([key]) => keys.includes(key))
+  return loginEntries.length === 0 ? null : Buffer.from(JSON.stringify(Object.fromEntries(loginEntries)))
 }
 
 type Identity = HomesOptions['identity']

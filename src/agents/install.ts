@@ -56,7 +56,7 @@ const MAX_LOCK_BYTES = 16 * 1024 * 1024
 const STAGING = '.installing-'
 /** Prefix of folders that were restored from the cache. npm did not verify them, so they are not used where an integrity is set. */
 const RESTORED = 'restored-'
-/** Nothing that npm would read as a folder, an address or an option. */
+/** A version, a range or a tag. npm would read other texts as a folder, an address or an option. */
 const SPEC = /^[\w^~][\w.^~+-]*$/
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/
 
@@ -92,8 +92,8 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
     const fix = `write what \`npm view ${vendor.npm}@1.2.3 dist.integrity\` prints: 1.2.3 sha512-...`
     throw mistake(request.version, 'one version and its integrity', fix)
   }
-  const wanted = { ...request, version, integrity, package: vendor.npm }
-  const found = isExact ? await findInstalled(wanted) : null
+  const packageRequest = { ...request, version, integrity, package: vendor.npm }
+  const found = isExact ? await findInstalled(packageRequest) : null
   if (found !== null) return found
   const npm = findProgram('npm', request.env.PATH ?? '')
   if (npm === null) {
@@ -101,23 +101,23 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
       'set up Node.js with npm in a step before, or install the agent there and leave agent-version out'
     throw mistake(version, 'npm on the PATH, to install it with', fix)
   }
-  const place = { ...wanted, npm, folder: await firstWritable(wanted) }
-  if (isExact) return install(place)
-  const exact = { ...place, version: await exactVersion(place) }
+  const target = { ...packageRequest, npm, folder: await firstWritable(packageRequest) }
+  if (isExact) return install(target)
+  const exact = { ...target, version: await exactVersion(target) }
   return (await findInstalled(exact)) ?? (await install(exact))
 }
 
 type PackageRequest = InstallRequest & { package: string; integrity: string | null }
 type InstallTarget = PackageRequest & { npm: string; folder: string }
 
-async function findInstalled(wanted: PackageRequest): Promise<Installed | null> {
-  const { caches, vendor, version } = wanted
-  const names = wanted.integrity === null ? [version, `${RESTORED}${version}`] : [version]
+async function findInstalled(request: PackageRequest): Promise<Installed | null> {
+  const { caches, vendor, version } = request
+  const names = request.integrity === null ? [version, `${RESTORED}${version}`] : [version]
   const folders = names.flatMap((name) => caches.map((cache) => join(cache, vendor.name, name)))
   const bins = folders.map((folder) => join(folder, 'node_modules', '.bin'))
   const at = bins.findIndex((bin) => existsSync(join(bin, vendor.program)))
   if (at < 0) return null
-  await checkIntegrity(wanted, folders[at] ?? '')
+  await checkIntegrity(request, folders[at] ?? '')
   return { version, bin: bins[at] ?? '' }
 }
 
@@ -129,13 +129,13 @@ function integrityOf({ package: name }: PackageRequest, folder: string): string 
   return typeof found === 'string' ? found : null
 }
 
-async function checkIntegrity(wanted: PackageRequest, folder: string): Promise<void> {
-  if (wanted.integrity === null) return
-  const found = integrityOf(wanted, folder)
-  if (found === wanted.integrity) return
-  const what = `${wanted.package}@${wanted.version} with ${found ?? 'no integrity'}`
+async function checkIntegrity(request: PackageRequest, folder: string): Promise<void> {
+  if (request.integrity === null) return
+  const found = integrityOf(request, folder)
+  if (found === request.integrity) return
+  const packageFound = `${request.package}@${request.version} with ${found ?? 'no integrity'}`
   const fix = 'find out why it differs before you write the other one: nothing of it was run'
-  throw mistake(what, wanted.integrity, fix)
+  throw mistake(packageFound, request.integrity, fix)
 }
 
 async function firstWritable({ caches, vendor, version }: PackageRequest): Promise<string> {
@@ -153,54 +153,58 @@ async function firstWritable({ caches, vendor, version }: PackageRequest): Promi
 }
 
 /** Asks the registry for the newest version of a range or a tag. */
-async function exactVersion(place: InstallTarget): Promise<string> {
-  const cache = join(place.folder, '.npm')
-  const args = ['view', `${place.package}@${place.version}`, 'version', '--json', '--cache', cache]
-  const output = await runNpm(place, place.folder, args, ASK_TIMEOUT_MS)
+async function exactVersion(target: InstallTarget): Promise<string> {
+  const cache = join(target.folder, '.npm')
+  const args = ['view', `${target.package}@${target.version}`, 'version', '--json', '--cache', cache]
+  const output = await runNpm(target, target.folder, args, ASK_TIMEOUT_MS)
   await rm(cache, { recursive: true, force: true })
   const newest = [...output.matchAll(/"(\d+\.\d+\.\d+[^"]*)"/g)].at(-1)?.[1] ?? ''
   if (EXACT.test(newest)) return newest
-  throw mistake(place.version, `a version of ${place.package}`, `see \`npm view ${place.package} versions\``)
+  throw mistake(
+    target.version,
+    `a version of ${target.package}`,
+    `see \`npm view ${target.package} versions\``,
+  )
 }
 
-async function install(place: InstallTarget): Promise<Installed> {
-  const { version, report } = place
+async function install(target: InstallTarget): Promise<Installed> {
+  const { version, report } = target
   const began = performance.now()
-  const spec = `${place.package}@${version}`
-  await removeLeftovers(place.folder)
-  const keeper = await cacheFor(place, spec)
+  const spec = `${target.package}@${version}`
+  await removeLeftovers(target.folder)
+  const agentCache = await cacheFor(target, spec)
   const isRestored =
-    keeper !== null &&
-    (await fillStaging(place, `${RESTORED}${version}`, (staging) => restore(place, staging, keeper)))
+    agentCache !== null &&
+    (await fillStaging(target, `${RESTORED}${version}`, (staging) => restore(target, staging, agentCache)))
   if (!isRestored) {
-    await fillStaging(place, version, async (staging) => {
+    await fillStaging(target, version, async (staging) => {
       report(`installing ${spec}`)
-      await installPackage(place, staging, spec)
-      await checkProgram(place, staging, spec)
-      if (keeper !== null) await saveToCache(staging, keeper)
+      await installPackage(target, staging, spec)
+      await checkProgram(target, staging, spec)
+      if (agentCache !== null) await saveToCache(staging, agentCache)
       return true
     })
   }
-  const result = await findInstalled(place)
+  const result = await findInstalled(target)
   if (result === null) {
-    throw mistake(spec, `a package with the program ${place.vendor.program}`, 'use another version')
+    throw mistake(spec, `a package with the program ${target.vendor.program}`, 'use another version')
   }
-  const how = isRestored ? 'restored from the cache' : 'installed'
-  report(`${how} ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  const action = isRestored ? 'restored from the cache' : 'installed'
+  report(`${action} ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
   // A restored lock file is untrusted, so its integrity is not recommended.
-  const isAdvised = place.integrity === null && !isRestored
-  const found = isAdvised ? integrityOf(place, join(place.folder, version)) : null
+  const isAdvised = target.integrity === null && !isRestored
+  const found = isAdvised ? integrityOf(target, join(target.folder, version)) : null
   const advice = `agent-version: ${version} ${found} takes these bytes alone`
   if (found !== null) report(`agent-version names no integrity: ${advice}`)
   return result
 }
 
 /** Null if no cache is used. It is not used with an integrity, because a folder cannot be compared with a package's hash. */
-async function cacheFor(place: InstallTarget, spec: string) {
-  const { cache = null, env, signal, report, integrity, vendor } = place
+async function cacheFor(target: InstallTarget, spec: string) {
+  const { cache = null, env, signal, report, integrity, vendor } = target
   if (cache === null || integrity !== null) return null
   try {
-    const entry = cacheEntryOf(vendor.name, spec, { env, registry: await registryOf(place) })
+    const entry = cacheEntryOf(vendor.name, spec, { env, registry: await registryOf(target) })
     const { files, checkRestored } = cache
     return { cache: files, entry, checkRestored, env, report, ...(signal === undefined ? {} : { signal }) }
   } catch (error) {
@@ -210,21 +214,21 @@ async function cacheFor(place: InstallTarget, spec: string) {
 }
 
 /** Where npm would get the package from, by its configuration; no request is made. */
-function registryOf(place: InstallTarget): Promise<string> {
-  const [scope = '', name] = place.package.split('/')
+function registryOf(target: InstallTarget): Promise<string> {
+  const [scope = '', name] = target.package.split('/')
   const settings = ['registry', ...(name === undefined ? [] : [`${scope}:registry`])]
   const quiet = words('--no-update-notifier --loglevel=error --logs-max=0')
-  return runNpm(place, place.folder, ['config', 'get', ...settings, ...quiet], ASK_TIMEOUT_MS)
+  return runNpm(target, target.folder, ['config', 'get', ...settings, ...quiet], ASK_TIMEOUT_MS)
 }
 
 /** Fills a temporary folder, and renames it to `name` when it is complete. */
 async function fillStaging(
-  place: InstallTarget,
+  target: InstallTarget,
   name: string,
   work: (staging: string) => Promise<boolean>,
 ): Promise<boolean> {
-  const folder = join(place.folder, name)
-  const staging = await mkdtemp(join(place.folder, STAGING))
+  const folder = join(target.folder, name)
+  const staging = await mkdtemp(join(target.folder, STAGING))
   try {
     // mkdtemp closes the folder to other users, and the agent may be one.
     await chmod(staging, 0o755)
@@ -241,38 +245,41 @@ async function fillStaging(
 
 /** Whether the cache had this version, complete, and with a program that starts. */
 async function restore(
-  place: InstallTarget,
+  target: InstallTarget,
   staging: string,
-  keeper: AgentCache & Pick<InstalledAgentCache, 'checkRestored'>,
+  agentCache: AgentCache & Pick<InstalledAgentCache, 'checkRestored'>,
 ): Promise<boolean> {
-  const spec = `${place.package}@${place.version}`
-  if (!(await restoreFromCache(staging, keeper))) return false
+  const spec = `${target.package}@${target.version}`
+  if (!(await restoreFromCache(staging, agentCache))) return false
   try {
-    const found = versionIn(staging, place.package)
-    if (found !== place.version) throw new Error(`its version is ${oneLine(found ?? 'none')}`)
+    const found = versionIn(staging, target.package)
+    if (found !== target.version) throw new Error(`its version is ${oneLine(found ?? 'none')}`)
     const bin = join(staging, 'node_modules', '.bin')
-    // Without it, another one on the PATH would be started.
-    if (findProgram(place.vendor.program, bin) === null)
-      throw new Error(`it has no program ${place.vendor.program}`)
-    requireReady(await keeper.checkRestored(bin), spec)
+    // Without this check, another program of that name on the PATH would be started.
+    if (findProgram(target.vendor.program, bin) === null)
+      throw new Error(`it has no program ${target.vendor.program}`)
+    requireReady(await agentCache.checkRestored(bin), spec)
     return true
   } catch (error) {
-    place.report(`the cache does not hold ${spec}: ${messageOf(error)}`)
+    target.report(`the cache does not hold ${spec}: ${messageOf(error)}`)
     return false
   }
 }
 
-async function installPackage(place: InstallTarget, staging: string, spec: string): Promise<void> {
+async function installPackage(target: InstallTarget, staging: string, spec: string): Promise<void> {
   // No install script of a dependency runs. npm's cache is set, because HOME may be missing or read-only.
   const quiet = words('--no-audit --no-fund --no-package-lock --no-update-notifier --loglevel=error')
   const places = ['--cache', join(staging, '.npm'), '--prefix', staging]
-  await runNpm(place, staging, ['install', '--ignore-scripts', ...quiet, ...places, spec])
-  await checkIntegrity(place, staging)
-  // The agent's own package may need its scripts: some put their native program in place by one.
-  const own = join(staging, 'node_modules', place.package)
-  const { scripts } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8').catch(() => '{}'))
+  await runNpm(target, staging, ['install', '--ignore-scripts', ...quiet, ...places, spec])
+  await checkIntegrity(target, staging)
+  // The agent's own package may need its scripts: some install their native program by one.
+  const packageFolder = join(staging, 'node_modules', target.package)
+  const { scripts } = JSON.parse(
+    await readFile(join(packageFolder, 'package.json'), 'utf8').catch(() => '{}'),
+  )
   for (const script of ['preinstall', 'install', 'postinstall']) {
-    if (typeof scripts?.[script] === 'string') await runNpm(place, own, ['run', '--silent', script])
+    if (typeof scripts?.[script] === 'string')
+      await runNpm(target, packageFolder, ['run', '--silent', script])
   }
   await rm(join(staging, '.npm'), { recursive: true, force: true })
 }
@@ -302,9 +309,9 @@ function requireReady(found: Availability, spec: string): void {
 async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(STAGING)) continue
-    const left = join(folder, name)
-    const since = await stat(left).then((status) => status.mtimeMs, Date.now)
-    if (Date.now() - since > 2 * INSTALL_TIMEOUT_MS) await rm(left, { recursive: true, force: true })
+    const leftover = join(folder, name)
+    const since = await stat(leftover).then((status) => status.mtimeMs, Date.now)
+    if (Date.now() - since > 2 * INSTALL_TIMEOUT_MS) await rm(leftover, { recursive: true, force: true })
   }
 }
 
@@ -326,8 +333,8 @@ async function runNpm(
     ...(signal === undefined ? {} : { signal }),
   })
   if (exit.kind === 'exit' && exit.code === 0) return output
-  const how = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind
-  const found = `npm ${args[0]}: ${how}: ${oneLine(npmErrors(output))}`
+  const exitText = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind
+  const found = `npm ${args[0]}: ${exitText}: ${oneLine(npmErrors(output))}`
   throw mistake(found, `${name}@${version} from the registry`, fixOf(output))
 }
 

@@ -33,14 +33,14 @@ export const opencode: AgentVendor = {
     files: words(
       '.local/share/opencode/auth.json .config/opencode/opencode.json .config/opencode/opencode.jsonc .aws',
     ),
-    only: {
+    onlyKeys: {
       '.config/opencode/opencode.json': ['provider', 'model', 'small_model'],
       '.config/opencode/opencode.jsonc': ['provider', 'model', 'small_model'],
     },
     renews: ['.local/share/opencode/auth.json'],
     singleUse: true,
   },
-  // Of providers that no other agent here takes keys of; 80 characters, and 52.
+  // Keys of providers that no other agent here uses: 80 and 52 characters.
   keyShapes: [
     { what: 'an xAI key', starts: ['xai-'], key: /(?<![A-Za-z0-9_])xai-[A-Za-z0-9_]{60,}/y, also: /\d/ },
     { what: 'a Groq key', starts: ['gsk_'], key: /(?<![A-Za-z0-9_])gsk_[A-Za-z0-9]{40,}/y, also: /\d/ },
@@ -48,7 +48,7 @@ export const opencode: AgentVendor = {
   settings: ['.opencode', 'opencode.json', 'opencode.jsonc', '.agents', '.claude'],
   slashCommands: '.opencode/command/*.md',
   reports: 'cost',
-  // It asks its server again for hours without an event: its error log is the only word of that.
+  // It repeats failed requests for hours without an event: only its error log shows that.
   args: ({ model, extraArgs }) => [
     ...words('run --format json --print-logs --log-level ERROR'),
     ...flag('--model', model),
@@ -63,16 +63,16 @@ export const opencode: AgentVendor = {
 }
 
 /** The user's configuration with the permissions that a session without a person needs. */
-function configuration(users: string | undefined): string {
-  const given = jsonObject(users ?? '{}') ?? {}
-  const permission = { edit: 'allow', bash: 'allow', ...asObject(given.permission) }
-  return JSON.stringify({ autoupdate: false, share: 'disabled', ...given, permission })
+function configuration(userConfig: string | undefined): string {
+  const parsed = jsonObject(userConfig ?? '{}') ?? {}
+  const permission = { edit: 'allow', bash: 'allow', ...asObject(parsed.permission) }
+  return JSON.stringify({ autoupdate: false, share: 'disabled', ...parsed, permission })
 }
 
 class OpencodeReader extends EventReader {
   #lastReason: string | null = null
   #error: (Ending & { ref: string | null }) | null = null
-  /** What its log says of errors that an event only refers to. */
+  /** Errors in its log by their `ref`, since some events only refer to one. */
   readonly #causes = new Map<string, { name: string; message: string }>()
   #rejected: string | null = null
   #attempt = 0
@@ -104,15 +104,15 @@ class OpencodeReader extends EventReader {
       const error = asObject(event.error)
       const data = asObject(error?.data)
       const name = asString(error?.name)
-      const words = answerOf(data).message || (name ?? '')
-      const ending = failureEnding(statusOfError(name, data), words, resetOf(event, data))
+      const vendorMessage = answerOf(data).message || (name ?? '')
+      const ending = failureEnding(statusOfError(name, data), vendorMessage, resetOf(event, data))
       this.#error = { ...ending, ref: asString(data?.ref) }
       this.isOver = true
-      return this.failedWith(ending, words)
+      return this.failedWith(ending, vendorMessage)
     },
   }
 
-  protected override isWork(): boolean {
+  protected override isStartedBy(): boolean {
     this.retrying = null
     return true
   }
@@ -124,15 +124,15 @@ class OpencodeReader extends EventReader {
     const cache = asObject(tokens?.cache)
     const cached = asAmount(cache?.read)
     this.#cost += asAmount(part?.cost)
-    // A model without a price costs 0 in its books: then the cost is not known.
+    // It reports a cost of 0 for a model whose price it does not know.
     if (this.#cost > 0) this.usage.costUsd = this.#cost
     const input = asAmount(tokens?.input) + cached + asAmount(cache?.write)
     return this.addTurn(input, cached, asAmount(tokens?.output) + asAmount(tokens?.reasoning))
   }
 
   /**
-   * A request of the session itself that failed (not of the one that makes its title): what is not to be tried again
-   * comes as an event of its own. The log line has no HTTP status.
+   * Reads failed requests of the session itself, but not those for its title. A request that is not repeated comes as an event of
+   * its own. The log line has no HTTP status.
    */
   protected override onStderr(line: string): AgentEvent[] {
     if (!/^timestamp=\S+ level=/.test(line)) return super.onStderr(line)
@@ -146,7 +146,7 @@ class OpencodeReader extends EventReader {
 
   protected override failure(exit: Exit): Ending | null {
     if (this.#error !== null) {
-      // A model that its configuration does not have is an error of its server, whose name stands in the log alone.
+      // For a model that its configuration lacks, the event names no cause: the error's name is only in the log.
       const cause = this.#causes.get(this.#error.ref ?? '')
       return cause === undefined ? this.#error : failureEnding(statusOfError(cause.name, null), cause.message)
     }
@@ -173,7 +173,7 @@ function statusOfError(name: string | null, data: Json | null): SessionStatus {
   return status === 'failed' && answer.http === null && data?.isRetryable === true ? 'overloaded' : status
 }
 
-/** The server's answer, as far as it came. */
+/** The server's answer, as far as it arrived. */
 function answerOf(data: Json | null): Refusal {
   const body = readRefusal(asString(data?.responseBody) ?? '')
   return {

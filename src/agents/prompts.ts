@@ -44,8 +44,8 @@ export async function buildPrompt(
   state: State,
 ): Promise<Prompt | null> {
   const read = (path: string) => sources.read(state.green, path)
-  const found = await templateOf(request, read)
-  if (found === 'missing' || (found === null && request.mode === 'setup')) return null
+  const template = await templateOf(request, read)
+  if (template === 'missing' || (template === null && request.mode === 'setup')) return null
   const story = request.mode === 'run' ? request.story : null
   const facts = {
     gates: sources.gates,
@@ -55,7 +55,7 @@ export async function buildPrompt(
     dropped: state.kept[story?.id ?? '']?.dropped ?? [],
     conflict: request.mode === 'run' ? request.conflict : null,
   }
-  return { parts: partsOf(found?.text ?? null, request, state, facts), template: found?.path ?? null }
+  return { parts: partsOf(template?.text ?? null, request, state, facts), template: template?.path ?? null }
 }
 
 /** The template of a step or a mode; null for the built-in one. */

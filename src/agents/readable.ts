@@ -35,16 +35,16 @@ export class TranscriptReader {
     const agent = agentOfHead(first ?? '')
     if (agent !== null) [this.#agent, this.#parser] = [agent, parserOf(agent)]
     const lines = agent === null ? added : added.slice(1)
-    return this.#parser === null ? [...lines] : this.#said(lines, this.#parser)
+    return this.#parser === null ? [...lines] : this.#readableLines(lines, this.#parser)
   }
 
-  /** The rest, when nothing more comes, and the usage that the session reported; null for none. */
+  /** The rest of the text, and the usage that the session reported; null for none. */
   end(): { lines: string[]; usage: Usage | null } {
     const usage = this.#parser?.end({ kind: 'exit', code: 0 }).usage ?? noUsage()
     return { lines: this.#open.splice(0), usage: hasReported(usage) ? usage : null }
   }
 
-  #said(lines: readonly string[], parser: StreamParser): string[] {
+  #readableLines(lines: readonly string[], parser: StreamParser): string[] {
     const output = this.#open.splice(0)
     let isOpen = output.length > 0
     for (const line of lines) {

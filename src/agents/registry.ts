@@ -52,7 +52,7 @@ export const documentNames: readonly string[] = [
   ...VENDORS.flatMap(({ documents = [] }) => documents),
 ]
 
-/** Documents by which a project speaks to agents: their programs read them unasked, in any folder. In lower case. */
+/** Documents of a project for agents, whose programs read them unasked, in any folder. In lower case. */
 const DOCUMENTS = [
   ...['agent.md', 'agents.md', 'agents.local.md', 'claude.md', 'claude.local.md', 'gemini.md', 'qwen.md'],
   ...['.clinerules', '.goosehints', '.rules', '.windsurfrules', '.windsurf'],
@@ -60,7 +60,7 @@ const DOCUMENTS = [
 ]
 const AGENT_FILES = [...DOCUMENTS, ...agentSettings].map((name) => `/${name}/`)
 
-/** Whether agents read the file at this path for themselves: documents and settings, in whatever letters. */
+/** Whether agents read the file at this path unasked: a document or a setting, whatever the case of its letters. */
 export function isAgentDocument(path: string): boolean {
   const folded = `/${path.normalize('NFKC').toLowerCase()}/`
   return AGENT_FILES.some((name) => folded.includes(name))
@@ -76,7 +76,7 @@ export function isModelKey(name: string): boolean {
   return MODEL_KEYS.has(name.toUpperCase())
 }
 
-/** `MAX_THINKING_TOKENS` is none. */
+/** Whether the name is that of a key: `MAX_THINKING_TOKENS` is not. */
 function isKeyName(name: string): boolean {
   return /KEY|SECRET|TOKEN(?!S)/.test(name)
 }

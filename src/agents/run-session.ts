@@ -36,9 +36,9 @@ export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine'
 
 /** One line can be an event with a whole file that a tool wrote. */
 const LINE_LIMIT = 8 * 1024 * 1024
-/** So much of a session is shown, in UTF-16 units. The transcript has more. */
+/** The most of a session that is shown, in UTF-16 units. The transcript has more. */
 const SHOWN_LIMIT = 4 * 1024 * 1024
-/** What an event counts for, however short it is. */
+/** The least that an event counts of that limit. */
 const EVENT_SIZE = 100
 /** UTF-16 units of an event's text that people are shown; twice as many are looked through for secrets. */
 const TEXT_LIMIT = 4096
@@ -51,27 +51,27 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const parser = vendor.parser(Date.now)
   // A secret may span lines, such as a private key, and a cut may end within one. So each stream is redacted with its own memory.
   const [hideEvent, hideError] = [redactor.lines(), redactor.lines()]
-  let left = SHOWN_LIMIT
+  let shownLeft = SHOWN_LIMIT
   const emit = (event: AgentEvent): void => {
-    const isTalk = event.kind === 'text' || event.kind === 'tool'
-    if (isTalk && left <= 0) return
+    const isTextOrTool = event.kind === 'text' || event.kind === 'tool'
+    if (isTextOrTool && shownLeft <= 0) return
     request.onEvent?.(cleanEvent(event, request.cwd, hideEvent))
-    if (!isTalk) return
-    left -= EVENT_SIZE + (event.kind === 'text' ? Math.min(event.text.length, TEXT_LIMIT) : 0)
-    if (left <= 0) request.onEvent?.({ kind: 'text', text: '... the rest is not shown ...' })
+    if (!isTextOrTool) return
+    shownLeft -= EVENT_SIZE + (event.kind === 'text' ? Math.min(event.text.length, TEXT_LIMIT) : 0)
+    if (shownLeft <= 0) request.onEvent?.({ kind: 'text', text: '... the rest is not shown ...' })
   }
   const onError = (message: string) => emit({ kind: 'error', message: oneLine(message) })
   const { transcriptPath: path } = request
   const transcript = path === undefined ? null : new Transcript(path, vendor.name, redactor, onError)
   const isCancelled = signal?.aborted === true
-  const overspent = new AbortController()
+  const overBudget = new AbortController()
   const meter = streamMeter(request.prompt.length)
   const run = await runUntrusted({
     ...request,
     ...wrapCommand(request.wrapper, vendor.program, [...vendor.args(options), ...usageFile.args]),
     env: { ...request.env, ...vendor.variables?.(options) },
     stdin: request.prompt,
-    signal: signal === undefined ? overspent.signal : AbortSignal.any([signal, overspent.signal]),
+    signal: signal === undefined ? overBudget.signal : AbortSignal.any([signal, overBudget.signal]),
     lineLimit: LINE_LIMIT,
     onLine: (stream, line) => {
       transcript?.write(stream, line)
@@ -79,7 +79,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
       const events = parser.line(stream, stream === 'stderr' ? hideError(withoutControls(line)) : line)
       meter.line(stream === 'stdout' ? line.length : 0, events)
       for (const event of events) {
-        if (event.kind === 'usage' && isOverBudget(request, event.usage)) overspent.abort()
+        if (event.kind === 'usage' && isOverBudget(request, event.usage)) overBudget.abort()
         emit(event)
       }
     },
@@ -87,8 +87,8 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   transcript?.close()
 
   const end = parser.end(run.exit)
-  // If a person stops it at the same time, that is the result: it is not charged.
-  if (overspent.signal.aborted && run.exit.kind === 'aborted' && signal?.aborted !== true) {
+  // If a person stops it at the same time, the stop is the result, which is not charged.
+  if (overBudget.signal.aborted && run.exit.kind === 'aborted' && signal?.aborted !== true) {
     end.status = 'max-turns'
     end.message = 'it was ended: it had used all that was left of the limits'
   }
@@ -111,7 +111,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
       calls: isStarted ? 1 : 0,
       agentSeconds: isStarted ? run.ms / 1000 : 0,
     },
-    seen: meter.seen,
+    estimate: meter.estimate,
     exitCode: run.exit.kind === 'exit' ? run.exit.code : null,
     ms: run.ms,
     output: run.output,
@@ -132,7 +132,7 @@ function isOverBudget({ budget, costOf }: AgentRequest, usage: Usage): boolean {
   return tokens !== null && usage.inputTokens + usage.outputTokens > tokens
 }
 
-/** Bytes that are read of a usage file, which has some kilobytes. */
+/** The most bytes that are read of a usage file, which usually has a few thousand. */
 const USAGE_LIMIT = 1024 * 1024
 const USAGE_TIMEOUT_MS = 10_000
 
@@ -172,9 +172,9 @@ function cleanEvent(event: AgentEvent, cwd: string, hide: (text: string) => stri
   }
 }
 
-/** Bytes of a transcript. */
+/** The most bytes of a transcript. */
 const TRANSCRIPT_LIMIT = 64 * 1024 * 1024
-/** So many UTF-16 units of it are written at once. */
+/** The most UTF-16 units that are written at once. */
 const FLUSH_SIZE = 64 * 1024
 
 type Stream = 'stdout' | 'stderr'
@@ -182,11 +182,11 @@ type Stream = 'stdout' | 'stderr'
 /** Writes what a session prints, redacted, to a file on this machine. */
 class Transcript {
   readonly #onError: (message: string) => void
-  /** A secret of one stream may have lines of the other in it. */
+  /** One redactor for each stream: a secret of several lines may have lines of the other stream in it. */
   readonly #hide: Record<Stream, (lines: string) => string>
   #file: number | null = null
   #left = TRANSCRIPT_LIMIT
-  /** Lines of one stream, and how many UTF-16 units they are. */
+  /** Lines of one stream that are not written yet; `#size` is their length in UTF-16 units. */
   #waiting: string[] = []
   #size = 0
   #from: Stream = 'stdout'

@@ -8,7 +8,7 @@ import { type SessionStatus, words } from './agent.ts'
 /** `resetsAt`: epoch milliseconds, of a `limit`. */
 export type Ending = { status: SessionStatus; message: string; resetsAt?: number | null }
 
-/** A failed request that the vendor's program was about to repeat; `status` as in the event of that name. */
+/** A failed request that the vendor's program was about to repeat; `status` is that of the `retry` event. */
 export type Retrying = { status: number | null } | null
 
 /**
@@ -35,21 +35,21 @@ const TIMED_OUT = {
 
 /** The ending of a program that exited or was killed without a result. `stderr` is its last line of stderr. */
 export function endingByExit(exit: Exit, stderr: string): Ending {
-  const own = endingByRalph(exit, null)
-  if (own !== null) return own
+  const byRalph = endingByRalph(exit, null)
+  if (byRalph !== null) return byRalph
   if (exit.kind === 'signal') return { status: 'killed', message: `the agent was killed by ${exit.signal}` }
   const code = exit.kind === 'exit' ? exit.code : 1
-  const how = withVendorMessage(`(exit code ${code})`, stderr)
+  const exitText = withVendorMessage(`(exit code ${code})`, stderr)
   if (code === 0) {
     return { status: 'failed', message: 'the agent ended with exit code 0 but without a final answer' }
   }
   // The shell's exit codes for a program that is missing or cannot be run, the agent's or the wrapper's.
   if (code === 126 || code === 127) {
-    return { status: 'not-started', message: `the agent could not be started ${how}` }
+    return { status: 'not-started', message: `the agent could not be started ${exitText}` }
   }
   // A program that catches a signal reports 128 + its number (143 after SIGTERM).
   if (code === 129 || code === 130 || code === 137 || code === 143) {
-    return { status: 'killed', message: `the agent was ended by a signal ${how}` }
+    return { status: 'killed', message: `the agent was ended by a signal ${exitText}` }
   }
   return { status: 'crashed', message: withVendorMessage(`the agent ended with exit code ${code}`, stderr) }
 }
@@ -73,11 +73,11 @@ const STATUS_MESSAGES: Partial<Record<SessionStatus, string>> = {
 /** A failure: Ralph's message for the status, followed by the vendor's. */
 export function failureEnding(
   status: SessionStatus,
-  words: string | null,
+  vendorMessage: string | null,
   resetsAt: number | null = null,
 ): Ending {
-  const own = STATUS_MESSAGES[status] ?? 'the session ended in an error'
-  return { status, message: withVendorMessage(own, words), resetsAt }
+  const ralphMessage = STATUS_MESSAGES[status] ?? 'the session ended in an error'
+  return { status, message: withVendorMessage(ralphMessage, vendorMessage), resetsAt }
 }
 
 /** The ending of a session in which the agent was denied tools. */
@@ -86,7 +86,7 @@ export function permissionEnding(tools: Iterable<string>): Ending {
   return { status: 'refused-permission', message }
 }
 
-/** The line of stderr that says what went wrong: the last that begins with "error", else the last but warnings. */
+/** Keeps the line of stderr that says what went wrong: the last that begins with "error", else the last that is no warning. */
 export function stderrMessage(): { push(line: string): void; text(): string } {
   let last = ''
   let error = ''
@@ -101,8 +101,10 @@ export function stderrMessage(): { push(line: string): void; text(): string } {
 }
 
 /** Ralph's message, a colon and the vendor's message; Ralph's alone where the vendor's is empty. */
-export function withVendorMessage(own: string, vendorMessage: string | null): string {
-  return vendorMessage === null || vendorMessage.trim() === '' ? own : `${own}: ${vendorMessage}`
+export function withVendorMessage(ralphMessage: string, vendorMessage: string | null): string {
+  return vendorMessage === null || vendorMessage.trim() === ''
+    ? ralphMessage
+    : `${ralphMessage}: ${vendorMessage}`
 }
 
 const MESSAGE_LIMIT = 300
@@ -135,8 +137,8 @@ export type Refusal = {
 
 /** What the refusal means; a request that is merely wrong (HTTP 400 without more) is `failed`. */
 export function statusOfRefusal({ http, codes, message }: Refusal): SessionStatus {
-  const known = codes.map((code) => MEANINGS.get(code.toLowerCase())).find((status) => status !== undefined)
-  if (known !== undefined) return known
+  const byCode = codes.map((code) => MEANINGS.get(code.toLowerCase())).find((status) => status !== undefined)
+  if (byCode !== undefined) return byCode
   const byStatus = http === null ? 'failed' : statusOfHttp(http)
   if (byStatus !== 'failed') return byStatus
   return SENTENCES.some((sentence) => sentence.test(message)) ? 'auth' : 'failed'

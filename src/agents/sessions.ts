@@ -23,7 +23,7 @@ import type { Homes } from './home.ts'
 import { buildPrompt, type PromptSources, type SessionRequest } from './prompts.ts'
 import { completionConfidence } from './response.ts'
 import { type AgentRequest, runAgent } from './run-session.ts'
-import { markersAtEnd, readClosingWords, readExpectation, readSignals } from './signals.ts'
+import { markersAtEnd, readClosing, readExpectation, readSignals } from './signals.ts'
 
 export type SessionsOptions = PromptSources &
   Pick<AgentRequest, 'vendor' | 'cwd' | 'idleTimeoutMs' | 'redactor' | 'mark' | 'onEvent'> & {
@@ -31,18 +31,18 @@ export type SessionsOptions = PromptSources &
     wrapper: string | null
     args: readonly string[]
     models: Readonly<Record<Mode, string | null>>
-    /** By model; for agents that do not report what they cost. */
+    /** Prices by model, for agents that do not report what they cost. */
     prices: Readonly<Record<string, Price>>
     extraEnv: readonly string[]
     env: Environment
     homes: Homes
-    /** What went through our own proxy so far; null without one. */
+    /** What went through Ralph's proxy so far; null without one. */
     used?: (() => ProxyUsage) | null
     /** Opens the way to the model, until it is disposed. */
     admit?: () => Disposable
     /** Transcripts and the prompt file, on this machine only. */
     directory: string
-    /** The folder among the transcripts that this run's are in; left out where they are in none. */
+    /** The run's folder below the transcripts; left out where it has none. */
     run?: string | null
   }
 
@@ -51,13 +51,13 @@ type ProxyUsage = { requests: number; inputTokens: number; outputTokens: number 
 
 const CAPTURE_BYTES = 64 * 1024
 const MAX_MESSAGE = 400
-const NO_ESTIMATE: SessionResult['seen'] = { answers: 0, inputTokens: 0, outputTokens: 0 }
+const NO_ESTIMATE: SessionResult['estimate'] = { answers: 0, inputTokens: 0, outputTokens: 0 }
 
 /** The environment variables of a session beside its prompt, and the name of its transcript. */
 type SessionLabels = {
   transcript: string
   variables: Record<string, string>
-  /** In the place of the mode's. */
+  /** The model, instead of the mode's. */
   model?: string | undefined
 }
 
@@ -70,33 +70,33 @@ export function createSessions(options: SessionsOptions): AgentPort {
     redact(withoutControls(text)).replace(/\s+/g, ' ').trim().slice(0, MAX_MESSAGE)
 
   async function runSession(
-    asked: SessionRequest,
-    told: SessionLabels,
+    request: SessionRequest,
+    labels: SessionLabels,
     state: State,
     bounds: SessionBounds,
     signal: AbortSignal,
   ): Promise<SessionAnswer> {
-    const step = asked.mode === 'run' ? asked.step : undefined
-    const made = await buildPrompt(options, asked, state)
-    if (made === null)
+    const step = request.mode === 'run' ? request.step : undefined
+    const built = await buildPrompt(options, request, state)
+    if (built === null)
       throw new UserError(missingPrompt(step?.prompt?.kind === 'file' ? step.prompt.path : ''))
-    const prompt = redact(textOf(made.parts))
+    const prompt = redact(textOf(built.parts))
     const promptFile = join(options.directory, 'prompt.md')
     const transcripts = join(options.directory, 'transcripts', options.run ?? '')
-    const transcriptPath = join(transcripts, `${told.transcript}.log`)
+    const transcriptPath = join(transcripts, `${labels.transcript}.log`)
     for (const path of [promptFile, transcriptPath]) await clearPathTo(dirname(options.directory), path)
     await writeFile(promptFile, prompt)
     await using home = await options.homes.open()
-    const model = step?.model ?? told.model ?? options.models[asked.mode]
+    const model = step?.model ?? labels.model ?? options.models[request.mode]
     const { env } = agentEnv(home.env(options.env), {
       extra: options.extraEnv,
       vendor: agentVariables(options.vendor),
       set: {
-        RALPH_MODE: asked.mode,
+        RALPH_MODE: request.mode,
         RALPH_FEATURE: state.feature,
         RALPH_PROMPT_FILE: promptFile,
         ...(model === null ? {} : { RALPH_MODEL: model }),
-        ...told.variables,
+        ...labels.variables,
       },
     })
     let usage = noUsage()
@@ -105,16 +105,17 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const noteUsed = (event: AgentEvent) => {
       if (bounds.onUsed === undefined) return
       if (event.kind === 'usage') usage = { ...event.usage, calls: 1 }
-      const seen = counted() ?? NO_ESTIMATE
-      if (usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === null && seen.answers === 0) return
-      const used = finalUsage({ status: 'killed', usage, seen }, options.prices, model, bounds.reserved)
+      const estimate = counted() ?? NO_ESTIMATE
+      if (usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === null && estimate.answers === 0)
+        return
+      const used = finalUsage({ status: 'killed', usage, estimate }, options.prices, model, bounds.reserved)
       const text = JSON.stringify(used)
       if (text !== lastNoted) bounds.onUsed(used)
       lastNoted = text
     }
     const before = options.used?.() ?? null
     const counted = () => proxyUsageSince(before, options.used?.() ?? null)
-    using _way = options.admit?.()
+    using _admission = options.admit?.()
     const run = await runAgent({
       ...options,
       onEvent: (event) => {
@@ -135,7 +136,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       transcriptPath,
       captureBytes: CAPTURE_BYTES,
     })
-    const result = { ...run, seen: counted() ?? run.seen }
+    const result = { ...run, estimate: counted() ?? run.estimate }
     const used = finalUsage(result, options.prices, model, bounds.reserved)
     return {
       result,
@@ -147,7 +148,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
 
   function toWorkResult({ result, message, finalText, usage }: SessionAnswer): Session {
     const { done, notDone, stuck, learnings } = readSignals(finalText)
-    const { summary, next } = readClosingWords(finalText)
+    const { summary, next } = readClosing(finalText)
     const confidence = completionConfidence(finalText)
     return {
       status: STATUSES.get(result.status) ?? 'failed',
@@ -164,7 +165,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     }
   }
 
-  /** An answer to the one question whether the stories ask for what gates expect now; as a verdict on them. */
+  /** The answer whether the stories ask for a change of what gates expect, as a verdict on them. */
   function expectationIn(answer: string, stories: readonly string[]): Verdict {
     const expectation = readExpectation(answer)
     if (expectation === null) {
@@ -183,10 +184,10 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const { verdict } = readSignals(answer)
     if (verdict === null) {
       const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
-      const where = answersInOutput
+      const place = answersInOutput
         ? "at the end of the judge's output: the agent must print it last (docs/custom-agent.md)"
         : "in the judge's answer"
-      return { kind: 'none', message: `no line ${lines} ${where}` }
+      return { kind: 'none', message: `no line ${lines} ${place}` }
     }
     if (verdict.kind === 'verified') {
       const { evidence } = verdict
@@ -212,32 +213,32 @@ export function createSessions(options: SessionsOptions): AgentPort {
         RALPH_ATTEMPT: String(attempt.number),
         ...(attempt.slot === undefined ? {} : { RALPH_CANDIDATE: String(attempt.slot) }),
       }
-      const told = {
+      const labels = {
         transcript: `${attemptName(state, story.id)}${step?.log ?? ''}`,
         variables: { ...variables, ...(step === undefined ? {} : { RALPH_STEP: step.name }) },
         model: attempt.model,
       }
-      const asked = { mode: 'run' as const, story, conflict, ...(step === undefined ? {} : { step }) }
-      return toWorkResult(await runSession(asked, told, state, bounds, signal))
+      const request = { mode: 'run' as const, story, conflict, ...(step === undefined ? {} : { step }) }
+      return toWorkResult(await runSession(request, labels, state, bounds, signal))
     },
     async setUp(state, attempt, bounds, signal) {
       const found = await findTemplate('setup', (path) => options.read(state.green, path))
       if (found === null) return null
       options.onEvent?.({ kind: 'text', text: `sets the project up first, by ${found.path}` })
-      const told = { transcript: `${attemptName(state, attempt.storyId)}-setup`, variables: {} }
-      return toWorkResult(await runSession({ mode: 'setup' }, told, state, bounds, signal))
+      const labels = { transcript: `${attemptName(state, attempt.storyId)}-setup`, variables: {} }
+      return toWorkResult(await runSession({ mode: 'setup' }, labels, state, bounds, signal))
     },
     /** A judge that fails, or gives no verdict, has not approved. */
     async judge(state, task, bounds, signal) {
-      const told = { transcript: `verify-${Date.now()}`, variables: {} }
-      const said = await runSession({ mode: 'verify', task }, told, state, bounds, signal)
-      return { verdict: failureAnswer(said) ?? verdictIn(said, task), usage: said.usage }
+      const labels = { transcript: `verify-${Date.now()}`, variables: {} }
+      const answer = await runSession({ mode: 'verify', task }, labels, state, bounds, signal)
+      return { verdict: failureAnswer(answer) ?? verdictIn(answer, task), usage: answer.usage }
     },
     async plan(state, task, bounds, signal) {
       const variables: Record<string, string> = task.split === null ? {} : { RALPH_STORY_ID: task.split }
-      const told = { transcript: `plan-${Date.now()}`, variables }
-      const said = await runSession({ mode: 'plan', task }, told, state, bounds, signal)
-      return { proposal: failureAnswer(said) ?? proposalIn(said, task), usage: said.usage }
+      const labels = { transcript: `plan-${Date.now()}`, variables }
+      const answer = await runSession({ mode: 'plan', task }, labels, state, bounds, signal)
+      return { proposal: failureAnswer(answer) ?? proposalIn(answer, task), usage: answer.usage }
     },
   }
 }
@@ -268,17 +269,20 @@ export function withFallback(
   judge: (state: State) => Attempt['agent'],
 ): AgentPort {
   if (second === null) return first
-  const of = (which: Attempt['agent']) => (which === 'fallback' ? second : first)
+  const portOf = (which: Attempt['agent']) => (which === 'fallback' ? second : first)
   return {
-    work: (state, attempt, how, signal) => of(attempt.agent).work(state, attempt, how, signal),
-    setUp: (state, attempt, bounds, signal) => of(attempt.agent).setUp(state, attempt, bounds, signal),
-    judge: (state, task, bounds, signal) => of(judge(state)).judge(state, task, bounds, signal),
-    plan: (state, task, bounds, signal) => of(judge(state)).plan(state, task, bounds, signal),
+    work: (state, attempt, bounds, signal) => portOf(attempt.agent).work(state, attempt, bounds, signal),
+    setUp: (state, attempt, bounds, signal) => portOf(attempt.agent).setUp(state, attempt, bounds, signal),
+    judge: (state, task, bounds, signal) => portOf(judge(state)).judge(state, task, bounds, signal),
+    plan: (state, task, bounds, signal) => portOf(judge(state)).plan(state, task, bounds, signal),
   }
 }
 
 /** A session's usage by the proxy, known even if its program died; null without a proxy, or without requests. */
-function proxyUsageSince(before: ProxyUsage | null, after: ProxyUsage | null): SessionResult['seen'] | null {
+function proxyUsageSince(
+  before: ProxyUsage | null,
+  after: ProxyUsage | null,
+): SessionResult['estimate'] | null {
   if (before === null || after === null || after.requests === before.requests) return null
   return {
     answers: after.requests - before.requests,

@@ -28,7 +28,7 @@ const IDS_LIMIT = 10_000
 const MAX_EVIDENCE = 5_000
 const EVIDENCE_LIMIT = 300
 
-/** Without a text: `done`, `verified`. */
+/** `text` is empty for `done`, `verified`, `expected` and `unexpected`. */
 type Marker = {
   kind:
     | 'done'
@@ -46,7 +46,7 @@ type Marker = {
 /**
  * Reads the markers that Ralph loops know: `<ralph>...</ralph>`, `<complete>` and `<stuck>`, `RALPH_DONE`, the
  * RALPH_STATUS block and `<promise>COMPLETE</promise>`. A marker counts only when it (or several of them) is all that
- * stands on its line, outside code fences; LEARNING, REASON and stuck may run over several lines.
+ * is on its line, outside code fences; LEARNING, REASON and stuck may run over several lines.
  */
 export function readSignals(finalText: string): Signals {
   const lines = linesOf(finalText)
@@ -66,8 +66,8 @@ export function readSignals(finalText: string): Signals {
 }
 
 /**
- * The lines of markers that a text ends with: behind them nothing but empty lines, before them what is none. All that counts
- * of a session that prints what it likes, files among it.
+ * The lines of markers at the very end of a text, which only empty lines may follow. Nothing else counts where a session's output
+ * may hold anything, such as files.
  */
 export function markersAtEnd(text: string): string {
   const lines = text.split(/\r\n|\n|\r/).map((line) => line.trim())
@@ -76,7 +76,7 @@ export function markersAtEnd(text: string): string {
   return lines.slice(start).join('\n')
 }
 
-/** How many lines the marker, or the empty line, takes that ends before `end`; 0 for anything else. */
+/** The length in lines of the marker, or the empty line, that ends before `end`; 0 for anything else. */
 function blockBefore(lines: readonly string[], end: number): number {
   const last = lines[end - 1] ?? ''
   if (markersOnLine(last) !== null) return 1
@@ -117,13 +117,13 @@ function evidenceIn(texts: readonly string[]): StoryEvidence[] {
 }
 
 /** The agent's own summary of its work and its note for the next session; empty if it has none. */
-export type ClosingWords = { summary: string; next: string }
+export type Closing = { summary: string; next: string }
 
 /** A line with a note for the next session. */
 const NOTE_FOR_NEXT = /^(?:[*_]{2})?note for next(?: iteration)?:?(?:[*_]{2})?:?\s*(\S.*)$/i
 
 /** The last paragraph that is no marker, no heading and no rule, and the note for next (or the RECOMMENDATION of a status block). */
-export function readClosingWords(finalText: string): ClosingWords {
+export function readClosing(finalText: string): Closing {
   const lines = linesOf(finalText)
   const status = statusLines(lines)
   const isProse = (line: string, index: number) =>
@@ -132,12 +132,12 @@ export function readClosingWords(finalText: string): ClosingWords {
     !/^(?:RALPH_DONE$|#|-{3,}|\||<stuck>)/.test(line)
   const prose = lines.map((line, index) => (line !== '' && isProse(line, index) ? line : ''))
   const noted = prose.findLast((line) => NOTE_FOR_NEXT.test(line)) ?? ''
-  const words = prose.filter((line) => !NOTE_FOR_NEXT.test(line))
-  const end = words.findLastIndex((line) => line !== '') + 1
-  const begin = words.slice(0, end).lastIndexOf('') + 1
+  const summaryLines = prose.filter((line) => !NOTE_FOR_NEXT.test(line))
+  const end = summaryLines.findLastIndex((line) => line !== '') + 1
+  const begin = summaryLines.slice(0, end).lastIndexOf('') + 1
   const next = NOTE_FOR_NEXT.exec(noted)?.[1] ?? statusValues(lines).get('RECOMMENDATION') ?? ''
   return {
-    summary: oneLine(words.slice(Math.max(begin, end - PARAGRAPH_LINES), end).join(' '), WORDS_LIMIT),
+    summary: oneLine(summaryLines.slice(Math.max(begin, end - PARAGRAPH_LINES), end).join(' '), WORDS_LIMIT),
     next: oneLine(next, WORDS_LIMIT),
   }
 }
@@ -179,9 +179,9 @@ function markersOf(lines: readonly string[]): Marker[] {
     const block = lines.slice(at, at + MARKER_LINES)
     const closing = line.startsWith('<stuck>') ? '</stuck>' : '</ralph>'
     const end = block.findIndex((later) => later.includes(closing))
-    const longer = end === -1 ? null : markersOnLine(block.slice(0, end + 1).join(' '))
-    found.push(...(longer ?? []))
-    if (longer !== null) at += end
+    const longMarkers = end === -1 ? null : markersOnLine(block.slice(0, end + 1).join(' '))
+    found.push(...(longMarkers ?? []))
+    if (longMarkers !== null) at += end
   }
   return found
 }
@@ -198,7 +198,7 @@ function markersOnLine(line: string): Marker[] | null {
     const content = rest.slice(opened, end)
     if (end === -1 || content.includes(`<${tag}>`)) return null
     const marker = markerOf(tag, content.trim())
-    // A word we do not know takes nothing away from a RESET beside it.
+    // An unknown word does not make a RESET on the same line invalid.
     if (marker !== null) found.push(marker)
     rest = rest.slice(end + opened + 1).trimStart()
   }
@@ -221,8 +221,8 @@ function markerOf(tag: Tag, content: string): Marker | null {
   if (content === 'EXPECTED') return { kind: 'expected', text: '' }
   if (content === 'UNEXPECTED') return { kind: 'unexpected', text: '' }
   const colon = content.indexOf(':')
-  const word = RALPH_WORDS.get(content.slice(0, Math.max(colon, 0)).trimEnd())
-  return word === undefined ? null : { kind: word.kind, text: oneLine(content.slice(colon + 1), word.limit) }
+  const rule = RALPH_WORDS.get(content.slice(0, Math.max(colon, 0)).trimEnd())
+  return rule === undefined ? null : { kind: rule.kind, text: oneLine(content.slice(colon + 1), rule.limit) }
 }
 
 /** The numbers of the lines of the last `---RALPH_STATUS---` block, with both of its rules. */

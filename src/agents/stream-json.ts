@@ -34,7 +34,7 @@ export class StreamJsonReader extends EventReader {
   #apiError: string | null = null
   #brokenStream = false
   #lastMessage = ''
-  /** By message: it arrives in parts with the same id and usage, and counts once. */
+  /** Tokens by message id: a message arrives in parts with the same id and usage, and counts once. */
   readonly #counted = new Map<string, Tokens>()
 
   constructor(dialect: Dialect) {
@@ -68,7 +68,7 @@ export class StreamJsonReader extends EventReader {
       const info = asObject(event.rate_limit_info)
       if (info?.status !== 'rejected') return
       const at = asAmount(info.resetsAt) * 1000
-      // No date is later.
+      // This is the last time that a Date can hold.
       this.resetsAt = at === 0 || at > 8.64e15 ? null : at
       return [{ kind: 'limit', resetsAt: this.resetsAt }]
     },
@@ -95,7 +95,7 @@ export class StreamJsonReader extends EventReader {
     const message = asObject(event.message)
     if (message === null) return []
     this.#count(message)
-    // A subagent's words are not the agent's.
+    // A subagent's text is not part of the agent's answer.
     if (asString(event.parent_tool_use_id) !== null) return []
     const error = asString(event.error)
     this.#apiError = error
@@ -148,22 +148,25 @@ export class StreamJsonReader extends EventReader {
   }
 
   protected override failure(exit: Exit): Ending | null {
-    const said = this.#result === null ? null : this.#failureSaid(this.#result)
-    const ending = said ?? super.failure(exit)
+    const resultFailure = this.#result === null ? null : this.#failureInResult(this.#result)
+    const ending = resultFailure ?? super.failure(exit)
     if (ending !== null || this.isOver) return ending
     return { status: 'failed', message: 'the agent began another turn and did not end it' }
   }
 
   /** Exit codes and `subtype` are not enough: both can look successful. */
-  #failureSaid(result: Json): Ending | null {
+  #failureInResult(result: Json): Ending | null {
     const subtype = asString(result.subtype) ?? 'success'
-    const words = asString(result.result) ?? asString(result.error) ?? textOf(result.errors)
+    const vendorMessage = asString(result.result) ?? asString(result.error) ?? textOf(result.errors)
     if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {
-      return { status: 'max-turns', message: withVendorMessage('the session reached its bound', words) }
+      return {
+        status: 'max-turns',
+        message: withVendorMessage('the session reached its bound', vendorMessage),
+      }
     }
-    if (result.is_error === true || subtype !== 'success') return this.#refused(result, words)
+    if (result.is_error === true || subtype !== 'success') return this.#refused(result, vendorMessage)
     const denials = asObjects(result.permission_denials)
-    // With permissions skipped, what is denied is denied by the user's own rules, and the agent goes around it.
+    // Where permissions are skipped, only the user's own rules deny a tool, and the agent works without it.
     if (denials.length > 0 && this.#permissionMode !== 'bypassPermissions') {
       return permissionEnding(denials.map((denial) => asString(denial.tool_name) ?? 'a tool'))
     }
@@ -173,18 +176,18 @@ export class StreamJsonReader extends EventReader {
     return null
   }
 
-  #refused(result: Json, words: string): Ending {
+  #refused(result: Json, vendorMessage: string): Ending {
     if (result.terminal_reason === 'blocking_limit' || result.terminal_reason === 'prompt_too_long') {
-      return { status: 'context', message: withVendorMessage('the prompt is too long', words) }
+      return { status: 'context', message: withVendorMessage('the prompt is too long', vendorMessage) }
     }
-    const said = readRefusal(words)
+    const refusal = readRefusal(vendorMessage)
     const named = [this.#apiError, result.api_error, result.api_error_type]
     const status = statusOfRefusal({
-      http: asNumber(result.api_error_status) ?? said.http,
-      codes: [...named.flatMap((code) => asString(code) ?? []), ...said.codes],
-      message: said.message,
+      http: asNumber(result.api_error_status) ?? refusal.http,
+      codes: [...named.flatMap((code) => asString(code) ?? []), ...refusal.codes],
+      message: refusal.message,
     })
-    return failureEnding(status, words, this.resetsAt)
+    return failureEnding(status, vendorMessage, this.resetsAt)
   }
 
   protected override finishedMessage(waited: boolean): string {

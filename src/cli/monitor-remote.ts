@@ -132,7 +132,7 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Rem
         lastError = ''
       } catch (error) {
         // Forgets which states are known, so that the next look reads again what could not be read.
-        refs.forget()
+        refs.resetEtag()
         failed = error
         const mistake = mistakeOf(error, place)
         if (states.size === 0) throw mistake

@@ -20,7 +20,7 @@ export function runtimeOf(env: Readonly<Record<string, string>>): Runtime | null
   return run === '' ? null : { token, url, run, job }
 }
 
-/** Whether the server's jobs have the services of artifacts and caches; without a name it is github.com. */
+/** Whether jobs of this server have the services of artifacts and caches. An empty name means github.com. */
 export function hasResults(server: string): boolean {
   const address = server || 'https://github.com'
   const host = URL.canParse(address) ? new URL(address).hostname : ''
@@ -76,9 +76,9 @@ export async function uploadArtifact(
 }
 
 /** Throws where the answer is no success; the error names neither address nor token. */
-export async function fetchOk(url: URL, what: string, request: RequestInit): Promise<Response> {
+export async function fetchOk(url: URL, action: string, request: RequestInit): Promise<Response> {
   const answer = await fetch(url, { ...request, redirect: 'error' })
   if (answer.ok) return answer
-  const said = (await answer.text().catch(() => '')).slice(0, 200)
-  throw new Error(`${what} was answered with ${answer.status} ${said}`.trim())
+  const text = (await answer.text().catch(() => '')).slice(0, 200)
+  throw new Error(`${action} was answered with ${answer.status} ${text}`.trim())
 }

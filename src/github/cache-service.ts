@@ -8,7 +8,7 @@ import { fetchOk, hasResults } from './artifact.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'
 /** The most bytes of an entry. A longer one is refused, because any job of the repository may have written it. */
-const MOST_BYTES = 2_000_000_000
+const MAX_BYTES = 2_000_000_000
 
 const Found = z.object({ ok: z.boolean(), signed_download_url: z.string(), matched_key: z.string() })
 const Created = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
@@ -55,8 +55,8 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
         body,
         signal,
       })
-      const whole = { ...entry, size_bytes: String(body.size) }
-      Finalized.parse(await call('FinalizeCacheEntryUpload', whole, signal))
+      const finalized = { ...entry, size_bytes: String(body.size) }
+      Finalized.parse(await call('FinalizeCacheEntryUpload', finalized, signal))
     },
   }
 }
@@ -67,7 +67,7 @@ async function download(url: URL, file: string, signal: AbortSignal): Promise<vo
   let size = 0
   for await (const chunk of answer.body ?? []) {
     size += chunk.length
-    if (size > MOST_BYTES) throw new Error('the entry is longer than 2 GB')
+    if (size > MAX_BYTES) throw new Error('the entry is longer than 2 GB')
     await handle.write(chunk)
   }
   const length = answer.headers.get('content-length')

@@ -43,11 +43,11 @@ export function connect(
     retries: number,
   ): boolean => {
     const isWorthIt = seconds <= LONGEST_WAIT_S && retries < 2
-    const how = isWorthIt ? `asking again in ${seconds} s` : 'giving up'
-    warn(`GitHub's rate limit was reached at ${method} ${url}: ${how}`)
+    const decision = isWorthIt ? `asking again in ${seconds} s` : 'giving up'
+    warn(`GitHub's rate limit was reached at ${method} ${url}: ${decision}`)
     return isWorthIt
   }
-  const paced = () => new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS })
+  const pacedGroup = () => new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS })
   const options = { baseUrl: place.api, userAgent: 'ralph-action/1' }
   const api = new OctokitWithPlugins({
     ...(token === null ? options : getOctokitOptions(token, options)),
@@ -58,8 +58,8 @@ export function connect(
     throttle: {
       onRateLimit: shouldWait,
       onSecondaryRateLimit: shouldWait,
-      write: paced(),
-      notifications: paced(),
+      write: pacedGroup(),
+      notifications: pacedGroup(),
     },
   })
   api.hook.before('request', (request) => {
@@ -82,8 +82,8 @@ function withTimeout(tryMs: number, ask: typeof fetch): typeof fetch {
  * as proxies send it, and the messages of older servers.
  */
 function addRateLimitHeaders(response: Response): Response {
-  const { status, statusText, headers: given } = response
-  const headers = new Headers(given)
+  const { status, statusText, headers: received } = response
+  const headers = new Headers(received)
   if (status !== 429 && !(status === 403 && headers.has('retry-after'))) return response
   const seconds = waitSeconds(Object.fromEntries(headers), Date.now())
   headers.set('retry-after', String(seconds))
@@ -136,8 +136,8 @@ export async function createOnce<T>(create: () => Promise<T>, find: () => Promis
       return await create()
     } catch (error) {
       if (!isOutcomeUnknown(error)) throw error
-      const there = await find()
-      if (there !== null) return there
+      const existing = await find()
+      if (existing !== null) return existing
       if (isLast) throw error
     }
   }
@@ -148,7 +148,7 @@ export function httpStatusOf(error: unknown): number | null {
   return error instanceof RequestError ? error.status : null
 }
 
-/** No answer, or one that leaves open whether the request took effect. */
+/** Whether the request may have taken effect: GitHub did not answer, or answered with a server error. */
 export function isOutcomeUnknown(error: unknown): boolean {
   const status = httpStatusOf(error)
   return status === null || status >= 500

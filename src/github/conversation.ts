@@ -68,11 +68,11 @@ export class Conversation implements QueuePort {
     } catch (error) {
       if (httpStatusOf(error) !== 404) throw error
     }
-    const there = await this.#findOwnComment(pull, marker)
-    return there === null ? this.#post(pull, marker, body) : this.#update(there, body)
+    const existing = await this.#findOwnComment(pull, marker)
+    return existing === null ? this.#post(pull, marker, body) : this.#update(existing, body)
   }
 
-  /** The same for a comment that several runs may write at once: if there are two, the older one is kept. */
+  /** `writeSticky` for a comment that several runs may write at once: if there are two, the older one is kept. */
   async writeUniqueSticky(pull: number, marker: string, body: string): Promise<void> {
     const written = await this.writeSticky(pull, null, marker, body)
     const oldest = await this.#findOwnComment(pull, marker)
@@ -107,9 +107,9 @@ export class Conversation implements QueuePort {
 
   /** Looks up whether a person has write permission; anything but a clear yes is a no. Throws where GitHub does not answer. */
   async mayWrite(login: string): Promise<boolean> {
-    const before = this.#permissions.get(login)
-    if (before !== undefined) return before
-    const may = await this.#github.api.rest.repos
+    const cached = this.#permissions.get(login)
+    if (cached !== undefined) return cached
+    const isAllowed = await this.#github.api.rest.repos
       .getCollaboratorPermissionLevel({ ...this.#github.at, username: login })
       .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
       .catch((error: unknown) => {
@@ -117,8 +117,8 @@ export class Conversation implements QueuePort {
         if (httpStatusOf(error) === 404) return false
         throw error
       })
-    this.#permissions.set(login, may)
-    return may
+    this.#permissions.set(login, isAllowed)
+    return isAllowed
   }
 
   async newestComment(pull: number): Promise<number> {
@@ -217,9 +217,9 @@ export class Conversation implements QueuePort {
         return refused
       case 'command': {
         const command = { ...parsed.command, id: comment.id, by: comment.login, at: comment.at }
-        const why = ineffectiveReason(state, command)
-        await this.react(comment.id, why === null ? 'rocket' : 'confused')
-        if (why !== null) await this.#answer(pull, comment.id, unchangedReply(why))
+        const reason = ineffectiveReason(state, command)
+        await this.react(comment.id, reason === null ? 'rocket' : 'confused')
+        if (reason !== null) await this.#answer(pull, comment.id, unchangedReply(reason))
         return command
       }
     }
@@ -235,13 +235,13 @@ export class Conversation implements QueuePort {
   /** The id of Ralph's own comment that begins with a marker. In a comment of another author a marker means nothing. */
   async #findOwnComment(pull: number, marker: string): Promise<number | null> {
     const { api, at } = this.#github
-    const wanted = { ...at, issue_number: pull, per_page: 100 }
-    const ask = (page: number) => api.rest.issues.listComments({ ...wanted, page })
+    const params = { ...at, issue_number: pull, per_page: 100 }
+    const ask = (page: number) => api.rest.issues.listComments({ ...params, page })
     for await (const comments of pagesOf(ask)) {
       const marked = comments.filter(({ body }) => (body ?? '').startsWith(marker))
-      const me = marked.length === 0 ? null : await this.#login()
-      const mine = marked.find(({ user }) => user?.login === me)
-      if (mine !== undefined) return Number(mine.id)
+      const login = marked.length === 0 ? null : await this.#login()
+      const own = marked.find(({ user }) => user?.login === login)
+      if (own !== undefined) return Number(own.id)
     }
     return null
   }
@@ -259,8 +259,8 @@ export class Conversation implements QueuePort {
     return createOnce(
       async () => {
         const comment = { ...this.#github.at, issue_number: pull, body }
-        const made = await this.#github.api.rest.issues.createComment({ ...comment, ...NO_RETRIES })
-        return Number(made.data.id)
+        const created = await this.#github.api.rest.issues.createComment({ ...comment, ...NO_RETRIES })
+        return Number(created.data.id)
       },
       () => this.#findOwnComment(pull, marker),
     )

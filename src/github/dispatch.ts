@@ -55,9 +55,9 @@ export async function findWorkflow({ api, at, place }: GitHub, name: string): Pr
     .catch(() => [])
   const [only, ...others] = named
   if (only !== undefined && others.length === 0) return only.path.slice(FOLDER.length)
-  const usual = 'ralph.yml'
-  return api.rest.repos.getContent({ ...at, ref: place.defaultBranch, path: `${FOLDER}${usual}` }).then(
-    () => usual,
+  const defaultFile = 'ralph.yml'
+  return api.rest.repos.getContent({ ...at, ref: place.defaultBranch, path: `${FOLDER}${defaultFile}` }).then(
+    () => defaultFile,
     () => null,
   )
 }
@@ -80,9 +80,9 @@ const FIXES: Readonly<Record<number, string>> = {
   422: 'it must be enabled and declare the inputs feature and generation',
 }
 
-function dispatchErrorMessage(status: number | null, workflow: string, said: string): string {
-  const how = FIXES[status ?? 0]
-  return `${workflow} could not be dispatched${how === undefined ? `: ${said}` : ` (${said}): ${how}`}`
+function dispatchErrorMessage(status: number | null, workflow: string, message: string): string {
+  const fix = FIXES[status ?? 0]
+  return `${workflow} could not be dispatched${fix === undefined ? `: ${message}` : ` (${message}): ${fix}`}`
 }
 
 /** A run of a workflow; null where GitHub does not answer. A run that was deleted counts as completed. */

@@ -22,30 +22,30 @@ import {
 export type ReportAs = 'checks' | 'statuses' | 'none'
 
 /** How many commits with open checks are remembered; GitHub itself marks a check as stale after two weeks. */
-const MOST_UNCLOSED = 20
+const MAX_UNCLOSED = 20
 
 /** After so many failures in a row GitHub counts as unavailable: each failure takes the time of all retries. */
-const MOST_FAILURES = 2
+const MAX_FAILURES = 2
 
 type Posted = { id: number; isOpen: boolean; isAnnotated: boolean }
 
 export class Checks {
   readonly #github: GitHub
   readonly #key: string
-  readonly #wanted: ReportAs
-  /** Whether checks or statuses are posted; falls back to what the token may do. */
+  readonly #requestedMode: ReportAs
+  /** What is posted: checks, or statuses where the token may not post checks. */
   #mode: ReportAs
   /** A token that has posted one check may post checks: a later 403 is no missing permission. */
   #hasPosted = false
   /** The App that owns the checks, once an answer of GitHub names it. */
   #app: string | null = null
-  /** Our checks by commit and name; filled by one listing a commit. */
+  /** Ralph's checks by commit and name. Each commit is listed once. */
   readonly #known = new Map<string, Map<string, Posted>>()
 
   /** `key`: the feature, part of the external id, so that checks of other features are not touched. */
   constructor(github: GitHub, mode: ReportAs, key: string) {
     this.#github = github
-    this.#wanted = mode
+    this.#requestedMode = mode
     this.#mode = mode
     this.#key = key
   }
@@ -63,16 +63,16 @@ export class Checks {
     )
   }
 
-  /** Closes Ralph's open checks on a commit, except those named in `but`. Throws where one stays open. */
+  /** Closes Ralph's open checks on a commit, but not those named in `except`. Throws where one stays open. */
   async closeAll(
     sha: string,
-    word: (name: string) => ClosingReport,
-    but: readonly string[] = [],
+    reportOf: (name: string) => ClosingReport,
+    except: readonly string[] = [],
   ): Promise<void> {
     try {
       await this.#byMode(
-        () => this.#closeChecks(sha, word, but),
-        () => this.#closeStatuses(sha, word, but),
+        () => this.#closeChecks(sha, reportOf, except),
+        () => this.#closeStatuses(sha, reportOf, except),
       )
     } catch (error) {
       // The branch was rewritten, and GitHub has deleted the commit.
@@ -82,15 +82,15 @@ export class Checks {
 
   /** Closes open checks on former heads of the branch. Gives the commits on which that failed, the newest last. */
   async closeSuperseded(commits: readonly string[]): Promise<string[]> {
-    const left: string[] = []
+    const unclosed: string[] = []
     for (const sha of new Set(commits)) {
       // After the first failure the others are not tried: each would take the time of all retries.
-      if (left.length > 0 || !(await this.#isClosed(sha, () => MOVED_ON))) left.push(sha)
+      if (unclosed.length > 0 || !(await this.#isClosed(sha, () => MOVED_ON))) unclosed.push(sha)
     }
-    return left.slice(-MOST_UNCLOSED)
+    return unclosed.slice(-MAX_UNCLOSED)
   }
 
-  /** The same where the chain pauses: also on the current head, which is remembered in any case. */
+  /** Closes open checks where the chain pauses: also on the current head. Gives commits as `closeSuperseded` does, without the head. */
   async closeRemaining(state: State): Promise<string[]> {
     const { head: known, unclosed = [] } = state.github
     const head = known ?? state.published
@@ -99,14 +99,14 @@ export class Checks {
     return this.closeSuperseded(others)
   }
 
-  async #isClosed(sha: string, word: (name: string) => ClosingReport): Promise<boolean> {
+  async #isClosed(sha: string, reportOf: (name: string) => ClosingReport): Promise<boolean> {
     try {
-      await this.closeAll(sha, word)
+      await this.closeAll(sha, reportOf)
       return true
     } catch (error) {
-      const why = githubMessage(error)
+      const reason = githubMessage(error)
       this.#github.warn(
-        `the checks on ${sha.slice(0, 7)} could not be closed, the next job tries again: ${why}`,
+        `the checks on ${sha.slice(0, 7)} could not be closed, the next job tries again: ${reason}`,
       )
       return false
     }
@@ -132,7 +132,7 @@ export class Checks {
     } catch (error) {
       if (!isForbidden(error)) throw error
       this.#github.warn(
-        this.#wanted === 'statuses'
+        this.#requestedMode === 'statuses'
           ? 'statuses may not be posted: the job needs permissions: statuses: write'
           : 'neither checks nor statuses may be posted: the job needs permissions: checks: write',
       )
@@ -141,11 +141,11 @@ export class Checks {
   }
 
   async #listChecks(sha: string): Promise<Map<string, Posted>> {
-    const before = this.#known.get(sha)
-    if (before !== undefined) return before
+    const cached = this.#known.get(sha)
+    if (cached !== undefined) return cached
     const { api, at } = this.#github
-    const wanted = { ...at, ref: sha, filter: 'latest' as const, per_page: 100 }
-    const ask = (page: number) => api.rest.checks.listForRef({ ...wanted, page })
+    const params = { ...at, ref: sha, filter: 'latest' as const, per_page: 100 }
+    const ask = (page: number) => api.rest.checks.listForRef({ ...params, page })
     const runs = []
     for await (const { check_runs } of pagesOf(ask)) runs.push(...check_runs)
     const found = new Map<string, Posted>()
@@ -195,16 +195,16 @@ export class Checks {
   }
 
   #create(sha: string, name: string, content: object): Promise<number> {
-    const wanted = { name, head_sha: sha, external_id: `ralph:${this.#key}:${name}`, ...content }
+    const params = { name, head_sha: sha, external_id: `ralph:${this.#key}:${name}`, ...content }
     return createOnce(
       async () => {
-        const made = await this.#github.api.rest.checks.create({
+        const created = await this.#github.api.rest.checks.create({
           ...this.#github.at,
-          ...wanted,
+          ...params,
           ...NO_RETRIES,
         })
-        this.#app = made.data.app?.slug ?? null
-        return Number(made.data.id)
+        this.#app = created.data.app?.slug ?? null
+        return Number(created.data.id)
       },
       async () => {
         this.#known.delete(sha)
@@ -219,16 +219,16 @@ export class Checks {
 
   async #closeChecks(
     sha: string,
-    word: (name: string) => ClosingReport,
-    but: readonly string[],
+    reportOf: (name: string) => ClosingReport,
+    except: readonly string[],
   ): Promise<void> {
     const all = await this.#listChecks(sha)
-    const open = [...all].filter(([name, { isOpen }]) => isOpen && !but.includes(name))
+    const open = [...all].filter(([name, { isOpen }]) => isOpen && !except.includes(name))
     await runEach(open, async ([name, one]) => {
-      const { conclusion, ...output } = word(name)
-      const done = { status: 'completed' as const, conclusion, output }
+      const { conclusion, ...output } = reportOf(name)
+      const closed = { status: 'completed' as const, conclusion, output }
       try {
-        await this.#github.api.rest.checks.update({ ...this.#github.at, check_run_id: one.id, ...done })
+        await this.#github.api.rest.checks.update({ ...this.#github.at, check_run_id: one.id, ...closed })
       } catch (error) {
         // The check belongs to another App, so this token cannot close it. The permission for checks is not missing: the error is
         // thrown as another one, so that the commit is remembered.
@@ -239,7 +239,7 @@ export class Checks {
     })
     // Without checks on the commit, an earlier job may have posted statuses.
     if (all.size > 0) return
-    await this.#closeStatuses(sha, word, but).catch((error: unknown) => {
+    await this.#closeStatuses(sha, reportOf, except).catch((error: unknown) => {
       if (!isForbidden(error)) throw error
     })
   }
@@ -247,12 +247,12 @@ export class Checks {
   /** Statuses are recognised by their names, as they have no external id. */
   async #closeStatuses(
     sha: string,
-    word: (name: string) => ClosingReport,
-    but: readonly string[],
+    reportOf: (name: string) => ClosingReport,
+    except: readonly string[],
   ): Promise<void> {
     const { api, at } = this.#github
-    const wanted = { ...at, ref: sha, per_page: 100 }
-    const ask = (page: number) => api.rest.repos.listCommitStatusesForRef({ ...wanted, page })
+    const params = { ...at, ref: sha, per_page: 100 }
+    const ask = (page: number) => api.rest.repos.listCommitStatusesForRef({ ...params, page })
     const listed = []
     for await (const statuses of pagesOf(ask)) listed.push(...statuses)
     const newest = new Map(listed.reverse().map(({ context, state }) => [context, state]))
@@ -262,8 +262,8 @@ export class Checks {
     })
     await runEach(open, async ({ name, context }) => {
       // A status that waits for a person is meant to be `pending`, so it stays.
-      if (but.includes(name) || word(name).conclusion === 'action_required') return
-      await this.#postStatus(sha, { ...commitStatusOf({ ...word(name), name }), context })
+      if (except.includes(name) || reportOf(name).conclusion === 'action_required') return
+      await this.#postStatus(sha, { ...commitStatusOf({ ...reportOf(name), name }), context })
     })
   }
 }
@@ -277,7 +277,7 @@ async function runEach<T>(all: readonly T[], act: (one: T) => Promise<void>): Pr
   const errors: unknown[] = []
   let inRow = 0
   for (const one of all) {
-    if (inRow >= MOST_FAILURES) break
+    if (inRow >= MAX_FAILURES) break
     try {
       await act(one)
       inRow = 0

@@ -61,23 +61,23 @@ function pullOf(found: {
 }
 
 /** Opens the pull request. `refused` gives the reason where Actions may not open one, or there is nothing to compare. */
-export async function openPull(github: GitHub, wanted: PullRequest, isLast = false): Promise<Opened> {
-  const { branch: head, ...rest } = wanted
+export async function openPull(github: GitHub, pullRequest: PullRequest, isLast = false): Promise<Opened> {
+  const { branch: head, ...rest } = pullRequest
   try {
     const { data } = await github.api.rest.pulls.create({ ...github.at, head, ...rest, ...NO_RETRIES })
     return { kind: 'open', pull: pullOf(data) }
   } catch (error) {
     // It may have been opened although the answer was lost, or the repository does not support drafts. Where it cannot be looked up
     // either, opening it again does no harm: GitHub refuses a second pull request of a branch.
-    const there = await findPull(github, head).catch((lost: unknown) => {
-      github.warn(`the pull requests could not be looked up: ${githubMessage(lost)}`)
+    const existing = await findPull(github, head).catch((lookupError: unknown) => {
+      github.warn(`the pull requests could not be looked up: ${githubMessage(lookupError)}`)
       return null
     })
-    if (there !== null) return { kind: 'open', pull: there }
-    if (httpStatusOf(error) === 422 && wanted.draft && /draft/i.test(githubMessage(error))) {
-      return openPull(github, { ...wanted, draft: false }, isLast)
+    if (existing !== null) return { kind: 'open', pull: existing }
+    if (httpStatusOf(error) === 422 && pullRequest.draft && /draft/i.test(githubMessage(error))) {
+      return openPull(github, { ...pullRequest, draft: false }, isLast)
     }
-    if (isOutcomeUnknown(error) && !isLast) return openPull(github, wanted, true)
+    if (isOutcomeUnknown(error) && !isLast) return openPull(github, pullRequest, true)
     return { kind: 'refused', reason: githubMessage(error), forbidden: isForbidden(error) }
   }
 }
@@ -96,19 +96,19 @@ export async function updatePull(
   await api.rest.pulls.update({ ...at, pull_number: number, ...change })
 }
 
-/** Sets Ralph's labels to exactly `wanted`; other labels stay. `pull.labels`: its labels now. False where the token may not do this. */
-export async function setLabels({ api, at }: GitHub, pull: Pull, wanted: readonly Label[]): Promise<boolean> {
-  const missing = wanted.filter((name) => !pull.labels.includes(name))
-  const wrong = LABELS.filter((name) => pull.labels.includes(name) && !wanted.includes(name))
+/** Sets Ralph's labels to exactly `labels`; other labels stay. `pull.labels`: its labels now. False where the token may not do this. */
+export async function setLabels({ api, at }: GitHub, pull: Pull, labels: readonly Label[]): Promise<boolean> {
+  const missing = labels.filter((name) => !pull.labels.includes(name))
+  const surplus = LABELS.filter((name) => pull.labels.includes(name) && !labels.includes(name))
   const issue = { ...at, issue_number: pull.number }
   try {
     if (missing.length > 0) await api.rest.issues.addLabels({ ...issue, labels: missing })
-    for (const name of wrong)
+    for (const name of surplus)
       await api.rest.issues.removeLabel({ ...issue, name }).catch((error: unknown) => {
         // A person has removed it already.
         if (httpStatusOf(error) !== 404) throw error
       })
-    pull.labels = [...pull.labels.filter((name) => !wrong.some((one) => one === name)), ...missing]
+    pull.labels = [...pull.labels.filter((name) => !surplus.some((one) => one === name)), ...missing]
     return true
   } catch (error) {
     if (!isForbidden(error)) throw error
@@ -126,13 +126,13 @@ export type PullText = { title: string; body: string }
 export type OwnText = { feature: string; title: string; text(room: number): string }
 
 /** With less room than this, in characters, Ralph's part is left out. */
-const LEAST = 3000
+const MIN_ROOM = 3000
 /** Characters of the seal and of the lines around it. */
-const FRAME = 150
+const SEAL_LENGTH = 150
 
 /** Title and text of a pull request that Ralph opens. */
 export function newPullText({ feature, title, text }: OwnText): PullText {
-  return { title, body: withSeal(feature, title, text(MOST_CHARACTERS - FRAME)) }
+  return { title, body: withSeal(feature, title, text(MOST_CHARACTERS - SEAL_LENGTH)) }
 }
 
 /**
@@ -140,18 +140,18 @@ export function newPullText({ feature, title, text }: OwnText): PullText {
  * own. In the text only Ralph's part is replaced; where it is missing or was edited, a new one is added at the end. `full` where
  * there is no room for it.
  */
-export function updatedPullText(now: PullText, own: OwnText): Partial<PullText> | 'full' {
-  const part = ownPart(now.body, own.feature)
-  const isOurs = part !== null && part.title === digest(now.title)
-  const before = part === null ? now.body : now.body.slice(0, part.from)
-  const after = part === null ? '' : now.body.slice(part.to)
+export function updatedPullText(current: PullText, own: OwnText): Partial<PullText> | 'full' {
+  const part = ownPart(current.body, own.feature)
+  const isOurs = part !== null && part.title === digest(current.title)
+  const before = part === null ? current.body : current.body.slice(0, part.from)
+  const after = part === null ? '' : current.body.slice(part.to)
   const gap = part === null && before !== '' ? '\n\n' : ''
-  const room = MOST_CHARACTERS - before.length - after.length - FRAME
-  if (room < LEAST) return 'full'
+  const room = MOST_CHARACTERS - before.length - after.length - SEAL_LENGTH
+  if (room < MIN_ROOM) return 'full'
   const body = `${before}${gap}${withSeal(own.feature, isOurs ? own.title : null, own.text(room))}${after}`
   return {
-    ...(isOurs && own.title !== now.title ? { title: own.title } : {}),
-    ...(body === now.body ? {} : { body }),
+    ...(isOurs && own.title !== current.title ? { title: own.title } : {}),
+    ...(body === current.body ? {} : { body }),
   }
 }
 
@@ -183,9 +183,9 @@ function ownPart(body: string, feature: string): { from: number; to: number; tit
 
 /** A digest that ignores line ends, which GitHub's editor changes, and ticked boxes of the task list. */
 function digest(text: string): string {
-  const plain = text
+  const normalized = text
     .replace(/\r\n?/g, '\n')
     .replace(/^- \[[x ]\]/gm, '- [ ]')
     .trim()
-  return createHash('sha256').update(plain).digest('hex').slice(0, 16)
+  return createHash('sha256').update(normalized).digest('hex').slice(0, 16)
 }

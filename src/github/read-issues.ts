@@ -7,21 +7,21 @@ import { type GitHub, githubMessage } from './client.ts'
 export type IssueQuery = { milestone: string | null; label: string | null }
 
 const PAGE = 100
-const MOST_ISSUES = 500
+const MAX_ISSUES = 500
 
 /**
  * Parses `issues`, `issues:milestone=3`, `issues:label=billing`; null for other text. `path`: the setting it comes from. Throws
  * UserError for text that is almost such a query.
  */
-export function issueQuery(words: string, path = '--from'): IssueQuery | null {
-  const [, rest] = /^issues(?::(.*))?$/s.exec(words) ?? []
-  if (rest === undefined) return words === 'issues' ? { milestone: null, label: null } : null
+export function issueQuery(text: string, path = '--from'): IssueQuery | null {
+  const [, rest] = /^issues(?::(.*))?$/s.exec(text) ?? []
+  if (rest === undefined) return text === 'issues' ? { milestone: null, label: null } : null
   const [, name, value = ''] = /^(milestone|label)=(.*)$/s.exec(rest) ?? []
   if (name === undefined || value.trim() === '') {
     const fix = 'write issues:milestone=3, issues:label=billing, or issues for all that are open'
     throw new UserError({
       path,
-      found: oneLine(words, 80),
+      found: oneLine(text, 80),
       expected: 'a milestone or a label',
       fix,
     })
@@ -33,7 +33,7 @@ export function issueQuery(words: string, path = '--from'): IssueQuery | null {
 }
 
 /**
- * The issues as JSON, with the field names of the API; `title`: of the milestone; `authors`: logins, each once. Throws UserError where
+ * The issues as JSON, with the field names of the API. `title`: of the milestone. `authors`: logins, each once. Throws UserError where
  * there are no issues.
  */
 export async function readIssues(
@@ -55,7 +55,7 @@ export async function readIssues(
       .catch(throwUserError)
     found.push(...data.filter(({ pull_request: pull }) => pull === undefined))
     if (data.length < PAGE) break
-    if (found.length > MOST_ISSUES) throw tooMany()
+    if (found.length > MAX_ISSUES) throw tooMany()
   }
   if (found.length === 0) {
     const fix = 'name a milestone or a label that has issues'
@@ -66,10 +66,11 @@ export async function readIssues(
     const { number, title, body = null, state, state_reason = null, labels } = issue
     const { blocked_by: waits = 0 } = issue.issue_dependencies_summary ?? {}
     const { total: parts = 0 } = issue.sub_issues_summary ?? {}
-    const one = { ...at, issue_number: number, per_page: PAGE }
+    const params = { ...at, issue_number: number, per_page: PAGE }
     const blockedBy =
-      waits === 0 ? [] : (await api.rest.issues.listDependenciesBlockedBy(one).catch(throwUserError)).data
-    const subIssues = parts === 0 ? [] : (await api.rest.issues.listSubIssues(one).catch(throwUserError)).data
+      waits === 0 ? [] : (await api.rest.issues.listDependenciesBlockedBy(params).catch(throwUserError)).data
+    const subIssues =
+      parts === 0 ? [] : (await api.rest.issues.listSubIssues(params).catch(throwUserError)).data
     const numbers = (linked: readonly { number: number }[]) => linked.map((each) => ({ number: each.number }))
     const links = { blocked_by: numbers(blockedBy), sub_issues: numbers(subIssues) }
     const names = labels.map((label) => (typeof label === 'string' ? label : (label.name ?? '')))
@@ -79,19 +80,18 @@ export async function readIssues(
   return { text: JSON.stringify(issues, null, 1), title: milestone?.title ?? null, authors }
 }
 
-async function milestoneOf({ api, at }: GitHub, wanted: string): Promise<{ number: number; title: string }> {
+async function milestoneOf({ api, at }: GitHub, name: string): Promise<{ number: number; title: string }> {
   const { data } = await api.rest.issues
     .listMilestones({ ...at, state: 'all', per_page: PAGE })
     .catch(throwUserError)
-  const found =
-    data.find(({ number }) => String(number) === wanted) ?? data.find(({ title }) => title === wanted)
+  const found = data.find(({ number }) => String(number) === name) ?? data.find(({ title }) => title === name)
   if (found !== undefined) return found
-  const there = data.slice(0, 10).map(({ number, title }) => `${number} (${oneLine(title, 40)})`)
+  const existing = data.slice(0, 10).map(({ number, title }) => `${number} (${oneLine(title, 40)})`)
   const fix =
-    there.length === 0 ? 'make one on GitHub, or name a label' : `name one of them: ${there.join(', ')}`
+    existing.length === 0 ? 'make one on GitHub, or name a label' : `name one of them: ${existing.join(', ')}`
   throw new UserError({
     path: '--from',
-    found: `milestone ${oneLine(wanted, 60)}`,
+    found: `milestone ${oneLine(name, 60)}`,
     expected: 'a milestone of this repository',
     fix,
   })
@@ -111,8 +111,8 @@ function tooMany(): UserError {
   const fix = 'name a milestone or a label with fewer'
   return new UserError({
     path: '--from',
-    found: `more than ${MOST_ISSUES} issues`,
-    expected: `at most ${MOST_ISSUES}`,
+    found: `more than ${MAX_ISSUES} issues`,
+    expected: `at most ${MAX_ISSUES}`,
     fix,
   })
 }

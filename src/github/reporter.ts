@@ -56,7 +56,7 @@ type ReporterOptions = {
 
 /** With more stories than this, a batch posts only the checks of its own and of failed stories again. */
 const ALL_CHECKS = 20
-const MOST_CHECKS = 50
+const MAX_CHECKS = 50
 
 export class GitHubReporter implements Observer, PullRequestPort {
   readonly #options: ReporterOptions
@@ -75,7 +75,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   #newest: State | null = null
   /** The state since the branch was opened or moved, where that is not posted yet. */
   #unposted: State | null = null
-  /** Whether the pull request of the state was looked up. */
+  /** Whether the state's pull request was looked up by this job. */
   #isFound = true
   /** Ids that were found while posting; the next reservation or answer adds them to the state. */
   #found: Partial<Pick<GithubIds, 'pull' | 'pullUrl' | 'comment'>> = {}
@@ -112,7 +112,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return viewOf(mapTexts(state, redact), facts, { ...situation, ...since })
   }
 
-  /** One post for each iteration, when it begins. Its result is reported with the next one, or at the end. */
+  /** Posts once for each iteration, when it begins. Its result is reported with the next one, or at the end. */
   async event(event: Event, state: State): Promise<void> {
     // A verification without a verdict is repeated. Its reason is reported before the next one costs as much again.
     const shouldReport =
@@ -147,14 +147,14 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async opened(state: State, isNew = false): Promise<GithubIds> {
     await this.#posting
     this.#headSha = state.published
-    const known = this.#withFound(state)
+    const known = this.#withFoundIds(state)
     this.#isFound = known.github.pull === null
     const github = this.#isFound ? await this.#withPull(known, isNew) : known.github
     this.#unposted = { ...known, github }
     return github
   }
 
-  #withFound(state: State): State {
+  #withFoundIds(state: State): State {
     return { ...state, github: { ...state.github, ...this.#found } }
   }
 
@@ -170,7 +170,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
       .then(async () => {
         if (this.#newest !== state) return
         if (!this.#isFound) await this.#findKnown(state)
-        await this.#reportProgress(this.#withFound(state))
+        await this.#reportProgress(this.#withFoundIds(state))
       })
       .catch((error: unknown) => this.#options.github.warn(githubMessage(error)))
   }
@@ -187,30 +187,30 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   /** People may have closed the pull request that the state knows, or opened another one. */
   async #findKnown(state: State): Promise<void> {
-    const { pull, pullUrl } = await this.#withPull(this.#withFound(state))
+    const { pull, pullUrl } = await this.#withPull(this.#withFoundIds(state))
     this.#found = { ...this.#found, pull, pullUrl }
     this.#isFound = true
   }
 
-  async beforePublish(given: State, head: string): Promise<GithubIds> {
+  async beforePublish(saved: State, head: string): Promise<GithubIds> {
     await this.#posting
-    const state = this.#withFound(given)
+    const state = this.#withFoundIds(saved)
     // A job that ends before it opens anything still has to close the check of the previous job.
-    const old = this.#headSha ?? state.github.head ?? state.published
-    if (old !== head) this.#headSha = null
+    const oldHead = this.#headSha ?? state.github.head ?? state.published
+    if (oldHead !== head) this.#headSha = null
     const { unclosed = [] } = state.github
-    const left = (old === null ? unclosed : [...unclosed, old]).filter((sha) => sha !== head)
+    const superseded = (oldHead === null ? unclosed : [...unclosed, oldHead]).filter((sha) => sha !== head)
     return {
       ...state.github,
-      unclosed: await this.#options.checks.closeSuperseded(left),
+      unclosed: await this.#options.checks.closeSuperseded(superseded),
     }
   }
 
-  async finished(given: State, conclusion: Conclusion): Promise<GithubIds> {
+  async finished(saved: State, conclusion: Conclusion): Promise<GithubIds> {
     await this.#posting
     this.#unposted = null
-    if (!this.#isFound) await this.#findKnown(given)
-    const state = this.#withFound(given)
+    if (!this.#isFound) await this.#findKnown(saved)
+    const state = this.#withFoundIds(saved)
     const isMissing = state.published !== null && state.github.pull === null
     const known = isMissing ? { ...state, github: await this.#withPull(state) } : state
     // Looked up before the checks are posted, because checks and comment name the next action.
@@ -311,19 +311,19 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   /** `isNew`: the branch was created just now, so no pull request can exist for it. */
   async #ensurePull(state: State, isNew: boolean): Promise<GithubIds> {
-    const { github: ours, publisher, pullRequest } = this.#options
+    const { github: ralphGithub, publisher, pullRequest } = this.#options
     const { github, branch } = state
     if (pullRequest === 'none') return github
-    this.#pull = isNew ? null : await findPull(ours, branch)
+    this.#pull = isNew ? null : await findPull(ralphGithub, branch)
     if (this.#pull === null && github.pull !== null) {
       const text = 'Its pull request is not open any more; Ralph opens no second one.'
-      const url = github.pullUrl ?? pullUrl(ours.place, github.pull)
+      const url = github.pullUrl ?? pullUrl(ralphGithub.place, github.pull)
       this.#noPullReason = { text, link: { name: `pull request ${github.pull}`, url } }
       return github
     }
     if (this.#pull === null) {
-      const wanted = { ...newPullText(this.#ownText(state)), branch, base: state.base.branch }
-      const opened = await openPull(publisher, { ...wanted, draft: pullRequest === 'draft' })
+      const content = { ...newPullText(this.#ownText(state)), branch, base: state.base.branch }
+      const opened = await openPull(publisher, { ...content, draft: pullRequest === 'draft' })
       if (opened.kind === 'refused') {
         this.#recordRefusal(state, opened)
         return github
@@ -338,13 +338,13 @@ export class GitHubReporter implements Observer, PullRequestPort {
   #recordRefusal({ base, branch }: State, { reason, forbidden }: Refused): void {
     const { place, warn } = this.#options.github
     const url = compareUrl(place, base.branch, branch)
-    const mend = !forbidden
+    const fix = !forbidden
       ? ''
       : /not permitted/i.test(reason)
         ? ' Tick Settings > Actions > General > "Allow GitHub Actions to create and approve pull requests", or'
         : ' Give the job permissions: pull-requests: write, or'
-    const text = `The pull request could not be opened: ${reason.replace(/\.$/, '')}.${mend}`
-    const name = mend === '' ? 'Open it yourself' : 'open it yourself'
+    const text = `The pull request could not be opened: ${reason.replace(/\.$/, '')}.${fix}`
+    const name = fix === '' ? 'Open it yourself' : 'open it yourself'
     if (this.#noPullReason?.text !== text) warn(`${text} ${name}: ${url}`)
     this.#noPullReason = { text, link: { name, url } }
   }
@@ -385,7 +385,7 @@ function storiesToPost(state: State, goesOn: boolean): string[] {
   const touched = state.prd.userStories.filter(
     (story) => (state.records[story.id]?.attempts ?? 0) > 0 || story.skipped,
   )
-  if (!goesOn) return touched.slice(-MOST_CHECKS).map((story) => story.id)
+  if (!goesOn) return touched.slice(-MAX_CHECKS).map((story) => story.id)
   if (touched.length <= ALL_CHECKS) return touched.map((story) => story.id)
   const { jobs } = state.prd.run
   const batch = new Set(state.timeline.filter((entry) => entry.job === jobs).map((entry) => entry.storyId))

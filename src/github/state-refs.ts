@@ -35,7 +35,7 @@ export class StateRefs {
   }
 
   /** Makes the next poll unconditional, because the last one could not be used. */
-  forget(): void {
+  resetEtag(): void {
     this.#etag = null
   }
 

@@ -172,7 +172,7 @@ type RunningChild = {
   interrupted: Promise<Exit>
   /** Both streams have ended. */
   drained: Promise<unknown>
-  /** Closes the streams, and delivers a last line that has no line end. `surprise`: what `onLine` threw. */
+  /** Closes the streams, and delivers a last line that has no line end. `lineError`: what `onLine` threw. */
   close(): { output: string; lineError: { error: unknown } | undefined }
 }
 

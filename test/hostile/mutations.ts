@@ -471,8 +471,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'sessions and gates share the folder of TMPDIR',
     file: 'src/agents/home.ts',
-    from: '({ ...envIn(given, path, tools), ...temporaryVariables(tmp) })',
-    to: 'envIn(given, path, tools)',
+    from: '({ ...envIn(sessionEnv, path, tools), ...temporaryVariables(tmp) })',
+    to: 'envIn(sessionEnv, path, tools)',
     also: [
       [
         'src/isolation/scratch.ts',

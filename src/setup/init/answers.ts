@@ -119,7 +119,7 @@ function withGates(written: WrittenSettings, added: readonly string[]): WrittenS
 }
 
 /** The most gates at the same time that are proposed: a hosted runner has four cores. */
-const MOST_PARALLEL = 3
+const MAX_PARALLEL = 3
 
 /** `gates-parallel` where at least two of the gates are independent, and none of the others would run beside them. */
 function proposeParallelGates(
@@ -133,7 +133,7 @@ function proposeParallelGates(
   const [independent, others] = partition(Object.entries(gates), isFound)
   const areAlone = others.every(([, gate]) => isAlone(gate))
   if (independent.length < 2 || !areAlone) return {}
-  return { gatesParallel: Math.min(MOST_PARALLEL, independent.length) }
+  return { gatesParallel: Math.min(MAX_PARALLEL, independent.length) }
 }
 
 function commandOf(gate: unknown): unknown {

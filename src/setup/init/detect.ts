@@ -24,7 +24,7 @@ export type DetectedProject = {
 }
 
 /** The most projects of one repository that are proposed; with more, people name the gates. */
-const MOST_PROJECTS = 8
+const MAX_PROJECTS = 8
 /** Folder names that a workflow would read as an expression, or a shell not as one word. They are left out, with a note. */
 const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
 
@@ -34,7 +34,7 @@ export function detect(tree: FileTree): DetectedProject {
   const marked = withoutRepeats(ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree)))
   const all = marked.length > 0 ? marked : projectsByTests(tree)
   const plain = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
-  const projects = plain.slice(0, MOST_PROJECTS)
+  const projects = plain.slice(0, MAX_PROJECTS)
   const proposals = projects.map(({ proposal }) => proposal)
   const prepares = projects.flatMap(
     ({ path, proposal }) => inFolder(path, proposal.prepare ?? null, projects.length > 1) ?? [],
@@ -73,8 +73,8 @@ function withoutRepeats(projects: readonly Project[]): Project[] {
 
 function notesOn(unread: number, count: number): string[] {
   const odd = `${unread} folders with unusual letters in their names are left out`
-  const many = `of ${count} projects the gates of ${MOST_PROJECTS} are proposed`
-  return [...(unread > 0 ? [odd] : []), ...(count > MOST_PROJECTS ? [many] : [])]
+  const many = `of ${count} projects the gates of ${MAX_PROJECTS} are proposed`
+  return [...(unread > 0 ? [odd] : []), ...(count > MAX_PROJECTS ? [many] : [])]
 }
 
 /** The projects of one ecosystem, the top first. Members of a workspace are no projects of their own. */

@@ -34,7 +34,7 @@ export const python: Ecosystem = {
     const test = tools.includes('pytest') ? run('pytest', 'pytest') : unittest
     const calls = statedArguments(stated, 'pytest')
       .filter((words) => !NARROW.test(words))
-      .slice(0, MOST_CALLS)
+      .slice(0, MAX_CALLS)
     const parts = tools.includes('pytest')
       ? calls.map((words) => run('pytest', `pytest ${words}`.trim()))
       : []
@@ -59,7 +59,7 @@ const TOOLS = ['pytest', 'ruff', 'mypy', 'flake8', 'pyright'] as const
 /** Calls that select tests, and benchmarks, prove too little. */
 const NARROW = /(?:^| )-[km]\b|bench/
 /** The most calls of the tests that are tried. */
-const MOST_CALLS = 3
+const MAX_CALLS = 3
 type Tool = (typeof TOOLS)[number]
 /** One tool a gate: a project with both uses the other for something else. */
 const INSTEAD: Partial<Record<Tool, readonly Tool[]>> = { pyright: ['mypy'], flake8: ['ruff'] }
@@ -94,10 +94,10 @@ function isUsed(
 /** Tests that are plain functions are found by pytest alone; so many files are asked. */
 const PYTEST = /^(?:(?:import|from) pytest\b|(?:async )?def test_)/m
 const UNITTEST = /\bunittest\b|TestCase\b/
-const MOST_ASKED = 20
+const MAX_ASKED = 20
 
 function hasTestsLike(folder: Folder, pattern: RegExp): boolean {
-  const tests = folder.paths.filter((path) => TEST_FILE.test(path)).slice(0, MOST_ASKED)
+  const tests = folder.paths.filter((path) => TEST_FILE.test(path)).slice(0, MAX_ASKED)
   return tests.some((path) => pattern.test(folder.text(path)))
 }
 

@@ -6,7 +6,7 @@ import type { Folder } from './project.ts'
 
 const WORKFLOW = /^\.github\/workflows\/[^/]+\.ya?ml$/
 /** So many workflows are read. */
-const MOST_WORKFLOWS = 20
+const MAX_WORKFLOWS = 20
 const MAKEFILES = ['Makefile', 'makefile', 'GNUmakefile']
 const TASKFILES = ['Taskfile.yml', 'Taskfile.yaml', 'taskfile.yml', 'taskfile.yaml']
 const JUSTFILES = ['justfile', 'Justfile', '.justfile']
@@ -23,7 +23,7 @@ export function statedCommands(folder: Folder): string[] {
 }
 
 function workflowLines(folder: Folder): string[] {
-  const files = folder.paths.filter((path) => WORKFLOW.test(path)).slice(0, MOST_WORKFLOWS)
+  const files = folder.paths.filter((path) => WORKFLOW.test(path)).slice(0, MAX_WORKFLOWS)
   return files.flatMap((path) => {
     const jobs = Object.values(asObject(asObject(parseYaml(folder.text(path)))?.jobs) ?? {})
     const steps = jobs.flatMap((job) => asObjects(asObject(job)?.steps))

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { completionConfidence } from '../../../src/agents/response.ts'
-import { markersAtEnd, readClosingWords, readSignals } from '../../../src/agents/signals.ts'
+import { markersAtEnd, readClosing, readSignals } from '../../../src/agents/signals.ts'
 import { anyText, runs } from '../runs.ts'
 
 const NOTHING = { done: false, stuck: null, notDone: false, learnings: [], verdict: null }
@@ -33,10 +33,10 @@ test('the last words: the paragraph before the markers, and what is left to the 
     ['Added it.\n**Note for next:** mind the cache\nRALPH_DONE', 'Added it.', 'mind the cache'],
     ['# Summary\nAdded it.', 'Added it.', ''],
   ]
-  for (const [text, summary, next] of texts) assert.deepEqual(readClosingWords(text), { summary, next }, text)
+  for (const [text, summary, next] of texts) assert.deepEqual(readClosing(text), { summary, next }, text)
   fc.assert(
     fc.property(anyText({}), (text) => {
-      const { summary, next } = readClosingWords(text)
+      const { summary, next } = readClosing(text)
       assert.ok(summary.length <= 300 && next.length <= 300)
       assert.doesNotMatch(summary + next, /[\p{Cc}\p{Cf}\u2028\u2029]/u)
     }),

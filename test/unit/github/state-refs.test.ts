@@ -28,7 +28,7 @@ test('a poll without news is one request, and does not count against the rate li
     [304, 304, 304, 304, 304],
   )
   assert.equal(usedBy(github), used)
-  refs.forget()
+  refs.resetEtag()
   assert.equal((await refs.poll())?.size, 1)
   assert.deepEqual(github.violations, [])
 })

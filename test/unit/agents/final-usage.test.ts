@@ -23,7 +23,7 @@ function ended(name: string, lines: readonly unknown[], exit: Exit): SessionResu
     const line = typeof one === 'string' ? one : JSON.stringify(one)
     meter.line(line.length, parser.line('stdout', line))
   }
-  return { ...parser.end(exit), seen: meter.seen, exitCode: null, ms: 0, output: '' }
+  return { ...parser.end(exit), estimate: meter.estimate, exitCode: null, ms: 0, output: '' }
 }
 
 /** Three million tokens, as claude tells them on the way. */
