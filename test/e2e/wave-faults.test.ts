@@ -105,6 +105,30 @@ test('the API fails one worker only: its stories land as the others do', async (
   await completed(site)
 })
 
+test('the machine of a worker is lost in a step behind the commit: the story lands once, and the step runs again', async (t) => {
+  const folder = await sharedFolder('ralph-wave-steps-')
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const first = `[ -f "${folder}/lost" ] || { touch "${folder}/lost"; cat "${pipe}" >/dev/null; }`
+  const command = JSON.stringify(`ls src | xargs >>"${folder}/ran"; ${first}`)
+  const steps = `[{ name: work, type: agent }, { name: commit, type: git-commit }, { name: tell, type: command, config: { command: ${command} } }]`
+  await using site = await openWave({ inputs: { steps } })
+  const going = site.go()
+  const held = await open(pipe, 'w')
+  const run = site.last()
+  const isThere = ({ log }: { log: string }) => log.includes('tell (command)')
+  const job = run.jobs.find((one) => one.steps.some(isThere)) ?? assert.fail(site.log())
+  site.runner.kill(run.id, job.name)
+  await held.close()
+  await going
+  await completed(site)
+  assert.deepEqual(await worked(site), IDS, 'no session is repeated')
+  const ran = (await readFile(join(folder, 'ran'), 'utf8')).trim().split('\n')
+  assert.equal(ran.length, IDS.length + 1, ran.join('\n'))
+  assert.equal(ran[1], ran[0])
+})
+
 /** Cancels the run while the join job's judge is in its session. */
 async function cancelInJoin(site: Site, pipe: string): Promise<void> {
   const going = site.go()

@@ -378,6 +378,44 @@ test('a worker that is stopped while gates run leaves its candidate to the other
   assert.deepEqual(remote.state.timeline, [])
 })
 
+test('at its deadline a worker leaves its candidate to the others, and gives its session back uncharged', async () => {
+  for (const phase of ['guarded', 'reserved'] as const) {
+    const { scheduler, world, limits, state: both } = twoInTrain([])
+    const job = { ...both.job, startedAt: NOW, deadline: NOW + 5 }
+    const remote = new Remote({ ...both, job })
+    const own = both.attempts['US-0'] ?? assert.fail()
+    const { storyId, number, iteration, agent, base, startedAt, reserved, unwanted } = own
+    const begun = { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, worker: '1' }
+    if (phase === 'reserved') remote.state = { ...remote.state, attempts: { 'US-0': { ...begun, phase } } }
+    const ports = processPorts(world, remote, 1000, [])
+    const until = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve))
+    const run: Ports['gates']['run'] = async (_run, signal) => {
+      await until(signal)
+      return [gate(false)]
+    }
+    const work: Ports['agent']['work'] = async (_state, _attempt, _bounds, signal) => {
+      await until(signal)
+      return session({ status: 'interrupted', message: 'the job deadline came first' })
+    }
+    const { repository, keptFrom } = telling(ports.repository)
+    const timed = { ...ports, repository, gates: { ...ports.gates, run }, agent: { ...ports.agent, work } }
+    await scheduler.waitFor(
+      workInWave(structuredClone(remote.state), limits, timed, { worker: '1', begins: true }),
+    )
+    const left = remote.state.attempts['US-0']
+    if (phase === 'guarded') {
+      assert.deepEqual([left?.phase, left?.worker], ['guarded', undefined])
+      assert.deepEqual(keptFrom, [])
+    } else {
+      assert.equal(left, undefined)
+      assert.equal(keptFrom.length, 1, 'the work of the session is kept')
+      assert.equal(remote.state.timeline.length, 1)
+      assert.equal(remote.state.prd.run.iterations, 0)
+    }
+    assert.ok(remote.state.timeline.every(({ result }) => result === 'returned'))
+  }
+})
+
 test('a worker whose project cannot be prepared, or is cut short there, gives its story back once', async () => {
   for (const isCut of [false, true]) {
     const { scheduler, world, limits, state: both } = twoInTrain([])
@@ -401,6 +439,27 @@ test('a worker whose project cannot be prepared, or is cut short there, gives it
     assert.equal(remote.state.job.halted?.kind, isCut ? undefined : 'error')
     assert.equal(remote.state.prd.run.iterations, 0)
   }
+})
+
+test('a worker whose agent cannot start halts the run for all, and charges no story', async () => {
+  const { scheduler, world, limits, state: both } = twoInTrain([])
+  const free = { ...both, attempts: {} }
+  const remote = new Remote(free)
+  const ports = processPorts(world, remote, 1000, [])
+  let begun = 0
+  const work: Ports['agent']['work'] = async () => {
+    begun += 1
+    return session({ status: 'not-started', message: 'the program is not there' })
+  }
+  const failing = { ...ports, agent: { ...ports.agent, work } }
+  for (const worker of ['1', '2'])
+    await scheduler.waitFor(
+      workInWave(structuredClone(remote.state), limits, failing, { worker, begins: true }),
+    )
+  assert.equal(begun, 1, 'the second worker begins nothing')
+  const { halted } = remote.state.job
+  assert.match(halted?.kind === 'error' ? halted.summary : '', /the program is not there/)
+  assert.deepEqual([remote.state.attempts, remote.state.prd.run.iterations], [{}, 0])
 })
 
 test('where the wave is cancelled, each candidate that waits is kept as the work of its own story', async () => {
