@@ -217,3 +217,47 @@ test('the pull request is merged in the middle of a wave, the branch stays: it g
   await completed(site)
   assert.deepEqual(await worked(site), IDS)
 })
+
+/** Commits a submodule with one file to the default branch, in lib/. */
+async function addSubmodule({ github }: Site, folder: string): Promise<void> {
+  const { bare } = github
+  const lib = join(folder, 'lib.git')
+  const who = { name: 'bob', email: 'bob@localhost' }
+  execFileSync('git', ['init', '-q', '--bare', '-b', 'main', lib])
+  const inLib = (args: string[], input = '') =>
+    execFileSync('git', ['-C', lib, '-c', 'user.name=bob', '-c', 'user.email=bob@localhost', ...args], {
+      input,
+      encoding: 'utf8',
+    }).trim()
+  const file = inLib(['hash-object', '-w', '--stdin'], 'lib\n')
+  const commit = inLib(['commit-tree', '-m', 'lib', inLib(['mktree'], `100644 blob ${file}\tlib.txt\n`)])
+  inLib(['update-ref', 'refs/heads/main', commit])
+  const before = (await bare.head('main')) ?? ''
+  const env = { GIT_INDEX_FILE: join(folder, 'index') }
+  const modules = await bare.run(['hash-object', '-w', '--stdin'], {
+    input: `[submodule "lib"]\n\tpath = lib\n\turl = ${lib}\n`,
+  })
+  await bare.run(['read-tree', before], { env })
+  for (const entry of [`100644,${modules},.gitmodules`, `160000,${commit},lib`])
+    await bare.run(['update-index', '--add', '--cacheinfo', entry], { env })
+  const tree = await bare.run(['write-tree'], { env })
+  const after = await bare.commitTree(tree, [before], 'a submodule', { author: who, committer: who })
+  await bare.run(['update-ref', 'refs/heads/main', after, before])
+  await github.world.pushed([{ ref: 'refs/heads/main', before, after }], { login: 'alice' })
+}
+
+test('submodules: gates of every worker, and of the join job, see their files, and every story lands', async (t) => {
+  const folder = await sharedFolder('ralph-wave-submodule-')
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const checkOut = '      - run: git -c protocol.file.allow=always submodule --quiet update --init\n'
+  const end = 'persist-credentials: false # the agent must not find a token\n'
+  await using site = await openWave({
+    workflow: (text) => text.replaceAll(end, `${end}${checkOut}`),
+    inputs: { gates: `test: ${RUN_TESTS} && grep -q lib lib/lib.txt` },
+  })
+  await addSubmodule(site, folder)
+  await site.go()
+  await completed(site)
+  const tree = await site.github.bare.run(['ls-tree', BRANCH, 'lib'])
+  assert.match(tree, /^160000 commit/)
+})
