@@ -14,6 +14,7 @@ import { ownFiles } from '../engine/model/paths.ts'
 import { LeaseLost } from '../engine/model/ports.ts'
 import type { Job, Lease, State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
+import { withWaitingReturned } from '../engine/parallel/waiting.ts'
 import { mergePeople } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { issuesSource } from '../engine/prd/plan-file.ts'
@@ -75,6 +76,8 @@ export type ClaimRequest = {
   /** Archives the results of the last run, and works on every story again. */
   anew?: boolean
   today: string
+  /** Candidates of the last wave wait for the gates of this one; left out: their work is kept for the next sessions. */
+  landsWaiting?: boolean
   /** Called before the lease is taken: refuses uncommitted changes, takes up people's edits of the stories. */
   prepareState(state: State, isNew: boolean): Promise<State>
   /** The newest comment id on a branch's pull request. Where the state was lost, only later comments are commands. */
@@ -184,7 +187,8 @@ async function resume(
   const takenOver = takeOver(
     withLostUsage(git, isUnpublished ? fromBaseOfToday(state, file, request) : state),
   )
-  const claimed = withJobStarted(await request.prepareState(takenOver, isUnpublished), request, request.job)
+  const free = request.landsWaiting === true ? takenOver : withWaitingReturned(takenOver)
+  const claimed = withJobStarted(await request.prepareState(free, isUnpublished), request, request.job)
   await store.save(claimed)
   return { state: claimed, resumed: true, notes: notes }
 }

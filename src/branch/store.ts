@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCandidate } from '../engine/model/attempt.ts'
+import { type Attempt, hasCandidate } from '../engine/model/attempt.ts'
 import { LeaseLost, type StorePort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { readState, STATE_FILE } from '../engine/stored-state.ts'
@@ -104,7 +104,7 @@ class GitStore implements Store {
     const state = await readState((file) => this.#objects.text(`${commit}:${file}`), `${ref}: ${STATE_FILE}`)
     if (state === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
     this.#known = { ref, commit }
-    if (remote !== null) await this.#fetchMissing([state.green, ...doneCandidates(state), ...basesOf(state)])
+    if (remote !== null) await this.#fetchMissing([...parentsOf(state), ...basesOf(state)])
     return { state, commit }
   }
 
@@ -354,18 +354,23 @@ class GitStore implements Store {
 /** Parents of a state commit, the green commit first. The others are there so that other jobs can fetch them. */
 function parentsOf(state: State): string[] {
   const candidates = state.job.wave === undefined ? doneCandidates(state) : candidatesOf(state)
+  const waiting = commitsOf(Object.values(state.waiting ?? {}))
   const bases = Object.values(state.contests ?? {}).map(({ base }) => base)
-  return [...new Set([state.green, ...candidates, ...bases])]
+  return [...new Set([state.green, ...candidates, ...waiting, ...bases])]
 }
 
 function candidatesOf(state: State): string[] {
-  const inWork = Object.values(state.attempts).filter(hasCandidate)
-  return [...inWork.map(({ candidate }) => candidate.commit), ...doneCandidates(state)]
+  return [...commitsOf(Object.values(state.attempts)), ...doneCandidates(state)]
+}
+
+function commitsOf(attempts: readonly Attempt[]): string[] {
+  return attempts.filter(hasCandidate).map(({ candidate }) => candidate.commit)
 }
 
 /** The commits that attempts and contests are based on. */
-function basesOf({ attempts, contests = {} }: State): string[] {
-  return [...new Set([...Object.values(attempts), ...Object.values(contests)].map(({ base }) => base))]
+function basesOf({ attempts, waiting = {}, contests = {} }: State): string[] {
+  const all = [...Object.values(attempts), ...Object.values(waiting), ...Object.values(contests)]
+  return [...new Set(all.map(({ base }) => base))]
 }
 
 /** Candidates of contests: those that are done, and a chosen one until it has landed. */

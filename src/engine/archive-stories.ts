@@ -74,7 +74,8 @@ function collapseSpaces(text: string): string {
 export function restartRun(state: State, nonce: string): State {
   const { lastComment, continuePending } = state.control
   const { plan, splits: _splits, archive: _archive, pageEdited: _page, ...kept } = state
-  const { documents: _documents, unmarked: _unmarked, contests: _contests, ...rest } = kept
+  const { documents: _documents, unmarked: _unmarked, contests: _contests, ...others } = kept
+  const { waiting: _waiting, ...rest } = others
   return {
     ...rest,
     // A plan without an approval still waits for it.

@@ -36,7 +36,8 @@ export function withoutWorkers(state: State): State {
     .reduce((after, attempt) => lost(after, attempt, 'the worker was lost'), left)
 }
 
-function lost(state: State, attempt: Attempt, message: string): State {
+/** Returns a lost attempt; its session is charged as an estimate. */
+export function lost(state: State, attempt: Attempt, message: string): State {
   const isReserved = attempt.phase === 'reserved'
   const charged = isReserved ? recordLostSession(state, attempt, reservedUsage(attempt)) : state
   return refund(charged, attempt, 'lost', message)

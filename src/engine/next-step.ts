@@ -49,7 +49,10 @@ export function nextStep(state: State, limits: Limits, now: number, beside: Stat
 
   const verdict = outcomeOf(state, limits, now)
   const inWork = { ...state, attempts: beside }
-  const undecided = verdict !== null && CHOOSES_FIRST.has(verdict.outcome) ? storyToDecide(inWork) : null
+  const isLimit = verdict !== null && landsFirst(verdict)
+  const undecided = isLimit ? storyToDecide(inWork) : null
+  const isForNextWave = state.waiting !== undefined || (undecided !== null && job.wave !== undefined)
+  if (isLimit && landing !== null && isForNextWave) return concludeLanding(state)
   if (undecided !== null) return { kind: 'decide', storyId: undecided }
   if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
   const wanted = nextPlanTarget(state)
@@ -87,8 +90,10 @@ export function nextStep(state: State, limits: Limits, now: number, beside: Stat
   return landing === null ? { kind: 'reserve', storyId: story.id } : concludeLanding(state)
 }
 
-/** Where a run ends at a limit, or for good, the candidates that are there are chosen from first. */
-const CHOOSES_FIRST: ReadonlySet<Outcome> = new Set<Outcome>(['budget', 'max-iterations', 'stuck'])
+/** Where a run ends at a limit, or for good, the candidates that are there are chosen from, and landed, first. */
+export function landsFirst({ outcome }: Conclusion): boolean {
+  return outcome === 'budget' || outcome === 'max-iterations' || outcome === 'stuck'
+}
 
 /** A job that only lands what others did begins no work: the next job claims the next step. */
 function concludeLanding(state: State): Step {

@@ -154,10 +154,13 @@ function retryNote({ failure }: StoryRecord): string {
 /** Discards the saved work of these stories: their next attempts begin at the green commit. */
 function withoutWork(state: State, ids: readonly string[]): State {
   const kept = Object.entries(state.kept).filter(([id]) => !ids.includes(id))
-  const attempts = Object.entries(state.attempts).map(([key, attempt]) => [
-    key,
-    ids.includes(attempt.storyId) ? { ...attempt, unwanted: true } : attempt,
-  ])
+  const unwanted = (attempts: State['attempts']): State['attempts'] =>
+    Object.fromEntries(
+      Object.entries(attempts).map(([key, attempt]) => [
+        key,
+        ids.includes(attempt.storyId) ? { ...attempt, unwanted: true } : attempt,
+      ]),
+    )
   const records = Object.entries(state.records).map(([id, record]) => {
     const { redTree: _, ...fresh } = record
     return [id, ids.includes(id) ? fresh : record]
@@ -165,7 +168,8 @@ function withoutWork(state: State, ids: readonly string[]): State {
   return {
     ...withoutContests(state, ids),
     kept: Object.fromEntries(kept),
-    attempts: Object.fromEntries(attempts),
+    attempts: unwanted(state.attempts),
+    ...(state.waiting === undefined ? {} : { waiting: unwanted(state.waiting) }),
     records: Object.fromEntries(records),
   }
 }

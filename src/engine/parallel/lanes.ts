@@ -129,7 +129,11 @@ class Run {
 }
 
 /** The state for a step: with its own attempt alone, on the commit that it is, or will be, based on. */
-export function stateForStep(step: Step, state: State, attempt: Attempt): State {
+export function stateForStep(
+  step: Extract<Step, { kind: 'rebase' }> | { kind: Exclude<Step['kind'], 'rebase'> },
+  state: State,
+  attempt: Attempt,
+): State {
   if (step.kind === 'rebase')
     return { ...withOnlyAttempt(landedBefore(state, attempt.storyId), attempt), green: step.onto }
   // One of several candidates stands in no train.

@@ -73,7 +73,8 @@ export function nextWorkerStep(
   return step !== null && isBetweenAttempts(step) ? step : null
 }
 
-function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | null {
+/** The next step of this attempt; null while it waits for those before it in the train. */
+export function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | null {
   // Candidates of one story are rebased when one of them is chosen.
   if (attempt.slot !== undefined && attempt.phase === 'guarded') return { kind: 'gates', attempt }
   if (attempt.slot !== undefined && attempt.phase === 'gated') return { kind: 'enter', attempt }

@@ -1,0 +1,40 @@
+// Candidates that wait from one wave to the next, where sessions and gates run in jobs of their own (`isolation: separate-job`): their
+// gates run in the next wave, on exactly the tree that they were rebased to. Pure.
+
+import { refund } from '../attempt-events.ts'
+import { type Attempt, attemptKey } from '../model/attempt.ts'
+import type { State } from '../model/state.ts'
+
+export function hasWaiting({ waiting }: Pick<State, 'waiting'>): boolean {
+  return waiting !== undefined
+}
+
+/** The state with all attempts put aside: they wait for the next wave, and no job has them in work. */
+export function withWaiting(state: State): State {
+  const open = Object.values(state.attempts)
+  if (open.length === 0) return state
+  const waiting = Object.fromEntries(
+    open.map(({ worker: _worker, ...attempt }) => [attemptKey(attempt), attempt]),
+  )
+  return { ...state, attempts: {}, waiting: { ...state.waiting, ...waiting } }
+}
+
+/** The state with the waiting candidates in work again. One whose story nobody asks for any more is returned, uncharged. */
+export function withoutWaiting(state: State): State {
+  const { waiting = {}, ...rest } = state
+  const resumed: State = { ...rest, attempts: { ...waiting, ...state.attempts } }
+  const isOpen = ({ storyId, unwanted }: Attempt) =>
+    !unwanted &&
+    state.prd.userStories.some(({ id, passes, skipped }) => id === storyId && !passes && !skipped)
+  return Object.values(waiting)
+    .filter((attempt) => !isOpen(attempt))
+    .reduce((after, attempt) => refund(after, attempt, 'limit', 'it is not asked for any more'), resumed)
+}
+
+/** Without a job that gates them, waiting candidates are returned, and the next sessions of their stories begin with that work. */
+export function withWaitingReturned(state: State): State {
+  return Object.values(state.waiting ?? {}).reduce(
+    (after, attempt) => refund(after, attempt, 'limit', 'its gates are not run beside others any more'),
+    withoutWaiting(state),
+  )
+}
