@@ -5,9 +5,13 @@ import { limitsOf } from '../app/loop-limits.ts'
 import { createPorts, gatesPort } from '../app/loop-ports.ts'
 import { withOwnPort } from '../app/own-port.ts'
 import type { Workspace } from '../app/workspace.ts'
-import type { Observer, Ports } from '../engine/model/ports.ts'
+import { openAttempt } from '../engine/model/job.ts'
+import type { GatesPort, Observer, Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
-import { type Part, STEPS } from '../engine/model/step.ts'
+import { type Part, STEPS, stepsOf } from '../engine/model/step.ts'
+import { nextStep } from '../engine/next-step.ts'
+import { byWorker } from '../engine/parallel/in-turn.ts'
+import { stateForStep } from '../engine/parallel/lanes.ts'
 import { moveClone } from '../git/clone.ts'
 import type { Live } from '../report/terminal/live-lines.ts'
 import type { Settings } from '../settings/read-settings.ts'
@@ -15,12 +19,13 @@ import { checksOfPart, refuseBlocked } from '../setup/checks/check-table.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import type { ActionContext } from './action-context.ts'
-import { claimedState, type JobRole, refuseWrongPart } from './jobs/claim-iteration.ts'
+import { claimedState, type JobRole, type MatrixJob, refuseWrongPart } from './jobs/claim-iteration.ts'
 import { replayedAgent, unavailablePorts } from './jobs/handed-over-ports.ts'
-import { claimOf, gateOf, workOf } from './jobs/handover.ts'
-import { prepareLanding } from './jobs/land-iteration.ts'
-import { readPack } from './jobs/pack.ts'
-import { mistakeHandover, runGate, runWork } from './jobs/work-and-gate.ts'
+import { claimOf, type FromClaim, gateOf, nonceOf, outputOf, workerOf, workOf } from './jobs/handover.ts'
+import { NO_ITERATION, prepareLanding } from './jobs/land-iteration.ts'
+import { gateInTrain, landMatrix, type OfWorker } from './jobs/matrix-jobs.ts'
+import { packArtifact, readPack } from './jobs/pack.ts'
+import { mistakeHandover, type PartRun, runGate, runWork } from './jobs/work-and-gate.ts'
 import {
   checkInputs,
   clearUploads,
@@ -64,13 +69,33 @@ export async function readLanding(
 ): Promise<{ state: State; role: JobRole } | { neutral: string }> {
   const { env } = context
   const claim = claimOf(env)
+  const isMatrix = claim.workers !== undefined
   const jobMs = Math.min(settings.jobDeadlineMs, LANDING_MS)
   const state = await claimedState(workspace, claim, context.run.id, jobMs)
   if (state === null) return { neutral: 'this iteration is landed already, or another run has taken over' }
   const limits = limitsOf(await withChoices(context, workspace, settings, state))
   const cancelled = env.RALPH_CANCELLED === 'true'
-  const received = { work: workOf(env, claim), gate: gateOf(env, claim), cancelled }
-  return prepareLanding(state, received, limits, { workspace, settings, warn: core.warning })
+  const warn = core.warning
+  if (isMatrix && openAttempt(state) !== null) {
+    const tools = { workspace, settings, cancelled, warn, receivedFrom: receivedBy(context, claim) }
+    const matrix: MatrixJob = {
+      most: settings.maxParallel,
+      run: (from, its, ports) => landMatrix(from, its, ports, tools),
+    }
+    const job = { ...state.job, landing: 'attempt' as const }
+    return { state: { ...state, job }, role: { ...NO_ITERATION, part: 'land', matrix } }
+  }
+  const received = receivedBy(context, claim)(isMatrix ? '1' : null)
+  return prepareLanding(state, { ...received, cancelled }, limits, { workspace, settings, warn })
+}
+
+/** What the jobs of a worker handed over, or (null) those of the only one. */
+function receivedBy({ env, run }: ActionContext, claim: FromClaim): (worker: string | null) => OfWorker {
+  return (worker) => ({
+    work: workOf(env, claim, worker),
+    gate: gateOf(env, claim, worker),
+    artifact: packArtifact(run, worker),
+  })
 }
 
 /** Runs the agent, or the gates, of the iteration that the claim job began. Its only result is the hand-over. */
@@ -83,8 +108,11 @@ export async function runPart(
   try {
     return await withCredentialsHidden(context, (secrets) => doPart(part, context, secrets, log, signal))
   } catch (error) {
-    if (part === 'work' && error instanceof UserError)
-      core.setOutput('handover', mistakeHandover(claimOf(context.env).nonce, messageOf(error)))
+    if (part === 'work' && error instanceof UserError) {
+      const claim = claimOf(context.env)
+      const worker = workerOf(context.env, claim)
+      core.setOutput(outputOf(worker), mistakeHandover(nonceOf(claim, worker), messageOf(error)))
+    }
     throw error
   }
 }
@@ -97,6 +125,7 @@ async function doPart(
   signal: AbortSignal,
 ): Promise<{ neutral: string }> {
   const claim = claimOf(context.env)
+  const worker = workerOf(context.env, claim)
   const refuse = (settings: Settings) => {
     refuseWrongPart(settings, true)
   }
@@ -106,17 +135,33 @@ async function doPart(
   using workspace = opened.workspace
   await refuseBlocked(checkInputs(context, opened, opened.base.sha), checksOfPart(part))
   const { git, repository, snapshot } = workspace
-  const state = await claimedState(workspace, claim, context.run.id, settings.jobDeadlineMs)
-  if (state === null) return { neutral: 'another run has gone on with this feature: there is nothing to do' }
+  const claimed = await claimedState(workspace, claim, context.run.id, settings.jobDeadlineMs)
+  if (claimed === null)
+    return { neutral: 'another run has gone on with this feature: there is nothing to do' }
+  const attempt = byWorker(claimed).find((one) => one.worker === worker)
+  const inTrain = worker !== null && openAttempt(claimed) !== null
+  if (inTrain && part === 'work' && attempt?.phase !== 'reserved')
+    return { neutral: 'this worker has no session to run' }
+  const state =
+    part === 'work' && attempt !== undefined ? stateForStep({ kind: 'agent' }, claimed, attempt) : claimed
   clearUploads(workspace)
   const chosen = await withChoices(context, workspace, settings, state)
   const limits = limitsOf(chosen)
+  const received = receivedBy(context, claim)
+  const { work } = received(worker)
+  const needsWork = !inTrain && stepsOf('work')(nextStep(state, limits, Date.now()))
+  if (part === 'gate' && worker !== null && needsWork && work === null)
+    return { neutral: 'the work job handed nothing over: there is nothing to do' }
   const job = { context, workspace, settings: chosen, log, signal, as: null }
   const { live, options } = createJobPorts(job, limits, newMark())
   // Only the gate job runs the browser check; gates that a step of the work job asks for run without it.
   const partPorts =
     part === 'gate'
-      ? { agent: await agentOfGateJob(context, workspace, settings) }
+      ? {
+          agent: inTrain
+            ? unavailablePorts.agent
+            : await agentOfGateJob(received(worker), workspace, settings),
+        }
       : {
           gates: gatesPort({
             ...options,
@@ -125,28 +170,37 @@ async function doPart(
           }),
         }
   await using ports = await createPorts({ ...options, observers: [jobLog(live, part)], ...partPorts })
-  saveForPost({ artifact: artifactName(state.feature, context.run, part) })
+  const name = worker === null ? part : `${part}-${worker}`
+  saveForPost({ artifact: artifactName(state.feature, context.run, name) })
   await repository.checkOut(state.green, null)
   await moveClone(git, snapshot, state.branch, state.green, [])
-  const run = part === 'work' ? runWork : runGate
-  const { handover, summary } = await run({
+  const its: PartRun = {
     state,
     limits,
     ports: withoutSaving(ports),
     workspace,
-    nonce: claim.nonce,
+    nonce: nonceOf(claim, worker),
     settle: () => settleFiles(workspace),
-  })
-  core.setOutput('handover', handover)
+  }
+  const act =
+    worker === null || !inTrain
+      ? undefined
+      : (gates: GatesPort) =>
+          gateInTrain(state, limits, its.ports, gates, worker, {
+            workspace,
+            settings,
+            receivedFrom: received,
+          })
+  const { handover, summary } = await (part === 'work' ? runWork(its) : runGate(its, act))
+  core.setOutput(outputOf(worker), handover)
   return { neutral: summary }
 }
 
 /** An agent that replays the session of the work job; unavailable where no session ran. */
-async function agentOfGateJob(context: ActionContext, workspace: Workspace, { steps }: Settings) {
+async function agentOfGateJob({ work, artifact }: OfWorker, workspace: Workspace, { steps }: Settings) {
   const { git, repository, objects, redactor } = workspace
-  const work = workOf(context.env, claimOf(context.env))
   if (work === null) return unavailablePorts.agent
-  const reason = work.sha256 === null ? null : await readPack(git, work.sha256)
+  const reason = work.sha256 === null ? null : await readPack(git, work.sha256, artifact)
   if (reason !== null) throw new Error(reason)
   return replayedAgent(work, repository, objects, redactor.redact, steps?.before ?? [])
 }

@@ -63,7 +63,9 @@ async function main(): Promise<void> {
     return endReadOnly(await run(context, log, stop.signal), redactor.redact)
   }
   const worker = context.env.RALPH_WORKER ?? ''
-  const isWorker = command === 'work' && worker !== ''
+  // The worker of a wave; at `separate-job` the claim job names the workers.
+  const isWorker =
+    command === 'work' && worker !== '' && !/"workers":/.test(context.env.RALPH_FROM_CLAIM ?? '')
   const isPart = command === 'claim' || command === 'land' || command === 'join'
   const part = isPart ? command : isWorker ? 'worker' : 'whole'
   if (!['auto', 'run', 'plan', 'claim', 'work', 'gate', 'land', 'join'].includes(command)) {

@@ -40,10 +40,12 @@ import {
   claimedState,
   handOver,
   type JobRole,
+  type MatrixJob,
   refuseWrongPart,
   WHOLE_JOB,
 } from './jobs/claim-iteration.ts'
-import { claimOf } from './jobs/handover.ts'
+import { claimOf, WAVE_EXAMPLE } from './jobs/handover.ts'
+import { claimMatrix } from './jobs/matrix-jobs.ts'
 import { PARALLEL_EXAMPLE, refuseNoWave, runWaveJob, type WaveJob, waveLimits } from './jobs/wave-jobs.ts'
 import {
   checkInputs,
@@ -97,7 +99,7 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
     const opened = await logTimed(log, 'reading the checkout and the settings', open)
     const { settings, base } = opened
     using workspace = opened.workspace
-    warnOfParallel(settings, part)
+    warnOfParallel(context, settings, part)
     if (part === 'land') await refuseBlocked(checkInputs(context, opened, base.sha), checksOfPart('land'))
     const warn = (message: string) => core.warning(workspace.redactor.redact(message))
     const github = connect(context.place, tokenOf(context), warn)
@@ -119,11 +121,15 @@ function refuseWrongJob(settings: Settings, part: Part): void {
 }
 
 /** Warns where `max-parallel` is set, and this workflow works on one story at a time. */
-function warnOfParallel(settings: Settings, part: Part): void {
+function warnOfParallel({ env }: ActionContext, settings: Settings, part: Part): void {
   if (part === 'whole' && claimsWave(settings))
     core.warning(`max-parallel: one job works on one story at a time; ${PARALLEL_EXAMPLE} has a job for each`)
-  if (part === 'claim' && settings.maxParallel > 1 && !claimsWave(settings))
-    core.warning('max-parallel: isolation: separate-job works on one story at a time')
+  if (part !== 'claim' || settings.maxParallel === 1 || claimsWave(settings)) return
+  const { RALPH_WORKERS: workers } = env
+  if (workers === undefined)
+    core.warning(`max-parallel: this workflow works on one story at a time; ${WAVE_EXAMPLE} does not`)
+  else if (settings.maxParallel > Number(workers))
+    core.warning(`max-parallel is ${settings.maxParallel}, but the workflow has ${workers} workers`)
 }
 
 function claimsWave({ isolation, maxParallel }: Settings): boolean {
@@ -140,6 +146,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
     (path) => workspace.repository.read(base.sha, path),
     pickInputs(event.inputs, [...CHOICES, ...SCOPE, ...(isPlan ? ['feature'] : [])]),
   )
+  const matrix = part === 'claim' && !claimsWave(settings) ? claimsMatrix(context, settings) : null
   const now = Date.now()
   const today = new Date(now).toISOString().slice(0, 10)
   const feature = settings.feature ?? event.feature
@@ -173,6 +180,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
         return state
       },
       today,
+      landsWaiting: matrix !== null,
       firstComment: async (branch) => {
         const pull = await findPull(github, branch)
         return pull === null ? 0 : new Conversation(github).newestComment(pull.number)
@@ -188,7 +196,21 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   clearUploads(workspace)
   if (part === 'claim' && claimsWave(settings))
     return await workOn(claimed.state, parts, { ...WHOLE_JOB, wave: { kind: 'claim' } })
-  return await workOn(claimed.state, parts, part === 'claim' ? CLAIM_JOB : WHOLE_JOB)
+  return await workOn(claimed.state, parts, part === 'claim' ? { ...CLAIM_JOB, matrix } : WHOLE_JOB)
+}
+
+/** The claim of several stories at `separate-job`; null where the workflow has no matrices. Throws UserError. */
+function claimsMatrix({ env }: ActionContext, { maxParallel }: Settings): MatrixJob | null {
+  const found = env.RALPH_WORKERS
+  if (found === undefined) return null
+  const workers = /^\d{1,3}$/.test(found) ? Number(found) : 0
+  if (workers >= 1) return { most: Math.min(maxParallel, workers), run: claimMatrix }
+  throw new UserError({
+    path: 'env RALPH_WORKERS',
+    found: describeValue(found),
+    expected: 'for how many workers the jobs of the workflow have outputs',
+    fix: `copy ${WAVE_EXAMPLE}`,
+  })
 }
 
 /** The job of a worker of the wave, or the join job that ends the wave. */
@@ -244,7 +266,8 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
     const { notes } = await templatesOf(checkInputs(context, { ...parts, settings }, start.green))
     for (const note of notes) core.notice(note)
   }
-  const limits = wave === null ? limitsOf(settings) : waveLimits(settings)
+  const most = role.matrix?.most ?? 1
+  const limits = wave === null ? { ...limitsOf(settings), maxParallel: most } : waveLimits(settings)
   const conversation = new Conversation(github)
   const { publishToken } = settings
   const reporter = new GitHubReporter({
@@ -279,12 +302,13 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
     ...role.ports,
   })
   const run =
-    wave === null ? loop(start, limits, ports, stepsOf(role.part)) : runWaveJob(start, limits, ports, wave)
+    role.matrix?.run(start, limits, ports) ??
+    (wave === null ? loop(start, limits, ports, stepsOf(role.part)) : runWaveJob(start, limits, ports, wave))
   const result = await run.finally(() => settleFiles(workspace))
   context.settings = null
   if (result === null) return { neutral: 'there is nothing more for this worker' }
   if ('step' in result) {
-    await handOver(result, parts.base.sha, { store: ports.store, reporter })
+    await handOver(result, parts.base.sha, role.matrix !== null, { store: ports.store, reporter })
     const attempt = openAttempt(result.state)
     const handedOver =
       attempt === null ? result.step.kind : `${attempt.storyId}, iteration ${attempt.iteration}`

@@ -190,16 +190,17 @@ function needsAnswers(changes: readonly Change[]): boolean {
 
 /** The templates in examples/; the bundle has them beside its code. */
 async function templates(): Promise<Templates> {
-  const [main, separate, parallel, resume, required, issueForm, bmad] = await Promise.all([
+  const [main, separate, parallel, separateParallel, resume, required, issueForm, bmad] = await Promise.all([
     readFile(new URL('../../examples/ralph.yml', import.meta.url), 'utf8'),
     readFile(new URL('../../examples/ralph-separate.yml', import.meta.url), 'utf8'),
     readFile(new URL('../../examples/ralph-parallel.yml', import.meta.url), 'utf8'),
+    readFile(new URL('../../examples/ralph-separate-parallel.yml', import.meta.url), 'utf8'),
     readFile(new URL('../../examples/ralph-resume.yml', import.meta.url), 'utf8'),
     readFile(new URL('../../examples/ralph-required.yml', import.meta.url), 'utf8'),
     readFile(new URL('../../examples/ISSUE_TEMPLATE/ralph.yml', import.meta.url), 'utf8'),
     readFile(new URL('../../examples/bmad/ralph.md', import.meta.url), 'utf8'),
   ])
-  return { main, separate, parallel, resume, required, issueForm, bmad }
+  return { main, separate, parallel, separateParallel, resume, required, issueForm, bmad }
 }
 
 function placeOf({ directory, env }: Context): { top: string; isRepository: boolean } {

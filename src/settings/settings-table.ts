@@ -282,7 +282,7 @@ export const table = {
   ),
   maxParallel: trust(
     v.integer({ most: 256 }),
-    'Stories worked on at the same time by `ralph run`, 1 to 256; the action works on one at a time.',
+    'Stories worked on at the same time, 1 to 256; in CI by the jobs of a workflow with matrices.',
     { default: 1 },
   ),
   candidates: trust(

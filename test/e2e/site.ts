@@ -36,7 +36,7 @@ export type SiteOptions = {
   files?: Record<string, string>
   /** The starter workflow of examples/ to run, beside ralph.yml: the inputs go into ralph.config.json. */
   separate?: boolean
-  /** The same of examples/ralph-parallel.yml. */
+  /** The same of examples/ralph-parallel.yml; with `separate`, of examples/ralph-separate-parallel.yml. */
   parallel?: boolean
   /** The last word on the workflow file. */
   workflow?: (text: string) => string
@@ -129,8 +129,9 @@ export async function openSite(options: SiteOptions): Promise<Site> {
     isolation: options.separate === true ? 'separate-job' : 'same-user',
     ...options.inputs,
   }
-  const example =
-    options.separate === true ? 'ralph-separate.yml' : options.parallel === true ? 'ralph-parallel.yml' : null
+  const { separate = false, parallel = false } = options
+  const parts = [...(separate ? ['separate'] : []), ...(parallel ? ['parallel'] : [])]
+  const example = parts.length === 0 ? null : `ralph-${parts.join('-')}.yml`
   const prd = {
     schemaVersion: 2,
     project: 'Sample',

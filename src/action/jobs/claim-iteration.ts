@@ -1,8 +1,9 @@
 // The claim job begins an iteration and hands it over; the other jobs find the iteration by that hand-over.
 import * as core from '@actions/core'
 import type { Workspace } from '../../app/workspace.ts'
-import type { HandedOver } from '../../engine/loop.ts'
-import type { AgentPort, GatesPort, StorePort } from '../../engine/model/ports.ts'
+import type { HandedOver, JobEnd } from '../../engine/loop.ts'
+import type { Limits } from '../../engine/model/limit-types.ts'
+import type { AgentPort, GatesPort, Ports, StorePort } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
 import { type Part, stepsOf } from '../../engine/model/step.ts'
 import type { GitHubReporter } from '../../github/reporter.ts'
@@ -17,11 +18,18 @@ export type JobRole = {
   ports: { agent?: AgentPort; gates?: GatesPort }
   part: Part | null
   wave: WaveJob | null
+  /** Claims or lands several stories of `separate-job`; null for one. */
+  matrix: MatrixJob | null
+}
+/** `most`: the most stories at the same time. */
+export type MatrixJob = {
+  most: number
+  run(start: State, limits: Limits, ports: Ports): Promise<JobEnd | HandedOver>
 }
 
-export const WHOLE_JOB: JobRole = { ports: {}, part: null, wave: null }
+export const WHOLE_JOB: JobRole = { ports: {}, part: null, wave: null, matrix: null }
 /** The claim job does every step that needs neither the agent nor code of the repository. */
-export const CLAIM_JOB: JobRole = { ports: unavailablePorts, part: 'claim', wave: null }
+export const CLAIM_JOB: JobRole = { ports: unavailablePorts, part: 'claim', wave: null, matrix: null }
 
 /** `separate-job` needs its four commands, and they need `separate-job`. Throws UserError where one comes without the other. */
 export function refuseWrongPart(settings: Settings, isPart: boolean): void {
@@ -34,31 +42,44 @@ export function refuseWrongPart(settings: Settings, isPart: boolean): void {
   })
 }
 
-/** The workers' names for a matrix, as JSON: `["1","2","3"]`. */
-function workersOf({ workers }: NonNullable<State['job']['wave']>): string {
-  return JSON.stringify(Array.from({ length: workers }, (_, at) => `${at + 1}`))
+/** The workers' names for a matrix: `1`, `2`, `3`. */
+function workersOf({ workers }: NonNullable<State['job']['wave']>): string[] {
+  return Array.from({ length: workers }, (_, at) => `${at + 1}`)
 }
 
 /** Saves the state, and names the next job. GitHub is waited for last: this job may be killed meanwhile. */
 export async function handOver(
   handedOver: HandedOver,
   base: string,
+  isMatrix: boolean,
   { store, reporter }: { store: Pick<StorePort, 'save'>; reporter: Pick<GitHubReporter, 'handedOver'> },
 ): Promise<void> {
   await store.save(handedOver.state)
-  for (const [name, value] of Object.entries(claimOutputs(handedOver, base))) core.setOutput(name, value)
+  for (const [name, value] of Object.entries(claimOutputs(handedOver, base, isMatrix)))
+    core.setOutput(name, value)
   await reporter.handedOver()
 }
 
-/** The outputs of the claim job, by name. `next`: which job runs next. The lease is kept. */
-function claimOutputs({ step, state }: HandedOver, base: string): Record<string, string> {
-  const { folder, feature, branch } = state
+/**
+ * The outputs of the claim job, by name. `next`: which job runs next; `sessions`: of the workers, those that run one before the gates.
+ * The lease is kept.
+ */
+function claimOutputs({ step, state }: HandedOver, base: string, isMatrix: boolean): Record<string, string> {
+  const { folder, feature, branch, job } = state
+  const next = stepsOf('work')(step) ? 'work' : 'gate'
+  const workers = job.wave === undefined ? [] : workersOf(job.wave)
+  const open = Object.values(state.attempts)
+  const isBusy = (name: string) =>
+    open.length === 0 || open.some(({ worker, phase }) => worker === name && phase === 'reserved')
+  const sessions = next === 'work' ? workers.filter(isBusy) : []
+  const claim = { folder, nonce: state.lease?.nonce ?? '', base }
   return {
-    handover: writeHandover({ folder, nonce: state.lease?.nonce ?? '', base }),
-    next: stepsOf('work')(step) ? 'work' : 'gate',
+    handover: writeHandover(isMatrix ? { ...claim, workers } : claim),
+    next,
     feature,
     branch,
-    ...(state.job.wave === undefined ? {} : { workers: workersOf(state.job.wave) }),
+    ...(workers.length === 0 ? {} : { workers: JSON.stringify(workers) }),
+    ...(isMatrix ? { sessions: JSON.stringify(sessions) } : {}),
   }
 }
 

@@ -6,7 +6,7 @@ import type { Verdict } from '../../engine/model/event.ts'
 import { Annotation, GateResult, Screenshot } from '../../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../../engine/model/gate-output.ts'
 import type { Proposal } from '../../engine/model/plan-state.ts'
-import { oneLine, truncate } from '../../engine/model/text.ts'
+import { describeValue, oneLine, truncate } from '../../engine/model/text.ts'
 import { Usage } from '../../engine/model/usage.ts'
 import { UserError } from '../../system/errors.ts'
 import { excerpt } from '../../system/excerpt.ts'
@@ -96,7 +96,13 @@ const gateResult = z.extend(z.omit(GateResult, { green: true, asAt: true }), {
   screenshots: z.exactOptional(z.array(screenshot)),
 })
 
-const fromClaim = z.object({ folder: nonce, nonce, base: digest })
+const fromClaim = z.object({
+  folder: nonce,
+  nonce,
+  base: digest,
+  /** The workers, where several stories are worked on at once. */
+  workers: z.exactOptional(z.array(nonce)),
+})
 /** The land job parses the proposal or questions again: `words` are JSON, as a session would write it. */
 const planned = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('proposed'), words: text, usage: Usage }),
@@ -198,6 +204,7 @@ export function fitWork(value: FromWork): FromWork {
 type Env = Readonly<Record<string, string | undefined>>
 
 export const EXAMPLE = 'examples/ralph-separate.yml'
+export const WAVE_EXAMPLE = 'examples/ralph-separate-parallel.yml'
 
 /** What the claim job of this run handed over, which every other job needs. Throws UserError. */
 export function claimOf(env: Env): FromClaim {
@@ -211,13 +218,40 @@ export function claimOf(env: Env): FromClaim {
   })
 }
 
-/** What the work job handed over for this claim; null where it did not run, or where its hand-over is invalid. */
-export function workOf(env: Env, claim: FromClaim): FromWork | null {
-  const work = readFromWork(env.RALPH_FROM_WORK)
-  return work?.nonce === claim.nonce ? work : null
+/** The worker that a job of the matrices works for; null where the workflow works on one story at a time. Throws UserError. */
+export function workerOf(env: Env, { workers }: FromClaim): string | null {
+  if (workers === undefined) return null
+  const found = env.RALPH_WORKER ?? ''
+  if (workers.includes(found)) return found
+  throw new UserError({
+    path: 'env RALPH_WORKER',
+    found: describeValue(found),
+    expected: 'one of the output `workers` of the claim job',
+    fix: `copy ${WAVE_EXAMPLE}`,
+  })
 }
 
-export function gateOf(env: Env, claim: FromClaim): FromGate | null {
-  const gate = readFromGate(env.RALPH_FROM_GATE)
-  return gate?.nonce === claim.nonce ? gate : null
+/** What proves that a hand-over belongs to this claim, and to this worker. */
+export function nonceOf({ nonce }: FromClaim, worker: string | null): string {
+  return worker === null ? nonce : `${nonce} ${worker}`
+}
+
+/** The name of the output of a work or gate job: the outputs of a matrix are one list. */
+export function outputOf(worker: string | null): string {
+  return worker === null ? 'handover' : `handover-${worker}`
+}
+
+/** What the work job handed over for this claim; null where it did not run, or where its hand-over is invalid. */
+export function workOf(env: Env, claim: FromClaim, worker: string | null = null): FromWork | null {
+  const work = readFromWork(env[nameOf('RALPH_FROM_WORK', worker)])
+  return work?.nonce === nonceOf(claim, worker) ? work : null
+}
+
+export function gateOf(env: Env, claim: FromClaim, worker: string | null = null): FromGate | null {
+  const gate = readFromGate(env[nameOf('RALPH_FROM_GATE', worker)])
+  return gate?.nonce === nonceOf(claim, worker) ? gate : null
+}
+
+function nameOf(name: string, worker: string | null): string {
+  return worker === null ? name : `${name}_${worker}`
 }

@@ -17,10 +17,13 @@ import { createCleaner, handedOverGates, replayedAgent, unavailablePorts } from 
 import type { FromGate, FromWork } from './handover.ts'
 import { readPack } from './pack.ts'
 
-/** What the other jobs handed over: null for a job that did not run, or whose hand-over is invalid. `cancelled`: the run was cancelled. */
-export type Received = { work: FromWork | null; gate: FromGate | null; cancelled: boolean }
+/**
+ * What the other jobs handed over: null for a job that did not run, or whose hand-over is invalid. `cancelled`: the run was cancelled.
+ * `artifact`: the name of the pack's artifact, where there are several.
+ */
+export type Received = { work: FromWork | null; gate: FromGate | null; cancelled: boolean; artifact: string }
 
-const NO_ITERATION: JobRole = { ...WHOLE_JOB, ports: unavailablePorts }
+export const NO_ITERATION: JobRole = { ...WHOLE_JOB, ports: unavailablePorts }
 
 /** Prepares state and ports for the loop to end the iteration. Where a hand-over is missing or invalid, the iteration is lost; `warn` gets the reason. */
 export async function prepareLanding(
@@ -54,7 +57,7 @@ export async function prepareLanding(
         ? unavailablePorts.gates
         : handedOverGates(gate, configuredGates(settings), git, objects, redact),
   }
-  return { state: { ...state, job: { ...state.job, landing } }, role: { ports, part: 'land', wave: null } }
+  return { state: { ...state, job: { ...state.job, landing } }, role: { ...WHOLE_JOB, ports, part: 'land' } }
 }
 
 function landingFor({ kind }: Step): Landing {
@@ -68,7 +71,7 @@ async function missingHandover(
   received: Received,
   hasSession: boolean,
 ): Promise<string | null> {
-  const { work, gate, cancelled } = received
+  const { work, gate, cancelled, artifact } = received
   if (cancelled) return 'the run was cancelled'
   const needsSession = landing === 'attempt' && !hasSession
   if (work === null && (needsSession || landing === 'verify' || landing === 'plan'))
@@ -76,7 +79,7 @@ async function missingHandover(
   if (needsSession && work?.session == null) return 'the work job handed no session over'
   const needsNoGates = landing === 'plan' || (needsSession && work?.session?.status !== 'finished')
   if (gate === null && !needsNoGates) return 'the gate job handed nothing over'
-  return work?.sha256 == null ? null : readPack(git, work.sha256)
+  return work?.sha256 == null ? null : readPack(git, work.sha256, artifact)
 }
 
 /** No session began: the attempt is given back, and a person has to fix the mistake that the work job reported. */

@@ -9,9 +9,17 @@ import { removeSync } from '../../system/files.ts'
 /** The largest pack: it is read into memory. */
 const MAX_BYTES = 256 * 1024 * 1024
 
-/** The path that the artifact steps of the workflow upload from and download to. */
-export function packFile(git: Git): string {
-  return join(git.clone.gitDir, 'ralph', 'handover', 'work.pack')
+/**
+ * The path that the artifact steps of the workflow upload from and download to. Of several artifacts each has a folder of its own, by
+ * its name: one cannot hold the file of another.
+ */
+export function packFile(git: Git, artifact = ''): string {
+  return join(git.clone.gitDir, 'ralph', 'handover', artifact, 'work.pack')
+}
+
+/** The name of a worker's artifact; empty where there is one artifact. */
+export function packArtifact({ attempt }: { attempt: number }, worker: string | null): string {
+  return worker === null ? '' : `ralph-work-${attempt}-${worker}`
 }
 
 /** Writes the objects of `commit` that `base` does not have. Gives the file's SHA-256. */
@@ -27,8 +35,8 @@ export async function writePack(git: Git, commit: string, base: string): Promise
 }
 
 /** Adds the pack's objects to the clone. Gives why that cannot be done, or null. Nothing is checked out or run. */
-export async function readPack(git: Git, sha256: string): Promise<string | null> {
-  const file = packFile(git)
+export async function readPack(git: Git, sha256: string, artifact = ''): Promise<string | null> {
+  const file = packFile(git, artifact)
   const found = await lstat(file).catch(() => null)
   if (found?.isFile() !== true) return 'there is no pack'
   if (found.size > MAX_BYTES) return `the pack has ${Math.round(found.size / 1024 / 1024)} MB`

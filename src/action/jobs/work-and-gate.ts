@@ -105,17 +105,13 @@ function recordingAgent(agent: AgentPort, recorded: Recorded): AgentPort {
   }
 }
 
-export async function runGate({
-  state,
-  limits,
-  ports,
-  workspace,
-  nonce,
-  settle,
-}: PartRun): Promise<PartResult> {
+/** `act` runs the gates that it is given. */
+export async function runGate(
+  { state, limits, ports, workspace, nonce, settle }: PartRun,
+  act = (gates: GatesPort): Promise<unknown> => loop(state, limits, { ...ports, gates }, stepsOf('gate')),
+): Promise<PartResult> {
   const results: FromGate = { nonce, code: null, gates: [] }
-  const gates = recordingGates(ports.gates, workspace, results)
-  await loop(state, limits, { ...ports, gates }, stepsOf('gate')).finally(settle)
+  await act(recordingGates(ports.gates, workspace, results)).finally(settle)
   const red = results.gates.filter(isRed).map((gate) => gate.name)
   const read = (blob: string) => workspace.store.readScreenshot(blob)
   return {

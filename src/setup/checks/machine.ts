@@ -100,22 +100,9 @@ function lanesOf({ settings, features: { states } }: RunStart): number {
   return Math.min(maxParallel, stories.filter(({ passes, skipped }) => !passes && !skipped).length)
 }
 
-/** `isolation: separate-job` works on one story at a time. */
-function isSerial({ surface, isolation }: Subject['settings']): boolean {
-  return surface === 'action' && isolation === 'separate-job'
-}
-
 export async function checkSideBySide(subject: Subject): Promise<CheckResult[]> {
   const { maxParallel, surface } = subject.settings
   if (maxParallel === 1) return []
-  if (isSerial(subject.settings))
-    return [
-      warningResult(
-        `max-parallel ${maxParallel} with separate-job, which works on one story at a time`,
-        'same-user or other-user where stories are worked on side by side',
-        'change isolation, or leave max-parallel out',
-      ),
-    ]
   const warnings = (await findLaneWarnings(subject)).map(({ found, expected, fix }) =>
     warningResult(found, expected, fix),
   )

@@ -88,8 +88,11 @@ function readJob(id: string, job: YamlMap, workflow: YamlMap, action: string): R
   const timeouts = [job['timeout-minutes'], step['timeout-minutes']].filter((one) => typeof one === 'number')
   return {
     id,
+    // At `separate-job` a worker hands its session over, by an output.
     role:
-      command === 'work' && env.includes('RALPH_WORKER') ? 'worker' : roleOf(command, String(job.if ?? '')),
+      command === 'work' && env.includes('RALPH_WORKER') && job.outputs === undefined
+        ? 'worker'
+        : roleOf(command, String(job.if ?? '')),
     permissions: permissionsOf(job.permissions ?? workflow.permissions),
     timeoutMs: Math.min(DEFAULT_TIMEOUT_MS, ...timeouts.map((minutes) => minutes * 60_000)),
     inputs: Object.fromEntries(inputs),

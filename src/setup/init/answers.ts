@@ -57,7 +57,7 @@ export type ResolvedAnswers = {
   config: WrittenSettings
   inputs: WrittenSettings
   /** Several jobs read the configuration alone: `separate` those of `isolation: separate-job`, `parallel` those of a wave. */
-  jobs: 'one' | 'separate' | 'parallel'
+  jobs: 'one' | 'separate' | 'parallel' | 'separateParallel'
 }
 
 /** The settings of both files: the workflow has those of a configuration that is there. */
@@ -81,7 +81,9 @@ export function resolveAnswers(
     added.map(withEscapes),
   )
   const isParallel = Number(inputs.maxParallel ?? 1) > 1
-  const jobs = inputs.isolation === 'separate-job' ? 'separate' : isParallel ? 'parallel' : 'one'
+  const isSeparate = inputs.isolation === 'separate-job'
+  const alone = isSeparate ? 'separate' : 'one'
+  const jobs = isParallel ? (isSeparate ? 'separateParallel' : 'parallel') : alone
   const isNamed = (key: string) => key in person || key in found.olderSettings
   const isInput = (key: string) =>
     PROMINENT.includes(key) || (isNamed(key) && !(key in found.olderSettings && isFileOnly(key)))

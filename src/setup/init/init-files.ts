@@ -15,6 +15,7 @@ export type Change = PlannedFile & { kind: 'new' | 'there' | 'completed'; before
 export type Templates = {
   main: string
   separate: string
+  separateParallel: string
   parallel: string
   resume: string
   required: string
@@ -56,7 +57,7 @@ export function planFiles(
   }: ResolvedAnswers & WorkflowValues & FileOptions,
   templates: Templates,
 ): PlannedFile[] {
-  const main = { one: templates.main, separate: templates.separate, parallel: templates.parallel }[jobs]
+  const main = templates[jobs === 'one' ? 'main' : jobs]
   return [
     { path: WORKFLOW, text: fillWorkflow(main, { inputs, keys, setups, pin }) },
     {

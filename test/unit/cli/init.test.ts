@@ -311,6 +311,16 @@ test('separate-job: four jobs, and every setting in the configuration', async ()
   assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
 })
 
+test('separate-job with stories side by side: the workflow with matrices', async () => {
+  await using project = await open(NODE)
+  project.init('--yes', '--isolation', 'separate-job', '--max-parallel', '3')
+  const { jobs } = parse(await project.read(workflow))
+  assert.deepEqual(Object.keys(jobs), ['claim', 'work', 'gate', 'land', 'comment'])
+  assert.ok([jobs.work, jobs.gate].every(({ strategy }) => strategy.matrix.worker !== undefined))
+  const { isolation, maxParallel } = parse(await project.read('ralph.config.yml'))
+  assert.deepEqual([isolation, maxParallel], ['separate-job', 3])
+})
+
 test('the commit of the action is looked up; where it is not known, its place is left, told, refused by doctor, and filled in by the next init', async () => {
   const released = 'action'
   await using project = await open(NODE)

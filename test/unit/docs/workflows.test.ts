@@ -194,23 +194,24 @@ test('one package may run a script at its installation', async () => {
   assert.deepEqual(allowScripts, { esbuild: false, node: true }, 'one is allowed: it fetches node itself')
 })
 
-test('separate-job: the agent and the gates have a token that only reads, the gates no key; no job leaves a token in the checkout', async () => {
-  const text = await readFile(join(ROOT, 'examples', 'ralph-separate.yml'), 'utf8')
-  const { permissions, jobs } = parse(text)
-  assert.deepEqual(permissions, {})
-  const writing = parse(starter).jobs.work.permissions
-  assert.deepEqual(
-    ['claim', 'work', 'gate', 'land'].map((name) => jobs[name].permissions),
-    [writing, { contents: 'read' }, { contents: 'read' }, writing],
-  )
-  type Step = { uses?: string; env?: Record<string, string>; with?: Record<string, unknown>; run?: string }
-  for (const [name, { steps }] of Object.entries<{ steps: Step[] }>(jobs)) {
-    for (const step of steps) {
-      assert.equal(step.run, undefined, 'nothing that is handed over stands in a script')
-      assert.match(step.uses ?? '', /^(ralph\/action@<sha>|actions\/[a-z-]+@[0-9a-f]{40})$/)
-      if (step.uses?.startsWith('actions/checkout')) assert.equal(step.with?.['persist-credentials'], false)
-      const secrets = Object.values(step.env ?? {}).filter((value) => value.includes('secrets.'))
-      assert.equal(secrets.length > 0, name === 'work' && step.with?.command === 'work', name)
+for (const example of ['ralph-separate.yml', 'ralph-separate-parallel.yml'])
+  test(`${example}: the agent and the gates have a token that only reads, the gates no key; no job leaves a token in the checkout`, async () => {
+    const text = await readFile(join(ROOT, 'examples', example), 'utf8')
+    const { permissions, jobs } = parse(text)
+    assert.deepEqual(permissions, {})
+    const writing = parse(starter).jobs.work.permissions
+    assert.deepEqual(
+      ['claim', 'work', 'gate', 'land'].map((name) => jobs[name].permissions),
+      [writing, { contents: 'read' }, { contents: 'read' }, writing],
+    )
+    type Step = { uses?: string; env?: Record<string, string>; with?: Record<string, unknown>; run?: string }
+    for (const [name, { steps }] of Object.entries<{ steps: Step[] }>(jobs)) {
+      for (const step of steps) {
+        assert.equal(step.run, undefined, 'nothing that is handed over stands in a script')
+        assert.match(step.uses ?? '', /^(ralph\/action@<sha>|actions\/[a-z-]+@[0-9a-f]{40})$/)
+        if (step.uses?.startsWith('actions/checkout')) assert.equal(step.with?.['persist-credentials'], false)
+        const secrets = Object.values(step.env ?? {}).filter((value) => String(value).includes('secrets.'))
+        assert.equal(secrets.length > 0, name === 'work' && step.with?.command === 'work', name)
+      }
     }
-  }
-})
+  })

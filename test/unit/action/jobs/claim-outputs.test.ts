@@ -19,7 +19,7 @@ test('the state is saved, then the outputs are set, and only then is GitHub wait
     seen.push([what, names])
   }
   try {
-    await handOver({ step: { kind: 'prepare' }, state: stateOf(stories('US-001')) }, 'base', {
+    await handOver({ step: { kind: 'prepare' }, state: stateOf(stories('US-001')) }, 'base', false, {
       store: { save: async () => see('saved') },
       reporter: { handedOver: async () => see('reported') },
     })

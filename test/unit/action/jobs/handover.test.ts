@@ -7,9 +7,13 @@ import {
   type FromWork,
   fitGates,
   fitWork,
+  nonceOf,
+  outputOf,
   readFromClaim,
   readFromGate,
   readFromWork,
+  workerOf,
+  workOf,
   writeHandover,
 } from '../../../../src/action/jobs/handover.ts'
 import { anyText, runs } from '../../runs.ts'
@@ -68,6 +72,23 @@ test('what was written is read', () => {
   assert.deepEqual(readFromClaim(writeHandover(claim)), claim)
   assert.deepEqual(readFromWork(writeHandover(work)), work)
   assert.deepEqual(readFromGate(writeHandover(gate)), gate)
+})
+
+test('with several workers a hand-over counts for the claim and the worker that it names, and a worker is one of the claim', () => {
+  const claim = { folder: '.ralph/2026-01-31-a', nonce: 'n', base: 'd'.repeat(40), workers: ['1', '2'] }
+  assert.deepEqual(readFromClaim(writeHandover(claim)), claim)
+  const of = (worker: string) => writeHandover({ ...work, nonce: nonceOf(claim, worker) })
+  const env = { RALPH_FROM_WORK_1: of('1'), RALPH_FROM_WORK_2: of('1'), RALPH_FROM_WORK: of('1') }
+  assert.deepEqual(workOf(env, claim, '1')?.session, work.session)
+  assert.equal(workOf(env, claim, '2'), null)
+  assert.equal(workOf(env, { ...claim, nonce: 'other' }, '1'), null)
+  assert.equal(workOf(env, claim), null)
+  assert.deepEqual(['1', null].map(outputOf), ['handover-1', 'handover'])
+  assert.equal(workerOf({ RALPH_WORKER: '2' }, claim), '2')
+  for (const RALPH_WORKER of ['3', '', '1 '])
+    assert.throws(() => workerOf({ RALPH_WORKER }, claim), /RALPH_WORKER.*workers.*separate-parallel/s)
+  const { workers: _workers, ...alone } = claim
+  assert.equal(workerOf({ RALPH_WORKER: '2' }, alone), null)
 })
 
 test('whatever our own jobs come to is read as it was written', () => {

@@ -29,6 +29,7 @@ const YML = await starter()
 const UNPINNED = YML.replace(/@[0-9a-f]{40}(?= # v1\n {8}with)/, '@<sha>')
 const SEPARATE = await starter('ralph-separate.yml')
 const WAVE = await starter('ralph-parallel.yml')
+const MATRIX = await starter('ralph-separate-parallel.yml')
 
 const settings = (flags: Record<string, string>, surface: 'cli' | 'action' = 'cli') =>
   readSettings(surface === 'cli' ? { flags, env: {}, surface } : { inputs: flags, env: {}, surface }).settings
@@ -126,6 +127,7 @@ const CASES: Case[] = [
   ['workflow', () => checkWorkflow(inCi(YML)), /^ok: \.github\/workflows\/ralph\.yml on main/],
   ['workflow of four jobs', () => checkWorkflow(inCi(SEPARATE)), /^ok: /],
   ['workflow of a wave', () => checkWorkflow(inCi(WAVE)), /^ok: /],
+  ['workflow of a wave of separate jobs', () => checkWorkflow(inCi(MATRIX)), /^ok: /],
   [
     'workflow without the version',
     () => checkWorkflow(subjectOf({ settings: settings({}, 'action') }, ciOf(UNPINNED))),
@@ -171,6 +173,7 @@ const CASES: Case[] = [
   ['permissions', () => checkPermissions(inCi(YML)), /^ok: /],
   ['permissions of four jobs', () => checkPermissions(inCi(SEPARATE)), /^ok: /],
   ['permissions of a wave', () => checkPermissions(inCi(WAVE)), /^ok: /],
+  ['permissions of a wave of separate jobs', () => checkPermissions(inCi(MATRIX)), /^ok: /],
   [
     'permissions of a worker that may not push the state',
     () => checkPermissions(inCi(WAVE.replace('contents: write # the state', 'contents: read'))),
@@ -210,6 +213,7 @@ const CASES: Case[] = [
   ['limits', () => checkLimits(inCi(YML)), /^ok: they fit/],
   ['limits of four jobs', () => checkLimits(inCi(SEPARATE)), /^ok: they fit/],
   ['limits of a wave', () => checkLimits(inCi(WAVE)), /^ok: they fit/],
+  ['limits of a wave of separate jobs', () => checkLimits(inCi(MATRIX)), /^ok: they fit/],
   [
     'a job that is ended before its deadline',
     () => checkLimits(inCi(YML.replace('timeout-minutes: 310', 'timeout-minutes: 60'))),

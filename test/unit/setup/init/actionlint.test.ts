@@ -33,7 +33,7 @@ test('without the exception the real linter stops at `queue`, and with it at not
   const findings = await linted()
   assert.deepEqual(
     findings.map(({ path, message }) => `${path} ${message}`).sort(),
-    ['ralph-parallel.yml', 'ralph-separate.yml', 'ralph.yml'].map(
+    ['ralph-parallel.yml', 'ralph-separate-parallel.yml', 'ralph-separate.yml', 'ralph.yml'].map(
       (name) => `.github/workflows/${name} ${QUEUE_MESSAGE}`,
     ),
   )

@@ -17,7 +17,13 @@ import { ROOT } from '../../../e2e/site.ts'
 import { actionlint } from '../../../machine/actionlint.ts'
 
 const example = (name: string) => readFile(join(ROOT, 'examples', name), 'utf8')
-const NAMES = ['ralph.yml', 'ralph-separate.yml', 'ralph-parallel.yml', 'ralph-resume.yml']
+const NAMES = [
+  'ralph.yml',
+  'ralph-separate.yml',
+  'ralph-parallel.yml',
+  'ralph-separate-parallel.yml',
+  'ralph-resume.yml',
+]
 const withoutHead = (text: string) => text.replace(/^(?:#.*\n)+/, '')
 const inputsIn = (text: string): Record<string, string> =>
   Object.assign({}, ...(readWorkflow('x.yml', text, 'ralph/action')?.jobs ?? []).map(({ inputs }) => inputs))
@@ -149,7 +155,7 @@ test('with every agent, any command and tools to set up, actionlint finds nothin
     }
     const said = await actionlint(ROOT, `${folder}/*.yml`)
     const findings = said.split('\n').filter((line) => /\.yml:\d+:\d+/.test(line))
-    assert.equal(findings.filter((line) => /"queue"/.test(line)).length, 3 * agentNames.length, said)
+    assert.equal(findings.filter((line) => /"queue"/.test(line)).length, 4 * agentNames.length, said)
     assert.deepEqual(
       findings.filter((line) => !/"queue"/.test(line)),
       [],

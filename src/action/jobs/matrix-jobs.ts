@@ -1,0 +1,205 @@
+// `max-parallel` at `isolation: separate-job`: claim begins several stories, a worker each; the jobs `work` and `gate` are matrices, and
+// land takes one candidate after the other. Each gate job runs its gates on the candidates of the workers before it, too: where these
+// are green, that is the tree that lands.
+import { configuredGates } from '../../app/browser-gate.ts'
+import type { Workspace } from '../../app/workspace.ts'
+import { refund } from '../../engine/attempt-events.ts'
+import { type HandedOver, type JobEnd, loop, notifyObservers } from '../../engine/loop.ts'
+import { lost } from '../../engine/lost-attempts.ts'
+import { type Attempt, attemptKey, hasCandidate, idOf } from '../../engine/model/attempt.ts'
+import type { Limits } from '../../engine/model/limit-types.ts'
+import type { GatesPort, Ports } from '../../engine/model/ports.ts'
+import type { State } from '../../engine/model/state.ts'
+import { type AttemptStep, type Step, stepsOf } from '../../engine/model/step.ts'
+import { landsFirst } from '../../engine/next-step.ts'
+import { byWorker, inTurn, type Turn } from '../../engine/parallel/in-turn.ts'
+import { nextRunStep } from '../../engine/parallel/parallel-steps.ts'
+import { hasWaiting, withoutWaiting, withWaiting } from '../../engine/parallel/waiting.ts'
+import { perform } from '../../engine/perform.ts'
+import { recordLostSession } from '../../engine/record-session.ts'
+import { reduce } from '../../engine/reduce.ts'
+import { haltWithError, withJob, withoutAttempt, withReady } from '../../engine/state-updates.ts'
+import type { Settings } from '../../settings/read-settings.ts'
+import { createCleaner, handedOverGates, replayedAgent, unavailablePorts } from './handed-over-ports.ts'
+import type { FromGate, FromWork } from './handover.ts'
+import { codeDigest, readPack } from './pack.ts'
+
+/** What the jobs of a worker handed over; null for what did not come, or does not fit. `artifact`: the name of its pack's artifact. */
+export type OfWorker = { work: FromWork | null; gate: FromGate | null; artifact: string }
+
+type Tools = { workspace: Workspace; settings: Settings; receivedFrom(worker: string): OfWorker }
+
+const isOfClaim = stepsOf('claim')
+
+/** Does every step before the first sessions, takes up the candidates that wait, and begins stories as long as workers are free. */
+export async function claimMatrix(start: State, limits: Limits, ports: Ports): Promise<JobEnd | HandedOver> {
+  const begins = ({ kind }: Step) => kind === 'reserve' || kind === 'decide'
+  const isWaiting = hasWaiting(start)
+  const takesUp = (step: Step) =>
+    begins(step) || (isWaiting && step.kind === 'conclude' && landsFirst(step.conclusion))
+  const first = await loop(start, limits, ports, (step) => isOfClaim(step) && !takesUp(step))
+  if (!('step' in first)) return first
+  if (!takesUp(first.step)) return withWorkers(first)
+  const begun = await beginStories(withoutWaiting(first.state), limits, ports)
+  const [attempt] = Object.values(begun.attempts).filter(({ phase }) => phase === 'reserved')
+  if (attempt?.phase === 'reserved') return withWorkers({ step: { kind: 'agent', attempt }, state: begun })
+  const [guarded] = Object.values(begun.attempts)
+  if (guarded?.phase === 'guarded')
+    return withWorkers({ step: { kind: 'gates', attempt: guarded }, state: begun })
+  const ended = await loop(begun, limits, ports, isOfClaim)
+  return 'step' in ended ? withWorkers(ended) : ended
+}
+
+/** Begins stories until all workers have one, and does whatever else is this job's: rebases candidates, and chooses among several. */
+async function beginStories(start: State, limits: Limits, ports: Ports): Promise<State> {
+  const notices: (() => Promise<void>)[] = []
+  const turnOf = async (step: AttemptStep): Promise<Turn> => (isOfClaim(step) ? { ports } : 'left')
+  // Each session has a job of its own: neither the batch nor the time of this one limits how many begin.
+  const deciding = { ...limits, iterationsPerJob: 0, iterationTimeoutMs: 0 }
+  let state = start
+  for (;;) {
+    state = await inTurn(state, limits, ports, turnOf)
+    const step = nextRunStep(state, deciding, ports.clock.now())
+    if (step?.kind !== 'reserve' && step?.kind !== 'decide') break
+    const before = state
+    const event = await perform(step, before, limits, ports)
+    const after = withReady(reduce(before, event, limits), { synced: true })
+    state = after
+    notices.push(
+      () => notifyObservers(ports, (observer) => observer.step?.(step, before)),
+      () => notifyObservers(ports, (observer) => observer.event?.(event, after)),
+    )
+    if (event.kind === 'interrupted' || event.kind === 'out-of-time') break
+  }
+  await ports.store.save(state)
+  for (const notify of notices) await notify()
+  return withReady(state, { synced: false })
+}
+
+/** The hand-over of a claim: each attempt has a worker, those first that wait in the train. */
+function withWorkers({ step, state }: HandedOver): HandedOver {
+  const open = Object.values(state.attempts)
+  const order = [...open.filter(hasCandidate), ...open.filter((attempt) => !hasCandidate(attempt))]
+  const attempts = Object.fromEntries(
+    order.map((attempt, at) => [attemptKey(attempt), { ...attempt, worker: `${at + 1}` }]),
+  )
+  const wave = { workers: Math.max(1, order.length), isOver: false }
+  return { step, state: withJob({ ...state, attempts }, { wave }) }
+}
+
+/** Builds the candidates of this worker and of those before it, one upon the other, and runs `gates` on its own. */
+export async function gateInTrain(
+  start: State,
+  limits: Limits,
+  ports: Ports,
+  gates: GatesPort,
+  worker: string,
+  tools: Tools,
+): Promise<void> {
+  const { workspace } = tools
+  const own = byWorker(start).find((attempt) => attempt.worker === worker)
+  if (own === undefined) return
+  // Only one of several candidates for a story stands alone.
+  const isBefore = (attempt: Attempt) =>
+    own.slot === undefined && attempt.slot === undefined && Number(attempt.worker) < Number(worker)
+  let state = start
+  for (const attempt of byWorker(start)) {
+    const isNeeded = attempt.worker === worker || isBefore(attempt)
+    // What does not come to the land job either falls out of the train there, too.
+    if (!isNeeded || (await whyLost(attempt, tools)) !== null) state = withoutAttempt(state, idOf(attempt))
+  }
+  await inTurn(state, limits, ports, async (step) => {
+    const { attempt } = step
+    if (step.kind === 'agent') return { ports: { ...ports, ...replayed(attempt, tools) } }
+    if (step.kind === 'guard' || step.kind === 'rebase') return { ports }
+    if (step.kind !== 'gates' || attempt.worker !== worker) return 'left'
+    await workspace.repository.checkOut(step.attempt.candidate.commit, null)
+    return { ports: { ...ports, gates } }
+  })
+}
+
+/** Lands what was handed over, one candidate after the other, and ends the job. A candidate whose gates ran on another tree waits. */
+export async function landMatrix(
+  start: State,
+  limits: Limits,
+  ports: Ports,
+  tools: Tools & { cancelled: boolean; warn(message: string): void },
+): Promise<JobEnd | HandedOver> {
+  const { workspace, settings, receivedFrom, cancelled, warn } = tools
+  const { git, objects, redactor, repository } = workspace
+  let state = start
+  for (const attempt of byWorker(start)) {
+    const { work } = receivedFrom(attempt.worker ?? '')
+    if (work?.mistake != null && !cancelled) {
+      const summary = createCleaner(redactor.redact)(work.mistake)
+      const returned = refund(state, attempt, 'limit', summary)
+      state = haltWithError(returned, summary, 'mend it, then run again')
+      continue
+    }
+    const why = cancelled ? 'the run was cancelled' : await whyLost(attempt, tools)
+    if (why === null) continue
+    if (!cancelled) warn(`${attempt.storyId} is lost: ${why}`)
+    state = lostAttempt(state, attempt, work, cancelled ? 'interrupted' : 'lost', why)
+  }
+  if (cancelled) state = withJob(state, { halted: { kind: 'interrupted' } })
+  /** A candidate fell out of the train: those behind it stand on another tree than their gates saw. */
+  let hasChanged = false
+  const landed = await inTurn(state, limits, ports, async (step) => {
+    const { attempt } = step
+    if (attempt.slot === undefined && (step.kind === 'reject' || step.kind === 'return')) hasChanged = true
+    const own = { ...ports, ...replayed(attempt, tools) }
+    if (step.kind !== 'gates') return { ports: own }
+    const { commit } = step.attempt.candidate
+    const { gate } = receivedFrom(attempt.worker ?? '')
+    if (gate?.code != null && gate.code === (await codeDigest(git, objects, commit))) {
+      await repository.checkOut(commit, null)
+      const gates = handedOverGates(gate, configuredGates(settings), git, objects, redactor.redact)
+      return { ports: { ...own, gates } }
+    }
+    if (hasChanged) return 'left'
+    const lost = gate === null ? 'the gate job handed nothing over' : 'the gate job ran on other code'
+    warn(`${attempt.storyId} is given back: ${lost}`)
+    return { lost }
+  })
+  return loop(withWaiting(landed), limits, ports, stepsOf('land'))
+}
+
+/** Why the session of this attempt cannot be replayed, or null. */
+async function whyLost(attempt: Attempt, { workspace, receivedFrom }: Tools): Promise<string | null> {
+  if (hasCandidate(attempt)) return null
+  const { work, artifact } = receivedFrom(attempt.worker ?? '')
+  if (work?.session == null) return 'the work job handed no session over'
+  return work.sha256 === null ? null : readPack(workspace.git, work.sha256, artifact)
+}
+
+/** What the session used is charged; where that is unknown, an estimate is. */
+function lostAttempt(
+  state: State,
+  attempt: Attempt,
+  work: FromWork | null,
+  reason: 'lost' | 'interrupted',
+  why: string,
+): State {
+  const usage = work?.session?.usage
+  if (attempt.phase !== 'reserved') return refund(state, attempt, reason, why)
+  return usage === undefined
+    ? lost(state, attempt, why)
+    : refund(recordLostSession(state, attempt, usage), attempt, reason, why)
+}
+
+const NOTHING: Omit<FromWork, 'nonce'> = {
+  session: null,
+  judged: null,
+  planned: null,
+  commit: null,
+  sha256: null,
+  mistake: null,
+}
+
+/** The session that was handed over, in the place of an agent; no gate runs. */
+function replayed(attempt: Attempt, { workspace, settings, receivedFrom }: Tools) {
+  const { repository, objects, redactor } = workspace
+  const work = receivedFrom(attempt.worker ?? '').work ?? { nonce: '', ...NOTHING }
+  const steps = settings.steps?.before ?? []
+  return { ...unavailablePorts, agent: replayedAgent(work, repository, objects, redactor.redact, steps) }
+}
