@@ -122,7 +122,7 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
       return true
     },
     ignored: {
-      prepared: () => ignored.prepared(),
+      afterPrepare: () => ignored.afterPrepare(),
       forGatesAgain: () => ignored.forGatesAgain(),
     },
     gates: {

@@ -105,7 +105,7 @@ async function openLane(
         return result
       },
     },
-    takes(storyId) {
+    assign(storyId) {
       story = storyId
     },
     async [Symbol.asyncDispose]() {

@@ -80,7 +80,7 @@ const NO_DISPATCH: DispatchPort = { dispatch: async () => ({ kind: 'dispatched',
 
 const NO_PULL_REQUEST: PullRequestPort = {
   beforePublish: async ({ github }) => github,
-  learned: async () => ({}),
+  newIds: async () => ({}),
   opened: async ({ github }) => github,
   finished: async ({ github }) => github,
   merged: async () => false,

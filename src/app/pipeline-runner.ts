@@ -26,7 +26,7 @@ export type StepTools = {
   base: AgentPort
   agents: ReadonlyMap<string, AgentPort>
   gates: GatesPort
-  repository: Pick<RepositoryPort, 'keep' | 'checkOut' | 'restore' | 'ignored'>
+  repository: Pick<RepositoryPort, 'saveWork' | 'checkOut' | 'restore' | 'ignored'>
   /** A commit of a tree on top of another, which no branch holds. */
   commit(tree: string, parent: string): Promise<string>
   command(step: CommandStep, what: string, timeoutMs: number, signal: AbortSignal): Promise<GateResult>
@@ -190,7 +190,7 @@ async function runVerifyStep(
   const { state, attempt, steps, isBefore } = context
   const { repository, gates, commit: writeStepCommit } = context.tools
   if (!isBefore || steps.at(-1) === step) return { kind: 'ok' }
-  const savedWork = await repository.keep(state, attempt.storyId)
+  const savedWork = await repository.saveWork(state, attempt.storyId)
   if (savedWork === null) return { kind: 'ok' }
   if (savedWork.dropped.length > 0) {
     const detail = savedWork.dropped.slice(0, 20).join('\n')

@@ -170,7 +170,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     rebase: (state, attempt) =>
       onRestoredClone(attempt.candidate.commit, () => rebase(tools, state, attempt)),
 
-    keep: (state, storyId) => onRestoredClone(state.green, () => saveWork(tools, state, storyId)),
+    saveWork: (state, storyId) => onRestoredClone(state.green, () => saveWork(tools, state, storyId)),
 
     documentsAt: (state) => editDocuments(objects, state.green, options.onOutcome(state), () => {}),
 

@@ -7,7 +7,7 @@ import { openWorkspace, type Workspace } from '../app/workspace.ts'
 import { applyCommand } from '../engine/commands/apply-commands.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { Lease, State } from '../engine/model/state.ts'
-import { readPlan } from '../engine/planning/plan-events.ts'
+import { recordBranchContext } from '../engine/planning/plan-events.ts'
 import { isWaitingPlan } from '../engine/planning/proposed-plan.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { DETACHED } from '../setup/checks/check-repository.ts'
@@ -72,7 +72,7 @@ export async function openLocal(
       const { state, notes } = await look(workspace, settings, base, named)
       for (const note of notes) onNote(note)
       const known = isWaitingPlan(state.plan)
-        ? readPlan(state, (await this.read(state, ownFiles(state).context)) ?? '')
+        ? recordBranchContext(state, (await this.read(state, ownFiles(state).context)) ?? '')
         : state
       return (await inboxQueue(clone).read(known)).reduce(applyCommand, known)
     },

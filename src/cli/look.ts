@@ -11,7 +11,7 @@ import { formatHolder } from '../engine/lease.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Step } from '../engine/model/step.ts'
-import { shownPlan } from '../engine/planning/plan-events.ts'
+import { markPlanShown } from '../engine/planning/plan-events.ts'
 import { MANY_DONE, withoutDone } from '../engine/prd/done.ts'
 import { importedCount } from '../engine/prd/select.ts'
 import { nextStepOfRun, type Situation, situationOutcome } from '../engine/situation.ts'
@@ -69,7 +69,7 @@ export async function status(context: Context): Promise<CommandResult> {
     if (unsplit !== '') print(describeUnsplit(id, terminalText(unsplit), 'cli'))
   for (const finding of findingLines(view.findings)) print(`! ${terminalText(finding)}`)
   // A plan is shown as it is now: people may have edited it, and what they read here is what they approve.
-  const plans = plansOf(shownPlan(state, Date.now()))
+  const plans = plansOf(markPlanShown(state, Date.now()))
   const { width } = lookOf(context.out, true)
   for (const plan of plans)
     if (plan.phase === 'proposed') print(['', ...proposedPlanLines(plan, width), ''].join('\n'))

@@ -8,10 +8,10 @@ import { emptyRun, newStory } from './prd/schema.ts'
 import { unapprovedVerification } from './state-updates.ts'
 import { peopleNotes } from './story-notes.ts'
 
-const NOTHING = { asked: false, pending: [], ids: [] }
+const EMPTY_ARCHIVE = { asked: false, pending: [], ids: [] }
 
 export function requestArchive(state: State): State {
-  return { ...state, archive: { ...(state.archive ?? NOTHING), asked: true } }
+  return { ...state, archive: { ...(state.archive ?? EMPTY_ARCHIVE), asked: true } }
 }
 
 /**

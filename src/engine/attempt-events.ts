@@ -37,7 +37,7 @@ import {
 } from './state-updates.ts'
 import { withLearnings } from './story-notes.ts'
 
-const MEND_AGENT = 'mend the agent, then run again'
+const FIX_AGENT = 'mend the agent, then run again'
 
 type Open = AttemptIn<'worked' | 'guarded' | 'gated'>
 
@@ -48,8 +48,8 @@ export function attemptIn<P extends Attempt['phase']>(
   phase: P,
 ): AttemptIn<P> | null {
   const attempt = attempts[attemptKey(id)]
-  const isThere = (one: Attempt | undefined): one is AttemptIn<P> => one?.phase === phase
-  return isThere(attempt) ? attempt : null
+  const isInPhase = (one: Attempt | undefined): one is AttemptIn<P> => one?.phase === phase
+  return isInPhase(attempt) ? attempt : null
 }
 
 export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits): State {
@@ -65,8 +65,8 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
     attempts: record.attempts + 1,
     breaker: startTrial(record.breaker, at),
   }))
-  const which = chooseAgent(state, limits, at, story.retries)
-  const model = which === 'first' ? rungFor(state, limits, story) : null
+  const agentChoice = chooseAgent(state, limits, at, story.retries)
+  const model = agentChoice === 'first' ? rungFor(state, limits, story) : null
   const run = {
     ...state.prd.run,
     currentStoryId: storyId,
@@ -79,7 +79,7 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
     ...(slot === undefined ? {} : { slot, ordinal: started.records[storyId]?.attempts ?? 1 }),
     number: story.retries + 1,
     iteration: Math.max(state.prd.run.iterations, ...open.map((one) => one.iteration)) + 1,
-    agent: which,
+    agent: agentChoice,
     ...(model === null ? {} : { model }),
     base: contestOf(started, storyId)?.base ?? state.green,
     startedAt: at,
@@ -129,7 +129,7 @@ export function worked(state: State, event: EventOf<'worked'>, limits: Limits): 
     { at, kind: 'run', ...idOf(event), usage, cutShort, ...(others && { others }) },
     limits,
   )
-  const paid = learn(spent, session.learnings)
+  const paid = withSessionLearnings(spent, session.learnings)
   const now: AttemptIn<'worked'> = { ...attempt, phase: 'worked', session }
   const next = withAttempt(paid, now)
   const { hints, message } = session
@@ -151,7 +151,7 @@ export function worked(state: State, event: EventOf<'worked'>, limits: Limits): 
       return refund(next, event, 'interrupted', message)
     case 'auth':
     case 'not-started':
-      return haltWithError(refund(next, event, 'limit', message), message, MEND_AGENT)
+      return haltWithError(refund(next, event, 'limit', message), message, FIX_AGENT)
   }
 }
 
@@ -225,8 +225,8 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
   const { commit, gates, paths } = event
   const attempt = attemptIn(state, event, 'guarded')
   if (attempt === null || attempt.candidate.commit !== commit) return state
-  const held = paths === undefined ? {} : { paths }
-  const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates, ...held }
+  const earlierPaths = paths === undefined ? {} : { paths }
+  const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates, ...earlierPaths }
   const red = redGate(gates)
   // A candidate that is not chosen yet stands on a commit that landed.
   if (red !== undefined && attempt.base !== state.green && attempt.slot === undefined)
@@ -307,7 +307,7 @@ export function recordAgentUnavailable(
   limits: Limits,
   { at, usage }: { at: number; usage: Usage },
 ): State {
-  if (answer.kind === 'refused') return haltWithError(state, answer.message, answer.fix ?? MEND_AGENT)
+  if (answer.kind === 'refused') return haltWithError(state, answer.message, answer.fix ?? FIX_AGENT)
   // The agent of a session was chosen when it began.
   const which = chooseAgent(state, limits, at - usage.agentSeconds * 1000)
   return withAgentLimit(state, which, limits, answer.notBefore, at)
@@ -328,7 +328,14 @@ export function refund(
   const session = sessionOf(attempt)
   const isBesideOthers = attempt.inLane === true || attempt.chosen !== undefined
   const left = isBesideOthers && hasCandidate(attempt) ? { left: attempt.candidate.commit } : {}
-  return withAttempt(state, { ...begunOf(attempt), phase: 'returned', session, reason, message, ...left })
+  return withAttempt(state, {
+    ...reservedFields(attempt),
+    phase: 'returned',
+    session,
+    reason,
+    message,
+    ...left,
+  })
 }
 
 /** Refunds all attempts in work. One that failed, or was returned already, has its own step. */
@@ -345,9 +352,9 @@ function fail(
   attempt: Open,
   kind: Failure['kind'],
   summary: string,
-  seen: Partial<Failure> = {},
+  details: Partial<Failure> = {},
 ): State {
-  return withAttempt(state, rejectable(attempt, { kind, summary, detail: '', ...seen }))
+  return withAttempt(state, rejectable(attempt, { kind, summary, detail: '', ...details }))
 }
 
 function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
@@ -356,10 +363,10 @@ function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
   const gates = attempt.phase === 'gated' ? attempt.gates : []
   const isTestsOnly = attempt.phase !== 'worked' && attempt.candidate.testsOnly === true
   const testsOnly = isTestsOnly ? { testsOnly: true as const } : {}
-  return { ...begunOf(attempt), phase: 'failed', session, ...testsOnly, remarks, gates, failure }
+  return { ...reservedFields(attempt), phase: 'failed', session, ...testsOnly, remarks, gates, failure }
 }
 
-function begunOf(attempt: Attempt) {
+function reservedFields(attempt: Attempt) {
   const { storyId, number, iteration, agent, base, startedAt, reserved, unwanted } = attempt
   const { model, inLane, worker, slot, ordinal, chosen } = attempt
   return {
@@ -373,7 +380,7 @@ function begunOf(attempt: Attempt) {
   }
 }
 
-function learn(state: State, learnings: Session['learnings']): State {
+function withSessionLearnings(state: State, learnings: Session['learnings']): State {
   if (learnings.length === 0) return state
   const run = { ...state.prd.run, learnings: withLearnings(state.prd.run.learnings, learnings) }
   return { ...state, prd: { ...state.prd, run } }

@@ -23,9 +23,9 @@ import {
   redGate,
   sessionOf,
   withNote,
-  without,
   withoutApproval,
   withoutAttempt,
+  withoutKey,
   withPipelineResult,
   withRecord,
 } from './state-updates.ts'
@@ -38,10 +38,10 @@ export function rejected(state: State, event: EventOf<'rejected'>, limits: Limit
   const { failure, gates, remarks } = attempt
   // Where no gate ran, the result of the gate that the story has to make green is the previous one.
   const before = state.records[storyId]?.gates ?? []
-  const seen = gates.length > 0 ? gates : before.filter(({ name }) => name === failure.gate)
-  const output = failureOutput(failure, seen)?.output ?? ''
+  const gateResults = gates.length > 0 ? gates : before.filter(({ name }) => name === failure.gate)
+  const output = failureOutput(failure, gateResults)?.output ?? ''
   const retried = withoutAttempt(countFailedAttempt(state, storyId, failure.summary, limits), event)
-  const saved = { ...retried, kept: withKept(state.kept, attempt, kept) }
+  const saved = { ...retried, kept: withSavedWork(state.kept, attempt, kept) }
   const charged = chargeIteration(saved, attempt, 'rejected', failure.summary, at)
   const compared = { ...failure, output, testsOnly: attempt.testsOnly === true }
   const { breaker: known = closedBreaker() } = state.records[storyId] ?? {}
@@ -54,7 +54,7 @@ export function rejected(state: State, event: EventOf<'rejected'>, limits: Limit
   const noted = withRecord(written, storyId, (record) => ({
     ...record,
     failure,
-    gates: seen,
+    gates: gateResults,
     remarks,
     ...(record.redTree === undefined && kept !== null && redGate(gates) !== undefined
       ? { redTree: kept.tree }
@@ -62,12 +62,14 @@ export function rejected(state: State, event: EventOf<'rejected'>, limits: Limit
     interruptions: gates.length > 0 ? 0 : record.interruptions,
     breaker,
     // A failure of the fallback agent says nothing about the models of the first one.
-    ...(attempt.model === undefined ? {} : climb(record.rung, failure, laddered(state, storyId, limits))),
+    ...(attempt.model === undefined
+      ? {}
+      : climb(record.rung, failure, ladderForStory(state, storyId, limits))),
   }))
   return withRestNote(suggestSplit(noted, storyId, failure), storyId)
 }
 
-function laddered({ prd }: State, storyId: string, limits: Limits): readonly string[] {
+function ladderForStory({ prd }: State, storyId: string, limits: Limits): readonly string[] {
   const story = prd.userStories.find(({ id }) => id === storyId)
   return story === undefined ? [] : ladderOf(limits, story)
 }
@@ -93,7 +95,7 @@ export function returned(state: State, event: EventOf<'returned'>, limits: Limit
   const write = isConflict ? chargeIteration : recordAttemptTime
   const freed = write(closed, attempt, 'returned', attempt.message, at)
   const noted = withRecord(freed, storyId, (old) => ({ ...old, givenBack: (old.givenBack ?? 0) + 1 }))
-  const saved = kept === null ? noted : { ...noted, kept: withKept(state.kept, attempt, kept) }
+  const saved = kept === null ? noted : { ...noted, kept: withSavedWork(state.kept, attempt, kept) }
   if (attempt.reason !== 'lost' && attempt.reason !== 'interrupted') return saved
   const interruptions = (saved.records[storyId]?.interruptions ?? 0) + 1
   const counted = withRecord(saved, storyId, (old) => ({ ...old, interruptions }))
@@ -104,9 +106,9 @@ export function returned(state: State, event: EventOf<'returned'>, limits: Limit
 }
 
 /** The saved work after an attempt: one that left nothing removes what an earlier one had left. */
-function withKept(all: State['kept'], attempt: Attempt, kept: SavedWork | null): State['kept'] {
+function withSavedWork(all: State['kept'], attempt: Attempt, kept: SavedWork | null): State['kept'] {
   const { storyId, unwanted } = attempt
-  if (kept === null || unwanted) return without(all, storyId)
+  if (kept === null || unwanted) return withoutKey(all, storyId)
   const setUp = sessionOf(attempt)?.setUp
   return { ...all, [storyId]: setUp === undefined ? kept : { ...kept, setUp } }
 }
@@ -141,15 +143,15 @@ export function revert(
     learning: '',
     next: failure.summary,
   })
-  const worse = appendProgress(
+  const recorded = appendProgress(
     appendTimeline(countFailedAttempt({ ...state, prd }, id, failure.summary, limits), entry),
     line,
   )
-  const seen = failure.gate === undefined ? {} : { gates: [...gates] }
-  return withRecord(worse, id, (record) => {
+  const shownGates = failure.gate === undefined ? {} : { gates: [...gates] }
+  return withRecord(recorded, id, (record) => {
     return {
       ...record,
-      ...seen,
+      ...shownGates,
       ...climb(record.rung, failure, ladderOf(limits, story)),
       failure,
       commit: null,
@@ -220,7 +222,7 @@ export function accepted(state: State, event: EventOf<'accepted'>, limits: Limit
   }))
   // `chargeIteration` below counts the iteration.
   const prd = { ...passed, run: { ...passed.run, iterations: state.prd.run.iterations } }
-  const moved = withoutAttempt({ ...done, prd, kept: without(state.kept, storyId), green: commit }, event)
+  const moved = withoutAttempt({ ...done, prd, kept: withoutKey(state.kept, storyId), green: commit }, event)
   const paid = chargeIteration(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
   const written = {
     ...appendProgress(paid, passedEntry(state, attempt, candidate)),
@@ -264,7 +266,7 @@ export function passStory(state: State, attempt: Attempt, built: Built): State {
     notes: peopleNotes(story, state.records[storyId]),
   }))
   const run = { ...prd.run, iterations: prd.run.iterations + 1, currentStoryId: null }
-  const guidance = without(state.control.guidance, storyId)
+  const guidance = withoutKey(state.control.guidance, storyId)
   const setUp = sessionOf(attempt)?.setUp === undefined ? {} : { setUp: true as const }
   return { ...state, prd: { ...prd, run }, control: { ...state.control, ...setUp, guidance } }
 }

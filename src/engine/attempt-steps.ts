@@ -60,7 +60,7 @@ async function runAfterSetUp(
     const stuck = hints.stuck === null ? null : `set-up: ${hints.stuck}`
     return { ...first, others, message: `set-up: ${message}`, hints: { ...hints, stuck } }
   }
-  const setUp = (await workAsItStands(storyId, state, ports))?.tree ?? ''
+  const setUp = (await currentWork(storyId, state, ports))?.tree ?? ''
   const done = {
     at: ports.clock.now(),
     kind: 'set-up',
@@ -69,9 +69,9 @@ async function runAfterSetUp(
     cutShort: true,
   } as const
   const left = recordSession(state, done, limits)
-  const over = exhaustedBudget(left, limits)
-  if (over !== null)
-    return { ...first, others, status: 'interrupted', message: `after the set-up ${over}`, setUp }
+  const exhausted = exhaustedBudget(left, limits)
+  if (exhausted !== null)
+    return { ...first, others, status: 'interrupted', message: `after the set-up ${exhausted}`, setUp }
   const session = await begin(left, ports.clock.now())
   const usage = addUsage(first.usage, session.usage)
   const learnings = [...first.learnings, ...session.learnings]
@@ -91,8 +91,8 @@ export async function guard(attempt: AttemptIn<'worked'>, context: StepContext):
   if (inspection.kind === 'refused') return { kind: 'refused', ...id, failure: inspection.failure }
   const candidate = {
     ...inspection.candidate,
-    empty: inspection.candidate.empty || (await isSetUpAlone(attempt, context)),
-    ...((await isAsItWasRed(attempt, context)) ? { wasRed: true as const } : {}),
+    empty: inspection.candidate.empty || (await hasOnlySetUpWork(attempt, context)),
+    ...((await isSameRedCode(attempt, context)) ? { wasRed: true as const } : {}),
   }
   const unfixed = candidate.empty ? unfixedGate(storyId, context.state) : null
   if (unfixed !== null) return { kind: 'refused', ...id, failure: unfixed }
@@ -113,20 +113,20 @@ function unfixedGate(storyId: string, { records }: State): Failure | null {
 }
 
 /** Whether the code is the same on which a gate was red at the last attempt. An attempt returned since may have left other work. */
-async function isAsItWasRed(
+async function isSameRedCode(
   { storyId }: AttemptIn<'worked'>,
   { state, ports }: StepContext,
 ): Promise<boolean> {
   const record = state.records[storyId]
   if (record?.failure?.kind !== 'gates' || redService(record.gates) !== undefined) return false
   if (redGate(record.gates) === undefined && !record.gates.some(({ flaky }) => flaky === true)) return false
-  return (await workAsItStands(storyId, state, ports))?.tree === record.breaker.tree
+  return (await currentWork(storyId, state, ports))?.tree === record.breaker.tree
 }
 
 /** Whether the session added nothing to the set-up's work: a set-up alone is no work on the story. */
-async function isSetUpAlone({ storyId, session }: AttemptIn<'worked'>, { state, ports }: StepContext) {
+async function hasOnlySetUpWork({ storyId, session }: AttemptIn<'worked'>, { state, ports }: StepContext) {
   const { setUp = '' } = session
-  return setUp !== '' && (await workAsItStands(storyId, state, ports))?.tree === setUp
+  return setUp !== '' && (await currentWork(storyId, state, ports))?.tree === setUp
 }
 
 /**
@@ -158,7 +158,7 @@ export async function stashAttempt(attempt: Attempt, { state, ports }: StepConte
   const left = attempt.phase === 'returned' ? attempt.left : undefined
   if (left !== undefined && !isGone) await ports.repository.checkOut(left, null)
   const from = left === undefined ? state : { ...state, green: attempt.base }
-  const kept = isGone ? (state.kept[storyId] ?? null) : await workAsItStands(storyId, from, ports)
+  const kept = isGone ? (state.kept[storyId] ?? null) : await currentWork(storyId, from, ports)
   await ports.repository.checkOut(state.green, null)
   return { ...idOf(attempt), kept }
 }
@@ -189,8 +189,8 @@ export async function enter(
 }
 
 /** The story's work after the guard's filter; null where there is none, or where it cannot be read. */
-function workAsItStands(storyId: string, state: State, { repository }: Ports): Promise<SavedWork | null> {
-  return repository.keep(state, storyId).catch((error: unknown) => {
+function currentWork(storyId: string, state: State, { repository }: Ports): Promise<SavedWork | null> {
+  return repository.saveWork(state, storyId).catch((error: unknown) => {
     if (error instanceof DamagedClone) throw error
     return null
   })

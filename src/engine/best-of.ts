@@ -2,7 +2,7 @@
 
 import { needsJudge, nextPlace } from './attempt-events.ts'
 import { rejected } from './attempt-outcome.ts'
-import { contestOf, undecided, withContest } from './contests.ts'
+import { contestOf, undecidedContests, withContest } from './contests.ts'
 import { type AttemptIn, attemptKey, idOf } from './model/attempt.ts'
 import type { EventOf } from './model/event.ts'
 import { gateFindings } from './model/gate.ts'
@@ -26,7 +26,7 @@ export function entered(state: State, event: EventOf<'entered'>, limits: Limits)
 }
 
 export function decided(state: State, { storyId, at }: EventOf<'decided'>, limits: Limits): State {
-  return undecided(state).some(([id]) => id === storyId) ? decide(state, storyId, at, limits) : state
+  return undecidedContests(state).some(([id]) => id === storyId) ? decide(state, storyId, at, limits) : state
 }
 
 /** The chosen candidate goes on as the story's attempt. Where none is green, the one that came furthest is rejected. */

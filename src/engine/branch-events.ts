@@ -10,7 +10,7 @@ import type { Prd } from './model/feature.ts'
 import { newEnding } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, State } from './model/state.ts'
-import { readPlan } from './planning/plan-events.ts'
+import { recordBranchContext } from './planning/plan-events.ts'
 import { mergePeople } from './prd/merge-edits.ts'
 import { haltWithError, incrementCount, withJob, withoutApproval, withReady } from './state-updates.ts'
 import { hasNote } from './story-notes.ts'
@@ -20,16 +20,16 @@ const MAX_JOINS = 5
 const REFUSED = { kind: 'refused' } as const
 
 export function synced(before: State, { commands, theirs, context }: EventOf<'synced'>): State {
-  const state = readPlan(before, context)
+  const state = recordBranchContext(before, context)
   const takesBranch = state.job.takesBranch || commands.some((command) => command.kind === 'run')
   const after = withJob(withReady(commands.reduce(applyCommand, state), { synced: true }), { takesBranch })
   if (theirs === null || state.job.branch.kind === 'refused') return after
   if (theirs === 'merged' || theirs === 'deleted')
     return withJob(after, { branch: { kind: 'gone', how: theirs } })
-  return moved(after, theirs.head)
+  return withMovedBranch(after, theirs.head)
 }
 
-function moved(state: State, head: string): State {
+function withMovedBranch(state: State, head: string): State {
   return state.job.counts.joins >= MAX_JOINS
     ? refuseBranch(state, 'people keep pushing to the branch')
     : withJob(state, { branch: { kind: 'moved', head } })
@@ -44,30 +44,30 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
       : mergePeople(state.prd, withoutArchived(people.prd, state), new Set(people.seen), (id) =>
           hasNote(state, id),
         )
-  const ours = incrementCount(withReady(withoutApproval(state), { synced: false }), 'joins')
+  const joinedState = incrementCount(withReady(withoutApproval(state), { synced: false }), 'joins')
   let after: State = {
-    ...withJob(ours, { branch: { kind: 'ours' }, takesBranch: false }),
+    ...withJob(joinedState, { branch: { kind: 'ours' }, takesBranch: false }),
     prd,
     green,
     published: theirs,
     progress: [...entries, ...state.progress],
     // Work and record of a removed story go, too: its id may be used again.
-    kept: inPlan(state.kept, prd),
-    records: inPlan(state.records, prd),
-    ...(state.contests === undefined ? {} : { contests: inPlan(state.contests, prd) }),
-    ...(state.splits === undefined ? {} : { splits: inPlan(state.splits, prd) }),
+    kept: withoutRemovedStories(state.kept, prd),
+    records: withoutRemovedStories(state.records, prd),
+    ...(state.contests === undefined ? {} : { contests: withoutRemovedStories(state.contests, prd) }),
+    ...(state.splits === undefined ? {} : { splits: withoutRemovedStories(state.splits, prd) }),
     ...(people === null ? {} : { pageEdited: people.page }),
   }
-  for (const taken of takenBack) {
-    const { storyId, kept, failure } = taken
+  for (const reverted of takenBack) {
+    const { storyId, kept, failure } = reverted
     if (kept !== null) after = { ...after, kept: { ...after.kept, [storyId]: kept } }
-    after = revert(after, storyId, taken, event.at, limits)
+    after = revert(after, storyId, reverted, event.at, limits)
     if (failure.gate !== undefined) after = requireGate(after, storyId, failure.gate)
   }
   return after
 }
 
-function inPlan<T>(all: Record<string, T>, prd: Prd): Record<string, T> {
+function withoutRemovedStories<T>(all: Record<string, T>, prd: Prd): Record<string, T> {
   const ids = new Set(prd.userStories.map((story) => story.id))
   return Object.fromEntries(Object.entries(all).filter(([id]) => ids.has(id)))
 }
@@ -75,14 +75,14 @@ function inPlan<T>(all: Record<string, T>, prd: Prd): Record<string, T> {
 /** Pauses the run until a person decides; only the state is pushed. A pause by a person stays as it is. */
 export function refuseBranch(state: State, reason: string): State {
   const { paused } = state.control
-  const isTheirs = paused !== null && paused.by !== 'ralph'
-  const control = isTheirs ? state.control : { ...state.control, paused: { reason, by: 'ralph' } }
+  const isPausedByPerson = paused !== null && paused.by !== 'ralph'
+  const control = isPausedByPerson ? state.control : { ...state.control, paused: { reason, by: 'ralph' } }
   return withJob({ ...state, control }, { branch: REFUSED, ending: null })
 }
 
 export function restored(state: State): State {
-  const ours = withJob(state, { branch: { kind: 'ours' }, takesBranch: false })
-  return { ...withReady(ours, { synced: false }), published: state.green }
+  const restoredState = withJob(state, { branch: { kind: 'ours' }, takesBranch: false })
+  return { ...withReady(restoredState, { synced: false }), published: state.green }
 }
 
 export function pushRefused(state: State, { summary }: EventOf<'push-refused'>): State {
@@ -110,5 +110,5 @@ export function diverged(state: State, { theirs, at }: EventOf<'diverged'>): Sta
   // A job that is ending does not join any more: it pushes only the state, and the next job joins.
   if (halted !== null || landing !== null || at >= endOfWork(state.job))
     return withJob(state, { branch: REFUSED })
-  return withJob(moved(state, theirs), { ending: null })
+  return withJob(withMovedBranch(state, theirs), { ending: null })
 }

@@ -6,7 +6,7 @@ import { OUTPUT_BYTES } from './model/gate-output.ts'
 import type { BreakerLimits as Thresholds } from './model/limit-types.ts'
 import type { Breaker, SavedWork, StoryRecord } from './model/state.ts'
 
-const HISTORY = 10
+const MAX_HISTORY = 10
 
 /** `output`: the output that shows the failure. */
 type ComparedFailure = Pick<Failure, 'kind' | 'summary'> & { output: string; testsOnly?: boolean }
@@ -34,7 +34,7 @@ export function openUntil(record: StoryRecord | undefined, now: number): number 
 /** An attempt begins: after the cool-down it is a trial, whose failure opens the breaker again. */
 export function startTrial(breaker: Breaker, at: number): Breaker {
   return breaker.position === 'open'
-    ? moved({ ...breaker, until: null }, 'half-open', 'the cool-down is over', at)
+    ? withPosition({ ...breaker, until: null }, 'half-open', 'the cool-down is over', at)
     : breaker
 }
 
@@ -51,20 +51,20 @@ export function recordFailure(
   const error = fingerprint(failure)
   const output = session.usage.outputTokens
   const isSame = tree === breaker.tree || tree === ''
-  const seen: Breaker = {
+  const updated: Breaker = {
     ...breaker,
     tree,
     sameTree: isSame ? breaker.sameTree + 1 : 0,
     error,
     sameError: error === breaker.error ? breaker.sameError + 1 : 1,
     testsOnly: failure.testsOnly === true ? (breaker.testsOnly ?? 0) + 1 : 0,
-    doneInRow: isDone(session) ? (breaker.doneInRow ?? 0) + 1 : 0,
+    doneInRow: saysDone(session) ? (breaker.doneInRow ?? 0) + 1 : 0,
     output,
   }
-  const why = reason(breaker, seen, limits)
-  if (why === null) return seen
+  const why = openReason(breaker, updated, limits)
+  if (why === null) return updated
   return {
-    ...moved(seen, 'open', why, at),
+    ...withPosition(updated, 'open', why, at),
     until: at + limits.coolDownMs,
     sameTree: 0,
     sameError: 0,
@@ -73,10 +73,10 @@ export function recordFailure(
 }
 
 /** From this confidence on, a text that says "done" counts like the marker. */
-const SURE = 60
+const SURE_CONFIDENCE = 60
 
-function isDone({ hints }: Session): boolean {
-  return hints.done || (hints.confidence ?? 0) >= SURE
+function saysDone({ hints }: Session): boolean {
+  return hints.done || (hints.confidence ?? 0) >= SURE_CONFIDENCE
 }
 
 /** Says how often in a row the agent was sure to be done, and gates or guard refused; empty below two. */
@@ -84,7 +84,7 @@ export function describeFalseDone({ doneInRow = 0 }: Breaker): string {
   return doneInRow < 2 ? '' : `the agent has said ${doneInRow} times in a row that it is done, and it is not`
 }
 
-function reason(before: Breaker, now: Breaker, limits: Thresholds): string | null {
+function openReason(before: Breaker, now: Breaker, limits: Thresholds): string | null {
   if (before.position === 'half-open') return 'the trial after the cool-down failed, too'
   if (now.sameTree >= limits.noProgress) return `${now.sameTree} attempts in a row changed nothing`
   if (now.sameError >= limits.sameError) return `the same failure ${now.sameError} times in a row`
@@ -112,7 +112,7 @@ function maskNumbers(text: string): string {
     .replace(/\d*[1-9]\d*/g, '9')
 }
 
-function moved(breaker: Breaker, to: Breaker['position'], why: string, at: number): Breaker {
-  const history = [...breaker.history, { at, from: breaker.position, to, why }].slice(-HISTORY)
+function withPosition(breaker: Breaker, to: Breaker['position'], why: string, at: number): Breaker {
+  const history = [...breaker.history, { at, from: breaker.position, to, why }].slice(-MAX_HISTORY)
   return { ...breaker, position: to, history }
 }

@@ -61,7 +61,7 @@ export function contestedStory(state: State, isFree: (story: Story) => boolean):
 }
 
 /** Stories with candidates that are done, and none in work. One that people marked passed, or left out, needs none. */
-export function undecided(state: State): [id: string, contest: Contest][] {
+export function undecidedContests(state: State): [id: string, contest: Contest][] {
   const isOpen = (id: string) =>
     state.prd.userStories.some((story) => story.id === id && !story.passes && !story.skipped)
   return Object.entries(state.contests ?? {}).filter(
@@ -71,7 +71,7 @@ export function undecided(state: State): [id: string, contest: Contest][] {
 
 /** A story whose candidate has to be chosen before the run ends at a limit; or null. One that was chosen once waits for the next run. */
 export function storyToDecide(state: State): string | null {
-  return undecided(state).find(([, { of }]) => of > 1)?.[0] ?? null
+  return undecidedContests(state).find(([, { of }]) => of > 1)?.[0] ?? null
 }
 
 /**
@@ -81,7 +81,7 @@ export function storyToDecide(state: State): string | null {
 export function dueContest(state: State, { maxParallel }: Limits): string | null {
   const isDue = ({ of, base, done }: Contest) =>
     done.length >= of || (maxParallel === 1 && base !== state.green)
-  return undecided(state).find(([, contest]) => isDue(contest))?.[0] ?? null
+  return undecidedContests(state).find(([, contest]) => isDue(contest))?.[0] ?? null
 }
 
 /** A chosen candidate that cannot land now waits to be chosen again, alone. */

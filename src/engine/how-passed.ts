@@ -10,10 +10,10 @@ type Passes = Record<'gates' | 'judge' | 'imported' | 'ungated', number>
 
 /** Counts the passed stories within the run's scope by how they passed. */
 export function countPasses({ prd, control: { scope } }: Pick<State, 'prd' | 'control'>): Passes {
-  const asked = inScope(scope)
+  const isInScope = inScope(scope)
   const passes = { gates: 0, judge: 0, imported: 0, ungated: 0 }
   for (const story of prd.userStories) {
-    if (!story.passes || story.skipped || !asked(story)) continue
+    if (!story.passes || story.skipped || !isInScope(story)) continue
     if (story.lastResult?.imported === true) passes.imported += 1
     else if (passedUngated(story)) passes.ungated += 1
     else if (passedUnchanged(story)) passes.judge += 1
@@ -35,19 +35,19 @@ export function describeCompletion(state: State): string {
     gates === 0
       ? `no story${part} passed by a gate`
       : `${gates} ${gates === 1 ? 'story' : 'stories'}${part} passed ${gates === 1 ? 'its' : 'their'} gates`
-  const otherwise = [
+  const otherWays = [
     judge === 0 ? '' : `${judge} ${judge === 1 ? 'was' : 'were'} taken by a judge's word`,
     imported === 0 ? '' : `${imported} had passed before (seen by no gate of this run)`,
     ungated === 0 ? '' : `${ungated} passed without a gate`,
   ].filter((words) => words !== '')
   const passed =
-    otherwise.length === 0 ? `every story${part} passed its gates` : [byGates, ...otherwise].join(', ')
+    otherWays.length === 0 ? `every story${part} passed its gates` : [byGates, ...otherWays].join(', ')
   const { skipped } = counts(prd, scope)
-  const asked = inScope(scope)
-  const whole = prd.userStories.filter((one) => asked(one) && splitInto(one).length > 0).length
+  const isInScope = inScope(scope)
+  const splitCount = prd.userStories.filter((one) => isInScope(one) && splitInto(one).length > 0).length
   const asides = [
-    skipped === whole ? '' : `; ${skipped - whole} skipped by a person`,
-    whole === 0 ? '' : `; ${whole} split into smaller ones`,
+    skipped === splitCount ? '' : `; ${skipped - splitCount} skipped by a person`,
+    splitCount === 0 ? '' : `; ${splitCount} split into smaller ones`,
   ]
   return `${passed}${asides.join('')}${rest}`
 }

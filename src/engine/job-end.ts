@@ -5,7 +5,7 @@ import { continuesByItself, isIdleJob } from './limits.ts'
 import type { EventOf } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, Ending, State } from './model/state.ts'
-import { writtenPlan } from './planning/plan-events.ts'
+import { recordCommittedContext } from './planning/plan-events.ts'
 import { withDocuments, withJob } from './state-updates.ts'
 
 /** Between two tries to start the next job, milliseconds. */
@@ -22,7 +22,7 @@ export function released(before: State, limits: Limits): State {
   const outcome = ended?.conclusion.outcome ?? null
   const state =
     ended !== null && !continuesByItself(ended.conclusion, limits) ? archiveDoneStories(before) : before
-  const goesOn = outcome === 'continued' && limits.redispatch
+  const continues = outcome === 'continued' && limits.redispatch
   const isIdle = ended !== null && isIdleJob(state, ended.conclusion)
   const endedAt = ended === null ? null : new Date(ended.at).toISOString()
   return {
@@ -31,8 +31,8 @@ export function released(before: State, limits: Limits): State {
     generation: state.generation + 1,
     control: {
       ...state.control,
-      continuePending: goesOn,
-      mendedRun: goesOn ? (state.lease?.runId ?? null) : state.control.mendedRun,
+      continuePending: continues,
+      mendedRun: continues ? (state.lease?.runId ?? null) : state.control.mendedRun,
       idleJobs: isIdle ? state.control.idleJobs + 1 : 0,
       notBefore: ended?.conclusion.until ?? null,
     },
@@ -49,14 +49,14 @@ export function released(before: State, limits: Limits): State {
 }
 
 export function published(state: State, event: EventOf<'published'>, limits: Limits): State {
-  const left = {
+  const releasedState = {
     ...released(state, limits),
     green: event.green,
     published: event.withBranch ? event.green : state.published,
   }
-  const documented = withDocuments(left, event)
+  const documented = withDocuments(releasedState, event)
   const ended = withEnding(documented, { published: true, more: event.more })
-  return event.withBranch ? writtenPlan(ended, event.context) : ended
+  return event.withBranch ? recordCommittedContext(ended, event.context) : ended
 }
 
 export function dispatched(state: State, { runId }: EventOf<'dispatched'>): State {

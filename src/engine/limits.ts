@@ -156,10 +156,10 @@ const LONGEST_RESET_MS = 7 * 24 * 3_600_000
 /** After so many failed attempts on a story the fallback agent takes over. */
 const OWN_TRIES = 2
 
-type Which = Attempt['agent']
+type AgentChoice = Attempt['agent']
 
 /** Which agent runs the next session: the fallback one while the first is at its limit, and after two failed attempts. */
-export function chooseAgent({ control }: State, limits: Limits, now: number, failures = 0): Which {
+export function chooseAgent({ control }: State, limits: Limits, now: number, failures = 0): AgentChoice {
   const { agent, fallback } = limits
   if (fallback === null || isLimited(control, fallback, now)) return 'first'
   return failures >= OWN_TRIES || isLimited(control, agent, now) ? 'fallback' : 'first'
@@ -178,7 +178,7 @@ export function agentsRestUntil({ control }: State, limits: Limits, now: number)
  */
 export function withAgentLimit(
   state: State,
-  which: Which,
+  which: AgentChoice,
   limits: Limits,
   resetsAt: number | null,
   at: number,

@@ -23,21 +23,21 @@ export async function loop(
   start: State,
   limits: Limits,
   ports: Ports,
-  ours: (step: Step) => boolean,
+  isOwnStep: (step: Step) => boolean,
 ): Promise<JobEnd | HandedOver>
-export async function loop(start: State, limits: Limits, ports: Ports, ours = (_: Step) => true) {
+export async function loop(start: State, limits: Limits, ports: Ports, isOwnStep = (_: Step) => true) {
   try {
-    return await turns(start, limits, ports, ours)
+    return await runSteps(start, limits, ports, isOwnStep)
   } finally {
     await settleObservers(ports)
   }
 }
 
-async function turns(
+async function runSteps(
   start: State,
   limits: Limits,
   ports: Ports,
-  ours: (step: Step) => boolean,
+  isOwnStep: (step: Step) => boolean,
 ): Promise<JobEnd | HandedOver> {
   let state = start
   /**
@@ -57,9 +57,9 @@ async function turns(
   for (;;) {
     const step = nextStep(state, limits, ports.clock.now())
     const isBetween = step.kind === 'reserve' || (step.kind === 'sync' && ports.queue.isLocal === true)
-    if (!isBetween || !ours(step)) await checkpoint()
+    if (!isBetween || !isOwnStep(step)) await checkpoint()
     if (step.kind === 'stop') return { conclusion: step.conclusion, state }
-    if (!ours(step)) return { step, state }
+    if (!isOwnStep(step)) return { step, state }
     const before = state
     await notifyInOrder(() => notifyObservers(ports, (observer) => observer.step?.(step, before)))
     const event = await perform(step, before, limits, ports).catch(async (error: unknown) => {

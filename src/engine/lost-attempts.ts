@@ -24,7 +24,10 @@ export function withLostSession(state: State, lost: LostSession): State {
 
 /** Returns the attempts of a lost job; what they reserved is charged as an estimate. */
 export function takeOver(state: State): State {
-  return attemptsInWork(state).reduce((after, attempt) => lost(after, attempt, 'the job was lost'), state)
+  return attemptsInWork(state).reduce(
+    (after, attempt) => returnAsLost(after, attempt, 'the job was lost'),
+    state,
+  )
 }
 
 /** The workers of a wave have ended: their candidates are free, and other attempts of a worker that died are lost. */
@@ -33,11 +36,11 @@ export function withoutWorkers(state: State): State {
   const left: State = { ...state, attempts: Object.fromEntries(attempts) }
   return attemptsInWork(left)
     .filter((attempt) => !hasCandidate(attempt))
-    .reduce((after, attempt) => lost(after, attempt, 'the worker was lost'), left)
+    .reduce((after, attempt) => returnAsLost(after, attempt, 'the worker was lost'), left)
 }
 
 /** Returns a lost attempt; its session is charged as an estimate. */
-export function lost(state: State, attempt: Attempt, message: string): State {
+export function returnAsLost(state: State, attempt: Attempt, message: string): State {
   const isReserved = attempt.phase === 'reserved'
   const charged = isReserved ? recordLostSession(state, attempt, reservedUsage(attempt)) : state
   return refund(charged, attempt, 'lost', message)

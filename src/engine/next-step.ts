@@ -31,7 +31,12 @@ import { inScope, pickStory, remaining } from './prd/select.ts'
  * The next step as data. Every reachable state leads to `stop` in a finite number of steps (test/unit/engine). `beside`: attempts
  * that are in work already; stories that are known to change the same files wait for them.
  */
-export function nextStep(state: State, limits: Limits, now: number, beside: State['attempts'] = {}): Step {
+export function nextStep(
+  state: State,
+  limits: Limits,
+  now: number,
+  attemptsInWork: State['attempts'] = {},
+): Step {
   const { job } = state
   const { branch, landing, ready } = job
   const attempt = openAttempt(state)
@@ -47,33 +52,33 @@ export function nextStep(state: State, limits: Limits, now: number, beside: Stat
     state.prd.run.outcome === 'complete' && remaining(state.prd, state.control.scope).length === 0
   if (branch.kind === 'gone' && job.takesBranch && !wasComplete) return { kind: 'restore' }
 
-  const verdict = outcomeOf(state, limits, now)
-  const inWork = { ...state, attempts: beside }
-  const isLimit = verdict !== null && landsFirst(verdict)
-  const undecided = isLimit ? storyToDecide(inWork) : null
+  const outcome = outcomeOf(state, limits, now)
+  const withAttempts = { ...state, attempts: attemptsInWork }
+  const isLimit = outcome !== null && landsFirst(outcome)
+  const undecided = isLimit ? storyToDecide(withAttempts) : null
   const isForNextWave = state.waiting !== undefined || (undecided !== null && job.wave !== undefined)
   if (isLimit && landing !== null && isForNextWave) return concludeLanding(state)
   if (undecided !== null) return { kind: 'decide', storyId: undecided }
-  if (verdict !== null) return { kind: 'conclude', conclusion: verdict }
-  const wanted = nextPlanTarget(state)
-  const isDone = wanted === null && remaining(state.prd, state.control.scope).length === 0
+  if (outcome !== null) return { kind: 'conclude', conclusion: outcome }
+  const planTarget = nextPlanTarget(state)
+  const isDone = planTarget === null && remaining(state.prd, state.control.scope).length === 0
   if (job.wave?.isOver === true && !isDone) return concludeLanding(state)
   if (!ready.prepared) return { kind: 'prepare' }
   if (limits.baseline && state.baseline === 'pending' && (landing === null || landing === 'baseline'))
     return { kind: 'baseline' }
   if (landing !== null && landing !== 'verify' && landing !== 'plan') return concludeLanding(state)
   // A plan is the first thing that there is to open.
-  if (!ready.opened && (wanted !== '' || state.published !== null)) return { kind: 'open' }
+  if (!ready.opened && (planTarget !== '' || state.published !== null)) return { kind: 'open' }
   if (limits.publishEach && state.green !== state.published && branch.kind !== 'refused')
     return { kind: 'push' }
-  const pause = waiting(state, limits, now)
+  const pause = pendingWait(state, limits, now)
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
-  if (wanted !== null) return { kind: 'plan', split: wanted === '' ? null : wanted }
-  const due = dueContest(inWork, limits)
+  if (planTarget !== null) return { kind: 'plan', split: planTarget === '' ? null : planTarget }
+  const due = dueContest(withAttempts, limits)
   if (due !== null && landing === null) return { kind: 'decide', storyId: due }
-  const asked = workable(state)
-  const others = state.prd.userStories.filter(({ id }) => attemptsAt(inWork, id).length > 0)
-  const besideAll = canBeginBeside(state, others)
+  const isWorkable = workableIn(state)
+  const others = state.prd.userStories.filter(({ id }) => attemptsAt(withAttempts, id).length > 0)
+  const canBegin = canBeginBeside(state, others)
   // Candidates of one story may be made side by side.
   const mayBegin = (one: Story) =>
     others.includes(one)
@@ -81,8 +86,9 @@ export function nextStep(state: State, limits: Limits, now: number, beside: Stat
           state,
           others.filter((other) => other !== one),
         )(one)
-      : besideAll(one)
-  const isFree = (one: Story) => asked(one) && nextSlot(inWork, one, limits) !== null && mayBegin(one)
+      : canBegin(one)
+  const isFree = (one: Story) =>
+    isWorkable(one) && nextSlot(withAttempts, one, limits) !== null && mayBegin(one)
   const story =
     contestedStory(state, isFree) ??
     pickStory(state.prd, (one) => isFree(one) && openUntil(state.records[one.id], now) === null)
@@ -98,7 +104,10 @@ export function landsFirst({ outcome }: Conclusion): boolean {
 /** A job that only lands what others did begins no work: the next job claims the next step. */
 function concludeLanding(state: State): Step {
   const isWave = state.job.wave !== undefined
-  const conclusion = end('continued', isWave ? 'the workers are done' : 'what was handed over is landed')
+  const conclusion = conclusionOf(
+    'continued',
+    isWave ? 'the workers are done' : 'what was handed over is landed',
+  )
   return { kind: 'conclude', conclusion: endIdleChain(state, conclusion) }
 }
 
@@ -140,75 +149,77 @@ function nextStepOfEnding(job: Job, ending: Ending, limits: Limits, now: number)
 }
 
 function conclude(outcome: Outcome, reason: string): Step {
-  return { kind: 'conclude', conclusion: end(outcome, reason) }
+  return { kind: 'conclude', conclusion: conclusionOf(outcome, reason) }
 }
 
 /** How the job ends now, or null. Completion comes before limits: a run that finishes with its last iteration is complete. */
 export function outcomeOf(state: State, limits: Limits, now: number): Conclusion | null {
   const { control, prd, verification } = state
   const open = remaining(prd, control.scope)
-  const wanted = nextPlanTarget(state) !== null
-  const done = open.length === 0 && !wanted
+  const hasPlanTarget = nextPlanTarget(state) !== null
+  const done = open.length === 0 && !hasPlanTarget
   const { branch } = state.job
   if (branch.kind === 'refused')
-    return end('paused', control.paused?.reason ?? 'the branch could not be pushed')
+    return conclusionOf('paused', control.paused?.reason ?? 'the branch could not be pushed')
   const verifies = limits.finalVerification || verification.asked
   const plan = planOutcome(state, limits)
   const isApproved = plan === null && state.plan?.phase !== 'proposed'
   const finished = done && isApproved && (verification.approved || !verifies)
   if (branch.kind === 'gone') return outcomeWithoutBranch(state, branch.how, finished)
-  if (finished) return end('complete', describeCompletion(state))
-  if (control.paused !== null) return end('paused', control.paused.reason)
+  if (finished) return conclusionOf('complete', describeCompletion(state))
+  if (control.paused !== null) return conclusionOf('paused', control.paused.reason)
   if (plan !== null) return plan
   const isBlocked = limits.stopOnBlocked && open.some((story) => story.blocked)
-  if (!done && !wanted && (pickStory(prd, workable(state)) === null || isBlocked)) {
+  if (!done && !hasPlanTarget && (pickStory(prd, workableIn(state)) === null || isBlocked)) {
     const splits = open.filter((story) => isSplitting(state, story.id)).map((story) => story.id)
-    if (splits.length > 0) return end('paused', `a split waits to be approved: ${splits.join(', ')}`)
-    return end('stuck', stuckReason(state, open))
+    if (splits.length > 0) return conclusionOf('paused', `a split waits to be approved: ${splits.join(', ')}`)
+    return conclusionOf('stuck', stuckReason(state, open))
   }
   if (done && verification.sessions >= limits.maxAttempts) {
-    return end('stuck', `the final verification gave no verdict: ${verification.message}`)
+    return conclusionOf('stuck', `the final verification gave no verdict: ${verification.message}`)
   }
-  if (!done && !wanted && iterationsLeft(state, limits) <= 0) {
-    return end('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`)
+  if (!done && !hasPlanTarget && iterationsLeft(state, limits) <= 0) {
+    return conclusionOf('max-iterations', `the limit of ${prd.run.iterations} iterations is reached`)
   }
   if (prd.run.jobs > jobsAllowed(state, limits)) {
-    return end('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`)
+    return conclusionOf('max-iterations', `the limit of ${limits.maxJobs} jobs is reached`)
   }
   const budget = exhaustedBudget(state, limits)
-  if (budget !== null) return end('budget', budget)
-  const pause = waiting(state, limits, now)
+  if (budget !== null) return conclusionOf('budget', budget)
+  const pause = pendingWait(state, limits, now)
   if (pause !== null && !isWaitedOut(state, limits, pause.until, now, done)) {
     return endIdleChain(state, { outcome: 'paused', reason: pause.sentence, until: pause.until })
   }
   const over = batchEndReason(state, limits, now, done)
-  return over === null ? null : endIdleChain(state, end('continued', over))
+  return over === null ? null : endIdleChain(state, conclusionOf('continued', over))
 }
 
 /** Whether a story is within the run's scope, and no split of it is under way. */
-function workable(state: State): (story: Story) => boolean {
-  const asked = inScope(state.control.scope)
-  return (story) => asked(story) && !isSplitting(state, story.id)
+function workableIn(state: State): (story: Story) => boolean {
+  const isInScope = inScope(state.control.scope)
+  return (story) => isInScope(story) && !isSplitting(state, story.id)
 }
 
 const QUESTIONS_WAIT = 'the questions before the plan wait for answers'
-const EDITED = 'the plan was edited after it was looked at: it waits to be approved again'
+const PLAN_EDITED = 'the plan was edited after it was looked at: it waits to be approved again'
 /** Older versions showed people less than an approval covers: such a digest is empty (stored-state.ts). */
-const NOT_SHOWN = 'the plan waits to be approved again: an approval now covers context.md, too'
+const PLAN_NOT_SHOWN = 'the plan waits to be approved again: an approval now covers context.md, too'
 
 /** The outcome of a plan that no session could make, or that waits for answers or an approval; else null. */
 function planOutcome(state: State, limits: Limits): Conclusion | null {
   const { plan, published, job } = state
   if (plan === undefined || plan.phase === 'begun') return null
-  if (openQuestions(plan.interview) !== null) return end('paused', QUESTIONS_WAIT)
+  if (openQuestions(plan.interview) !== null) return conclusionOf('paused', QUESTIONS_WAIT)
   if (plan.phase === 'wanted')
-    return plan.sessions >= limits.maxAttempts ? end('stuck', `no plan came of it: ${plan.message}`) : null
+    return plan.sessions >= limits.maxAttempts
+      ? conclusionOf('stuck', `no plan came of it: ${plan.message}`)
+      : null
   // The branch has to be opened first: the plan is shown there.
   if (published === null && !job.ready.opened) return null
   if (plan.phase === 'proposed')
-    return end('paused', plan.digest === '' ? NOT_SHOWN : 'the plan waits to be approved')
+    return conclusionOf('paused', plan.digest === '' ? PLAN_NOT_SHOWN : 'the plan waits to be approved')
   if (plan.digest === planDigest(state)) return null
-  return end('paused', plan.digest === '' ? NOT_SHOWN : EDITED)
+  return conclusionOf('paused', plan.digest === '' ? PLAN_NOT_SHOWN : PLAN_EDITED)
 }
 
 /** The blocked stories; or the stories out of scope that others wait for, since they were taken back. */
@@ -222,24 +233,30 @@ function stuckReason({ prd, control }: State, open: readonly Story[]): string {
 /** The branch was merged or deleted: a complete run stays complete, any other waits for a person. */
 function outcomeWithoutBranch(state: State, how: 'merged' | 'deleted', finished: boolean): Conclusion {
   if (finished && state.prd.run.outcome === 'complete')
-    return end('complete', `${describeCompletion(state)}; the branch was ${how}`)
+    return conclusionOf('complete', `${describeCompletion(state)}; the branch was ${how}`)
   const { branch, green } = state
   const what = how === 'merged' ? 'merged and deleted' : 'deleted'
-  return end('paused', `${branch} was ${what} by people: say run to make it again (it was at ${green})`)
+  return conclusionOf(
+    'paused',
+    `${branch} was ${what} by people: say run to make it again (it was at ${green})`,
+  )
 }
 
 /** Ends a chain with an error after several jobs in a row without work. */
 function endIdleChain(state: State, conclusion: Conclusion): Conclusion {
   if (!isIdleJob(state, conclusion) || state.control.idleJobs + 1 < MAX_IDLE_JOBS) return conclusion
-  return end('error', `${MAX_IDLE_JOBS} jobs in a row ended without an iteration (${conclusion.reason})`)
+  return conclusionOf(
+    'error',
+    `${MAX_IDLE_JOBS} jobs in a row ended without an iteration (${conclusion.reason})`,
+  )
 }
 
 /** Until when no session may start, and why: a vendor's limit, the limit of calls, or all open stories rest. */
-function waiting(state: State, limits: Limits, now: number) {
+function pendingWait(state: State, limits: Limits, now: number) {
   const pauseFor = (until: number, what: string, words = `waiting for ${what}`) => {
     return { until, what, sentence: `${words} until ${new Date(until).toISOString()}` }
   }
-  const rest = resting(state, now)
+  const rest = earliestTrial(state, now)
   const all = 'every story that is left rests'
   if (rest !== null) return pauseFor(rest, all, all)
   const vendor = agentsRestUntil(state, limits, now) ?? 0
@@ -251,7 +268,7 @@ function waiting(state: State, limits: Limits, now: number) {
 }
 
 /** When the first story's breaker allows a trial, where the breakers of all workable stories are open; null otherwise. */
-function resting(state: State, now: number): number | null {
+function earliestTrial(state: State, now: number): number | null {
   const times: number[] = []
   const isFree = ({ id }: { id: string }): boolean => {
     if (isSplitting(state, id)) return false
@@ -264,6 +281,6 @@ function resting(state: State, now: number): number | null {
   return picked !== null || times.length === 0 ? null : Math.min(...times)
 }
 
-function end(outcome: Outcome, reason: string): Conclusion {
+function conclusionOf(outcome: Outcome, reason: string): Conclusion {
   return { outcome, reason, until: null }
 }

@@ -42,28 +42,28 @@ export async function perform(
   ports: Ports,
 ): Promise<Event> {
   const now = ports.clock.now()
-  const late = timer((state.job.ending === null ? endOfWork(state.job) : state.job.deadline) - now)
-  const signal = AbortSignal.any([ports.signal, late])
-  const isOver = () => signal.aborted && !isUninterruptible(state, step)
+  const deadlineSignal = timer((state.job.ending === null ? endOfWork(state.job) : state.job.deadline) - now)
+  const signal = AbortSignal.any([ports.signal, deadlineSignal])
+  const isCutShort = () => signal.aborted && !isUninterruptible(state, step)
   // A step whose time is over before it begins is not begun. A `sync` that began is finished: its commands are acknowledged.
-  const happened =
-    isOver() || (ports.signal.aborted && step.kind === 'sync')
+  const result =
+    isCutShort() || (ports.signal.aborted && step.kind === 'sync')
       ? null
-      : await act(step.kind, step, { state, limits, ports: { ...ports, signal }, now })
+      : await performKind(step.kind, step, { state, limits, ports: { ...ports, signal }, now })
   const at = ports.clock.now()
-  if (happened !== null && !isOver()) return { ...happened, at }
-  return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', spent: spentOn(happened) }
+  if (result !== null && !isCutShort()) return { ...result, at }
+  return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', spent: spentOn(result) }
 }
 
 /** The usage of a judge or planner counts, also where it was cut short. */
-function spentOn(happened: StepResult | null): SpentUsage | null {
-  switch (happened?.kind) {
+function spentOn(result: StepResult | null): SpentUsage | null {
+  switch (result?.kind) {
     case 'judged':
-      return { storyId: happened.storyId, kind: 'judge', usage: happened.usage }
+      return { storyId: result.storyId, kind: 'judge', usage: result.usage }
     case 'verified':
-      return { storyId: null, kind: 'verify', usage: happened.usage }
+      return { storyId: null, kind: 'verify', usage: result.usage }
     case 'planned':
-      return { storyId: null, kind: happened.split === null ? 'plan' : 'split', usage: happened.usage }
+      return { storyId: null, kind: result.split === null ? 'plan' : 'split', usage: result.usage }
     default:
       return null
   }
@@ -83,15 +83,19 @@ function isUninterruptible({ job }: State, { kind }: Step): boolean {
 }
 
 type Steps = { readonly [K in Step['kind']]: Extract<Step, { kind: K }> }
-type Acts = {
+type Performers = {
   readonly [K in Exclude<Step['kind'], 'stop'>]: (step: Steps[K], context: StepContext) => Promise<StepResult>
 }
 
-function act<K extends keyof Acts>(kind: K, step: Steps[K], context: StepContext): Promise<StepResult> {
-  return ACTS[kind](step, context)
+function performKind<K extends keyof Performers>(
+  kind: K,
+  step: Steps[K],
+  context: StepContext,
+): Promise<StepResult> {
+  return PERFORMERS[kind](step, context)
 }
 
-const ACTS: Acts = {
+const PERFORMERS: Performers = {
   sync: (_, context) => sync(context),
   restore: async (_, { state, ports }) => {
     const result = await ports.store.restore(state)
@@ -104,7 +108,7 @@ const ACTS: Acts = {
   reserve: async ({ storyId }, { ports }) => ({
     kind: 'reserved',
     storyId,
-    github: await ports.pullRequest.learned(),
+    github: await ports.pullRequest.newIds(),
   }),
   agent: async ({ attempt }, context) => (await preparedLane(attempt, context)) ?? work(attempt, context),
   guard: ({ attempt }, context) => guard(attempt, context),
@@ -144,7 +148,7 @@ async function baseline(context: StepContext): Promise<StepResult> {
 
 async function prepare({ state, ports }: StepContext): Promise<StepResult> {
   const result = await ports.gates.prepare(state.green, ports.signal)
-  if (result !== null) await ports.repository.ignored.prepared()
+  if (result !== null) await ports.repository.ignored.afterPrepare()
   if (result === null || result.ok) return { kind: 'prepared' }
   const fix = `see its output:\n${excerpt(result.output, OUTPUT_BYTES.error)}`
   return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
@@ -174,7 +178,7 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   await using room = await openLastStoryRoom(attempt, context)
   const fork = room === null ? {} : { fork: state.base.sha }
   const run = newGateRun(state, { of: 'story', tags, stories, what, commit, also, ...fork })
-  let held: string[] = []
+  let earlierPaths: string[] = []
   const gates = await withoutSessionFiles(ports, async () => {
     const { restore, ignored } = ports.repository
     const place = room ?? { gates: ports.gates, restore, ignored }
@@ -183,10 +187,16 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     const results = withReuseKeys(found, keys, ports.clock.now())
     if (limits.weakenedTests === 'off' || redGate(results) !== undefined) return results
     const again = await runGatesAsItWas(run, results, red === undefined ? {} : { red }, ports, place)
-    held = again.paths
+    earlierPaths = again.paths
     return [...results, ...again.results]
   })
-  return { kind: 'gated', ...idOf(attempt), commit, gates, ...(held.length === 0 ? {} : { paths: held }) }
+  return {
+    kind: 'gated',
+    ...idOf(attempt),
+    commit,
+    gates,
+    ...(earlierPaths.length === 0 ? {} : { paths: earlierPaths }),
+  }
 }
 
 async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise<StepResult> {
@@ -287,25 +297,25 @@ async function join(theirs: string, context: StepContext): Promise<StepResult> {
   if (code) {
     await repository.checkOut(joined.green, null)
     const passed = state.prd.userStories.filter((story) => story.passes)
-    const asked = passed.flatMap((story) => story.tags)
+    const passedTags = passed.flatMap((story) => story.tags)
     const what = `join-${theirs.slice(0, 7)}`
     const commit = joined.green
-    const run = newGateRun(state, { of: 'join', tags: asked, stories: passed, what, commit })
-    const broke: { ours: RevertedStory | null } = { ours: null }
+    const run = newGateRun(state, { of: 'join', tags: passedTags, stories: passed, what, commit })
+    const broken: { story: RevertedStory | null } = { story: null }
     const results = await withoutSessionFiles(ports, async () => {
       const found = await runGatesOn(run, ports)
       const red = findPortConflict(found) === null ? redGate(found) : undefined
-      if (red !== undefined) broke.ours = await findBreakingStory(red, run, found, context)
+      if (red !== undefined) broken.story = await findBreakingStory(red, run, found, context)
       return found
     })
-    const taken = findPortConflict(results)
-    if (taken !== null) return { kind: 'failed', ...taken }
+    const portConflict = findPortConflict(results)
+    if (portConflict !== null) return { kind: 'failed', ...portConflict }
     const red = redGate(results)
-    if (red !== undefined && broke.ours === null) {
+    if (red !== undefined && broken.story === null) {
       const why = `${redGateReason(red, results)} on ${theirs.slice(0, 7)}, which people committed`
       return { kind: 'join-failed', summary: `${why}: mend the branch, then run again` }
     }
-    if (broke.ours !== null) takenBack.push(broke.ours)
+    if (broken.story !== null) takenBack.push(broken.story)
   }
   return { kind: 'joined', theirs, ...rest, takenBack }
 }
@@ -345,19 +355,19 @@ async function publish(conclusion: Conclusion, { state, limits, ports }: StepCon
   const { branch } = state.job
   // The step `open` makes the first push of the branch: a run that ends before leaves no branch.
   const withBranch = branch.kind !== 'refused' && branch.kind !== 'gone' && state.published !== null
-  const leaving = released(state, limits)
+  const releasedState = released(state, limits)
   // Between the jobs of a chain the state's ref is enough: the next story's commit updates prd.json and progress.txt.
   const recorded =
     withBranch && !continuesByItself(conclusion, limits)
-      ? await repository.record(leaving, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
+      ? await repository.record(releasedState, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
       : null
   const { commit: green, documents = [], unmarked = [] } = recorded ?? { commit: state.green }
   if (withBranch) await repository.checkOut(green, null)
-  await repository.ignored.reunite()
+  await repository.ignored.restoreAll()
   const github = await ports.pullRequest.beforePublish(state, green)
-  const isLookedAt = recorded !== null && (unmarked.length > 0 || state.unmarked !== undefined)
-  const marked = { ...(documents.length === 0 ? {} : { documents }), ...(isLookedAt ? { unmarked } : {}) }
-  const left = withDocuments({ ...leaving, github, green }, marked)
+  const hasMarks = recorded !== null && (unmarked.length > 0 || state.unmarked !== undefined)
+  const marked = { ...(documents.length === 0 ? {} : { documents }), ...(hasMarks ? { unmarked } : {}) }
+  const left = withDocuments({ ...releasedState, github, green }, marked)
   const saved = recorded === null ? left : withoutPending({ ...left, progress: [] })
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return pushFailure(result)
@@ -385,7 +395,7 @@ async function wait(until: number, { state, ports }: StepContext): Promise<StepR
   const { clock, queue, signal } = ports
   const end = Math.min(until, clock.now() + RENEWAL_MS)
   for (let left = end - clock.now(); left > 0 && !signal.aborted; left = end - clock.now()) {
-    await clock.sleep(Math.min(left, LOOK_MS), signal)
+    await clock.sleep(Math.min(left, POLL_MS), signal)
     if (await queue.arrived(state)) break
   }
   return { kind: 'waited' }
@@ -394,4 +404,4 @@ async function wait(until: number, { state, ports }: StepContext): Promise<StepR
 /** The longest wait of one step. The state is saved after it, which renews the lease: that is valid for ten minutes at least. */
 const RENEWAL_MS = 5 * 60_000
 /** How often the wall clock is read while waiting, milliseconds. */
-const LOOK_MS = 1000
+const POLL_MS = 1000

@@ -49,11 +49,11 @@ export async function runPipelineSteps(
   start: Start,
   tools: PipelineTools,
 ): Promise<PipelineResult> {
-  const way: PipelineRun = { ...start, ...tools, steps, sessions: [], others: [], failed: null }
+  const run: PipelineRun = { ...start, ...tools, steps, sessions: [], others: [], failed: null }
   let ended: StepsEnd | null = null
-  for (let at = 0; at < steps.length && ended === null; at += 1) ended = await runStep(at, way)
+  for (let at = 0; at < steps.length && ended === null; at += 1) ended = await runStep(at, run)
   if (ended !== null && tools.signal.aborted) ended = CANCELLED
-  const { circuits, sessions, others } = way
+  const { circuits, sessions, others } = run
   return { circuits, sessions, others, ended }
 }
 
@@ -62,18 +62,18 @@ type PipelineRun = Start &
   Omit<PipelineResult, 'ended'> & { steps: readonly PipelineStep[]; failed: Failure | null }
 
 /** Runs a step; gives why the pipeline ends here, or null. */
-async function runStep(at: number, way: PipelineRun): Promise<StepsEnd | null> {
-  const { steps, deadline, clock, signal, report: say } = way
+async function runStep(at: number, run: PipelineRun): Promise<StepsEnd | null> {
+  const { steps, deadline, clock, signal, report } = run
   const step = steps[at]
   if (signal.aborted || step === undefined) return CANCELLED
   const isWorkedOn =
-    way.sessions.some(hasSucceeded) || steps.slice(at + 1).some(({ type }) => type === 'agent')
-  const rest = step.circuit === null ? null : (way.circuits[step.name]?.until ?? null)
+    run.sessions.some(hasSucceeded) || steps.slice(at + 1).some(({ type }) => type === 'agent')
+  const rest = step.circuit === null ? null : (run.circuits[step.name]?.until ?? null)
   if (rest !== null && rest > clock.now()) {
-    say(`${step.name} is left out: it rests until ${new Date(rest).toISOString()}`)
+    report(`${step.name} is left out: it rests until ${new Date(rest).toISOString()}`)
     if (step.type !== 'agent' || isWorkedOn) return null
     // No other step does the story's work, so the run waits for this one.
-    const message = `step ${step.name} rests after ${way.circuits[step.name]?.failures} failures in a row`
+    const message = `step ${step.name} rests after ${run.circuits[step.name]?.failures} failures in a row`
     return { status: 'overloaded', message, resetsAt: rest }
   }
   // The steps go on without a session only where another one does the story's work.
@@ -81,31 +81,31 @@ async function runStep(at: number, way: PipelineRun): Promise<StepsEnd | null> {
   for (let tries = 0; ; tries += 1) {
     const now = clock.now()
     if (now >= deadline) return failure(`the iteration's time was over before step ${step.name}`)
-    const budget = budgetAfter(way.bounds.budget, usageOf(way.sessions))
-    if (step.type === 'agent' && way.sessions.length > 0 && isSpent(budget)) {
+    const budget = budgetAfter(run.bounds.budget, usageOf(run.sessions))
+    if (step.type === 'agent' && run.sessions.length > 0 && isSpent(budget)) {
       const message = `before step ${step.name} what the run may spend was used up`
       return { status: 'interrupted', message, resetsAt: null }
     }
     const agent = step.type === 'agent' ? step.agent : null
     const again = tries === 0 ? '' : `, try ${tries + 1}`
-    say(`${at + 1} of ${steps.length}: ${step.name} (${agent ?? step.type}${again})`, agent)
+    report(`${at + 1} of ${steps.length}: ${step.name} (${agent ?? step.type}${again})`, agent)
     const timeoutMs = Math.min(step.timeoutMs ?? Number.POSITIVE_INFINITY, deadline - now)
-    const bounds = { ...way.bounds, budget, timeoutMs }
-    const result = await way.attempt({ step, tries, bounds, failed: way.failed })
+    const bounds = { ...run.bounds, budget, timeoutMs }
+    const result = await run.attempt({ step, tries, bounds, failed: run.failed })
     // A step that was cut short has not failed.
     if (signal.aborted && !('status' in result)) return CANCELLED
-    const after = 'status' in result ? handleSession(step, result, mayFail, way) : result
+    const after = 'status' in result ? handleSession(step, result, mayFail, run) : result
     if (after === null || 'status' in after) return after
     if (after.kind === 'ok') {
-      closeCircuit(step, way)
+      closeCircuit(step, run)
       return null
     }
     if (after.kind === 'ends-run')
       return { status: 'interrupted', message: after.reason, resetsAt: null, pause: after.reason }
-    if (tries >= step.maxRetries) return failStep({ ...step, continueOnError: mayFail }, after, way)
+    if (tries >= step.maxRetries) return failStep({ ...step, continueOnError: mayFail }, after, run)
     const ms = Math.min(step.retryDelayMs, deadline - clock.now())
     if (ms > 0 && !signal.aborted) {
-      say(`${step.name} is tried again in ${Math.ceil(ms / 1000)} s`)
+      report(`${step.name} is tried again in ${Math.ceil(ms / 1000)} s`)
       await clock.sleep(ms, signal)
     }
     if (signal.aborted) return CANCELLED
@@ -117,28 +117,28 @@ function handleSession(
   ran: PipelineStep,
   session: Session,
   mayFail: boolean,
-  way: PipelineRun,
+  run: PipelineRun,
 ): StepOutcome | StepsEnd | null {
   const { status, message, resetsAt, hints, usage } = session
-  const isFirst = way.sessions.length === 0
-  const isDone = way.sessions.some(hasSucceeded)
+  const isFirst = run.sessions.length === 0
+  const isDone = run.sessions.some(hasSucceeded)
   const step = { ...ran, continueOnError: mayFail }
-  way.sessions.push(session)
+  run.sessions.push(session)
   if (ran.type === 'agent' && (ran.agent !== null || ran.model !== null))
-    way.others.push({ agent: ran.agent, model: ran.model, usage })
+    run.others.push({ agent: ran.agent, model: ran.model, usage })
   if (hasSucceeded(session)) {
-    way.failed = null
+    run.failed = null
     return { kind: 'ok' }
   }
   if (status === 'failed') return { kind: 'failed', summary: message, detail: '' }
   if (status === 'finished') {
     const why = hints.stuck ?? 'it says that it is not done'
-    if (mayFail) return failStep(step, { summary: why, detail: '' }, way)
+    if (mayFail) return failStep(step, { summary: why, detail: '' }, run)
     // A later session judges the work of an earlier one. Its judgement opens no circuit, or the next review would be left out.
     return isFirst ? { status, message, resetsAt, hints } : failure(`step ${step.name}: ${why}`)
   }
   const isLimited = status === 'limit' || status === 'overloaded'
-  if (isLimited && mayFail && isDone) return failStep(step, { summary: message, detail: '' }, way)
+  if (isLimited && mayFail && isDone) return failStep(step, { summary: message, detail: '' }, run)
   return { status, message: `step ${step.name}: ${message}`, resetsAt }
 }
 
@@ -146,25 +146,25 @@ function handleSession(
 function failStep(
   step: PipelineStep,
   why: { summary: string; detail: string },
-  way: PipelineRun,
+  run: PipelineRun,
 ): StepsEnd | null {
   const { circuit, name, continueOnError } = step
   const summary = `step ${name}: ${why.summary}`
   if (circuit !== null) {
-    const failures = (way.circuits[name]?.failures ?? 0) + 1
-    const until = failures < circuit.threshold ? null : way.clock.now() + circuit.resetAfterMs
-    way.circuits = { ...way.circuits, [name]: { failures, until } }
+    const failures = (run.circuits[name]?.failures ?? 0) + 1
+    const until = failures < circuit.threshold ? null : run.clock.now() + circuit.resetAfterMs
+    run.circuits = { ...run.circuits, [name]: { failures, until } }
   }
   if (!continueOnError) return { ...failure(summary), detail: why.detail }
-  way.failed = { kind: 'session', summary, detail: why.detail }
-  way.report(`${name}: ${why.summary}; goes on`)
+  run.failed = { kind: 'session', summary, detail: why.detail }
+  run.report(`${name}: ${why.summary}; goes on`)
   return null
 }
 
-function closeCircuit({ name }: PipelineStep, way: PipelineRun): void {
-  if (way.circuits[name] === undefined) return
-  const { [name]: _closed, ...circuits } = way.circuits
-  way.circuits = circuits
+function closeCircuit({ name }: PipelineStep, run: PipelineRun): void {
+  if (run.circuits[name] === undefined) return
+  const { [name]: _closed, ...circuits } = run.circuits
+  run.circuits = circuits
 }
 
 function failure(message: string): StepsEnd {

@@ -44,7 +44,7 @@ export function recordSession(state: State, spending: Spending, limits: Limits):
     const part = leastUsage(left, other.usage)
     left = subtractUsage(left, part)
     const isOwn = other.agent === null && other.model === null
-    const by = isOwn ? own : limitOwners(state, { agent: other.agent ?? own.agent, model: other.model })
+    const by = isOwn ? own : limitOwner(state, { agent: other.agent ?? own.agent, model: other.model })
     entries.push(entryOf(state, { ...spending, kind: other.kind ?? 'step', usage: part }, by))
   }
   return withEntries(state, [...entries, entryOf(state, { ...spending, kind, usage: left }, own)])
@@ -82,7 +82,7 @@ function ownerOf(state: State, spending: Spending, limits: Limits): Owner {
   return { agent: limits.agent, model: limits.models?.[mode] ?? null }
 }
 
-function limitOwners({ sessions }: State, owner: Owner): Owner {
+function limitOwner({ sessions }: State, owner: Owner): Owner {
   const rows = ledgerOf(sessions)
   const isKnown = rows.some(({ agent, model }) => agent === owner.agent && model === owner.model)
   return isKnown || rows.length < MOST_NAMES ? owner : { agent: 'other', model: null }
@@ -107,11 +107,13 @@ function entryOf(state: State, spending: Spending, owner: Owner & { version?: st
 
 function withEntries(state: State, entries: readonly SessionEntry[]): State {
   const used = entries.filter(isUsed)
-  return used.length === 0 ? state : { ...state, sessions: compacted(state, [...state.sessions, ...used]) }
+  return used.length === 0
+    ? state
+    : { ...state, sessions: compactSessions(state, [...state.sessions, ...used]) }
 }
 
 /** Sums up old entries where there are too many. The totals stay the same, and the largest session is kept. */
-function compacted({ timeline, attempts }: State, sessions: SessionEntry[]): SessionEntry[] {
+function compactSessions({ timeline, attempts }: State, sessions: SessionEntry[]): SessionEntry[] {
   if (sessions.filter(({ largest }) => largest === undefined).length <= MOST_SESSIONS) return sessions
   const isNamed = isOfAttempts([...timeline, ...Object.values(attempts)])
   const old = sessions.filter((entry) => !isNamed(entry))
@@ -152,19 +154,19 @@ export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
 }
 
 /** The same, where the vendor or the proxy had counted `seen` of it by then: that takes precedence over a share of the limit. */
-export function lostSessionUsage({ reserved }: Pick<Attempt, 'reserved'>, seen: Usage): Usage {
-  const guess = reservedUsage({ reserved: reserved.isShare ? { costUsd: null, tokens: null } : reserved })
-  const costUsd = Math.max(seen.costUsd, guess.costUsd)
-  const isMore = guess.inputTokens > seen.inputTokens + seen.outputTokens
-  const { inputTokens, outputTokens, cachedTokens } = isMore ? guess : seen
+export function lostSessionUsage({ reserved }: Pick<Attempt, 'reserved'>, counted: Usage): Usage {
+  const estimate = reservedUsage({ reserved: reserved.isShare ? { costUsd: null, tokens: null } : reserved })
+  const costUsd = Math.max(counted.costUsd, estimate.costUsd)
+  const isMore = estimate.inputTokens > counted.inputTokens + counted.outputTokens
+  const { inputTokens, outputTokens, cachedTokens } = isMore ? estimate : counted
   const tokens = inputTokens + outputTokens
   return {
-    calls: seen.calls,
+    calls: counted.calls,
     inputTokens,
     outputTokens,
     cachedTokens,
     costUsd,
-    agentSeconds: seen.agentSeconds,
+    agentSeconds: counted.agentSeconds,
     ...(costUsd > 0 ? { estimatedCostUsd: costUsd } : {}),
     ...(tokens > 0 ? { estimatedTokens: tokens } : {}),
   }

@@ -41,7 +41,7 @@ import { EVENTS, type Event } from './model/event.ts'
 import { newEnding } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { State } from './model/state.ts'
-import { begunPlan, planned, shownPlan, writtenPlan } from './planning/plan-events.ts'
+import { beginPlan, markPlanShown, planned, recordCommittedContext } from './planning/plan-events.ts'
 import { recordSession } from './record-session.ts'
 import { haltWithError, withJob, withReady } from './state-updates.ts'
 
@@ -49,13 +49,13 @@ type Events = { readonly [K in Event['kind']]: Extract<Event, { kind: K }> }
 
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 export function reduce(state: State, event: Event, limits: Limits): State {
-  const after = reduced(event.kind, state, event, limits)
+  const after = applyEvent(event.kind, state, event, limits)
   return EVENTS[event.kind].landed && after.job.landing !== null
     ? withJob(after, { landing: 'nothing' })
     : after
 }
 
-function reduced<K extends Event['kind']>(kind: K, state: State, event: Events[K], limits: Limits): State {
+function applyEvent<K extends Event['kind']>(kind: K, state: State, event: Events[K], limits: Limits): State {
   return REDUCERS[kind](state, event, limits)
 }
 
@@ -74,7 +74,7 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     pushed: (state, { github }) => ({ ...state, published: state.green, github }),
     reserved: (state, event, limits) => {
       const github = { ...state.github, ...event.github }
-      return begunPlan(reserve({ ...state, github }, event, limits))
+      return beginPlan(reserve({ ...state, github }, event, limits))
     },
     assigned,
     abandoned,
@@ -94,7 +94,7 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     planned,
     waited: (state) => withReady(state, { synced: false }),
     concluded: (state, { conclusion, at }) =>
-      withJob(shownPlan(state, at), { ending: newEnding(conclusion, at) }),
+      withJob(markPlanShown(state, at), { ending: newEnding(conclusion, at) }),
     published,
     dispatched,
     'dispatch-failed': dispatchFailed,
@@ -111,7 +111,7 @@ function opened(state: State, { green, github, context }: Events['opened']): Sta
   const progress = isWritten ? [] : state.progress
   const begun = markRunArchived(state)
   const after = withReady({ ...begun, green, published: green, github, progress }, { opened: true })
-  return writtenPlan(after, context)
+  return recordCommittedContext(after, context)
 }
 
 function cutShort(

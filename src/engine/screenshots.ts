@@ -3,7 +3,7 @@ import type { GateResult, Screenshot } from './model/gate.ts'
 import type { State } from './model/state.ts'
 
 /** The most screenshots in a state: each has about 60 KB, and every job fetches them. */
-const MOST = 200
+const MAX_SCREENSHOTS = 200
 
 /** The newest screenshots of each story, those of attempts in work first, then those of the base. */
 function screenshotsOf(state: State): Screenshot[] {
@@ -45,7 +45,7 @@ export function screenshotBlobs(state: State): string[] {
   const after = all.map(({ blob }) => blob)
   // Current screenshots take precedence over the earlier ones that they are compared with.
   const before = all.flatMap((one) => (one.before === null ? [] : [one.before]))
-  return [...new Set([...after, ...before])].slice(0, MOST)
+  return [...new Set([...after, ...before])].slice(0, MAX_SCREENSHOTS)
 }
 
 export function picturesIn(gates: readonly GateResult[]): Screenshot[] {

@@ -26,9 +26,9 @@ export function ownSituation({ job }: State): Situation {
 }
 
 /** The situation for any other process. `lives`: the lease's holder is known to be at work. */
-export function situationOf(state: State, limits: Limits, now: number, lives: boolean): Situation {
+export function situationOf(state: State, limits: Limits, now: number, isHolderAlive: boolean): Situation {
   const { lease, job, prd } = state
-  if (lives && lease !== null) return { kind: 'working', lease }
+  if (isHolderAlive && lease !== null) return { kind: 'working', lease }
   const step = nextStepOfJob(state, limits, now)
   if (step.kind === 'conclude') {
     // A run is complete only once a job has concluded and published it.
@@ -39,8 +39,8 @@ export function situationOf(state: State, limits: Limits, now: number, lives: bo
   const last = job.ending?.conclusion ?? null
   // A run that completed without a verification stays complete, also where the reader's own settings ask for one.
   const isOver = step.kind === 'verify' && last?.outcome === 'complete' && !state.verification.asked
-  const stands = isOver || ['error', 'interrupted', 'continued'].includes(last?.outcome ?? '')
-  return last !== null && stands ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }
+  const stillCounts = isOver || ['error', 'interrupted', 'continued'].includes(last?.outcome ?? '')
+  return last !== null && stillCounts ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }
 }
 
 /** The outcome now; null while a job is at work, or could go on. */

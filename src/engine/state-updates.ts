@@ -8,7 +8,7 @@ import type { AfterSteps } from './model/pipeline-step.ts'
 import type { Job, State, StoryRecord, TimelineEntry, Verification } from './model/state.ts'
 import { notesWith, progressEntry, withoutDoneLine } from './story-notes.ts'
 
-const TIMELINE = 200
+const MAX_TIMELINE = 200
 
 export function withJob(state: State, change: Partial<Job>): State {
   return { ...state, job: { ...state.job, ...change } }
@@ -35,10 +35,10 @@ export function withAttempt(state: State, attempt: Attempt): State {
 }
 
 export function withoutAttempt(state: State, id: AttemptId): State {
-  return { ...state, attempts: without(state.attempts, attemptKey(id)) }
+  return { ...state, attempts: withoutKey(state.attempts, attemptKey(id)) }
 }
 
-export function without<T>(all: Record<string, T>, id: string): Record<string, T> {
+export function withoutKey<T>(all: Record<string, T>, id: string): Record<string, T> {
   const { [id]: _gone, ...others } = all
   return others
 }
@@ -164,7 +164,7 @@ function isEntryOf(attempt: Attempt): (entry: TimelineEntry) => boolean {
 }
 
 export function appendTimeline(state: State, entry: TimelineEntry): State {
-  return { ...state, timeline: [...state.timeline, entry].slice(-TIMELINE) }
+  return { ...state, timeline: [...state.timeline, entry].slice(-MAX_TIMELINE) }
 }
 
 export function attemptProgressEntry(

@@ -32,8 +32,8 @@ export function stateFiles(state: State): { text: string; lists: ReadonlyMap<str
   const stories = listFiles('stories', storyFiles(userStories))
   const used = listFiles('sessions', sessionFiles(sessions))
   const counts = {
-    ...(stories.beside.length > 0 && { storyFiles: stories.beside.length }),
-    ...(used.beside.length > 0 && { sessionFiles: used.beside.length }),
+    ...(stories.files.length > 0 && { storyFiles: stories.files.length }),
+    ...(used.files.length > 0 && { sessionFiles: used.files.length }),
   }
   const version = hasCandidates(state) ? WITH_CANDIDATES : VERSION
   const all = textOf({ ...rest, version, ...counts })
@@ -41,7 +41,7 @@ export function stateFiles(state: State): { text: string; lists: ReadonlyMap<str
   const texts = recordTexts(Object.values(records))
   const fields = Object.keys(records).map((id, at) => `${JSON.stringify(id)}:${texts[at]}`)
   const text = withField(withField(withPrd, 'sessions', used.text), 'records', `{${fields.join(',')}}`)
-  return { text: `${text}\n`, lists: new Map([...stories.beside, ...used.beside]) }
+  return { text: `${text}\n`, lists: new Map([...stories.files, ...used.files]) }
 }
 
 function hasCandidates({ contests, attempts, timeline }: State): boolean {
@@ -55,8 +55,8 @@ function hasCandidates({ contests, attempts, timeline }: State): boolean {
 
 /** A list in the state itself where one file would hold it. */
 function listFiles(name: string, files: readonly StateFile[]) {
-  if (files.length <= 1) return { text: files[0]?.text ?? '[]', beside: [] }
-  return { text: '[]', beside: files.map((file, at) => [fileName(name, at), file] as const) }
+  if (files.length <= 1) return { text: files[0]?.text ?? '[]', files: [] }
+  return { text: '[]', files: files.map((file, at) => [fileName(name, at), file] as const) }
 }
 
 function fileName(name: string, at: number): string {
@@ -69,19 +69,19 @@ function fileNames(name: string, count = 0): string[] {
 
 /** JSON.stringify would write NaN and Infinity as null, which makes the state unreadable: they are replaced. */
 function textOf(value: object): string {
-  if (isSound(value)) return JSON.stringify(value)
+  if (hasFiniteNumbers(value)) return JSON.stringify(value)
   return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'number' && !Number.isFinite(part) ? nearest(part) : part,
+    typeof part === 'number' && !Number.isFinite(part) ? nearestFinite(part) : part,
   )
 }
 
 /** Whether all numbers are finite: checking first is far cheaper than a replacer function. */
-function isSound(part: unknown): boolean {
+function hasFiniteNumbers(part: unknown): boolean {
   if (typeof part === 'number') return Number.isFinite(part)
-  return typeof part !== 'object' || part === null || Object.values(part).every(isSound)
+  return typeof part !== 'object' || part === null || Object.values(part).every(hasFiniteNumbers)
 }
 
-function nearest(number: number): number {
+function nearestFinite(number: number): number {
   return Number.isNaN(number) ? 0 : Math.sign(number) * Number.MAX_SAFE_INTEGER
 }
 
@@ -102,7 +102,7 @@ export async function readState(
   const text = await read(STATE_FILE)
   if (text === null) return null
   const found = parsed(text, path)
-  const { storyFiles, sessionFiles } = OfFiles.safeParse(found).data ?? {}
+  const { storyFiles, sessionFiles } = StateIndex.safeParse(found).data ?? {}
   const files = new Map<string, string | null>()
   for (const name of [...fileNames('stories', storyFiles), ...fileNames('sessions', sessionFiles)])
     files.set(name, await read(`${STATE_FOLDER}/${name}`))
@@ -113,7 +113,7 @@ export async function readState(
 type Files = ReadonlyMap<string, string | null>
 
 const fileCount = z.exactOptional(z.int().check(z.gte(0), z.lte(10_000)))
-const OfFiles = z.looseObject({
+const StateIndex = z.looseObject({
   /** Left out where the state holds them. */
   storyFiles: fileCount,
   sessionFiles: fileCount,
@@ -134,11 +134,11 @@ function checked(found: unknown, files: Files, path = 'state.json'): State {
       expected: `${WITH_CANDIDATES} or less`,
       fix: 'a newer version of Ralph has written it: update this one (the ref of the action, or the installed command), then run again',
     })
-  const whole = version < 2 ? migrated(found) : joined(found, files, path)
-  const today = version < WITH_SESSIONS ? withSessions(readBy(OldUsage, whole, path)) : whole
+  const whole = version < 2 ? migrated(found) : withFiles(found, files, path)
+  const current = version < WITH_SESSIONS ? withSessions(readBy(OldUsage, whole, path)) : whole
   const state = readBy(
     State,
-    version === WITH_CANDIDATES ? { ...Object(today), version: VERSION } : today,
+    version === WITH_CANDIDATES ? { ...Object(current), version: VERSION } : current,
     path,
   )
   const shown = version < WITH_WHOLE_PLAN ? planNotShown(state) : state
@@ -148,16 +148,16 @@ function checked(found: unknown, files: Files, path = 'state.json'): State {
 function readBy<T>(schema: z.ZodMiniType<T>, found: unknown, path: string): T {
   const result = schema.safeParse(found, { reportInput: true })
   if (result.success) return result.data
-  throw broken(path, result.error.issues)
+  throw shapeError(path, result.error.issues)
 }
 
 /** Older versions repeated the output of the gate that shows a failure. */
 function withoutCopies(state: State): State {
   const records = Object.entries(state.records).map(([id, record]): [string, StoryRecord] => {
     const { failure, gates } = record
-    const shows = gates.find(({ output }) => output !== '' && output === failure?.detail)
-    if (failure === null || shows === undefined) return [id, record]
-    return [id, { ...record, failure: { ...failure, detail: '', gate: shows.name } }]
+    const shownBy = gates.find(({ output }) => output !== '' && output === failure?.detail)
+    if (failure === null || shownBy === undefined) return [id, record]
+    return [id, { ...record, failure: { ...failure, detail: '', gate: shownBy.name } }]
   })
   return { ...state, records: Object.fromEntries(records) }
 }
@@ -170,12 +170,12 @@ function planNotShown(state: State): State {
 }
 
 /** The state with the lists from their own files. */
-function joined(found: unknown, files: Files, path: string): unknown {
-  const { storyFiles, sessionFiles, prd, ...rest } = readBy(OfFiles, found, path)
+function withFiles(found: unknown, files: Files, path: string): unknown {
+  const { storyFiles, sessionFiles, prd, ...rest } = readBy(StateIndex, found, path)
   const listOf = (name: string, count: number) =>
     fileNames(name, count).flatMap((file) => {
       const text = files.get(file)
-      if (text == null) throw damaged(`${path}: ${name}`, `no ${file} beside it`, 'that file')
+      if (text == null) throw stateError(`${path}: ${name}`, `no ${file} beside it`, 'that file')
       return parsed(text, `${path}: ${file}`)
     })
   return {
@@ -189,7 +189,7 @@ function parsed(text: string, path = 'state.json'): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw damaged(path, error instanceof Error ? error.message : 'no JSON', 'JSON')
+    throw stateError(path, error instanceof Error ? error.message : 'no JSON', 'JSON')
   }
 }
 
@@ -199,14 +199,14 @@ function versionOf(state: unknown): number {
   return typeof version === 'number' ? version : 0
 }
 
-function broken(path: string, issues: readonly z.core.$ZodIssue[]): UserError {
+function shapeError(path: string, issues: readonly z.core.$ZodIssue[]): UserError {
   const [issue] = issues
   const at = issue?.path.map(String).join('.') ?? ''
   const expected = issue?.code === 'invalid_type' ? issue.expected : 'what Ralph writes there'
-  return damaged(at === '' ? path : `${path}: ${at}`, describeValue(issue?.input), expected)
+  return stateError(at === '' ? path : `${path}: ${at}`, describeValue(issue?.input), expected)
 }
 
-function damaged(path: string, found: string, expected: string): UserError {
+function stateError(path: string, found: string, expected: string): UserError {
   const fix =
     'somebody else wrote it: put the ref back to a commit before (each holds a whole state), or delete the ref, and Ralph goes on from the branch'
   return new UserError({ path, found, expected, fix })
@@ -284,15 +284,15 @@ function jobOf({ startedAt, deadline, gatedTags, ...old }: z.infer<typeof OldJob
 }
 
 /** Notes that Ralph wrote before it stored its own note apart from people's. */
-const OURS = /^(?:blocked after|interrupted) \d+ |^rests until /
+const RALPH_NOTE = /^(?:blocked after|interrupted) \d+ |^rests until /
 
 function withNotes({ records, prd }: OldState): OldState['records'] {
   const notes = new Map(prd.userStories.map((story) => [story.id, story.notes]))
   return Object.fromEntries(
     Object.entries(records).map(([id, record]) => {
-      const there = notes.get(id) ?? ''
-      const isOurs = OURS.test(there) || there === record.failure?.summary
-      return [id, { ...record, note: record.note ?? (isOurs ? there : '') }]
+      const note = notes.get(id) ?? ''
+      const isOurs = RALPH_NOTE.test(note) || note === record.failure?.summary
+      return [id, { ...record, note: record.note ?? (isOurs ? note : '') }]
     }),
   )
 }

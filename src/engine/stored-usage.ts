@@ -48,7 +48,7 @@ type Part = { entry: Omit<SessionEntry, keyof Usage | 'agent' | 'model' | 'versi
 /** As a state of version 5, still to be checked. */
 export function withSessions(old: OldUsage) {
   const { ledger = [], largestSession, ...rest } = old
-  const sessions = byOwners(partsOf(old), ledger)
+  const sessions = assignOwners(partsOf(old), ledger)
   const [first] = sessions
   if (first !== undefined) sessions[0] = { ...first, largest: largestSession ?? largestIn(old.timeline) }
   const timeline = old.timeline.map((row) =>
@@ -111,7 +111,7 @@ function usageOfRow({ costUsd, estimatedCostUsd = 0, tokens, agentMs = 0 }: OldR
 }
 
 /** Each part by the rows of the ledger in their order, as far as these reach: so both have the totals that they had. */
-function byOwners(parts: readonly Part[], ledger: readonly OldLedgerRow[]): SessionEntry[] {
+function assignOwners(parts: readonly Part[], ledger: readonly OldLedgerRow[]): SessionEntry[] {
   const rows = ledger.map(({ version, agent, model, tokens, ...amounts }) => ({
     owner: { version, agent, model },
     left: { ...emptyUsage(), ...amounts, inputTokens: tokens },
@@ -125,11 +125,11 @@ function byOwners(parts: readonly Part[], ledger: readonly OldLedgerRow[]): Sess
       const inputTokens = Math.min(left.inputTokens, tokens)
       const { calls, costUsd, agentSeconds } = row.left
       const bounds = { calls, costUsd, agentSeconds, inputTokens, outputTokens: tokens - inputTokens }
-      const taken = leastUsage(left, { ...EVERYTHING, ...bounds })
-      if (!isUsed(taken)) continue
-      entries.push({ ...entry, ...row.owner, ...taken })
-      left = subtractUsage(left, taken)
-      row.left = subtractUsage(row.left, { ...taken, inputTokens: tokensOf(taken) })
+      const part = leastUsage(left, { ...UNLIMITED, ...bounds })
+      if (!isUsed(part)) continue
+      entries.push({ ...entry, ...row.owner, ...part })
+      left = subtractUsage(left, part)
+      row.left = subtractUsage(row.left, { ...part, inputTokens: tokensOf(part) })
     }
     if (isUsed(left)) entries.push({ ...entry, version: '', agent: null, model: null, ...left })
   }
@@ -137,7 +137,7 @@ function byOwners(parts: readonly Part[], ledger: readonly OldLedgerRow[]): Sess
 }
 
 const most = Number.POSITIVE_INFINITY
-const EVERYTHING: Usage = {
+const UNLIMITED: Usage = {
   ...{ calls: most, inputTokens: most, outputTokens: most, cachedTokens: most, costUsd: most },
   ...{ agentSeconds: most, estimatedCostUsd: most, estimatedTokens: most, turns: most },
 }

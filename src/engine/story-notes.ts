@@ -2,15 +2,15 @@
 import type { Story } from './model/feature.ts'
 import type { State, StoryRecord } from './model/state.ts'
 import { oneLine } from './model/text.ts'
-import { withoutReopened } from './prd/merge-edits.ts'
+import { withoutReopenedNote } from './prd/merge-edits.ts'
 
 type Noted = Pick<StoryRecord, 'note'> | undefined
 
 export function peopleNotes(story: Story, record: Noted): string {
   const note = record?.note ?? ''
   const at = note === '' ? -1 : story.notes.lastIndexOf(note)
-  const theirs = at < 0 ? story.notes : story.notes.slice(0, at) + story.notes.slice(at + note.length)
-  return withoutReopened(theirs).trim()
+  const others = at < 0 ? story.notes : story.notes.slice(0, at) + story.notes.slice(at + note.length)
+  return withoutReopenedNote(others).trim()
 }
 
 export function hasNote({ records }: Pick<State, 'records'>, storyId: string): boolean {
@@ -86,21 +86,21 @@ function value(text: string, max = 300): string {
   return oneLine(text, max) || '-'
 }
 
-const MOST = 50
+const MAX_LEARNINGS = 50
 
 /** Adds new learnings; one that repeats an earlier one replaces it, and counts as the newest. */
 export function withLearnings(known: readonly string[], fresh: readonly string[]): string[] {
   const all = new Map<string, string>()
   for (const learning of [...known, ...fresh]) {
-    const key = sameLearning(learning)
+    const key = learningKey(learning)
     if (key === '') continue
     all.delete(key)
     all.set(key, learning)
   }
-  return [...all.values()].slice(-MOST)
+  return [...all.values()].slice(-MAX_LEARNINGS)
 }
 
 /** A key for a learning, by its words alone: learnings with the same key are the same. */
-export function sameLearning(learning: string): string {
+export function learningKey(learning: string): string {
   return (learning.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).join(' ')
 }

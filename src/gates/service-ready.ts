@@ -4,7 +4,7 @@ import { request as overHttp } from 'node:http'
 import { request as overTls } from 'node:https'
 import { connect, isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describeReady, type Ready, TAKEN } from '../engine/model/service.ts'
+import { describeReady, PORT_TAKEN, type Ready } from '../engine/model/service.ts'
 import { messageOf } from '../system/errors.ts'
 import { findPortHolder } from '../system/process-table.ts'
 import { shellWord } from '../system/shell-word.ts'
@@ -74,7 +74,7 @@ const NEVER = new AbortController().signal
 /** Names the program that uses the port. */
 export function formatTakenPort({ where, port }: { where: string; port: number }): string {
   const holder = findPortHolder(port)
-  return `${where} ${TAKEN}${holder === null ? '' : `: ${holder}`}`
+  return `${where} ${PORT_TAKEN}${holder === null ? '' : `: ${holder}`}`
 }
 
 type ServiceAddress = { host: string; addresses: string[]; port: number; url: URL | null }

@@ -8,8 +8,8 @@ import {
   describeReady,
   isFor,
   NOT_READY,
+  PORT_TAKEN,
   type Service,
-  TAKEN,
 } from '../engine/model/service.ts'
 import { type OtherUser, sharedUser } from '../isolation/other-user.ts'
 import type { Redactor } from '../isolation/redact.ts'
@@ -132,7 +132,7 @@ export function createServices(options: ServicesOptions) {
     const occupant = await findOccupant(service, look, signal)
     // The port was free before, so one of our own services took it.
     if (occupant !== null && wasFree && running.size > 0)
-      return `${CANNOT_START}${occupant.replace(TAKEN, 'answers since a service before it came up')}`
+      return `${CANNOT_START}${occupant.replace(PORT_TAKEN, 'answers since a service before it came up')}`
     if (occupant !== null) return `${CANNOT_START}${occupant}`
     options.onStart(`service ${service.name}`)
     count += 1

@@ -40,12 +40,12 @@ export class IgnoredFiles {
   async remember(): Promise<void> {
     if (this.#isRemembered) return
     this.#isRemembered = true
-    await this.reunite()
+    await this.restoreAll()
     this.#shared = await this.#look()
   }
 
   /** Call it after `prepare`, whose files are shared. Files that it did not make again stay as the session left them. */
-  async prepared(): Promise<void> {
+  async afterPrepare(): Promise<void> {
     if (this.#shared === null) return
     await this.#putBackChanged()
     const seen = await this.#look()
@@ -102,7 +102,7 @@ export class IgnoredFiles {
   }
 
   /** Puts all files back into the tree. */
-  async reunite(): Promise<void> {
+  async restoreAll(): Promise<void> {
     await this.#putBackChanged()
     for (const name of ['session', 'gates'] as const) await this.#putBack(name)
     this.#madeByGates.clear()

@@ -129,7 +129,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     await this.#posting
   }
 
-  async learned(): Promise<Partial<GithubIds>> {
+  async newIds(): Promise<Partial<GithubIds>> {
     await this.#posting
     return this.#found
   }

@@ -1,6 +1,6 @@
 // Merges documents that are read again into the plan: known stories keep their ids, new ones are added, none is duplicated.
 import type { Prd, Story } from '../engine/model/feature.ts'
-import { reopened } from '../engine/prd/merge-edits.ts'
+import { reopenStory } from '../engine/prd/merge-edits.ts'
 import { normalizeWords } from './story-words.ts'
 
 /** The field with a digest of the story's text in its documents. It shows whether people have edited the story since. */
@@ -48,7 +48,7 @@ function mergedStory(before: Story, planned: Story): Story {
     before.acceptanceCriteria.map(normalizeWords),
     acceptanceCriteria.map(normalizeWords),
   )
-  return before.passes && !planned.passes && isOther ? reopened(merged) : merged
+  return before.passes && !planned.passes && isOther ? reopenStory(merged) : merged
 }
 
 /**

@@ -1,7 +1,7 @@
 // The section of AGENTS.md that Ralph keeps: learnings of finished runs, one a line, with a limit in bytes. Text that people wrote is not changed.
 
 import { oneLine } from '../engine/model/text.ts'
-import { sameLearning, withLearnings } from '../engine/story-notes.ts'
+import { learningKey, withLearnings } from '../engine/story-notes.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
 
 const BEGIN = '<!-- ralph:learnings -->'
@@ -37,8 +37,8 @@ export function learningsPage(run: string, learnings: readonly string[]): string
 export function withAgentsSection(text: string | null, learnings: readonly string[]): string | null {
   const end = text?.includes('\r\n') === true ? '\r\n' : '\n'
   const { before, items, after } = splitSection(text ?? '')
-  const known = new Set([...before.split('\n'), ...items, ...after.split('\n')].map(sameLearning))
-  const fresh = usefulLearnings(learnings).filter((item) => !known.has(sameLearning(item)))
+  const known = new Set([...before.split('\n'), ...items, ...after.split('\n')].map(learningKey))
+  const fresh = usefulLearnings(learnings).filter((item) => !known.has(learningKey(item)))
   if (fresh.length === 0) return null
   const section = sectionOf(newestThatFit([...items, ...fresh]))
   return [

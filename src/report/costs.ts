@@ -1,7 +1,7 @@
 // What a run cost: by story, by job, and for rejected attempts. Pure.
 import { groupBy } from '../engine/model/each-once.ts'
 import { tokensOf, type Usage } from '../engine/model/usage.ts'
-import { costBeside, type Iteration, iterationTotals } from '../engine/model/usage-totals.ts'
+import { costBeyond, type Iteration, iterationTotals } from '../engine/model/usage-totals.ts'
 import { formatTokens, formatUsd, pluralize } from './figures.ts'
 import type { StoryView } from './stories.ts'
 
@@ -30,8 +30,8 @@ export function costsOf(
     byJob: jobs,
     rejected: rejectedOf(timeline),
     /** Dollars that belong to no story, and to no attempt that is still listed. */
-    besideStoriesUsd: costBeside(usage, ofStories),
-    besideAttemptsUsd: costBeside(usage, timeline),
+    besideStoriesUsd: costBeyond(usage, ofStories),
+    besideAttemptsUsd: costBeyond(usage, timeline),
   }
 }
 

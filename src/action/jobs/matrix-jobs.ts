@@ -5,7 +5,7 @@ import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
 import { refund } from '../../engine/attempt-events.ts'
 import { type HandedOver, type JobEnd, loop, notifyObservers } from '../../engine/loop.ts'
-import { lost } from '../../engine/lost-attempts.ts'
+import { returnAsLost } from '../../engine/lost-attempts.ts'
 import { type Attempt, attemptKey, hasCandidate, idOf } from '../../engine/model/attempt.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { GatesPort, Ports } from '../../engine/model/ports.ts'
@@ -183,7 +183,7 @@ function lostAttempt(
   const usage = work?.session?.usage
   if (attempt.phase !== 'reserved') return refund(state, attempt, reason, why)
   return usage === undefined
-    ? lost(state, attempt, why)
+    ? returnAsLost(state, attempt, why)
     : refund(recordLostSession(state, attempt, usage), attempt, reason, why)
 }
 

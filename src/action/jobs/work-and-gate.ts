@@ -52,7 +52,7 @@ export async function runWork({
   const saved =
     recorded.session === null || attempt === null
       ? null
-      : await repository.keep(result.state, attempt.storyId)
+      : await repository.saveWork(result.state, attempt.storyId)
   const failure = attempt?.phase === 'failed' ? attempt.failure : null
   // The attempt's session includes a set-up session, which the loop has added to it.
   const fullSession = (attempt === null ? null : sessionOf(attempt)) ?? recorded.session

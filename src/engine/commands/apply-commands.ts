@@ -14,20 +14,20 @@ import { inScope } from '../prd/select.ts'
 import { emptyRecord, unapprovedVerification, withNote } from '../state-updates.ts'
 import { hasNote } from '../story-notes.ts'
 
-const GUIDANCE = 10
+const MAX_GUIDANCE = 10
 
 /** The state after a command; `lastComment` moves past every command that was read, refused ones, too. */
 export function applyCommand(state: State, command: Command): State {
   if (command.id !== 0 && command.id <= state.control.lastComment) return state
-  const heard = effect(state, command)
-  const lastComment = Math.max(heard.control.lastComment, command.id)
-  return { ...heard, control: { ...heard.control, lastComment } }
+  const applied = applyEffect(state, command)
+  const lastComment = Math.max(applied.control.lastComment, command.id)
+  return { ...applied, control: { ...applied.control, lastComment } }
 }
 
-function effect(state: State, command: Command): State {
+function applyEffect(state: State, command: Command): State {
   switch (command.kind) {
     case 'run':
-      return resumeRun(withRest({ ...state, control: { ...state.control, paused: null } }))
+      return resumeRun(withWholeFeature({ ...state, control: { ...state.control, paused: null } }))
     case 'pause':
     case 'stop': {
       const paused = {
@@ -43,8 +43,8 @@ function effect(state: State, command: Command): State {
         blocked: false,
         retries: story.passes ? story.retries : 0,
       }))
-      const told = replaceNotes(ids.reduce(withoutSplit, retried), ids, retryNote)
-      return resumeRun(addToScope(command.fresh === true ? withoutWork(told, ids) : told, ids))
+      const withNotes = replaceNotes(ids.reduce(withoutSplit, retried), ids, retryNote)
+      return resumeRun(addToScope(command.fresh === true ? withoutWork(withNotes, ids) : withNotes, ids))
     }
     case 'redo': {
       const ids = selectIds(state, command.stories, (story) => story.passes)
@@ -57,8 +57,8 @@ function effect(state: State, command: Command): State {
         lastResult: null,
       }))
       const remark = command.guidance
-      const word = remark === '' ? retryNote : () => `to be worked on again: ${remark}`
-      return resumeRun(withoutContests(addToScope(replaceNotes(again, ids, word, remark), ids), ids))
+      const formatNote = remark === '' ? retryNote : () => `to be worked on again: ${remark}`
+      return resumeRun(withoutContests(addToScope(replaceNotes(again, ids, formatNote, remark), ids), ids))
     }
     case 'skip': {
       const skipped = changeStories(state, command.stories, command.guidance, (story) => ({
@@ -67,8 +67,8 @@ function effect(state: State, command: Command): State {
         blocked: false,
       }))
       const why = command.guidance === '' ? '' : `: ${command.guidance}`
-      const whole = withoutContests(command.stories.reduce(withoutSplit, skipped), command.stories)
-      return resumeRun(replaceNotes(whole, command.stories, () => `skipped${why}`, command.guidance))
+      const unsplit = withoutContests(command.stories.reduce(withoutSplit, skipped), command.stories)
+      return resumeRun(replaceNotes(unsplit, command.stories, () => `skipped${why}`, command.guidance))
     }
     case 'note':
       return changeStories(state, command.stories, command.guidance, (story) => story, false)
@@ -98,7 +98,7 @@ function effect(state: State, command: Command): State {
 }
 
 /** A `run` after the scope is complete widens it to the whole feature, but not where this job itself was started for that scope. */
-function withRest(state: State): State {
+function withWholeFeature(state: State): State {
   const { prd, control } = state
   const isOver = prd.run.outcome === 'complete' && control.scope?.job !== prd.run.jobs
   return isOver ? withScope(state, null) : state
@@ -138,13 +138,13 @@ function resumeRun(state: State): State {
 function replaceNotes(
   state: State,
   ids: readonly string[],
-  word: (record: StoryRecord) => string,
+  formatNote: (record: StoryRecord) => string,
   remark = '',
 ): State {
   const open = state.prd.userStories.filter(({ id, passes }) => ids.includes(id) && !passes)
   return open
     .filter(({ id }) => remark !== '' || hasNote(state, id))
-    .reduce((after, { id }) => withNote(after, id, word(after.records[id] ?? emptyRecord())), state)
+    .reduce((after, { id }) => withNote(after, id, formatNote(after.records[id] ?? emptyRecord())), state)
 }
 
 function retryNote({ failure }: StoryRecord): string {
@@ -176,8 +176,8 @@ function withoutWork(state: State, ids: readonly string[]): State {
 
 function selectIds(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {
   if (ids !== 'all') return ids
-  const asked = inScope(state.control.scope)
-  return state.prd.userStories.filter((story) => asked(story) && all(story)).map((story) => story.id)
+  const isInScope = inScope(state.control.scope)
+  return state.prd.userStories.filter((story) => isInScope(story) && all(story)).map((story) => story.id)
 }
 
 function changeStories(
@@ -185,16 +185,16 @@ function changeStories(
   ids: readonly string[],
   guidance: string,
   change: (story: Story) => Story,
-  again = true,
+  resets = true,
 ): State {
   const known = state.prd.userStories.filter((story) => ids.includes(story.id))
   const notes = { ...state.control.guidance }
   const records = { ...state.records }
   for (const { id } of known) {
-    if (guidance !== '') notes[id] = [...(notes[id] ?? []), guidance].slice(-GUIDANCE)
+    if (guidance !== '') notes[id] = [...(notes[id] ?? []), guidance].slice(-MAX_GUIDANCE)
     const record = records[id]
     if (record !== undefined)
-      records[id] = { ...record, interruptions: 0, breaker: again ? closedBreaker() : record.breaker }
+      records[id] = { ...record, interruptions: 0, breaker: resets ? closedBreaker() : record.breaker }
   }
   const userStories = state.prd.userStories.map((story) => (ids.includes(story.id) ? change(story) : story))
   const changed = userStories.some((story, index) => story.passes !== state.prd.userStories[index]?.passes)

@@ -33,7 +33,7 @@ type Row = {
   cli: CommandHelp
   comment?: CommandHelp
   /** Parses its arguments; left out for commands that only the CLI has. */
-  read?: (asked: CommandArguments) => ParsedCommand
+  read?: (args: CommandArguments) => ParsedCommand
 }
 
 const helpText = (args: string, meaning: string, example = ''): CommandHelp => ({ args, meaning, example })
@@ -77,7 +77,7 @@ const ROWS = {
       'why a story is not done: its last failure, what was tried, what the gate said, and what would help',
       'US-002',
     ),
-    read: (asked: CommandArguments) => aboutStory('why', asked),
+    read: (args: CommandArguments) => aboutStory('why', args),
   },
   diff: {
     ...both(
@@ -85,7 +85,7 @@ const ROWS = {
       'what was changed for a story: its commits, or what its rejected attempts left',
       'US-002',
     ),
-    read: (asked: CommandArguments) => aboutStory('diff', asked),
+    read: (args: CommandArguments) => aboutStory('diff', args),
   },
   plan: {
     also: 'prd',
@@ -181,7 +181,7 @@ const ROWS = {
       'work on a story again although it passed; several ids or `all`; its code stays',
       'US-002 -- it must work offline, too',
     ),
-    read: (asked: CommandArguments) => storiesAndText('redo', asked),
+    read: (args: CommandArguments) => storiesAndText('redo', args),
   },
   skip: {
     ...both(
@@ -189,7 +189,7 @@ const ROWS = {
       'leave a story out; what depends on it goes on',
       'US-002 -- not in this release',
     ),
-    read: (asked: CommandArguments) => storiesAndText('skip', asked),
+    read: (args: CommandArguments) => storiesAndText('skip', args),
   },
   note: {
     ...both(
@@ -197,7 +197,7 @@ const ROWS = {
       'guidance for the next prompt of a story, nothing else',
       'US-002 -- the mailer is in src/mail',
     ),
-    read: (asked: CommandArguments) => storiesAndText('note', asked),
+    read: (args: CommandArguments) => storiesAndText('note', args),
   },
   add: {
     comment: helpText(
@@ -218,7 +218,7 @@ const ROWS = {
       'a session proposes smaller stories; they replace it when you approve them',
       'US-002 -- the form first, then the mail',
     ),
-    read: (asked: CommandArguments) => storiesAndText('split', asked),
+    read: (args: CommandArguments) => storiesAndText('split', args),
   },
   'approve-plan': {
     ...both(
@@ -285,7 +285,7 @@ function isName(name: string): name is CommandName {
 /** Parses a command. Every fix is a command line for the same surface. */
 export function parseCommand(
   name: string,
-  given: CommandInput,
+  input: CommandInput,
   storyIds: readonly string[],
   surface: Surface,
 ): ParsedCommand {
@@ -294,8 +294,8 @@ export function parseCommand(
   const row = TABLE.get(word) ?? [...TABLE.values()].find(({ also }) => also === word)
   if (row?.[surface] !== undefined && row.read !== undefined) {
     // Text that a reader of the comment cannot see must not reach the state or a prompt.
-    const below = given.below.map(sanitizeText)
-    return row.read({ words: given.words, text: oneLine(given.text, LONGEST_TEXT), below, surface, storyIds })
+    const below = input.below.map(sanitizeText)
+    return row.read({ words: input.words, text: oneLine(input.text, LONGEST_TEXT), below, surface, storyIds })
   }
   return mistake(surface, `there is no command ${safeWord(word)}`, nearest(word, names) ?? 'help')
 }

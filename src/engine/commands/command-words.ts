@@ -34,12 +34,12 @@ export function formatCommandLine(surface: Surface, line: string): string {
 /** Also with the one long dash that some keyboards make of two. */
 const FRESH = /^(?:--|[\u2013\u2014])fresh$/i
 
-export function retry(asked: CommandArguments): ParsedCommand {
-  const words = asked.words.filter((word) => !FRESH.test(word))
-  const understood = storiesAndText('retry', { ...asked, words })
-  if (words.length === asked.words.length) return understood
-  if (understood.kind !== 'command' || understood.command.kind !== 'retry') return understood
-  return { kind: 'command', command: { ...understood.command, fresh: true } }
+export function retry(args: CommandArguments): ParsedCommand {
+  const words = args.words.filter((word) => !FRESH.test(word))
+  const parsed = storiesAndText('retry', { ...args, words })
+  if (words.length === args.words.length) return parsed
+  if (parsed.kind !== 'command' || parsed.command.kind !== 'retry') return parsed
+  return { kind: 'command', command: { ...parsed.command, fresh: true } }
 }
 
 /** `all` and no argument mean the same. */
@@ -64,8 +64,8 @@ function unknownStory(
   const near = nearestId(word, storyIds)
   const problem = `there is no story ${safeWord(word)}`
   if (near !== null) return mistake(surface, problem, `${name} ${near}`)
-  const there = storyIds.length === 0 ? 'none yet' : idList(storyIds.map(safeWord))
-  return mistake(surface, `${problem}; there ${storyIds.length === 1 ? 'is' : 'are'} ${there}`, 'status')
+  const knownIds = storyIds.length === 0 ? 'none yet' : idList(storyIds.map(safeWord))
+  return mistake(surface, `${problem}; there ${storyIds.length === 1 ? 'is' : 'are'} ${knownIds}`, 'status')
 }
 
 function storyIn(storyIds: readonly string[], word: string): string | undefined {
@@ -76,9 +76,9 @@ function storyIn(storyIds: readonly string[], word: string): string | undefined 
 
 export function storiesAndText(
   kind: 'retry' | 'redo' | 'skip' | 'note' | 'split',
-  asked: CommandArguments,
+  args: CommandArguments,
 ): ParsedCommand {
-  const { words, text: guidance, storyIds, surface } = asked
+  const { words, text: guidance, storyIds, surface } = args
   const first = storyIds[0] ?? 'US-001'
   if (words.length === 0) return mistake(surface, `${kind} needs a story`, `${kind} ${first}`)
   const found: string[] = []
@@ -91,7 +91,7 @@ export function storiesAndText(
       const isText = found.length > 0 && nearest(word, storyIds) === null
       if (id === undefined && isText)
         return mistake(surface, `there is no story ${safeWord(word)}`, `${kind} ${found[0]} -- the text`)
-      if (id === undefined) return unknownStory(kind, word, asked)
+      if (id === undefined) return unknownStory(kind, word, args)
       if (!found.includes(id)) found.push(id)
     }
   }
@@ -107,7 +107,7 @@ export function storiesAndText(
 }
 
 /** A command about the whole run. One that names a story would do more than the person asked for. */
-export function wholeRun(kind: 'pause' | 'stop'): (asked: CommandArguments) => ParsedCommand {
+export function wholeRun(kind: 'pause' | 'stop'): (args: CommandArguments) => ParsedCommand {
   return ({ words, storyIds, surface }) => {
     const story = words.map((word) => storyIn(storyIds, word)).find((id) => id !== undefined)
     if (story === undefined) return { kind: 'command', command: { kind } }
@@ -117,20 +117,20 @@ export function wholeRun(kind: 'pause' | 'stop'): (asked: CommandArguments) => P
 
 /** In a comment, what is said without ` -- ` and on the lines below counts, too: answers are often written a line each. */
 export function plan({ words, text, below, surface }: CommandArguments): ParsedCommand {
-  const said = surface === 'comment' ? [words.join(' '), text, ...below] : [text]
-  const lines = said.map((line) => line.trim()).filter((line) => line !== '')
+  const guidanceLines = surface === 'comment' ? [words.join(' '), text, ...below] : [text]
+  const lines = guidanceLines.map((line) => line.trim()).filter((line) => line !== '')
   const guidance = lines.join('\n').slice(0, LONGEST_TEXT)
   return { kind: 'command', command: { kind: 'plan', guidance } }
 }
 
-export function approve(asked: CommandArguments): ParsedCommand {
-  const { words, storyIds, surface } = asked
+export function approve(args: CommandArguments): ParsedCommand {
+  const { words, storyIds, surface } = args
   const digest = words.find((word) => /^[0-9a-f]{8}$/i.test(word))?.toLowerCase() ?? null
   const [word, ...others] = words.filter((one) => one.toLowerCase() !== digest)
   if (word === undefined) return { kind: 'command', command: { kind: 'approve', story: null, digest } }
   if (others.length > 0) return mistake(surface, 'approve-plan takes one story', 'approve-plan')
   const story = storyIn(storyIds, word)
-  if (story === undefined) return unknownStory('approve-plan', word, asked)
+  if (story === undefined) return unknownStory('approve-plan', word, args)
   return { kind: 'command', command: { kind: 'approve', story, digest } }
 }
 
@@ -165,8 +165,8 @@ export function limit({ words, surface }: CommandArguments): ParsedCommand {
   const isAmount = amount > 0 && (what === 'cost' || Number.isInteger(amount))
   if (isAmount && sign === '+' && others.length === 0)
     return { kind: 'command', command: { kind: 'limit', what, amount } }
-  const usual = what === 'cost' ? 5 : 20
-  return mistake(surface, problem, `limit ${what} +${isAmount ? amount : usual}`)
+  const defaultAmount = what === 'cost' ? 5 : 20
+  return mistake(surface, problem, `limit ${what} +${isAmount ? amount : defaultAmount}`)
 }
 
 /** The sender's word without characters that Markdown or HTML would interpret. */

@@ -57,10 +57,10 @@ export async function blame(
       fix: NOT_IN_A_CLONE,
     }
   }
-  const broke = await firstRed(history, isRed)
+  const brokenBy = await firstRed(history, isRed)
   return reset(
-    broke ?? last,
-    `${words} on the whole${broke === null ? '' : ', and was green before this story'}`,
+    brokenBy ?? last,
+    `${words} on the whole${brokenBy === null ? '' : ', and was green before this story'}`,
   )
 }
 

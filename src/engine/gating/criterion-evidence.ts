@@ -37,7 +37,7 @@ export async function checkEvidence(
     const place = await placeOf(one.shown, facts)
     if (place !== null) found.push(withPlace(one, place))
   }
-  const without = (among: readonly StoryEvidence[]) =>
+  const criteriaWithout = (among: readonly StoryEvidence[]) =>
     stories.flatMap((story) =>
       story.acceptanceCriteria.flatMap((text, at) => {
         const isNamed = among.some(({ storyId, criterion }) => storyId === story.id && criterion === at + 1)
@@ -45,22 +45,22 @@ export async function checkEvidence(
       }),
     )
   const total = stories.reduce((sum, { acceptanceCriteria }) => sum + acceptanceCriteria.length, 0)
-  const missing = without(found)
+  const missing = criteriaWithout(found)
   if (missing.length === 0 || (total > MOST_CRITERIA && !facts.isRequired))
     return { kind: 'verified', evidence: found }
-  const unsaid = without(named)
-  if (unsaid.length > 0) {
-    const reason = `nothing was named that shows ${someOf(unsaid)}`
-    return { kind: 'reset', stories: [...new Set(unsaid.map(({ id }) => id))], reason }
+  const unnamed = criteriaWithout(named)
+  if (unnamed.length > 0) {
+    const reason = `nothing was named that shows ${formatFirst(unnamed)}`
+    return { kind: 'reset', stories: [...new Set(unnamed.map(({ id }) => id))], reason }
   }
-  const wrong = named
+  const notFound = named
     .filter((one) => !found.some(({ shown }) => shown === one.shown))
     .map(({ shown }) => shown)
-  const message = `what was named for ${someOf(missing)} is not there: ${oneLine(wrong[0] ?? '', 160)}`
+  const message = `what was named for ${formatFirst(missing)} is not there: ${oneLine(notFound[0] ?? '', 160)}`
   return { kind: 'none', message }
 }
 
-function someOf(criteria: readonly { text: string }[]): string {
+function formatFirst(criteria: readonly { text: string }[]): string {
   const more = criteria.length > 3 ? ` and ${criteria.length - 3} more` : ''
   return `${criteria
     .slice(0, 3)
@@ -77,8 +77,8 @@ async function placeOf(shown: string, facts: EvidenceFacts): Promise<Place | nul
   const [, kind, rest = ''] = /^(gate|screenshot):?\s+(.*)$/i.exec(text) ?? []
   if (kind !== undefined) {
     const names = kind.toLowerCase() === 'gate' ? facts.gates : facts.screenshots
-    const isIt = (name: string) => rest.startsWith(name) && !/^[\w-]/.test(rest.slice(name.length))
-    return names.some(isIt) ? 'named' : null
+    const isNamed = (name: string) => rest.startsWith(name) && !/^[\w-]/.test(rest.slice(name.length))
+    return names.some(isNamed) ? 'named' : null
   }
   const words = text.split(/\s+/)
   for (let count = 1; count <= Math.min(words.length, MOST_WORDS); count += 1) {

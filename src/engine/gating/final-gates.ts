@@ -13,7 +13,7 @@ import { newGateRun, runGatesOn } from './gate-run.ts'
 import { openLazily, reusableResults } from './reuse.ts'
 
 /** `verdict`: decided by red gates, or by a judge on what gates no longer check; null where all is well. */
-export type Gated = { gates: GateResult[]; verdict: Verdict | null; usage: Usage }
+export type FinalGates = { gates: GateResult[]; verdict: Verdict | null; usage: Usage }
 
 /** Asks a judge whether the stories ask for what gates no longer check. */
 export type AskExpectation = (
@@ -21,44 +21,45 @@ export type AskExpectation = (
   change: Pick<Expectation, 'from' | 'to' | 'paths'>,
 ) => Promise<{ verdict: Verdict; usage: Usage }>
 
-type Whole = StepContext & { passed: readonly Story[]; run: GateRun; room: CleanRoom; ask: AskExpectation }
+type FinalRun = StepContext & { passed: readonly Story[]; run: GateRun; room: CleanRoom; ask: AskExpectation }
 type History = Awaited<ReturnType<Ports['repository']['history']>>
 
 export async function runFinalGates(
   passed: readonly Story[],
   context: StepContext,
   ask: AskExpectation,
-): Promise<Gated> {
+): Promise<FinalGates> {
   const { state, limits, ports } = context
   const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
   const run = newGateRun(state, { of: 'whole', stories: passed, what, from: state.base.sha })
-  await using room = openLazily(() => roomOf(context))
-  const whole = { ...context, passed, run, room, ask }
-  const gates = await runOrTake(whole)
+  await using room = openLazily(() => openRoom(context))
+  const finalRun = { ...context, passed, run, room, ask }
+  const gates = await runOrReuse(finalRun)
   const red = redGate(gates)
   const isOver = ports.signal.aborted || (red === undefined && ports.gates.isHandedOver === true)
   if (isOver) return { gates, verdict: null, usage: emptyUsage() }
-  if (red !== undefined) return { gates, verdict: await blameRedGate(red, gates, whole), usage: emptyUsage() }
+  if (red !== undefined)
+    return { gates, verdict: await blameRedGate(red, gates, finalRun), usage: emptyUsage() }
   if (limits.weakenedTests === 'off') return { gates, verdict: null, usage: emptyUsage() }
   // The room stays until this is over.
-  return await checkWeakened(gates, whole)
+  return await checkWeakened(gates, finalRun)
 }
 
 /** The results of all gates; those that were green in a clean room on the same tree are reused. */
-async function runOrTake(whole: Whole): Promise<GateResult[]> {
-  const { state, run, ports, now } = whole
+async function runOrReuse(finalRun: FinalRun): Promise<GateResult[]> {
+  const { state, run, ports, now } = finalRun
   const keys = ports.openCleanRoom === null ? {} : ((await ports.gates.keys?.(run.commit, run.from)) ?? {})
-  const taken = reusableResults(state, keys, now)
-  if (taken.length === 0) return runAt(whole, run.commit)
-  const left = Object.keys(keys).filter((name) => !taken.some((one) => one.name === name))
-  const ran = left.length === 0 ? [] : await runAt(whole, run.commit, left)
+  const reused = reusableResults(state, keys, now)
+  if (reused.length === 0) return runAt(finalRun, run.commit)
+  const remainingNames = Object.keys(keys).filter((name) => !reused.some((one) => one.name === name))
+  const results = remainingNames.length === 0 ? [] : await runAt(finalRun, run.commit, remainingNames)
   // With those that are left run the gates whose files they need: what these say now counts.
-  return [...ran, ...taken.filter(({ name }) => !ran.some((one) => one.name === name))]
+  return [...results, ...reused.filter(({ name }) => !results.some((one) => one.name === name))]
 }
 
 /** `only`: these gates, with those that they need. */
 async function runAt(
-  { run, room, ports }: Whole,
+  { run, room, ports }: FinalRun,
   commit: string,
   only?: readonly string[],
 ): Promise<GateResult[]> {
@@ -68,21 +69,25 @@ async function runAt(
 }
 
 /** The verdict on a red gate: the story that broke it. Results that another job handed over cannot be run again. */
-async function blameRedGate(red: GateResult, gates: readonly GateResult[], whole: Whole): Promise<Verdict> {
-  const { state, passed, run, ports } = whole
+async function blameRedGate(
+  red: GateResult,
+  gates: readonly GateResult[],
+  finalRun: FinalRun,
+): Promise<Verdict> {
+  const { state, passed, run, ports } = finalRun
   const last = lastPassed(state, passed)
   if (ports.gates.isHandedOver === true)
     return resetBy(last, `${redGateReason(red, gates)} on the whole`, red)
   const history = await ports.repository.history(state)
-  return blame(red, { state, run, gates, last }, history, (commit, only) => runAt(whole, commit, only))
+  return blame(red, { state, run, gates, last }, history, (commit, only) => runAt(finalRun, commit, only))
 }
 
 /** Checks what the green gates no longer check since the fork point, and whether the stories ask for that. */
-async function checkWeakened(green: GateResult[], whole: Whole): Promise<Gated> {
-  const { state, limits, ports, passed, run, room, ask } = whole
+async function checkWeakened(green: GateResult[], finalRun: FinalRun): Promise<FinalGates> {
+  const { state, limits, ports, passed, run, room, ask } = finalRun
   const history = await ports.repository.history(state)
-  const asked = passed.flatMap(({ id }) => state.records[id]?.expected ?? [])
-  const but = [...asked, ...history.flatMap(({ paths }) => paths)]
+  const expectedPaths = passed.flatMap(({ id }) => state.records[id]?.expected ?? [])
+  const but = [...expectedPaths, ...history.flatMap(({ paths }) => paths)]
   // A gate that a story made green for the first time says nothing with files as they were before that.
   const atFork = green.filter(({ name }) => run.baseline[name]?.atFork === true)
   const { results, paths } = await runGatesAsItWas(run, atFork, { but }, ports, room)
@@ -90,29 +95,29 @@ async function checkWeakened(green: GateResult[], whole: Whole): Promise<Gated> 
   const [finding] = gateFindings(gates)
   if (finding === undefined || limits.weakenedTests === 'warn')
     return { gates, verdict: null, usage: emptyUsage() }
-  const said =
+  const answer =
     limits.weakenedTests === 'fail' ? null : await ask(gates, { from: run.from, to: run.commit, paths })
-  const usage = said?.usage ?? emptyUsage()
-  if (said !== null && said.verdict.kind !== 'reset' && said.verdict.kind !== 'none')
-    return { gates, verdict: said.verdict.kind === 'verified' ? null : said.verdict, usage }
+  const usage = answer?.usage ?? emptyUsage()
+  if (answer !== null && answer.verdict.kind !== 'reset' && answer.verdict.kind !== 'none')
+    return { gates, verdict: answer.verdict.kind === 'verified' ? null : answer.verdict, usage }
   const red = results.find(({ ok }) => !ok)
-  const broke = red === undefined ? null : await firstWeaker(red, paths, history, whole)
-  const why = said === null ? '' : `; ${describeAnswer(said.verdict)}`
-  const verdict = resetBy(broke ?? lastPassed(state, passed), `${finding}${why}`, red ?? green[0])
+  const brokenBy = red === undefined ? null : await findFirstWeakened(red, paths, history, finalRun)
+  const why = answer === null ? '' : `; ${describeAnswer(answer.verdict)}`
+  const verdict = resetBy(brokenBy ?? lastPassed(state, passed), `${finding}${why}`, red ?? green[0])
   return { gates, verdict, usage }
 }
 
 /** The story of the first commit on which a gate is red with the earlier version of these files. */
-function firstWeaker(red: GateResult, paths: readonly string[], history: History, whole: Whole) {
-  const { run, room, ports } = whole
+function findFirstWeakened(red: GateResult, paths: readonly string[], history: History, finalRun: FinalRun) {
+  const { run, room, ports } = finalRun
   return firstRed(history, async (commit) => {
-    const was = await ports.repository.asItWas(run.from, commit, { only: paths })
-    if (was === null) return false
-    await runAt(whole, commit, [])
-    await room.restore(was.commit)
+    const earlierTests = await ports.repository.asItWas(run.from, commit, { only: paths })
+    if (earlierTests === null) return false
+    await runAt(finalRun, commit, [])
+    await room.restore(earlierTests.commit)
     await room.ignored.forGatesAgain()
     const only = Object.keys(run.baseline).filter((name) => asItWasName(name) === red.name)
-    const again = { ...run, commit: was.commit, only, asItWas: true as const }
+    const again = { ...run, commit: earlierTests.commit, only, asItWas: true as const }
     return (await room.gates.run(again, ports.signal)).some(({ ok }) => !ok)
   })
 }
@@ -132,14 +137,20 @@ export async function runGatesAsItWas(
   // One that the story has to make green was red on what it began with.
   const wasGreen = (name: string) => Object.hasOwn(baseline, name) && !also.includes(name)
   const only = first.filter(({ name, ok }) => ok && wasGreen(name)).map(({ name }) => name)
-  const was = only.length === 0 ? null : await repository.asItWas(run.from, run.commit, which)
-  if (was === null || signal.aborted) return { results: [], paths: [] }
-  await place.restore(was.commit)
+  const earlierTests = only.length === 0 ? null : await repository.asItWas(run.from, run.commit, which)
+  if (earlierTests === null || signal.aborted) return { results: [], paths: [] }
+  await place.restore(earlierTests.commit)
   await place.ignored.forGatesAgain()
   try {
-    const again = { ...run, commit: was.commit, only, asItWas: true as const, what: `${run.what}-as-it-was` }
+    const again = {
+      ...run,
+      commit: earlierTests.commit,
+      only,
+      asItWas: true as const,
+      what: `${run.what}-as-it-was`,
+    }
     const results = await place.gates.run(again, signal)
-    return { results: results.map((one) => withSkips(one, first)), paths: was.paths }
+    return { results: results.map((one) => withSkips(one, first)), paths: earlierTests.paths }
   } finally {
     await place.restore(run.commit)
   }
@@ -166,7 +177,7 @@ function resetBy(storyId: string | null, reason: string, gate: GateResult | unde
 }
 
 /** The clean room; without one, the work tree, as clean as possible. */
-async function roomOf({ state, ports }: StepContext): Promise<CleanRoom> {
+async function openRoom({ state, ports }: StepContext): Promise<CleanRoom> {
   if (ports.openCleanRoom !== null) return ports.openCleanRoom(state)
   const { repository, gates } = ports
   await repository.ignored.forGates(gates.canPrepare)

@@ -5,7 +5,7 @@ import { excerpt } from '../../system/excerpt.ts'
 import type { EventOf } from '../model/event.ts'
 import { type GateResult, remarksOf } from '../model/gate.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
-import { CANNOT_START, NOT_READY, TAKEN } from '../model/service.ts'
+import { CANNOT_START, NOT_READY, PORT_TAKEN } from '../model/service.ts'
 import type { State } from '../model/state.ts'
 import { picturesIn } from '../screenshots.ts'
 import { haltWithError, redGate, redService } from '../state-updates.ts'
@@ -13,16 +13,16 @@ import { haltWithError, redGate, redService } from '../state-updates.ts'
 export function baselined(state: State, { gates }: EventOf<'baselined'>): State {
   const red = redGate(gates)
   const pages = picturesIn(gates)
-  const seen = pages.length === 0 ? state : { ...state, basePages: pages }
+  const withPages = pages.length === 0 ? state : { ...state, basePages: pages }
   if (red === undefined) {
-    const green = recordFirstRuns({ ...seen, baseline: 'green', baselineGates: {} }, gates)
+    const green = recordFirstRuns({ ...withPages, baseline: 'green', baselineGates: {} }, gates)
     const known = Object.entries(green.baselineGates ?? {})
     const atFork = known.map(([name, one]) => [name, { ...one, atFork: true as const }])
     return { ...green, baselineGates: Object.fromEntries(atFork) }
   }
   const output = `its output:\n${excerpt(red.output, OUTPUT_BYTES.error)}`
   const service = redService(gates)
-  if (service !== undefined) return withoutService(state, service, output)
+  if (service !== undefined) return haltOnService(state, service, output)
   // bash(1): a command that was found and cannot be run, and one that was not found.
   if (/^exit 12[67]$/.test(red.ended)) {
     return haltWithError(
@@ -34,26 +34,26 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>): State 
   return haltWithError(
     state,
     `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
-    `mend ${state.base.branch} first, ${OR_OFF}; ${output}`,
+    `mend ${state.base.branch} first, ${OR_BASELINE_OFF}; ${output}`,
   )
 }
 
-const OR_OFF = 'or set baseline: off for a project that does not exist yet'
+const OR_BASELINE_OFF = 'or set baseline: off for a project that does not exist yet'
 
 /** A service failed in the baseline. The machine may be the cause, such as a taken port, and not the base. */
-function withoutService(state: State, service: GateResult, output: string): State {
+function haltOnService(state: State, service: GateResult, output: string): State {
   const { name, ended } = service
   const words = `${name} ${ended}`
-  if (ended.startsWith(CANNOT_START)) return haltWithError(state, words, inTheWay(service))
+  if (ended.startsWith(CANNOT_START)) return haltWithError(state, words, portConflictFix(service))
   if (ended.startsWith(NOT_READY)) {
     const fix = 'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout'
     return haltWithError(state, words, `${fix}; ${output}`)
   }
-  const mend = `mend its \`start\`, or ${state.base.branch}, as its log says; ${OR_OFF}`
-  return haltWithError(state, `${words}, before Ralph changed anything`, `${mend}; ${output}`)
+  const startFix = `mend its \`start\`, or ${state.base.branch}, as its log says; ${OR_BASELINE_OFF}`
+  return haltWithError(state, `${words}, before Ralph changed anything`, `${startFix}; ${output}`)
 }
 
-function inTheWay({ name, ended }: GateResult): string {
+function portConflictFix({ name, ended }: GateResult): string {
   const pid = /\(process (\d+)\)$/.exec(ended)?.[1]
   return pid === undefined
     ? `end what answers in the place of ${name}, or give it another port`
@@ -63,13 +63,13 @@ function inTheWay({ name, ended }: GateResult): string {
 /** A port that another program has taken ends the run, and is no failure of a story; null where there is none. */
 export function findPortConflict(gates: readonly GateResult[]): { summary: string; fix: string } | null {
   const service = redService(gates)
-  if (!service?.ended.startsWith(CANNOT_START) || !service.ended.includes(TAKEN)) return null
-  return { summary: `${service.name} ${service.ended}`, fix: inTheWay(service) }
+  if (!service?.ended.startsWith(CANNOT_START) || !service.ended.includes(PORT_TAKEN)) return null
+  return { summary: `${service.name} ${service.ended}`, fix: portConflictFix(service) }
 }
 
 export function haltOnPortConflict(state: State, gates: readonly GateResult[]): State | null {
-  const taken = findPortConflict(gates)
-  return taken === null ? null : haltWithError(state, taken.summary, taken.fix)
+  const conflict = findPortConflict(gates)
+  return conflict === null ? null : haltWithError(state, conflict.summary, conflict.fix)
 }
 
 /** Records the first green run of each gate, on the base or later: later times are compared with it. */

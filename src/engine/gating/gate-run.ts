@@ -30,12 +30,12 @@ export async function runGatesOn(
   }: {
     gates: CleanRoom['gates']
     signal: AbortSignal
-    repository: Pick<RepositoryPort, 'restore'> & { ignored: Pick<IgnoredPort, 'prepared'> }
+    repository: Pick<RepositoryPort, 'restore'> & { ignored: Pick<IgnoredPort, 'afterPrepare'> }
   },
 ): Promise<GateResult[]> {
   const { commit, what } = run
   const prepared = await gates.prepare(commit, signal, what)
-  if (prepared !== null) await repository.ignored.prepared()
+  if (prepared !== null) await repository.ignored.afterPrepare()
   const results = prepared === null ? [] : [prepared]
   if (prepared?.ok !== false) results.push(...(await gates.run(run, signal)))
   await repository.restore(commit)
@@ -60,9 +60,9 @@ export async function withoutSessionFiles(
 
 /** Adds the remarks to the first result, for people, and to the output of red ones, which the next attempt reads. */
 function withRemarks(result: GateResult, isFirst: boolean, remarks: readonly string[]): GateResult {
-  const said = isFirst ? { remarks: [...(result.remarks ?? []), ...remarks] } : {}
-  if (result.ok) return { ...result, ...said }
-  return { ...result, ...said, output: `${result.output.trimEnd()}\n\nNote: ${remarks.join('\nNote: ')}\n` }
+  const noted = isFirst ? { remarks: [...(result.remarks ?? []), ...remarks] } : {}
+  if (result.ok) return { ...result, ...noted }
+  return { ...result, ...noted, output: `${result.output.trimEnd()}\n\nNote: ${remarks.join('\nNote: ')}\n` }
 }
 
 function remarksOn(work: IgnoredWork | null, canPrepare: boolean): string[] {
@@ -75,12 +75,12 @@ function remarksOn(work: IgnoredWork | null, canPrepare: boolean): string[] {
   return [
     ...(made.length === 0
       ? []
-      : [`no commit holds what the session made in ${listed(made)}: gates ran without it`]),
-    ...(changed.length === 0 ? [] : [`the session changed ${listed(changed)}: ${anew}`]),
+      : [`no commit holds what the session made in ${formatFirstPaths(made)}: gates ran without it`]),
+    ...(changed.length === 0 ? [] : [`the session changed ${formatFirstPaths(changed)}: ${anew}`]),
   ]
 }
 
-function listed(paths: readonly string[]): string {
+function formatFirstPaths(paths: readonly string[]): string {
   const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : ''
   return `${paths
     .slice(0, MOST_NAMED)

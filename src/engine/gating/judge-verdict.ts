@@ -18,9 +18,9 @@ type Verified = EventOf<'verified'>
 export function verified(state: State, event: Verified, limits: Limits): State {
   const { verdict, usage, gates, at } = event
   const remarks = verificationRemarks(state, gates)
-  const told = { ...state, verification: { ...state.verification, remarks } }
-  const asked = countCalls(told, at, Math.min(1, usage.calls))
-  const paid = recordSession(asked, { at, kind: 'verify', storyId: null, usage }, limits)
+  const withRemarks = { ...state, verification: { ...state.verification, remarks } }
+  const counted = countCalls(withRemarks, at, Math.min(1, usage.calls))
+  const paid = recordSession(counted, { at, kind: 'verify', storyId: null, usage }, limits)
   const ended = haltOnPortConflict(paid, gates)
   if (ended !== null) return ended
   switch (verdict.kind) {
@@ -31,7 +31,7 @@ export function verified(state: State, event: Verified, limits: Limits): State {
         asked: false,
         sessions: 0,
         message: approvalOf(paid, verdict.evidence),
-        ...takenIn(gates),
+        ...reusedGates(gates),
       }
       return { ...withEvidence(paid, verdict.evidence ?? []), verification }
     }
@@ -46,9 +46,9 @@ export function verified(state: State, event: Verified, limits: Limits): State {
 }
 
 function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] = []): string {
-  const asked = inScope(control.scope)
+  const isInScope = inScope(control.scope)
   const criteria = prd.userStories.flatMap((story) =>
-    story.passes && asked(story) ? story.acceptanceCriteria : [],
+    story.passes && isInScope(story) ? story.acceptanceCriteria : [],
   )
   const shown = new Set(evidence.map(({ storyId, criterion }) => `${storyId}#${criterion}`)).size
   const words = shown === 0 ? 'the judge named no evidence' : `${shown} of ${criteria.length} with evidence`
@@ -56,7 +56,7 @@ function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] 
 }
 
 /** Gates whose earlier result was reused, since they were green in a clean clone of the same tree. */
-function takenIn(gates: Verified['gates']): { taken?: string[] } {
+function reusedGates(gates: Verified['gates']): { taken?: string[] } {
   const taken = gates.flatMap(({ name, asAt }) => (asAt === undefined ? [] : [`${name} as at ${asAt}`]))
   return taken.length === 0 ? {} : { taken }
 }
@@ -85,20 +85,25 @@ function resetStories(
   { gates, at }: Verified,
   limits: Limits,
 ): State {
-  const asked = inScope(state.control.scope)
+  const isInScope = inScope(state.control.scope)
   const ids = state.prd.userStories
-    .filter((story) => story.passes && asked(story) && named.includes(story.id))
+    .filter((story) => story.passes && isInScope(story) && named.includes(story.id))
     .map(({ id }) => id)
   // A reset that names no passed story is no verdict.
   if (ids.length === 0) return withoutVerdict(state, reason, gates)
-  const seen = gate ?? redGate(gates)?.name
+  const shownGate = gate ?? redGate(gates)?.name
   // A run with the earlier tests is not a gate of its own: the story need not make it green.
-  const owed = gates.some(({ name, asItWas }) => name === gate && asItWas === true) ? undefined : gate
-  const kind = owed === undefined ? 'judge' : 'gates'
-  const failure: Failure = { kind, summary: reason, detail, ...(seen === undefined ? {} : { gate: seen }) }
+  const requiredGate = gates.some(({ name, asItWas }) => name === gate && asItWas === true) ? undefined : gate
+  const kind = requiredGate === undefined ? 'judge' : 'gates'
+  const failure: Failure = {
+    kind,
+    summary: reason,
+    detail,
+    ...(shownGate === undefined ? {} : { gate: shownGate }),
+  }
   return ids.reduce((after, id) => {
     const reverted = revert(after, id, { failure, gates }, at, limits)
-    return owed === undefined ? reverted : requireGate(reverted, id, owed)
+    return requiredGate === undefined ? reverted : requireGate(reverted, id, requiredGate)
   }, withoutApproval(state))
 }
 

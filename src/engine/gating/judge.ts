@@ -18,7 +18,7 @@ export async function verifyWhole(
   context: StepContext,
 ): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
   const { state } = context
-  const passed = passedOf(state)
+  const passed = passedStories(state)
   const known = gatesBeforeJudge(state)
   const stories = passed.map(({ id }) => id)
   const { gates, verdict, usage } =
@@ -30,8 +30,8 @@ export async function verifyWhole(
   if (verdict !== null) return { gates, verdict, usage }
   // Where every story was skipped by a person there is nothing to judge.
   if (passed.length === 0) return { gates, verdict: { kind: 'verified' }, usage }
-  const said = await askJudge({ stories, gates }, state.green, context)
-  return { gates, verdict: said.verdict, usage: addUsage(usage, said.usage) }
+  const answer = await askJudge({ stories, gates }, state.green, context)
+  return { gates, verdict: answer.verdict, usage: addUsage(usage, answer.usage) }
 }
 
 /** The green gates of this commit, whose judge gave no verdict: only the judge is asked again. */
@@ -50,9 +50,9 @@ export function askExpectation(
 }
 
 /** The stories that a verification is about: the passed ones within the run's scope. */
-function passedOf({ prd, control }: State): Story[] {
-  const asked = inScope(control.scope)
-  return prd.userStories.filter((story) => story.passes && asked(story))
+function passedStories({ prd, control }: State): Story[] {
+  const isInScope = inScope(control.scope)
+  return prd.userStories.filter((story) => story.passes && isInScope(story))
 }
 
 /** Asks a fresh session about `commit`, which is checked out. Documents for agents are those of the fork point meanwhile. */
@@ -65,18 +65,18 @@ export async function askJudge(about: JudgeTask, commit: string, { state, limits
   const stories = state.prd.userStories.filter(({ id }) => named.has(id))
   const view = await repository.openForJudge(state.base.sha, commit, shown)
   try {
-    const said = await agent.judge(state, task, sessionBounds(state, limits, now), signal)
-    if (about.expectation !== undefined) return said
+    const answer = await agent.judge(state, task, sessionBounds(state, limits, now), signal)
+    if (about.expectation !== undefined) return answer
     return {
-      ...said,
-      verdict: await checkEvidence(said.verdict, stories, factsOf(task, commit, limits, ports)),
+      ...answer,
+      verdict: await checkEvidence(answer.verdict, stories, evidenceFacts(task, commit, limits, ports)),
     }
   } finally {
     await repository.restore(commit).finally(view.close)
   }
 }
 
-function factsOf(
+function evidenceFacts(
   { gates, pictures = [], isUnchanged }: JudgeTask,
   commit: string,
   limits: Limits,

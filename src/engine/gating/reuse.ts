@@ -11,7 +11,7 @@ import type { State } from '../model/state.ts'
 import { remaining } from '../prd/select.ts'
 
 /** The longest time that a result may be reused, milliseconds: programs of the machine may change. */
-const LONGEST_MS = 24 * 3_600_000
+const MAX_AGE_MS = 24 * 3_600_000
 
 /** Whether the final verification follows if this attempt passes. Only for a first attempt: each further one would pay for a room. */
 export function isLastStory(
@@ -74,17 +74,17 @@ export function reusableResults(
   return Object.entries(keys).flatMap(([name, key]) => {
     const found = known.find(({ gate }) => {
       const { green } = gate
-      const isYoung = green !== undefined && now - green.at <= LONGEST_MS && green.at <= now
-      return key !== '' && gate.name === name && gate.ok && green?.key === key && isYoung
+      const isRecent = green !== undefined && now - green.at <= MAX_AGE_MS && green.at <= now
+      return key !== '' && gate.name === name && gate.ok && green?.key === key && isRecent
     })
     if (found?.gate.green === undefined) return []
     const { remarks: _reported, ...gate } = found.gate
-    const asAt = `${found.id}, ${agoWords(now - found.gate.green.at)}`
+    const asAt = `${found.id}, ${formatAge(now - found.gate.green.at)}`
     return [{ ...gate, asAt }]
   })
 }
 
-function agoWords(ms: number): string {
+function formatAge(ms: number): string {
   const minutes = Math.round(ms / 60_000)
   if (minutes < 1) return 'just now'
   return minutes < 120 ? `${minutes} min ago` : `${Math.round(minutes / 60)} h ago`
@@ -94,7 +94,7 @@ function agoWords(ms: number): string {
 export function openLazily(open: () => Promise<CleanRoom>): CleanRoom {
   let room: CleanRoom | null = null
   let isPrepared = false
-  const opened = (): CleanRoom => {
+  const requireRoom = (): CleanRoom => {
     if (room === null) throw new Error('nothing is checked out in the clean room')
     return room
   }
@@ -109,20 +109,20 @@ export function openLazily(open: () => Promise<CleanRoom>): CleanRoom {
     restore: async (commit) =>
       room === null ? await checkOut(commit).then(() => true) : room.restore(commit),
     ignored: {
-      prepared: () => opened().ignored.prepared(),
-      forGatesAgain: () => opened().ignored.forGatesAgain(),
+      afterPrepare: () => requireRoom().ignored.afterPrepare(),
+      forGatesAgain: () => requireRoom().ignored.forGatesAgain(),
     },
     gates: {
       async prepare(commit, signal, what) {
         isPrepared = true
-        return opened().gates.prepare(commit, signal, what)
+        return requireRoom().gates.prepare(commit, signal, what)
       },
       async run(run: GateRun, signal) {
-        const { gates, ignored } = opened()
+        const { gates, ignored } = requireRoom()
         const prepared = isPrepared ? null : await gates.prepare(run.commit, signal, run.what)
         isPrepared = true
         if (prepared?.ok === false) return [{ ...prepared, advisory: true, asItWas: true }]
-        if (prepared !== null) await ignored.prepared()
+        if (prepared !== null) await ignored.afterPrepare()
         return gates.run(run, signal)
       },
     },

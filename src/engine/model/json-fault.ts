@@ -7,7 +7,7 @@ import { describeValue } from './text.ts'
 export type JsonFault = { line: number; column: number; found: string; expected: string; fix: string }
 
 /** By the text at the fault: found (null: that text itself), expected, fix. The first pattern that matches counts. */
-const slips: ReadonlyArray<readonly [RegExp, string | null, string, string]> = [
+const knownFaults: ReadonlyArray<readonly [RegExp, string | null, string, string]> = [
   [/^$/, 'the end of the file', 'more', 'close what is open'],
   [/^\ufeff/, 'a byte order mark (BOM)', 'plain UTF-8', 'save the file as UTF-8 without BOM'],
   [/^(?:\/\/|\/\*|#)/, 'a comment', 'JSON without comments', 'remove the comment'],
@@ -34,11 +34,11 @@ export function jsonFault(text: string, thrown: unknown): JsonFault {
     const fix = 'close the quotes'
     return { ...place, found: 'a text that never ends', expected: 'double quotes', fix }
   }
-  const [, named, expected, fix] = slips.find(([pattern]) => pattern.test(rest)) ?? []
+  const [, named, expected, fix] = knownFaults.find(([pattern]) => pattern.test(rest)) ?? []
   const found = named ?? describeValue(rest.split('\n', 1)[0])
   if (expected !== undefined && fix !== undefined) return { ...place, found, expected, fix }
-  const wanted = /^Expected (.+?)(?: in JSON|$)/.exec(message)?.[1] ?? 'JSON'
-  return { ...place, found, expected: wanted, fix: 'mend the JSON there' }
+  const expectedToken = /^Expected (.+?)(?: in JSON|$)/.exec(message)?.[1] ?? 'JSON'
+  return { ...place, found, expected: expectedToken, fix: 'mend the JSON there' }
 }
 
 /** The offset to report: a wrong comma, word or backslash begins before the place that JSON.parse names. */
@@ -61,13 +61,13 @@ function commaBefore(text: string, offset: number): number | null {
 
 /** JSON.parse gives no offset for an unexpected token. It is the end of the shortest prefix that has one. */
 function unexpectedToken(text: string): number {
-  let [sound, faulty] = [0, text.length]
-  while (faulty - sound > 1) {
-    const middle = Math.floor((sound + faulty) / 2)
-    if (hasUnexpectedToken(text.slice(0, middle))) faulty = middle
-    else sound = middle
+  let [validLength, faultyLength] = [0, text.length]
+  while (faultyLength - validLength > 1) {
+    const middle = Math.floor((validLength + faultyLength) / 2)
+    if (hasUnexpectedToken(text.slice(0, middle))) faultyLength = middle
+    else validLength = middle
   }
-  return sound
+  return validLength
 }
 
 function hasUnexpectedToken(text: string): boolean {

@@ -30,8 +30,8 @@ export function undoCommand({ ref, from, to }: MovedRef): string {
   const target = symbolic(from)
   if (target !== null) return `git symbolic-ref ${name} ${shellWord(target)}`
   // A ref that is symbolic now is replaced itself, not the ref that it points to.
-  const seen = to === null ? "''" : symbolic(to) === null ? to : ''
-  return `git update-ref --no-deref ${from === null ? '-d ' : ''}${name} ${[from, seen].filter(Boolean).join(' ')}`.trim()
+  const expected = to === null ? "''" : symbolic(to) === null ? to : ''
+  return `git update-ref --no-deref ${from === null ? '-d ' : ''}${name} ${[from, expected].filter(Boolean).join(' ')}`.trim()
 }
 
 function symbolic(at: string | null): string | null {

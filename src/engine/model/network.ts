@@ -33,8 +33,8 @@ export function isAllowed(list: readonly string[], host: string, port: number): 
       Object.hasOwn(NETWORK_PRESETS, entry) ? (NETWORK_PRESETS[entry] ?? []) : [entry.toLowerCase()],
     )
     .some((entry) => {
-      const [pattern = '', wanted] = entry.split(':')
-      if (wanted === undefined ? port !== 443 && port !== 80 : port !== Number(wanted)) return false
+      const [pattern = '', wantedPort] = entry.split(':')
+      if (wantedPort === undefined ? port !== 443 && port !== 80 : port !== Number(wantedPort)) return false
       return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern
     })
 }

@@ -119,7 +119,7 @@ export type CleanRoom = AsyncDisposable & {
   checkOut(commit: string): Promise<void>
   /** Puts tracked files back to the commit after a gate wrote into them. */
   restore(commit: string): Promise<boolean>
-  ignored: Pick<IgnoredPort, 'prepared' | 'forGatesAgain'>
+  ignored: Pick<IgnoredPort, 'afterPrepare' | 'forGatesAgain'>
   gates: Pick<GatesPort, 'run' | 'prepare'>
 }
 
@@ -149,13 +149,13 @@ export type IgnoredPort = {
   /** Prepares the tree for sessions, with the ignored files of earlier ones. */
   forSession(): Promise<void>
   /** To be called after `prepare`: the files that it made are shared. */
-  prepared(): Promise<void>
+  afterPrepare(): Promise<void>
   /** Between two runs of gates: removes what the first made, so that the second does not rely on it. */
   forGatesAgain(): Promise<void>
   /** Shared files: those from before the run, and those that `prepare` made. Folders that are shared as a whole end in `/`. */
   shared(): readonly string[]
   /** Puts all of them into one tree again. */
-  reunite(): Promise<void>
+  restoreAll(): Promise<void>
 }
 
 /** Changes of a session to ignored files. Paths as git prints them; folders end in `/`. */
@@ -195,7 +195,7 @@ export type RepositoryPort = {
     pictures: readonly { path: string; blob: string }[],
   ): Promise<{ close(): Promise<void> }>
   /** Saves the story's work outside `.ralph/`, after the guard's filter; gives the earlier saved work where it cannot be read. */
-  keep(state: State, storyId: string): Promise<SavedWork | null>
+  saveWork(state: State, storyId: string): Promise<SavedWork | null>
   /**
    * Commits prd.json and progress.txt as the state has them, on top of `state.green`; null where nothing changed. `documents`:
    * the paths of people's documents that the commit updates. `unmarked`: ids of passed stories that could not be marked there.
@@ -297,7 +297,7 @@ export type PullRequestPort = {
   /** `isNew`: the branch was made by the push before. */
   opened(state: State, isNew?: boolean): Promise<State['github']>
   /** What was learned since the last answer, by posts beside the run; they are waited for. */
-  learned(): Promise<Partial<State['github']>>
+  newIds(): Promise<Partial<State['github']>>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
   merged(state: State): Promise<boolean>
 }
@@ -306,7 +306,7 @@ export type PullRequestPort = {
 export type Lane = AsyncDisposable &
   Pick<Ports, 'agent' | 'gates' | 'repository'> & {
     /** Assigns it to the attempt at this story. */
-    takes(storyId: string): void
+    assign(storyId: string): void
   }
 
 export type Ports = {

@@ -56,7 +56,7 @@ function readyAt(ready: Ready, port: number): Ready {
 export const CANNOT_START = 'cannot start: '
 export const NOT_READY = 'is not ready'
 /** Another program listens on its port. */
-export const TAKEN = 'answers already'
+export const PORT_TAKEN = 'answers already'
 
 /** Where pages of the services are found: those that say so by a URL first, then what may answer at a port of this machine. */
 function originsOf(services: readonly Service[]): string[] {

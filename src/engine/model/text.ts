@@ -15,7 +15,7 @@ const JOINED = [
   .join('')
 
 /** Invisible characters that stay: joiners inside a word of such a script or an emoji, and the selectors of an emoji. */
-const WRITTEN = [
+const VISIBLE_JOINERS = [
   `(?<=[${JOINED}])[\\u200c\\u200d](?=[${JOINED}])`,
   String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
   String.raw`(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]`,
@@ -23,8 +23,8 @@ const WRITTEN = [
 ].join('|')
 
 // Controls, bidirectional, tag and zero-width marks, line separators and halves of pairs, all of which can hide text.
-const UNSEEN = new RegExp(
-  String.raw`${WRITTEN}|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])`,
+const INVISIBLE = new RegExp(
+  String.raw`${VISIBLE_JOINERS}|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])`,
   'gu',
 )
 
@@ -45,7 +45,7 @@ export function findInvisible(text: string): InvisibleCharacters[] {
   // Most texts have none, and this check is far quicker.
   if (!/[^\n\r\t -~]/.test(text)) return []
   const found = new Map<string, InvisibleCharacters>()
-  for (const { 1: unseen, index } of text.matchAll(UNSEEN)) {
+  for (const { 1: unseen, index } of text.matchAll(INVISIBLE)) {
     if (unseen === undefined || /[\n\r\t]/.test(unseen)) continue
     const kind = KINDS.find(([, pattern]) => pattern.test(unseen))?.[0] ?? 'invisible character'
     const before = found.get(kind)
@@ -59,27 +59,27 @@ export function findInvisible(text: string): InvisibleCharacters[] {
 /** The same JSON value with every invisible character escaped, so that a reviewer sees it. */
 export function visibleJson(json: string): string {
   if (!/[^\n -~]/.test(json)) return json
-  return json.replace(UNSEEN, (match, unseen: string | undefined) =>
+  return json.replace(INVISIBLE, (match, unseen: string | undefined) =>
     unseen === undefined || unseen === '\n' ? match : unicodeEscapes(unseen),
   )
 }
 
 // No script needs more marks on one letter; further ones only paint over the neighbouring lines.
-const HEAPED = /(\p{M}{5})\p{M}+/gu
+const STACKED_MARKS = /(\p{M}{5})\p{M}+/gu
 
 /** The text without escape sequences, controls and invisible marks; line feeds and tabs stay, other line ends are line feeds. */
 export function sanitizeText(text: string): string {
   return text
     .replace(ESCAPES, '')
     .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
-    .replace(UNSEEN, (match, unseen: string | undefined) =>
+    .replace(INVISIBLE, (match, unseen: string | undefined) =>
       unseen === undefined || unseen === '\n' || unseen === '\t'
         ? match
         : /^\p{Cs}$/u.test(unseen)
           ? '\ufffd'
           : '',
     )
-    .replace(HEAPED, '$1')
+    .replace(STACKED_MARKS, '$1')
 }
 
 /** The text on one line, in at most `max` UTF-16 units, cut with `…`. Nothing is escaped. */
@@ -108,21 +108,21 @@ export function fenced(text: string, language = ''): string {
   return `${fence}${language}\n${text}\n${fence}`
 }
 
-const LONGEST_SHOWN = 80
+const MAX_SHOWN = 80
 
 /** A value for an error message, in at most 80 characters: strings quoted with invisible characters escaped, lists and objects by kind. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing'
-  if (typeof value === 'string') return truncate(quoted(value), LONGEST_SHOWN)
+  if (typeof value === 'string') return truncate(quoteVisibly(value), MAX_SHOWN)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
-  return truncate(String(value), LONGEST_SHOWN)
+  return truncate(String(value), MAX_SHOWN)
 }
 
 /** As JSON, which leaves DEL and C1 controls, line separators, zero-width and bidi marks: these are escaped, too. */
-function quoted(text: string): string {
+function quoteVisibly(text: string): string {
   // Twice the width is enough: escaping only makes text longer.
-  return JSON.stringify(text.slice(0, LONGEST_SHOWN * 2)).replace(
+  return JSON.stringify(text.slice(0, MAX_SHOWN * 2)).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   )
@@ -134,12 +134,12 @@ function quoted(text: string): string {
  */
 export function mapTexts<T>(value: T, change: (text: string) => string): T {
   // The shape stays what it was: only strings are replaced, by strings.
-  return changed(value, change) as T
+  return mapValue(value, change) as T
 }
 
-function changed(value: unknown, change: (text: string) => string): unknown {
+function mapValue(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((one: unknown) => changed(one, change))
+  if (Array.isArray(value)) return value.map((one: unknown) => mapValue(one, change))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one, change)]))
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mapValue(one, change)]))
 }

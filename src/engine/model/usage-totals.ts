@@ -84,7 +84,7 @@ export function iterationTotals(iterations: readonly Iteration[]) {
 }
 
 /** Dollars of the run beyond what these used. */
-export function costBeside(all: Pick<Usage, 'costUsd'>, some: readonly Pick<Usage, 'costUsd'>[]): number {
+export function costBeyond(all: Pick<Usage, 'costUsd'>, some: readonly Pick<Usage, 'costUsd'>[]): number {
   return all.costUsd - some.reduce((sum, { costUsd }) => sum + costUsd, 0)
 }
 
@@ -113,7 +113,7 @@ export function largestOf(sessions: List): Largest {
   )
   const known = [...works.values()]
     .map((work) => work.map(([, entry]) => entry))
-    .filter((work) => !work.some(isNotKnown))
+    .filter((work) => !work.some(isEstimated))
     .map(sumOfUsage)
     .map((usage): Largest => ({ costUsd: usage.costUsd, tokens: tokensOf(usage) }))
   const all = [...known, ...sessions.flatMap(({ largest }) => largest ?? [])]
@@ -121,7 +121,7 @@ export function largestOf(sessions: List): Largest {
   return { costUsd: most('costUsd'), tokens: most('tokens') }
 }
 
-function isNotKnown({ cutShort, estimatedTokens }: SessionEntry): boolean {
+function isEstimated({ cutShort, estimatedTokens }: SessionEntry): boolean {
   return cutShort === true || estimatedTokens !== undefined
 }
 

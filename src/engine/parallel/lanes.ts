@@ -85,7 +85,7 @@ class Run {
     if (known !== undefined || phase !== 'reserved') return known ?? null
     const lane = this.#free.pop()
     if (lane === undefined) throw new Error(`no work tree is free for ${storyId}`)
-    lane.takes(storyId)
+    lane.assign(storyId)
     this.#lanes.set(attemptKey(attempt), lane)
     return lane
   }

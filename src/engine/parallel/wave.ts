@@ -57,17 +57,17 @@ class Turns {
   async #perform(step: Exclude<WorkerStep, { kind: 'leave' | 'take' }>): Promise<void> {
     const shared = this.#shared
     const before = shared.state
-    const seen = 'attempt' in step ? stateForStep(step, before, step.attempt) : before
+    const stepState = 'attempt' in step ? stateForStep(step, before, step.attempt) : before
     const isReserved = step.kind === 'reserve'
     if (!isReserved) await this.#announce(step, before)
-    const happened = await perform(step, seen, this.#limits, this.#ports).catch(async (error: unknown) => {
+    const result = await perform(step, stepState, this.#limits, this.#ports).catch(async (error: unknown) => {
       // The usage of the session has to be saved, whatever error its work caused.
       await shared.save().catch((lost: unknown) => {
         if (lost instanceof LeaseLost) throw lost
       })
       throw error
     })
-    const event = this.#ofThisWorker(step, happened)
+    const event = this.#ofThisWorker(step, result)
     if (event === null) return
     shared.apply(event)
     if (EVENTS[event.kind].shared) await shared.save()

@@ -13,7 +13,7 @@ import { oneLine } from '../model/text.ts'
 import { extendScope } from '../prd/scope.ts'
 import { inScope } from '../prd/select.ts'
 import { recordSession } from '../record-session.ts'
-import { mapStory, withNote, without, withoutApproval, withRecord } from '../state-updates.ts'
+import { mapStory, withNote, withoutApproval, withoutKey, withRecord } from '../state-updates.ts'
 import { mustAskQuestions } from './plan-questions.ts'
 import { isWaitingPlan, newPlan, planDigest, splitFault, storiesDigest, withParts } from './proposed-plan.ts'
 
@@ -22,9 +22,9 @@ type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
 
 export function planned(state: State, event: Planned, limits: Limits): State {
   const { split, proposal, usage, at } = event
-  const asked = countCalls(state, at, Math.min(1, usage.calls))
+  const counted = countCalls(state, at, Math.min(1, usage.calls))
   const kind = split === null ? 'plan' : 'split'
-  const paid = recordSession(asked, { at, kind, storyId: split, usage }, limits)
+  const paid = recordSession(counted, { at, kind, storyId: split, usage }, limits)
   switch (proposal.kind) {
     case 'limit':
     case 'refused':
@@ -93,7 +93,7 @@ function withSplit(state: State, id: string, { stories, questions }: Proposed, l
   const waiting = { ...before, phase: 'proposed' as const, stories, questions, digest, shownAt: null }
   const known = { ...state, splits: { ...state.splits, [id]: waiting } }
   if (!limits.approvesPlans) return known
-  const split = splitUp(known, id)
+  const split = applySplit(known, id)
   // Without an approval no person would stop the repetition: parts that do not fit count as a session without a plan.
   const message = split.splits?.[id]?.message
   return message === undefined ? split : withoutParts(state, id, message, limits)
@@ -110,17 +110,17 @@ function withoutParts(state: State, id: string, message: string, limits: Limits)
     ...story,
     blocked: story.blocked || story.retries >= limits.maxAttempts,
   }))
-  const told = withNote(withoutSplit({ ...state, prd }, id), id, `it could not be split: ${message}`)
-  return withRecord(told, id, (record) => ({ ...record, unsplit: oneLine(message, 300) }))
+  const noted = withNote(withoutSplit({ ...state, prd }, id), id, `it could not be split: ${message}`)
+  return withRecord(noted, id, (record) => ({ ...record, unsplit: oneLine(message, 300) }))
 }
 
 export function withoutSplit(state: State, id: string): State {
   if (state.splits?.[id] === undefined) return state
-  return { ...state, splits: without(state.splits, id) }
+  return { ...state, splits: withoutKey(state.splits, id) }
 }
 
 /** Puts the parts in the place of the story, which keeps its history and notes its parts. */
-function splitUp(state: State, id: string): State {
+function applySplit(state: State, id: string): State {
   const split = state.splits?.[id]
   const parts = split?.stories ?? []
   const whole = state.prd.userStories.find((story) => story.id === id)
@@ -142,8 +142,8 @@ function splitUp(state: State, id: string): State {
 /** Why the proposed parts no longer fit the story, which people changed since; null where they still do. */
 function staleSplit({ prd, archive }: State, whole: Story, parts: readonly Story[]): string | null {
   const taken = new Set([...prd.userStories.map((story) => story.id), ...(archive?.ids ?? [])])
-  const twice = parts.find((part) => taken.has(part.id))
-  return twice === undefined ? splitFault(whole, parts) : `there is a story ${twice.id} already`
+  const duplicate = parts.find((part) => taken.has(part.id))
+  return duplicate === undefined ? splitFault(whole, parts) : `there is a story ${duplicate.id} already`
 }
 
 /** `ralph split`: a session is to propose smaller stories. */
@@ -157,8 +157,8 @@ export function requestSplit(state: State, id: string, guidance: string): State 
 export function requestPlan(state: State, guidance: string): State {
   return withPlan(state, (plan) => {
     if (plan.phase === 'begun') return plan
-    const said = guidance === '' ? '' : `\n\nOf the last proposal a maintainer says: ${guidance}`
-    return { ...plan, phase: 'wanted', brief: `${plan.brief}${said}`.slice(0, MOST_BRIEF), sessions: 0 }
+    const remark = guidance === '' ? '' : `\n\nOf the last proposal a maintainer says: ${guidance}`
+    return { ...plan, phase: 'wanted', brief: `${plan.brief}${remark}`.slice(0, MOST_BRIEF), sessions: 0 }
   })
 }
 
@@ -175,7 +175,7 @@ export const MOST_BRIEF = 60_000
 export function approve(state: State, { story: id, digest, at }: Approval): State {
   if (id !== null) {
     const split = state.splits?.[id]
-    return split !== undefined && isApprovalFor(split, digest, at) ? splitUp(state, id) : state
+    return split !== undefined && isApprovalFor(split, digest, at) ? applySplit(state, id) : state
   }
   return withPlan(state, (plan) =>
     plan.phase === 'proposed' && isApprovalFor(plan, digest, at)
@@ -226,7 +226,7 @@ export function ineffectiveReason(state: State, command: Command): string | null
 }
 
 /** Work on the plan's stories begins: later edits of people need no approval. */
-export function begunPlan(state: State): State {
+export function beginPlan(state: State): State {
   return withPlan(state, ({ committedContext: _, ...plan }) => {
     return { ...plan, phase: 'begun', brief: '', context: '' }
   })
@@ -236,7 +236,7 @@ export function begunPlan(state: State): State {
  * Ralph has committed context.md with this text (undefined: it has not). From here on people may edit it. The committed text is
  * redacted, which must not count as such an edit.
  */
-export function writtenPlan(state: State, text: string | undefined): State {
+export function recordCommittedContext(state: State, text: string | undefined): State {
   if (text === undefined || !isWaitingPlan(state.plan)) return state
   const written = withPlan(state, (plan) => ({ ...plan, context: '', committedContext: text }))
   return withPlan(written, (plan) =>
@@ -245,13 +245,13 @@ export function writtenPlan(state: State, text: string | undefined): State {
 }
 
 /** Reads context.md from the branch, where people may have edited it; undefined: it was not read. */
-export function readPlan(state: State, text: string | undefined): State {
+export function recordBranchContext(state: State, text: string | undefined): State {
   if (text === undefined || !isWaitingPlan(state.plan)) return state
   return withPlan(state, (plan) => ({ ...plan, committedContext: text }))
 }
 
 /** People are shown the stories, and the parts of splits, as they are now: an approval is for these. `at`: epoch milliseconds. */
-export function shownPlan(state: State, at: number): State {
+export function markPlanShown(state: State, at: number): State {
   const splits = Object.entries(state.splits ?? {}).map(([id, split]) => [
     id,
     markShown(split, split.digest, at),

@@ -18,8 +18,8 @@ export function readQuestions(words: string): Proposal {
 }
 
 function questionIn(value: unknown): Question | null {
-  const { text: asked, options: listed } = asObject(value) ?? {}
-  const text = oneLine(asString(asked) ?? '', LONGEST.question)
+  const { text: rawText, options: listed } = asObject(value) ?? {}
+  const text = oneLine(asString(rawText) ?? '', LONGEST.question)
   const all = Array.isArray(listed) ? listed : []
   const options = all.flatMap((one) => oneLine(asString(one) ?? '', LONGEST.option) || [])
   return text === '' ? null : { text, options: options.slice(0, LETTERS.length) }
@@ -28,10 +28,10 @@ function questionIn(value: unknown): Question | null {
 /** How a surface renders a question and an option. */
 type Writing = { question(text: string): string; option(letter: string, text: string): string }
 
-const AS_THEY_ARE: Writing = { question: (text) => text, option: (letter, text) => `${letter}. ${text}` }
+const UNESCAPED: Writing = { question: (text) => text, option: (letter, text) => `${letter}. ${text}` }
 
 /** The questions as people read them, a line each, their options indented. Escaped by `writing` alone. */
-export function questionLines(questions: readonly Question[], writing = AS_THEY_ARE): string[] {
+export function questionLines(questions: readonly Question[], writing = UNESCAPED): string[] {
   return questions.flatMap(({ text, options }, index) => [
     `${index + 1}. ${writing.question(text)}`,
     ...options.map((option, at) => `   ${writing.option(LETTERS[at] ?? '', option)}`),
@@ -52,13 +52,13 @@ type Answer = { number: number; words: string; isOption: boolean }
  */
 export function answeredQuestions(
   questions: readonly Question[],
-  said: string,
+  reply: string,
 ): { text: string } | { fault: string } {
-  const parts = said.slice(0, LONGEST.answers).split(/([,;\n]|\s+(?=[1-9][A-Za-z](?![\w-])))/)
+  const parts = reply.slice(0, LONGEST.answers).split(/([,;\n]|\s+(?=[1-9][A-Za-z](?![\w-])))/)
   const answers: Answer[] = []
   const more: string[] = []
   // An answer in free text goes on until the next answer, over commas and lines.
-  let worded: Answer | null = null
+  let openAnswer: Answer | null = null
   for (let at = 0; at < parts.length; at += 2) {
     const piece = oneLine(parts[at] ?? '', LONGEST.answers)
     if (piece === '') continue
@@ -66,9 +66,9 @@ export function answeredQuestions(
     if ('fault' in read) return read
     if ('number' in read) {
       answers.push(read)
-      worded = read.isOption ? null : read
-    } else if (worded === null) more.push(read.words)
-    else worded.words += `${parts[at - 1]?.trim() ?? ''} ${read.words}`
+      openAnswer = read.isOption ? null : read
+    } else if (openAnswer === null) more.push(read.words)
+    else openAnswer.words += `${parts[at - 1]?.trim() ?? ''} ${read.words}`
   }
   const lines = questions.map(({ text, options }, index) => {
     const own = answers.filter(({ number }) => number === index + 1).map(({ words }) => words)

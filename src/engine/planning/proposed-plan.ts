@@ -22,18 +22,19 @@ const LONGEST = { context: 6000, description: 2000, question: 300, message: 1000
 export function readProposal(words: string, task: PlanTask): Proposal {
   if (task.asks === true) return readQuestions(words)
   const value = lastJson(words)
-  if (value === null) return none('no block of JSON in the answer')
+  if (value === null) return noProposal('no block of JSON in the answer')
   const { stories = value.userStories, project, description, context, questions } = value
-  if (!Array.isArray(stories)) return none('no list "stories" in the JSON')
-  if (stories.length === 0) return none(readQuestionList(questions)[0] ?? 'the list of stories is empty')
+  if (!Array.isArray(stories)) return noProposal('no list "stories" in the JSON')
+  if (stories.length === 0)
+    return noProposal(readQuestionList(questions)[0] ?? 'the list of stories is empty')
   if (stories.length > MOST_STORIES)
-    return none(`${stories.length} stories: ${MOST_STORIES} are the most that a plan may have`)
+    return noProposal(`${stories.length} stories: ${MOST_STORIES} are the most that a plan may have`)
   const fresh = stories.map((story) =>
-    without(story, task.split === null ? STANDING : [...STANDING, ...PLACE]),
+    without(story, task.split === null ? STATUS_FIELDS : [...STATUS_FIELDS, ...ORDER_FIELDS]),
   )
   const parsed = parsePrd(JSON.stringify({ userStories: fresh }), 'plan')
   if (!parsed.ok)
-    return none(parsed.mistakes.slice(0, 5).map(formatMistake).join('; ').slice(0, LONGEST.message))
+    return noProposal(parsed.mistakes.slice(0, 5).map(formatMistake).join('; ').slice(0, LONGEST.message))
   const proposed = {
     kind: 'proposed' as const,
     project: oneLine(asString(project) ?? '', 200),
@@ -45,7 +46,9 @@ export function readProposal(words: string, task: PlanTask): Proposal {
   const whole = task.split === null ? null : task.stories.find(({ id }) => id === task.split)
   if (whole == null) return proposed
   const why = splitFault(whole, proposed.stories)
-  return why === null ? { ...proposed, stories: partsOf(whole, proposed.stories, task.stories) } : none(why)
+  return why === null
+    ? { ...proposed, stories: partsOf(whole, proposed.stories, task.stories) }
+    : noProposal(why)
 }
 
 /** With at most 50 paths that it is expected to change. */
@@ -56,7 +59,7 @@ function withBoundedTouches(story: Story): Story {
   return { ...story, extra: touches.length === 0 ? others : { ...others, touches } }
 }
 
-function none(message: string): Proposal {
+function noProposal(message: string): Proposal {
   return { kind: 'none', message }
 }
 
@@ -69,9 +72,9 @@ function readQuestionList(questions: unknown): string[] {
 }
 
 /** Fields that are dropped: a plan cannot pass a story. */
-const STANDING = ['passes', 'retries', 'blocked', 'skipped', 'lastResult']
+const STATUS_FIELDS = ['passes', 'retries', 'blocked', 'skipped', 'lastResult']
 /** Fields that are dropped from the parts of a split, which replace the story one after the other. */
-const PLACE = ['id', 'dependsOn', 'priority']
+const ORDER_FIELDS = ['id', 'dependsOn', 'priority']
 
 function without(story: unknown, names: readonly string[]): unknown {
   if (typeof story !== 'object' || story === null) return story
@@ -81,9 +84,9 @@ function without(story: unknown, names: readonly string[]): unknown {
 /** What is wrong with a split, or null: every criterion has to be in exactly one part. */
 export function splitFault({ id, acceptanceCriteria }: Story, parts: readonly Story[]): string | null {
   if (parts.length < 2) return `${id} was not split: one story is as large as before`
-  const given = parts.flatMap((part) => part.acceptanceCriteria.map(normalizeCriterion))
+  const partCriteria = parts.flatMap((part) => part.acceptanceCriteria.map(normalizeCriterion))
   for (const criterion of acceptanceCriteria) {
-    const times = given.filter((one) => one === normalizeCriterion(criterion)).length
+    const times = partCriteria.filter((one) => one === normalizeCriterion(criterion)).length
     if (times === 1) continue
     const where = times === 0 ? 'is in none of the parts' : `is in ${times} parts`
     return `a criterion of ${id} ${where}: ${oneLine(criterion, 200)}`
@@ -138,17 +141,17 @@ export function planDigest({ plan, prd, records }: Pick<State, 'plan' | 'prd' | 
   const { project, description, userStories } = prd
   // Ralph's own notes on a story are in no prompt.
   const words = userStories.map((story) =>
-    wordsOf({ ...story, notes: peopleNotes(story, records[story.id]) }),
+    plannedFields({ ...story, notes: peopleNotes(story, records[story.id]) }),
   )
   return fnv(JSON.stringify([project, description, contextOf(plan), ...words]))
 }
 
 /** A digest of stories alone: the parts of a split, or an archived story. Existing states hold such digests. */
 export function storiesDigest(stories: readonly Story[]): string {
-  return fnv(JSON.stringify(['', ...stories.map(wordsOf)]))
+  return fnv(JSON.stringify(['', ...stories.map(plannedFields)]))
 }
 
-function wordsOf(story: Story): unknown[] {
+function plannedFields(story: Story): unknown[] {
   return [
     ...[story.id, story.title, story.description, story.acceptanceCriteria, story.dependsOn],
     ...[story.priority, story.tags, story.epicId, story.notes],

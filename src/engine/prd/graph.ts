@@ -67,25 +67,25 @@ function cycles(stories: readonly Edges[], indexOf: ReadonlyMap<string, number>,
   const depthOf = new Map<number, number>()
   for (const start of stories.keys()) {
     if (done.has(start)) continue
-    const trail = [{ index: start, edge: 0 }]
+    const stack = [{ index: start, edge: 0 }]
     depthOf.set(start, 0)
-    for (let here = trail.at(-1); here !== undefined; here = trail.at(-1)) {
-      const id = stories[here.index]?.dependsOn[here.edge]
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const id = stories[top.index]?.dependsOn[top.edge]
       if (id === undefined) {
-        done.add(here.index)
-        trail.pop()
+        done.add(top.index)
+        stack.pop()
         continue
       }
-      here.edge += 1
+      top.edge += 1
       const next = indexOf.get(id)
       if (next === undefined || done.has(next)) continue
       const depth = depthOf.get(next)
       if (depth === undefined) {
-        depthOf.set(next, trail.length)
-        trail.push({ index: next, edge: 0 })
+        depthOf.set(next, stack.length)
+        stack.push({ index: next, edge: 0 })
       } else {
-        const circle = trail.slice(depth).map(({ index }) => stories[index]?.id ?? '')
-        mistakes.push(circleMistake(`${path(here.index, 'dependsOn')}[${here.edge - 1}]`, circle))
+        const circle = stack.slice(depth).map(({ index }) => stories[index]?.id ?? '')
+        mistakes.push(circleMistake(`${path(top.index, 'dependsOn')}[${top.edge - 1}]`, circle))
         if (mistakes.length === mostCycles) return mistakes
       }
     }

@@ -8,7 +8,7 @@ import { oneLine } from '../model/text.ts'
  * typing slip: `US-099` is not near `US-001`, while `us1`, `US-0O1` and `US-010` are.
  */
 export function nearestId(word: string, ids: readonly string[]): string | null {
-  const same = ids.filter((id) => bare(id) === bare(word))
+  const same = ids.filter((id) => normalizedId(id) === normalizedId(word))
   if (same.length === 1) return same[0] ?? null
   return nearest(
     word,
@@ -17,7 +17,7 @@ export function nearestId(word: string, ids: readonly string[]): string | null {
 }
 
 /** Without case, separators and leading zeros. */
-function bare(id: string): string {
+function normalizedId(id: string): string {
   return id
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '')
@@ -25,7 +25,7 @@ function bare(id: string): string {
 }
 
 function isOtherNumber(word: string, id: string): boolean {
-  const letters = (text: string) => bare(text).replace(/\d/g, '')
+  const letters = (text: string) => normalizedId(text).replace(/\d/g, '')
   const digits = (text: string) => [...text.replace(/[^1-9]/g, '')].sort().join('')
   return letters(word) === letters(id) && digits(word) !== digits(id)
 }

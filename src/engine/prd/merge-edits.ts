@@ -12,18 +12,18 @@ export function mergePeople(
   ours: Prd,
   theirs: Prd,
   seen: ReadonlySet<string> | null = null,
-  isNoted: (id: string) => boolean = () => true,
+  hasRalphNote: (id: string) => boolean = () => true,
 ): Prd {
   const known = new Map(ours.userStories.map((story) => [story.id, story]))
   const written = new Set(theirs.userStories.map((story) => story.id))
   const newer = ours.userStories.filter(({ id }) => seen?.has(id) === false && !written.has(id))
   const present = new Set([...written, ...newer.map(({ id }) => id)])
   const merged = theirs.userStories.map((story) => {
-    const wanted = withoutGone(story, present)
+    const edited = withoutRemovedDependencies(story, present)
     const before = known.get(story.id)
-    return before === undefined ? unstarted(wanted) : mergedStory(before, wanted, isNoted(story.id))
+    return before === undefined ? unstarted(edited) : mergedStory(before, edited, hasRalphNote(story.id))
   })
-  const userStories = [...merged, ...newer.map((story) => withoutGone(story, present))]
+  const userStories = [...merged, ...newer.map((story) => withoutRemovedDependencies(story, present))]
   const { currentStoryId } = ours.run
   const isGone = currentStoryId !== null && !present.has(currentStoryId)
   const run = isGone ? { ...ours.run, currentStoryId: null } : ours.run
@@ -32,7 +32,7 @@ export function mergePeople(
   return { ...theirs, branchName, run, userStories }
 }
 
-function withoutGone(story: Story, present: ReadonlySet<string>): Story {
+function withoutRemovedDependencies(story: Story, present: ReadonlySet<string>): Story {
   if (story.dependsOn.every((id) => present.has(id))) return story
   return { ...story, dependsOn: story.dependsOn.filter((id) => present.has(id)) }
 }
@@ -42,22 +42,22 @@ function unstarted(story: Story): Story {
   return { ...story, passes: false, retries: 0, blocked: false, skipped: false, lastResult: null }
 }
 
-function mergedStory(before: Story, wanted: Story, isNoted: boolean): Story {
+function mergedStory(before: Story, edited: Story, hasRalphNote: boolean): Story {
   const { passes, retries, blocked, skipped, lastResult } = before
-  const notes = isNoted && before.notes !== '' ? before.notes : wanted.notes
-  const merged: Story = { ...wanted, passes, retries, blocked, skipped, lastResult, notes }
+  const notes = hasRalphNote && before.notes !== '' ? before.notes : edited.notes
+  const merged: Story = { ...edited, passes, retries, blocked, skipped, lastResult, notes }
   // Criteria that differ in white space only ask for the same: a reformatted file must not cost a new attempt.
   if (
     passes &&
-    !isSame(before.acceptanceCriteria.map(collapseSpaces), wanted.acceptanceCriteria.map(collapseSpaces))
+    !isSame(before.acceptanceCriteria.map(collapseSpaces), edited.acceptanceCriteria.map(collapseSpaces))
   )
-    return reopened(merged)
+    return reopenStory(merged)
   // An unchanged story stays the same object, so that memoized writing and redaction skip it.
-  const now = peoplesOf(merged)
-  return peoplesOf(before).every((one, at) => isSame(one, now[at])) ? before : merged
+  const now = editableFields(merged)
+  return editableFields(before).every((one, at) => isSame(one, now[at])) ? before : merged
 }
 
-function peoplesOf(story: Story) {
+function editableFields(story: Story) {
   const { title, description, acceptanceCriteria, tags, epicId, priority, dependsOn, notes, extra } = story
   return [title, description, acceptanceCriteria, tags, epicId, priority, dependsOn, notes, extra]
 }
@@ -65,14 +65,14 @@ function peoplesOf(story: Story) {
 const reopenedNote = 'Its acceptance criteria were changed after it passed: it is worked on again.'
 
 /** The notes without the sentence that a merge has added. */
-export function withoutReopened(notes: string): string {
+export function withoutReopenedNote(notes: string): string {
   const lines = notes.split('\n').filter((line) => line !== reopenedNote)
   return lines.join('\n')
 }
 
 /** A story that had passed, to be worked on again, with the reason in its notes. */
-export function reopened(story: Story): Story {
-  const before = withoutReopened(story.notes)
+export function reopenStory(story: Story): Story {
+  const before = withoutReopenedNote(story.notes)
   const notes = before === '' ? reopenedNote : `${before}\n${reopenedNote}`
   return { ...story, passes: false, retries: 0, blocked: false, lastResult: null, notes }
 }

@@ -32,7 +32,7 @@ export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-const newest = 2
+const LATEST_VERSION = 2
 
 /** What the older formats call our fields: the feature's, and a story's. */
 const olderProject = ['name', 'project'] as const
@@ -51,8 +51,8 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
   const listName = isGiven(raw.tasks) && !isGiven(raw.userStories) ? 'tasks' : 'userStories'
   const { [listName]: found, ...root } = raw
   const list: readonly unknown[] = Array.isArray(found) ? found : []
-  if (list.length === 0) mistakes.push(noStories(raw, `${source}: ${listName}`, found))
-  const isLatest = version === newest && listName === 'userStories'
+  if (list.length === 0) mistakes.push(emptyListMistake(raw, `${source}: ${listName}`, found))
+  const isLatest = version === LATEST_VERSION && listName === 'userStories'
   const nameOf = (fields: unknown, key: string) => (isLatest ? key : olderName(fields, key))
   // A run of ours has `control` from its first write on; one of the earlier CLI has not.
   const { run } = raw
@@ -67,7 +67,7 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
     },
     mayLackCriteria: () => false,
     imported: !isOurs,
-    notes: !isOurs ? remarks(raw, list.filter(isRaw), version) : [],
+    notes: !isOurs ? importNotes(raw, list.filter(isRaw), version) : [],
   }
   if (isLatest) return draft
   const mayLackCriteria = listName === 'tasks' || isOfRalphTui(root, list.filter(isRaw))
@@ -89,17 +89,17 @@ function versionOf(raw: Raw, source: string, mistakes: Mistake[]): number | null
   const version = raw.schemaVersion ?? 1
   const path = `${source}: schemaVersion`
   if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
-    const fix = `write ${newest}, or leave it out`
-    mistakes.push({ path, found: describeValue(version), expected: `${newest}`, fix })
-    return newest
+    const fix = `write ${LATEST_VERSION}, or leave it out`
+    mistakes.push({ path, found: describeValue(version), expected: `${LATEST_VERSION}`, fix })
+    return LATEST_VERSION
   }
-  if (version <= newest) return version
-  const fix = `this Ralph reads up to ${newest}: upgrade Ralph`
-  mistakes.push({ path, found: describeValue(version), expected: `at most ${newest}`, fix })
+  if (version <= LATEST_VERSION) return version
+  const fix = `this Ralph reads up to ${LATEST_VERSION}: upgrade Ralph`
+  mistakes.push({ path, found: describeValue(version), expected: `at most ${LATEST_VERSION}`, fix })
   return null
 }
 
-function noStories(raw: Raw, path: string, found: unknown): Mistake {
+function emptyListMistake(raw: Raw, path: string, found: unknown): Mistake {
   const lists = Object.keys(raw).filter((key) => Array.isArray(raw[key]))
   const fix =
     !isGiven(found) && lists.length === 1
@@ -167,18 +167,18 @@ function withResult(story: Raw): Raw {
 
 // ---- what people are told of a file that is not ours
 
-function remarks(root: Raw, stories: readonly Raw[], version: number): string[] {
+function importNotes(root: Raw, stories: readonly Raw[], version: number): string[] {
   const config = isRaw(root.config) ? root.config : {}
   const gates = isRaw(config.qualityGates) ? config.qualityGates : {}
   const names = Object.keys(gates).filter((name) => isGiven(gates[name]) && gates[name] !== '')
   const failed = stories.filter(({ status }) => status === 'failed').length
   const anyHas = (key: string) => stories.some((story) => isGiven(story[key]))
-  const isOlder = version < newest
+  const isOlder = version < LATEST_VERSION
   const notes: string[] = []
-  const say = (holds: boolean, text: string) => holds && notes.push(text)
+  const addNote = (holds: boolean, text: string) => holds && notes.push(text)
   const isTasks = isGiven(root.tasks) && !isGiven(root.userStories)
-  say(isTasks, `${formatCount(stories.length, 'task')} read as user stories.`)
-  say(
+  addNote(isTasks, `${formatCount(stories.length, 'task')} read as user stories.`)
+  addNote(
     failed > 0,
     `${formatCount(failed, 'failed task')} came in as blocked: "retry" gives a story new attempts.`,
   )
@@ -186,15 +186,15 @@ function remarks(root: Raw, stories: readonly Raw[], version: number): string[] 
   const isUnread = stories.some(
     (story) => isGiven(story.dependencies) && !(isOlder && areDependencies(story, ids)),
   )
-  say(isUnread, 'dependencies is kept but not read here: write dependsOn, a list of ids.')
-  say(isOlder && anyHas('labels'), 'labels are read as tags.')
-  say(isOlder && isRaw(root.stats), 'stats is kept but not counted: the run starts at iteration 0.')
-  say(isOlder, `The file was brought to schema version ${newest}.`)
-  say(
+  addNote(isUnread, 'dependencies is kept but not read here: write dependsOn, a list of ids.')
+  addNote(isOlder && anyHas('labels'), 'labels are read as tags.')
+  addNote(isOlder && isRaw(root.stats), 'stats is kept but not counted: the run starts at iteration 0.')
+  addNote(isOlder, `The file was brought to schema version ${LATEST_VERSION}.`)
+  addNote(
     names.length > 0,
     `config.qualityGates (${names.slice(0, 10).map(describeValue).join(', ')}) is a proposal only: gates inside prd.json are never run; put them into the workflow.`,
   )
-  say(
+  addNote(
     isGiven(config.maxIterations) || isGiven(config.stuckThreshold),
     'config.maxIterations and config.stuckThreshold hold nothing here: `ralph init` proposes them as max-iterations and max-attempts for the workflow.',
   )

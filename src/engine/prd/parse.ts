@@ -11,7 +11,7 @@ import { orderByGroup } from './parallel-groups.ts'
 import { markImported, prdSchema, prdShape, storyShape } from './schema.ts'
 import { findInterfaceWords, UI_TAG } from './user-interface.ts'
 
-const deepest = 64
+const MAX_DEPTH = 64
 
 /** The result of reading: a feature with notes on what was changed, or all mistakes. */
 type ParsedPrd = { ok: true; prd: Prd; notes: string[] } | { ok: false; mistakes: Mistake[] }
@@ -33,7 +33,7 @@ export function draftPrd(text: string, source: string): { draft: Draft | null; m
     value = parseJson(text)
   } catch (thrown) {
     const { line, column, ...fault } = jsonFault(text, thrown)
-    return refused({ path: `${source}: line ${line} column ${column}`, ...fault })
+    return refusal({ path: `${source}: line ${line} column ${column}`, ...fault })
   }
   return draftOf(value, source)
 }
@@ -44,17 +44,17 @@ export function draftOf(value: unknown, source: string): { draft: Draft | null; 
     const fix = Array.isArray(value)
       ? 'put the list into {"userStories": [...]}'
       : 'write {"userStories": [...]}'
-    return refused({ path: source, found: describeValue(value), expected: 'an object', fix })
+    return refusal({ path: source, found: describeValue(value), expected: 'an object', fix })
   }
-  if (isDeeper(value, deepest)) {
-    const found = `brackets nested more than ${deepest} deep`
-    return refused({ path: source, found, expected: 'a flatter file', fix: 'remove the nesting' })
+  if (isDeeper(value, MAX_DEPTH)) {
+    const found = `brackets nested more than ${MAX_DEPTH} deep`
+    return refusal({ path: source, found, expected: 'a flatter file', fix: 'remove the nesting' })
   }
   const mistakes: Mistake[] = []
   return { draft: migrate(value, source, mistakes), mistakes }
 }
 
-function refused(mistake: Mistake): { draft: null; mistakes: Mistake[] } {
+function refusal(mistake: Mistake): { draft: null; mistakes: Mistake[] } {
   return { draft: null, mistakes: [mistake] }
 }
 
@@ -82,7 +82,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 /** The checked feature. `earlier` are mistakes found before; `gone` are ids that stories may still depend on. */
 export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: ReadonlySet<string>): ParsedPrd {
   const notes = [...draft.notes]
-  const userStories = completed(draft, notes)
+  const userStories = withDefaults(draft, notes)
   const checked = check({ ...draft.root, schemaVersion: 2, userStories }, draft)
   // Ids and dependencies are checked also where the rest of a story is wrong.
   const edges = userStories.map((story) => {
@@ -95,7 +95,7 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
     graphMistakes(edges, draft.storyPath, gone),
   )
   if (!checked.ok || mistakes.length > 0) return { ok: false, mistakes }
-  notes.push(...slipsIn(draft), ...hiddenIn(checked.prd))
+  notes.push(...misspelledFields(draft), ...invisibleNotes(checked.prd))
   const prd = withInterface(checked.prd, draft, notes)
   if (!draft.imported) return { ok: true, prd, notes }
   const stories = prd.userStories.map(markImported)
@@ -168,38 +168,40 @@ const MOST_SLIPS = 20
 const LETTERS_PER_SLIP = 12
 
 /** Unknown fields that are spelled almost like one of ours that is missing beside them. */
-function slipsIn({ root, list }: Draft): string[] {
+function misspelledFields({ root, list }: Draft): string[] {
   const inList = list.flatMap((raw, index) => {
     const place = isRaw(raw) ? idOf(raw.id) || `story ${index + 1}` : ''
-    return isRaw(raw) ? slipsOf(raw, storyShape).map((slip) => `${place}: ${slip}`) : []
+    return isRaw(raw) ? misspelledIn(raw, storyShape).map((slip) => `${place}: ${slip}`) : []
   })
-  const found = [...slipsOf(root, prdShape), ...inList]
+  const found = [...misspelledIn(root, prdShape), ...inList]
   const more = found.length - MOST_SLIPS
   return more > 0 ? [...found.slice(0, MOST_SLIPS), `${formatCount(more, 'more field')} like these.`] : found
 }
 
-function slipsOf(raw: Raw, shape: object): string[] {
+function misspelledIn(raw: Raw, shape: object): string[] {
   const unknown = Object.keys(raw).filter((key) => !Object.hasOwn(shape, key))
   return unknown.flatMap((key) => {
-    const meant = nearest(key, Object.keys(shape), LETTERS_PER_SLIP)
-    if (meant === null || isGiven(raw[meant])) return []
-    return [`${describeValue(key)} is kept but not read: did you mean ${describeValue(meant)}?`]
+    const nearField = nearest(key, Object.keys(shape), LETTERS_PER_SLIP)
+    if (nearField === null || isGiven(raw[nearField])) return []
+    return [`${describeValue(key)} is kept but not read: did you mean ${describeValue(nearField)}?`]
   })
 }
 
 const MOST_HIDDEN = 20
 
 /** Notes on invisible characters. The texts stay as people wrote them; prompts and pages leave such characters out. */
-function hiddenIn({ project, description, userStories }: Prd): string[] {
+function invisibleNotes({ project, description, userStories }: Prd): string[] {
   const texts = [...textsOf({ project, description }), ...userStories.flatMap(storyTexts)]
   const found = texts.flatMap(([place, text]) =>
     findInvisible(text).map(
       ({ kind, count, at }) => `${place}: ${formatCount(count, kind)}, the first at character ${at}`,
     ),
   )
-  const told = found.slice(0, MOST_HIDDEN).map((one) => `${one}: not shown, and in no prompt.`)
-  const more = found.length - told.length
-  return more > 0 ? [...told, `${formatCount(more, 'more place')} with characters that are not shown.`] : told
+  const shown = found.slice(0, MOST_HIDDEN).map((one) => `${one}: not shown, and in no prompt.`)
+  const more = found.length - shown.length
+  return more > 0
+    ? [...shown, `${formatCount(more, 'more place')} with characters that are not shown.`]
+    : shown
 }
 
 function storyTexts({
@@ -224,7 +226,7 @@ function textsOf(fields: Readonly<Record<string, string | readonly string[]>>): 
 }
 
 /** The list with what a file may leave out: ids, priorities, and criteria where the format has none. */
-function completed(draft: Draft, notes: string[]): unknown[] {
+function withDefaults(draft: Draft, notes: string[]): unknown[] {
   const nextId = freeIds(draft.list)
   let unnamed = 0
   const derived: number[] = []

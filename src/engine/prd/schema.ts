@@ -12,7 +12,7 @@ import { branchNameFault, branchOfRef, idFault, idPattern } from '../model/safe-
 import { type Extra, emptyUsage } from '../model/usage.ts'
 
 /** What is said of a value that does not fit. */
-type Wrong = { error: string | ((issue: { input?: unknown }) => string) }
+type ErrorText = { error: string | ((issue: { input?: unknown }) => string) }
 
 /** Taken apart again by `read.ts`; `found` is in words where the value itself says little. */
 function issueText(expected: string, fix: string, ...found: string[]): { error: string } {
@@ -26,27 +26,27 @@ function described<T extends z.core.$ZodType>(schema: T, description: string, mo
 }
 
 /** A field that may be left out, null or empty: generated files write null where a person writes nothing. */
-function or<T extends z.core.SomeType, F>(inner: T, fallback: () => F) {
+function withDefault<T extends z.core.SomeType, F>(inner: T, fallback: () => F) {
   return z.pipe(
     z.nullish(inner),
     z.transform((value) => (value === '' ? fallback() : (value ?? fallback()))),
   )
 }
 
-const nothing = () => null
-const none = () => []
+const nullValue = () => null
+const emptyList = () => []
 
-const quoted = issueText('a text', 'write it in double quotes')
-const anyText = z.string(quoted)
+const textText = issueText('a text', 'write it in double quotes')
+const anyText = z.string(textText)
 
 function text(max = 50_000) {
   const fix = 'shorten it, or move the detail to prd.md or context.md'
   return anyText.check(z.maxLength(max, issueText(`at most ${max} characters`, fix)))
 }
 
-const listed = issueText('a list of texts', 'write it as a list: ["..."]')
+const listText = issueText('a list of texts', 'write it as a list: ["..."]')
 
-function texts<T extends z.ZodMiniType<string>>(item: T, wrong: Wrong = listed) {
+function texts<T extends z.ZodMiniType<string>>(item: T, wrong: ErrorText = listText) {
   const fix = 'write something there, or remove the entry'
   return z.array(
     item.check(z.refine((value) => value.trim() !== '', issueText('a text', fix, 'an empty text'))),
@@ -55,21 +55,21 @@ function texts<T extends z.ZodMiniType<string>>(item: T, wrong: Wrong = listed) 
 }
 
 /** Some tools number their stories. */
-const id = z.pipe(z.union([z.string(), z.int(quoted)], quoted), z.transform(String))
+const id = z.pipe(z.union([z.string(), z.int(textText)], textText), z.transform(String))
 
 // Adding 0 makes -0 a 0: JSON writes both alike, so only 0 reads back the same.
 const number = z
   .number(issueText('a number', 'write a number without quotes, such as 1'))
   .check(z.overwrite((value) => value + 0))
 const amount = number.check(z.minimum(0, issueText('0 or more', 'write 0 or more, or leave it out')))
-const count = or(amount, () => 0)
-const truth = z.boolean(issueText('true or false', 'write true or false, without quotes'))
-const time = or(text(500), nothing)
+const count = withDefault(amount, () => 0)
+const boolean = z.boolean(issueText('true or false', 'write true or false, without quotes'))
+const time = withDefault(text(500), nullValue)
 
 type Shape<T> = { [K in Exclude<keyof T, 'extra'>]-?: z.ZodMiniType<T[K]> }
 
 /** An object of these fields; those it does not know go to `extra`, and are written back behind them. */
-function open<T extends { extra?: Extra }>(shape: Shape<T>, wrong: Wrong): z.ZodMiniType<T> {
+function openObject<T extends { extra?: Extra }>(shape: Shape<T>, wrong: ErrorText): z.ZodMiniType<T> {
   const split = (fields: Extra): Extra => {
     const unknown = Object.keys(fields).filter((key) => !Object.hasOwn(shape, key))
     if (unknown.length === 0) return fields
@@ -86,11 +86,11 @@ function open<T extends { extra?: Extra }>(shape: Shape<T>, wrong: Wrong): z.Zod
 }
 
 /** Where a story stands. */
-const flag = described(
-  or(truth, () => false),
+const ralphFlag = described(
+  withDefault(boolean, () => false),
   'Ralph writes it.',
 )
-const ours = issueText('an object or null', 'remove it: Ralph writes it')
+const ownFieldText = issueText('an object or null', 'remove it: Ralph writes it')
 
 export const usageShape: Shape<NonNullable<RunRecord['usage']>> = {
   calls: count,
@@ -108,23 +108,23 @@ export const usageShape: Shape<NonNullable<RunRecord['usage']>> = {
 export const runShape: Shape<RunRecord> = {
   startedAt: time,
   completedAt: time,
-  currentStoryId: or(id, nothing),
+  currentStoryId: withDefault(id, nullValue),
   // An agent's blank line must not make the state unreadable.
-  learnings: or(
+  learnings: withDefault(
     z.pipe(
-      z.array(anyText, listed),
+      z.array(anyText, listText),
       z.transform((learnings) => learnings.filter((learning) => learning.trim() !== '')),
     ),
-    none,
+    emptyList,
   ),
   iterations: count,
   jobs: count,
-  outcome: or(z.enum(outcomes, issueText(outcomes.join(', '), 'write null')), nothing),
-  usage: or(open(usageShape, ours), emptyUsage),
-  control: or(z.record(z.string(), z.unknown(), ours), () => ({})),
+  outcome: withDefault(z.enum(outcomes, issueText(outcomes.join(', '), 'write null')), nullValue),
+  usage: withDefault(openObject(usageShape, ownFieldText), emptyUsage),
+  control: withDefault(z.record(z.string(), z.unknown(), ownFieldText), () => ({})),
 }
 
-const run = open(runShape, ours)
+const run = openObject(runShape, ownFieldText)
 
 // It reaches git's command line: anything but hexadecimal digits could be an option.
 const commit = anyText.check(
@@ -133,14 +133,14 @@ const commit = anyText.check(
 
 export const lastResultShape: Shape<LastResult> = {
   completedAt: time,
-  commit: or(commit, nothing),
-  summary: or(anyText, () => ''),
+  commit: withDefault(commit, nullValue),
+  summary: withDefault(anyText, () => ''),
   how: z.exactOptional(z.enum(['unchanged', 'ungated'])),
   iteration: z.exactOptional(amount),
   attempts: z.exactOptional(amount),
   costUsd: z.exactOptional(amount),
   evidence: z.exactOptional(z.array(Evidence)),
-  imported: z.exactOptional(truth),
+  imported: z.exactOptional(boolean),
 }
 
 const storyId = id.check(
@@ -149,49 +149,52 @@ const storyId = id.check(
   }),
 )
 
-const titled = issueText('a title', 'say in one line what the story brings')
-const title = z.string(titled).check(
+const titleText = issueText('a title', 'say in one line what the story brings')
+const title = z.string(titleText).check(
   z.maxLength(500, issueText('at most 500 characters', 'move the detail to the description')),
-  z.refine((value) => value.trim() !== '', titled),
+  z.refine((value) => value.trim() !== '', titleText),
 )
 
-const some = issueText(
+const criteriaText = issueText(
   'at least one criterion',
   'say how one can see that it is done, such as "npm test passes"',
 )
-const criteria = texts(text(), { error: ({ input }) => (input == null ? some : listed).error }).check(
-  z.minLength(1, some),
-)
+const criteria = texts(text(), {
+  error: ({ input }) => (input == null ? criteriaText : listText).error,
+}).check(z.minLength(1, criteriaText))
 
 export const storyShape: Shape<Story> = {
   // An id and a priority that are left out come from the place in the list, before this is asked.
   id: described(
-    or(storyId, () => ''),
+    withDefault(storyId, () => ''),
     'Names the story in branches, comments and commands; US-001 and so on where it is left out.',
     { pattern: idPattern.source },
   ),
-  epicId: or(id, nothing),
+  epicId: withDefault(id, nullValue),
   title: described(title, 'What the story brings, in one line.'),
-  description: or(text(), () => ''),
+  description: withDefault(text(), () => ''),
   acceptanceCriteria: described(criteria, 'How one can see that the story is done.'),
-  tags: described(or(texts(text(100)), none), 'They choose among the gates that have `when`.'),
-  dependsOn: described(or(z.array(id, listed), none), 'Ids of stories that must pass before.'),
+  tags: described(withDefault(texts(text(100)), emptyList), 'They choose among the gates that have `when`.'),
+  dependsOn: described(
+    withDefault(z.array(id, listText), emptyList),
+    'Ids of stories that must pass before.',
+  ),
   priority: described(
-    or(number, () => 1),
+    withDefault(number, () => 1),
     'The lowest number is worked on first; the place in the list where it is left out.',
   ),
-  passes: flag,
+  passes: ralphFlag,
   retries: count,
-  blocked: flag,
-  skipped: flag,
-  lastResult: or(open(lastResultShape, ours), nothing),
+  blocked: ralphFlag,
+  skipped: ralphFlag,
+  lastResult: withDefault(openObject(lastResultShape, ownFieldText), nullValue),
   notes: described(
-    or(anyText, () => ''),
+    withDefault(anyText, () => ''),
     'For the next attempt at this story.',
   ),
 }
 
-const story = open(
+const story = openObject(
   storyShape,
   issueText('a user story', 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'),
 )
@@ -208,19 +211,19 @@ const branchName = text(1_000).check(
 
 export const prdShape: Shape<Prd> = {
   $schema: z.exactOptional(anyText),
-  schemaVersion: or(z.literal(2), () => 2 as const),
-  project: or(text(500), () => ''),
+  schemaVersion: withDefault(z.literal(2), () => 2 as const),
+  project: withDefault(text(500), () => ''),
   branchName: described(
-    or(branchName, () => ''),
+    withDefault(branchName, () => ''),
     'Where Ralph works; empty means branch-prefix and the name of the feature.',
   ),
-  description: or(text(), () => ''),
-  run: described(or(run, emptyFileRun), 'Where the run stands: Ralph writes it.'),
+  description: withDefault(text(), () => ''),
+  run: described(withDefault(run, emptyFileRun), 'Where the run stands: Ralph writes it.'),
   userStories: z.array(story).check(z.minLength(1)),
 }
 
 export const prdSchema = described(
-  open(prdShape, issueText('an object', 'write {"userStories": [...]}')),
+  openObject(prdShape, issueText('an object', 'write {"userStories": [...]}')),
   'The user stories of one feature, for Ralph to work on.',
   { title: 'prd.json' },
 )
@@ -241,11 +244,11 @@ export function emptyPrd(): Prd {
 }
 
 /** A story that was not worked on yet, with the given fields; without criteria the description, or else the title, is it. */
-export function newStory(given: Partial<Story> & Pick<Story, 'id' | 'title'>): Story {
+export function newStory(fields: Partial<Story> & Pick<Story, 'id' | 'title'>): Story {
   return {
     epicId: null,
     description: '',
-    acceptanceCriteria: [given.description?.trim() || given.title],
+    acceptanceCriteria: [fields.description?.trim() || fields.title],
     tags: [],
     dependsOn: [],
     priority: 1,
@@ -255,7 +258,7 @@ export function newStory(given: Partial<Story> & Pick<Story, 'id' | 'title'>): S
     skipped: false,
     lastResult: null,
     notes: '',
-    ...given,
+    ...fields,
   }
 }
 

@@ -10,7 +10,7 @@ import { inScope, remaining } from './select.ts'
 export type ScopeRequest = { stories: readonly string[]; epic: string | null }
 
 /** The most ids that a message names; further ones are counted. */
-const NAMED = 5
+const MAX_NAMED = 5
 
 /**
  * Resolves a request to a scope; null is the whole feature. Ids match in any case. A story that depends on one which has not
@@ -69,25 +69,25 @@ function unmetMistakes(prd: Prd, scope: Scope): Mistake[] {
 
 /** The stories out of scope that must pass before all stories within it can, in the file's order. */
 export function unmetOutOfScope(prd: Prd, scope: Scope): Story[] {
-  const asked = inScope(scope)
+  const isInScope = inScope(scope)
   const byId = new Map(prd.userStories.map((story) => [story.id, story]))
   const seen = new Set<string>()
   const next = remaining(prd, scope)
   for (let story = next.pop(); story !== undefined; story = next.pop()) {
     for (const id of story.dependsOn) {
-      const needed = byId.get(id)
-      if (needed === undefined || needed.passes || needed.skipped || seen.has(id)) continue
+      const dependency = byId.get(id)
+      if (dependency === undefined || dependency.passes || dependency.skipped || seen.has(id)) continue
       seen.add(id)
-      next.push(needed)
+      next.push(dependency)
     }
   }
-  return prd.userStories.filter((story) => seen.has(story.id) && !asked(story))
+  return prd.userStories.filter((story) => seen.has(story.id) && !isInScope(story))
 }
 
 /** The number of stories out of scope. */
 export function countOutOfScope({ userStories }: Prd, scope: Scope | null): number {
-  const asked = inScope(scope)
-  return userStories.filter((story) => !asked(story)).length
+  const isInScope = inScope(scope)
+  return userStories.filter((story) => !isInScope(story)).length
 }
 
 /** `5 others were not asked for`, or empty. */
@@ -110,8 +110,8 @@ export function extendScope(scope: Scope | null, ids: readonly string[]): Scope 
 }
 
 function formatIds(all: readonly string[]): string {
-  const named = all.slice(0, NAMED).map((one) => oneLine(one, 64))
-  if (all.length > NAMED) named.push(`${all.length - NAMED} more`)
+  const named = all.slice(0, MAX_NAMED).map((one) => oneLine(one, 64))
+  if (all.length > MAX_NAMED) named.push(`${all.length - MAX_NAMED} more`)
   const last = named.pop() ?? ''
   return named.length === 0 ? last : `${named.join(', ')} and ${last}`
 }

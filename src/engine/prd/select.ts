@@ -28,16 +28,16 @@ export function pickStory(prd: Prd, workable: (story: Story) => boolean = () => 
 
 /** The stories that are left before the run is complete: neither passed nor skipped, so blocked ones, too. */
 export function remaining({ userStories }: Prd, scope: Scope | null = null): Story[] {
-  const asked = inScope(scope)
-  return userStories.filter((story) => !story.passes && !story.skipped && asked(story))
+  const isInScope = inScope(scope)
+  return userStories.filter((story) => !story.passes && !story.skipped && isInScope(story))
 }
 
 /** Every story counted once: `total` is the sum of the others; `open` are those still to be worked on. */
 export function counts({ userStories }: Prd, scope: Scope | null = null): Counts {
   const sum: Counts = { total: 0, passed: 0, blocked: 0, skipped: 0, open: 0 }
-  const asked = inScope(scope)
+  const isInScope = inScope(scope)
   for (const story of userStories) {
-    if (!asked(story)) continue
+    if (!isInScope(story)) continue
     sum[statusOf(story)] += 1
     sum.total += 1
   }
@@ -55,8 +55,8 @@ function statusOf(story: Story): 'passed' | 'skipped' | 'blocked' | 'open' {
 
 /** Stories that had passed before Ralph took the feature over: no gate of the run has seen them. */
 export function importedCount({ userStories }: Prd, scope: Scope | null = null): number {
-  const asked = inScope(scope)
+  const isInScope = inScope(scope)
   return userStories.filter(
-    (story) => !story.skipped && story.passes && story.lastResult?.imported === true && asked(story),
+    (story) => !story.skipped && story.passes && story.lastResult?.imported === true && isInScope(story),
   ).length
 }

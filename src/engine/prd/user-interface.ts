@@ -6,13 +6,13 @@ import { oneLine } from '../model/text.ts'
 export const UI_TAG = 'ui'
 
 /** Behind these words a thing is named to say that it is not meant. */
-const DENIED =
+const NEGATION =
   /\b(?:no|not|without|never|cannot|nothing|neither|nor|except|instead of|rather than|(?:do|does|did|is|are|has|have|will|need)n['’]t|out of scope:?)\b[^.;:!?\n]{0,40}$/i
 
 /** An address that programs ask, not people. */
 const LOCAL =
   /(?<![\w/.@-])(?:https?:\/\/)?(?:localhost|127\.0\.0\.1)(?::\d{2,5})(?!\d)(?!\/(?:api|v\d|graphql|rpc|health\w*|metrics|ready|status)\b)(?:\/[\w./-]{0,60})?/i
-const ASKED_BY_PROGRAMS =
+const PROGRAM_REQUEST =
   /\b(?:curl|wget|fetch(?:es)?|GET|POST|PUT|PATCH|DELETE|proxy|proxies|broker|database|cache|queue|server listens|listens|binds?|connects?(?: to)?|endpoint|webhook)\b[^.;\n]{0,40}$/i
 
 const PLACES =
@@ -45,7 +45,7 @@ const WORDS: readonly RegExp[] = [
 ]
 
 /** Of hardware and chat programs, which have buttons and menus of their own. */
-const ELSEWHERE =
+const OTHER_INTERFACE =
   /\b(?:gpio|hardware|device|firmware|keypad|slack|discord|telegram|terminal|tui|ncurses|curses|tkinter|cli)\b/i
 
 /** The words by which a story asks for a page in a browser; null where none do. */
@@ -72,22 +72,22 @@ function wordsIn(text: string): string | null {
     const local = LOCAL.exec(sentence)
     if (
       local !== null &&
-      !ASKED_BY_PROGRAMS.test(sentence.slice(0, local.index)) &&
-      !isDenied(sentence, local.index)
+      !PROGRAM_REQUEST.test(sentence.slice(0, local.index)) &&
+      !isNegated(sentence, local.index)
     )
       return quoted(local[0])
     const words = sentence.replace(/`[^`]*`/g, '')
-    if (ELSEWHERE.test(words)) continue
+    if (OTHER_INTERFACE.test(words)) continue
     for (const one of WORDS) {
       const match = one.exec(words)
-      if (match !== null && !isDenied(words, match.index)) return quoted(match[0])
+      if (match !== null && !isNegated(words, match.index)) return quoted(match[0])
     }
   }
   return null
 }
 
-function isDenied(sentence: string, at: number): boolean {
-  return DENIED.test(sentence.slice(0, at))
+function isNegated(sentence: string, at: number): boolean {
+  return NEGATION.test(sentence.slice(0, at))
 }
 
 function quoted(words: string): string {

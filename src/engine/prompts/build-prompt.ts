@@ -30,10 +30,10 @@ import {
 import { contextParts } from './context-parts.ts'
 import {
   bullets,
-  first,
-  fitting,
+  firstBytes,
   gateResultsText,
   head,
+  itemsThatFit,
   linesOf,
   newest,
   numbered,
@@ -61,7 +61,7 @@ export type PromptFacts = {
 }
 
 /** A template with none of these variables does not state the task: it is put before the built-in one. */
-const ESSENTIALS: Readonly<Record<Mode, readonly VariableName[]>> = {
+const TASK_VARIABLES: Readonly<Record<Mode, readonly VariableName[]>> = {
   run: ['storyId', 'storyTitle', 'storyDescription', 'acceptanceCriteria'],
   plan: ['brief', 'stories'],
   verify: ['stories'],
@@ -76,7 +76,7 @@ function templateOf(mode: Mode, ownTemplate: string | null): string {
   if (ownTemplate === null) return TEMPLATES[mode]
   const text = sanitizeText(ownTemplate)
   const named = variablesIn(text, mode)
-  if (!ESSENTIALS[mode].some((name) => named.has(name))) return `${text.trimEnd()}\n\n${TEMPLATES[mode]}`
+  if (!TASK_VARIABLES[mode].some((name) => named.has(name))) return `${text.trimEnd()}\n\n${TEMPLATES[mode]}`
   const answer = ANSWERS[mode]
   const withAnswer =
     answer === undefined || text.includes(answer) || named.has('answer') ? text : `${text}\n\n{{answer}}`
@@ -105,8 +105,8 @@ export function runParts(
     storyDescription: story.description,
     acceptanceCriteria: bullets(story.acceptanceCriteria),
     attempt: String(story.retries + 1),
-    epic: story.epicId === null ? '' : first(oneLine(story.epicId), 60),
-    epicName: first(oneLine(epicName(state.prd, story)), 120),
+    epic: story.epicId === null ? '' : firstBytes(oneLine(story.epicId), 60),
+    epicName: firstBytes(oneLine(epicName(state.prd, story)), 120),
     priority: String(story.priority),
     tags: listOnLine(story.tags),
     dependsOn: listOnLine(story.dependsOn),
@@ -119,7 +119,7 @@ export function runParts(
     failureSummary:
       failure === null
         ? ''
-        : first(oneLine(withFalseDone(failure.summary, record), 1000), VARIABLES.failureSummary.bytes),
+        : firstBytes(oneLine(withFalseDone(failure.summary, record), 1000), VARIABLES.failureSummary.bytes),
   }
   return fill(templateOf('run', template), 'run', values)
 }
@@ -178,17 +178,17 @@ export function planParts(
 
 function pictureLines({ pictures = [] }: JudgeTask): string {
   const lines = pictures.map((one) => `${pictureName(one)}: ${picturePath(one)}, ${oneLine(one.url, 200)}`)
-  return fitting(lines, VARIABLES.screenshots.bytes).join('\n')
+  return itemsThatFit(lines, VARIABLES.screenshots.bytes).join('\n')
 }
 
-function storyText(story: Story, listed: (items: readonly string[]) => string = bullets): string {
+function storyText(story: Story, joinList: (items: readonly string[]) => string = bullets): string {
   const { id, title, description, acceptanceCriteria, dependsOn, tags } = story
   const facts = [
     ...(dependsOn.length > 0 ? [`dependsOn: ${dependsOn.join(', ')}`] : []),
     ...(tags.length > 0 ? [`tags: ${tags.map((tag) => oneLine(tag, 60)).join(', ')}`] : []),
   ]
   const head = [`## ${id}: ${oneLine(title, 1000)}`, ...facts, description].join('\n')
-  return `${head}\n\n${listed(acceptanceCriteria)}`
+  return `${head}\n\n${joinList(acceptanceCriteria)}`
 }
 
 /** The prompt for the session that sets the project up, piece by piece. */
@@ -218,7 +218,7 @@ function sanitizeRun(
 /** The values for every mode. `run` holds every story, not sanitized. */
 function commonValues(state: State, facts: PromptFacts, run: State) {
   const gates = facts.gates.length === 0 ? '(no gate is configured)' : bullets(facts.gates)
-  const services = fitting(facts.services, VARIABLES.services.bytes).join('\n')
+  const services = itemsThatFit(facts.services, VARIABLES.services.bytes).join('\n')
   const { instructions, context } = facts
   const files = ownFiles(state)
   const { userStories } = run.prd
@@ -242,7 +242,7 @@ function commonValues(state: State, facts: PromptFacts, run: State) {
     },
     architecture: () => head(contextParts(context).rest, VARIABLES.architecture.bytes).trim(),
     storyList: () =>
-      fitting(
+      itemsThatFit(
         userStories.map(({ id, title, passes }) => `[${passes ? 'x' : ' '}] ${id}: ${title}`),
         VARIABLES.storyList.bytes,
       ).join('\n'),

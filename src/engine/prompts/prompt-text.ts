@@ -7,7 +7,7 @@ import { fenced, oneLine } from '../model/text.ts'
 /** A text of several lines as a list; the first that fit. */
 export function linesOf(text: string, bound: number): string {
   const lines = text.split(/[\n\r\u0085\u2028\u2029]+/).filter((line) => line.trim() !== '')
-  return fitting(lines, bound).join('\n').trim()
+  return itemsThatFit(lines, bound).join('\n').trim()
 }
 
 export function bullets(items: readonly string[]): string {
@@ -31,7 +31,7 @@ export function gateResultsText(gates: readonly GateResult[], bound: number): st
 
 /** The newest entries that fit, in their order. */
 export function newest(items: readonly string[], bound: number): string {
-  return fitting([...items].reverse(), bound)
+  return itemsThatFit([...items].reverse(), bound)
     .reverse()
     .join('\n')
     .trim()
@@ -42,7 +42,7 @@ export function newest(items: readonly string[], bound: number): string {
  * their beginning: a list that loses its first line with each new entry would never be cached.
  */
 export function steadyNewest(items: readonly string[], bound: number): string {
-  const count = fitting([...items].reverse(), bound).length
+  const count = itemsThatFit([...items].reverse(), bound).length
   const fits = items.slice(items.length - count)
   const isWhole = count === items.length
   const start = isWhole ? 0 : Math.max(0, fits.slice(0, Math.ceil(count / 2)).findIndex(isLandmark))
@@ -54,7 +54,7 @@ function isLandmark(item: string): boolean {
   return [...item].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_521, 7) % 4 === 0
 }
 
-export function fitting(items: readonly string[], bound: number): string[] {
+export function itemsThatFit(items: readonly string[], bound: number): string[] {
   const lines: string[] = []
   let size = 0
   for (const item of items) {
@@ -67,7 +67,7 @@ export function fitting(items: readonly string[], bound: number): string[] {
 }
 
 function lineOf(item: string, bound: number): string {
-  return first(`- ${oneLine(item, 1000)}`, Math.min(400, bound - 1))
+  return firstBytes(`- ${oneLine(item, 1000)}`, Math.min(400, bound - 1))
 }
 
 export function quotedOutput(text: string, bound: number): string {
@@ -76,7 +76,7 @@ export function quotedOutput(text: string, bound: number): string {
 }
 
 export function head(text: string, bound: number): string {
-  return utf8Bytes(text) <= bound ? text : `${first(text, bound)}\n[... cut]`
+  return utf8Bytes(text) <= bound ? text : `${firstBytes(text, bound)}\n[... cut]`
 }
 
 export function tail(text: string, bound: number): string {
@@ -88,7 +88,7 @@ export function tail(text: string, bound: number): string {
 const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() }
 
 /** The beginning of the text that fits; no character is cut in half. */
-export function first(text: string, bound: number): string {
+export function firstBytes(text: string, bound: number): string {
   const coded = utf8.encoder.encode(text)
   return coded.length <= bound ? text : utf8.decoder.decode(coded.subarray(0, bound)).replace(/\ufffd$/, '')
 }

@@ -134,11 +134,11 @@ function tokensOf(template: string, mode: Mode): Token[] {
   for (const { 0: raw, index } of text.matchAll(TAG)) {
     const before = text.slice(at, index)
     const end = index + raw.length
-    const alone = REMOVED_WITH_LINE.test(raw) ? endOfLine(text, at, index, end) : null
-    const textBefore = alone === null ? before : before.replace(/[ \t]*$/, '')
+    const nextLine = REMOVED_WITH_LINE.test(raw) ? endOfLine(text, at, index, end) : null
+    const textBefore = nextLine === null ? before : before.replace(/[ \t]*$/, '')
     if (textBefore !== '') add({ kind: 'text', text: textBefore }, textBefore, at)
     add(tagOf(raw, mode), raw, index)
-    at = alone ?? end
+    at = nextLine ?? end
   }
   if (at < text.length) add({ kind: 'text', text: text.slice(at) }, text.slice(at), at)
   return tokens

@@ -64,7 +64,7 @@ function pipeline(before: readonly PipelineStep[], tools: Partial<StepTools> = {
       base: portOf('own'),
       agents: new Map([['codex', portOf('codex')]]),
       gates: { canPrepare: false, run: never, prepare: never, renew: never },
-      repository: { keep: never, checkOut: never, restore: never, ignored: NO_IGNORED },
+      repository: { saveWork: never, checkOut: never, restore: never, ignored: NO_IGNORED },
       commit: never,
       command: async () => gate(true, { ended: 'exit 0' }),
       cwd: '/nowhere',

@@ -89,7 +89,7 @@ function world(how: How = {}) {
       },
       restore: async () => false,
       rebase: async () => assert.fail('nothing else landed'),
-      keep: async () => ({ base: 'b', tree: `tree ${commits}`, dropped: [] }),
+      saveWork: async () => ({ base: 'b', tree: `tree ${commits}`, dropped: [] }),
       record: async () => (how.recorded === undefined ? null : { commit: 'record', ...how.recorded }),
       join: async () => assert.fail('nobody pushed'),
       read: async () => null,
@@ -142,7 +142,7 @@ function world(how: How = {}) {
       },
     ],
     pullRequest: {
-      learned: async () => ({}),
+      newIds: async () => ({}),
       beforePublish: async (state) => state.github,
       opened: async (state) => state.github,
       finished: async (state) => state.github,

@@ -56,9 +56,9 @@ export const NO_IGNORED: IgnoredPort = {
   forGates: async () => ({ made: [], changed: [] }),
   forGatesAgain: async () => {},
   forSession: async () => {},
-  prepared: async () => {},
+  afterPrepare: async () => {},
   shared: () => [],
-  reunite: async () => {},
+  restoreAll: async () => {},
 }
 
 export function built(commit: string, empty = false, remarks: string[] = []): Candidate {

@@ -113,7 +113,7 @@ export function repositoryOf(world: World): RepositoryPort {
         return { candidate: { ...candidate, commit, entries: state.progress.length } }
       }),
     restore: async () => false,
-    keep: async () => ({ base: 'b', tree: `tree ${world.now()}`, dropped: [] }),
+    saveWork: async () => ({ base: 'b', tree: `tree ${world.now()}`, dropped: [] }),
     record: async () => null,
     join: async () => assert.fail('nobody pushed'),
     read: async () => null,
@@ -170,7 +170,7 @@ export function laneOf(world: World): Lane {
   return {
     gates: gatesOf(world),
     repository: repositoryOf(world),
-    takes: () => {},
+    assign: () => {},
     agent: agentOf(world),
     [Symbol.asyncDispose]: async () => {
       world.open -= 1
@@ -206,7 +206,7 @@ export function portsOf(world: World): Ports {
     dispatch: { dispatch: async () => ({ kind: 'dispatched', runId: null }) },
     observers: [],
     pullRequest: {
-      learned: async () => ({}),
+      newIds: async () => ({}),
       beforePublish: async (state) => state.github,
       opened: async (state) => state.github,
       finished: async (state) => state.github,

@@ -86,7 +86,7 @@ test(
       /refused n\\xe9w\.txt: the path is not UTF-8/,
     )
     assert.match(seen.kind === 'refused' ? seen.failure.detail : '', /- "n\\xe9w\.txt": /)
-    const kept = await repository.keep(state, 'US-001')
+    const kept = await repository.saveWork(state, 'US-001')
     assert.deepEqual(kept?.dropped, ['n\\xe9w.txt'])
     await repository.restore(state.green)
     assert.deepEqual(clone.onDisk(), [CAFE, 'plain.txt'].sort())
@@ -106,7 +106,7 @@ test(
       cwd: clone.git('rev-parse', '--show-toplevel').trim(),
     })
     assert.equal((await clone.inspect()).kind, 'refused')
-    const kept = await clone.repository.keep(clone.state, 'US-001')
+    const kept = await clone.repository.saveWork(clone.state, 'US-001')
     await clone.repository.checkOut(clone.state.green, kept)
     assert.deepEqual(clone.onDisk(), [CAFE, 'plain.txt'].sort())
     assert.equal(readFileSync(clone.at(CAFE), 'utf8'), 'old\n')
@@ -151,7 +151,7 @@ test(
               [second, 'D'],
             ]),
           )
-          const kept = await clone.repository.keep(clone.state, 'US-001')
+          const kept = await clone.repository.saveWork(clone.state, 'US-001')
           await clone.repository.restore(clone.head)
           assert.deepEqual(clone.onDisk(), before)
           await clone.repository.checkOut(clone.head, kept)

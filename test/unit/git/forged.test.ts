@@ -295,7 +295,7 @@ for (const [name, { base, script, path }] of Object.entries(BENT))
       at.shell(`echo b >>a.js; ${refused ? 'echo x >never' : ''}`)
       assert.equal((await at.inspect()).kind, refused ? 'refused' : 'candidate')
       if (refused) {
-        const kept = await at.repository.keep(at.state, 'US-001')
+        const kept = await at.repository.saveWork(at.state, 'US-001')
         await at.repository.checkOut(at.state.green, kept)
       }
       assert.equal(at.bytes(path), fresh)
@@ -390,7 +390,7 @@ for (const [which, attributes] of [
 test('kept work is checked out as it was kept, whatever stands in the place of its trees', async () => {
   await using at = await place()
   at.shell('echo work >src/a.js')
-  const kept = await at.repository.keep(at.state, 'US-001')
+  const kept = await at.repository.saveWork(at.state, 'US-001')
   await at.repository.checkOut(at.state.green, null)
   at.shell(`${FORGE} echo other >src/a.js; forge src a.js ${kept?.tree}`)
   await assert.rejects(at.repository.checkOut(at.state.green, kept), /a checkout of \w+ gives other files/)

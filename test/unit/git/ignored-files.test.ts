@@ -43,7 +43,7 @@ test('what a session made is not there for gates, what gates made is not there f
   await at.ignored.forGatesAgain()
   assert.deepEqual(at.inside(), INSTALLED)
   await at.ignored.forSession()
-  await at.ignored.reunite()
+  await at.ignored.restoreAll()
   assert.equal(at.shell('cat dist/a.js node_modules/left/passed'), 'session\ngates\n')
 })
 
@@ -53,7 +53,7 @@ test('an installed file that a session changed goes with its folder, so that `pr
   assert.deepEqual((await at.ignored.forGates(true))?.changed, ['node_modules/'])
   assert.deepEqual(at.inside(), ['./.env'])
   at.shell('mkdir -p node_modules/.bin; echo anew >node_modules/.bin/tool')
-  await at.ignored.prepared()
+  await at.ignored.afterPrepare()
   await at.ignored.forSession()
   assert.deepEqual(at.shell('cat node_modules/.bin/tool'), 'anew\n')
   assert.deepEqual(await at.ignored.forGates(true), { made: [], changed: [] })
@@ -75,7 +75,7 @@ test('what nothing makes again stays as the session left it', async () => {
   at.shell('echo other >.env; rm node_modules/left/index.js')
   assert.deepEqual((await at.ignored.forGates(true))?.changed, ['.env', 'node_modules/'])
   at.shell('mkdir -p node_modules/left; echo 1 >node_modules/left/index.js')
-  await at.ignored.prepared()
+  await at.ignored.afterPrepare()
   assert.equal(at.shell('cat .env'), 'other\n')
   // Without a command that prepares, nothing goes.
   using plain = await open()
@@ -101,7 +101,7 @@ test('nothing of a folder that a session changed comes to what `prepare` made in
     await at.ignored.forGates(true)
     at.shell('mkdir -p node_modules/.bin; echo anew >node_modules/.bin/tool')
     if (isKilled) await at.make().remember()
-    else await at.ignored.prepared()
+    else await at.ignored.afterPrepare()
     assert.deepEqual(at.inside(), ['./.env', './node_modules/.bin/tool'])
     assert.equal(at.shell('cat node_modules/.bin/tool'), 'anew\n')
   }

@@ -91,7 +91,7 @@ test('no program of a repository that the agent left is run, by any add of ours'
   assert.match((await at.inspect()) ?? '', /x\/\.git/)
   assert.equal(at.gitlinks(), '')
   assert.ok(!at.has('x/.git') && !at.has('src/deep/y/.git') && !at.has('src/d.js/.git'))
-  const kept = await at.repository.keep(at.state, 'US-001')
+  const kept = await at.repository.saveWork(at.state, 'US-001')
   await at.repository.checkOut(at.head, kept)
   assert.equal(await at.inspect(), null)
   assert.ok(at.has('x/x.sh'))
@@ -101,7 +101,7 @@ test('no program of a repository that the agent left is run, by any add of ours'
 
 test('a repository that comes back at the same place is not run either', async () => {
   await using at = await place()
-  for (const act of [at.inspect, () => at.repository.keep(at.state, 'US-001'), at.inspect]) {
+  for (const act of [at.inspect, () => at.repository.saveWork(at.state, 'US-001'), at.inspect]) {
     at.shell('rm -rf x; nested x')
     await act()
   }
@@ -113,7 +113,7 @@ test('a repository in the place of a submodule that is not checked out is remove
     await using at = await place({ base: ENTRY })
     at.shell('nested lib/vendor; echo new >src/a.js')
     if (act === 'inspect') assert.match((await at.inspect()) ?? '', /lib\/vendor\/x\.sh/)
-    if (act === 'keep') assert.deepEqual((await at.repository.keep(at.state, 'US-001'))?.dropped, [])
+    if (act === 'keep') assert.deepEqual((await at.repository.saveWork(at.state, 'US-001'))?.dropped, [])
     if (act === 'restore') await at.repository.restore(at.head)
     assert.ok(!at.ran() && at.has('lib/vendor') && !at.has('lib/vendor/.git') && !at.has('lib/vendor/x.sh'))
     if (act === 'inspect') assert.equal(await at.inspect(), null)
@@ -153,7 +153,7 @@ test('before the final verification, what a submodule ignores and came since the
 test('no program of a repository inside a submodule is run', async () => {
   await using at = await place({ base: LIBRARY })
   assert.ok(at.has('lib/vendor/a.txt'))
-  for (const act of [at.inspect, () => at.repository.keep(at.state, 'US-001'), at.inspect]) {
+  for (const act of [at.inspect, () => at.repository.saveWork(at.state, 'US-001'), at.inspect]) {
     at.shell(
       'rm -rf lib/vendor/x lib/vendor/deep; nested lib/vendor/x; nested lib/vendor/deep; echo x >src/a.js',
     )
@@ -242,7 +242,7 @@ test("a link in the place of a folder: what it leads to is nobody's to remove", 
   for (const link of ['.', '../other']) {
     at.shell(`rm -rf src lib; ln -s ${link} src; ln -s ${link} lib; echo 'build/' >.gitignore`)
     await at.inspect()
-    await at.repository.keep(at.state, 'US-001')
+    await at.repository.saveWork(at.state, 'US-001')
     await at.repository.renew(at.head)
     assert.equal(readFileSync(join(at.top, 'src/a.js'), 'utf8'), 'old\n')
   }
@@ -259,7 +259,7 @@ test('a link in the place of a folder with a submodule: nothing is written or ru
   const there = before()
   at.shell('rm -rf lib; ln -s ../other lib')
   assert.match((await at.inspect()) ?? '', /lib\/vendor: it was removed/)
-  await at.repository.keep(at.state, 'US-001')
+  await at.repository.saveWork(at.state, 'US-001')
   assert.ok(at.has('lib/vendor/a.txt'))
   at.shell('rm -rf lib; ln -s ../other lib')
   await at.repository.restore(at.head)
@@ -269,7 +269,10 @@ test('a link in the place of a folder with a submodule: nothing is written or ru
 
 test('a link above a submodule that is not checked out goes, and nothing behind it', async () => {
   await using at = await place({ base: ENTRY })
-  for (const act of [() => at.repository.keep(at.state, 'US-001'), () => at.repository.restore(at.head)]) {
+  for (const act of [
+    () => at.repository.saveWork(at.state, 'US-001'),
+    () => at.repository.restore(at.head),
+  ]) {
     at.shell(
       'rm -rf ../other; mkdir ../other; cd ../other; nested vendor; cd -; rm -rf lib; ln -s ../other lib',
     )
@@ -323,7 +326,7 @@ test('at the first checkout of a job, what earlier steps left is named in one wa
   await at.repository.rememberIgnored()
   at.shell('nested mine; echo "!tools" >>.gitignore; echo "!tools" >>.git/info/exclude')
   assert.match((await at.inspect()) ?? '', /mine\/\.git/)
-  await at.repository.keep(at.state, 'US-001')
+  await at.repository.saveWork(at.state, 'US-001')
   await at.repository.restore(at.head)
   at.shell('echo new >src/a.js')
   assert.equal(await at.inspect(), null)

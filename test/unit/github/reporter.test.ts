@@ -191,7 +191,7 @@ test('the start is posted beside the iteration, and is finished before the branc
   await one.event({ kind: 'reserved', storyId: 'US-006', at: 0 }, { ...state })
   assert.equal(github.comments(ids.pull ?? 0).length, 0)
   fault.release()
-  const learned = await one.learned()
+  const learned = await one.newIds()
   const left = await one.beforePublish(state, state.green)
   const [comment, ...others] = github.comments(ids.pull ?? 0)
   assert.equal(others.length, 0)

@@ -61,7 +61,7 @@ async function scene(gates: Gate[], commit: keyof typeof COMMITS, reused: readon
     checkOut,
     restore: async () => true,
     ignored: {
-      prepared: async () => {},
+      afterPrepare: async () => {},
       forGatesAgain: async () => rm(join(top, 'out'), { recursive: true }),
     },
     gates: port,

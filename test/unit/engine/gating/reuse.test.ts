@@ -76,7 +76,7 @@ test('a room that nothing runs in is never opened; one that only the tests as th
   const room: CleanRoom = {
     checkOut: async (commit) => void did.push(`check out ${commit}`),
     restore: async () => true,
-    ignored: { prepared: async () => void did.push('prepared'), forGatesAgain: async () => {} },
+    ignored: { afterPrepare: async () => void did.push('prepared'), forGatesAgain: async () => {} },
     gates: {
       run: async ({ commit }: GateRun) => {
         did.push(`run ${commit}`)

@@ -353,7 +353,7 @@ function telling(plain: Ports['repository']) {
       tree = commit
       return { conflict: null }
     },
-    async keep({ green }, storyId) {
+    async saveWork({ green }, storyId) {
       keptFrom.push(`${storyId}: ${green} to ${tree}`)
       return { base: green, tree, dropped: [] }
     },
