@@ -1,4 +1,4 @@
-// `ralph archive` of an unfinished run: finished stories leave prd.json with the commit that ends the job. Pure.
+// `ralph archive` of an unfinished run: the commit that ends the job moves finished stories out of prd.json. Pure.
 import type { Prd, Story } from './model/feature.ts'
 import { emptyControl } from './model/job.ts'
 import type { State } from './model/state.ts'
@@ -15,8 +15,8 @@ export function requestArchive(state: State): State {
 }
 
 /**
- * Moves the finished stories out of the list. This happens only at the end of a job, so that one commit publishes both the passes
- * and the archive. Until then people still have these stories in their prd.json, so their ids are kept.
+ * Moves the finished stories out of the list, only at the end of a job, so that one commit publishes both the passes and the
+ * archive. Their ids are kept, since people's prd.json may still have these stories.
  */
 export function archiveDoneStories(state: State): State {
   const { archive } = state
@@ -37,12 +37,12 @@ export function archiveDoneStories(state: State): State {
   }
 }
 
-/** The state once a commit holds the file of the finished stories. */
+/** The state after a commit with the file of the finished stories. */
 export function withoutPending(state: State): State {
   return state.archive === undefined ? state : { ...state, archive: { ...state.archive, pending: [] } }
 }
 
-/** prd.json as people have it, without stories that Ralph has archived since. Another text under such an id is a new story. */
+/** People's prd.json without stories that Ralph has archived since. A story with such an id but another text is a new one. */
 export function withoutArchived(
   prd: Prd,
   { archive, prd: { userStories } }: Pick<State, 'archive' | 'prd'>,
@@ -57,7 +57,7 @@ export function withoutArchived(
   return { ...prd, userStories: prd.userStories.filter((story) => !isArchived(story)) }
 }
 
-/** A digest of what a story asks for, whatever its progress and its white space. */
+/** A digest of a story's id, title and criteria, regardless of white space and progress. */
 function textDigest({ id, title, acceptanceCriteria }: Story): string {
   const criteria = acceptanceCriteria.map(collapseSpaces)
   return storiesDigest([newStory({ id, title: collapseSpaces(title), acceptanceCriteria: criteria })])
@@ -68,8 +68,8 @@ function collapseSpaces(text: string): string {
 }
 
 /**
- * The state of a run that begins anew. It keeps the branch as it is: rewriting it would lose the commits of people. The
- * generation stays, so that a late job of the previous run does nothing. `control.anew` is kept until the archive is made.
+ * The state of a run that begins anew. The branch is kept, as rewriting it would lose commits of people. The generation stays, so
+ * that a late job of the previous run does nothing. `control.anew` is set until the previous run is archived.
  */
 export function restartRun(state: State, nonce: string): State {
   const { lastComment, continuePending } = state.control
@@ -99,7 +99,7 @@ export function markRunArchived(state: State): State {
   return state.control.anew ? { ...state, control: { ...state.control, anew: false } } : state
 }
 
-/** The stories as people wrote them. A story that was split stays skipped, since its parts are in the list. */
+/** The stories without their progress. A split story stays skipped, since its parts are in the list. */
 function withoutRun(prd: Prd, { records }: Pick<State, 'records'>): Prd {
   const userStories = prd.userStories.map((story) => ({
     ...story,

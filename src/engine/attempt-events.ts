@@ -41,7 +41,7 @@ const FIX_AGENT = 'mend the agent, then run again'
 
 type Open = AttemptIn<'worked' | 'guarded' | 'gated'>
 
-/** The attempt if it is in this phase, else null: an event for another phase changes nothing. */
+/** The attempt if it is in this phase, else null: events for another phase are ignored. */
 export function attemptIn<P extends Attempt['phase']>(
   { attempts }: State,
   id: AttemptId,
@@ -95,7 +95,7 @@ export function maxOpenAttempts({ job }: State, { maxParallel }: Limits): number
   return job.wave === undefined ? maxParallel : maxParallel + MOST_WAITING
 }
 
-/** The most candidates that wait in the train: one that fails costs a further gate run for each behind it. */
+/** Candidates that may wait in the train. If one fails, each candidate behind it needs another gate run. */
 const MOST_WAITING = 4
 
 export function assigned(state: State, event: EventOf<'assigned'>): State {
@@ -106,7 +106,7 @@ export function assigned(state: State, event: EventOf<'assigned'>): State {
   return withAttempt(state, worker === null ? free : { ...free, worker })
 }
 
-/** A candidate is left to any worker; without one the attempt is returned uncharged. */
+/** Any other worker may take over the candidate. An attempt without a candidate is returned uncharged. */
 export function abandoned(state: State, event: EventOf<'abandoned'>, limits: Limits): State {
   const { why, spent, at } = event
   const id = idOf(event)
@@ -120,7 +120,7 @@ export function worked(state: State, event: EventOf<'worked'>, limits: Limits): 
   const { session, at } = event
   const attempt = attemptIn(state, event, 'reserved')
   if (attempt === null) return state
-  // The first call was counted when the attempt began; a set-up and pipeline steps are further ones.
+  // The attempt counted its first call when it began. A set-up session and pipeline steps are further calls.
   const counted = withPipelineResult(countCalls(state, at, session.usage.calls - 1), session)
   const { usage, others } = session
   const cutShort = session.status === 'interrupted'
@@ -164,19 +164,19 @@ export function guarded(before: State, event: EventOf<'guarded'>): State {
     ...attempt,
     phase: 'guarded',
     candidate,
-    // One of several candidates has a place when it is chosen.
+    // One of several candidates gets its place when it is chosen.
     ...(attempt.slot === undefined ? nextPlace(state, attempt) : {}),
   })
 }
 
-/** The place behind all in the train; none where stories are worked on one after the other. */
+/** The next place in the train; none if stories are worked on one after the other. */
 export function nextPlace({ attempts }: State, { inLane }: Attempt): { place?: number } {
   if (inLane === undefined) return {}
   const places = Object.values(attempts).map((one) => ('place' in one ? (one.place ?? 0) : 0))
   return { place: Math.max(0, ...places) + 1 }
 }
 
-/** Keeps which files the attempt changed: stories that would change them, too, wait for it. */
+/** Records which files the attempt changed: stories that are expected to change them, too, will wait for it. */
 function withTouchedFiles(state: State, storyId: string, touched: readonly string[]): State {
   const story = state.prd.userStories.find(({ id }) => id === storyId)
   if (story === undefined || touched.length === 0) return state
@@ -188,7 +188,7 @@ export function refused(state: State, event: EventOf<'refused'>): State {
   return attempt === null ? state : withAttempt(state, rejectable(attempt, event.failure))
 }
 
-/** No gate has run on the rebased candidate: its earlier results go. */
+/** Gates have not run on the rebased candidate, so the earlier results are removed. */
 export function rebased(state: State, event: EventOf<'rebased'>): State {
   const { base, candidate } = event
   const attempt = state.attempts[attemptKey(event)]
@@ -209,7 +209,7 @@ export function conflicted(state: State, event: EventOf<'conflicted'>): State {
   const attempt = state.attempts[attemptKey(event)]
   if (attempt === undefined || !hasCandidate(attempt)) return state
   const returned = refund(state, event, 'conflict', failure.summary)
-  // It was built on those before it in the train; those behind it have no part in the conflict.
+  // It conflicts with candidates before it in the train; those behind it are not involved.
   const { place = 0 } = attempt
   const others = Object.values(state.attempts)
     .filter((other) => other.slot === undefined && hasCandidate(other) && (other.place ?? 0) < place)
@@ -228,7 +228,7 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
   const earlierPaths = paths === undefined ? {} : { paths }
   const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates, ...earlierPaths }
   const red = redGate(gates)
-  // A candidate that is not chosen yet stands on a commit that landed.
+  // A candidate that is not chosen yet is based on a commit that landed.
   if (red !== undefined && attempt.base !== state.green && attempt.slot === undefined)
     return withAttempt(state, { ...attempt, redBehind: true })
   if (red === undefined && attempt.candidate.wasRed === true) return failAsFlaky(state, now)
@@ -241,12 +241,12 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
   return fail(state, now, 'gates', redGateReason(red, gates), { gate: red.name })
 }
 
-/** Whether a judge has to decide: nothing was changed, or gates no longer check what they did before. */
+/** Whether a judge has to decide: the change is empty, or gates no longer check what they checked before. */
 export function needsJudge({ candidate, gates }: AttemptIn<'gated'>, { weakenedTests }: Limits): boolean {
   return candidate.empty || (weakenedTests === 'judge' && gateFindings(gates).length > 0)
 }
 
-/** For the next attempt: the gate that is red with the tests as they were, and what gates no longer check. */
+/** The details for the next attempt: the gate that is red with the earlier tests, and what gates no longer check. */
 function describeWeakened(gates: readonly GateResult[]): Partial<Failure> {
   const red = gates.find(({ asItWas, ok }) => asItWas === true && !ok)
   const lines = gateFindings(gates).map((line) => `- ${line}`)
@@ -254,7 +254,7 @@ function describeWeakened(gates: readonly GateResult[]): Partial<Failure> {
   return { detail: [ask, ...lines].join('\n'), ...(red === undefined ? {} : { gate: red.name }) }
 }
 
-/** Red at the last attempt and green now, on the same code: a flaky gate passes no story. */
+/** Fails an attempt whose gate was red before and is green now, on the same code: a flaky gate passes no story. */
 function failAsFlaky(state: State, attempt: AttemptIn<'gated'>): State {
   const { failure = null, gates = [] } = state.records[attempt.storyId] ?? {}
   const before = redGate(gates) ?? gates.find((gate) => gate.flaky === true)
@@ -313,7 +313,7 @@ export function recordAgentUnavailable(
   return withAgentLimit(state, which, limits, answer.notBefore, at)
 }
 
-/** Ends the attempt in work without charging it (cancelled, limited, lost). */
+/** Returns an attempt in work without charging it: it was cancelled, stopped by a limit, or lost. */
 export function refund(
   state: State,
   id: AttemptId,
@@ -338,7 +338,7 @@ export function refund(
   })
 }
 
-/** Refunds all attempts in work. One that failed, or was returned already, has its own step. */
+/** Returns all attempts in work. Failed and returned attempts are left to their own next step. */
 export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'], message: string): State {
   return attemptsInWork(state).reduce((after, attempt) => refund(after, attempt, reason, message), state)
 }

@@ -1,5 +1,5 @@
-// The outcome of an attempt: its story passes (only here, and only for the candidate that was gated), is charged or blocked, the
-// attempt is returned uncharged, or a story that had passed is opened again. Pure.
+// Outcomes of attempts. A story passes (only here, and only with the candidate that was gated), or a failed attempt is charged, or an
+// attempt is returned uncharged, or a passed story is reopened. Pure.
 
 import { needsJudge } from './attempt-events.ts'
 import { closedBreaker, describeFalseDone, recordFailure } from './breaker.ts'
@@ -36,7 +36,7 @@ export function rejected(state: State, event: EventOf<'rejected'>, limits: Limit
   const attempt = state.attempts[attemptKey(event)]
   if (attempt?.phase !== 'failed') return state
   const { failure, gates, remarks } = attempt
-  // Where no gate ran, the result of the gate that the story has to make green is the previous one.
+  // If no gate ran, the previous result of the gate that the failure names is kept.
   const before = state.records[storyId]?.gates ?? []
   const gateResults = gates.length > 0 ? gates : before.filter(({ name }) => name === failure.gate)
   const output = failureOutput(failure, gateResults)?.output ?? ''
@@ -61,7 +61,7 @@ export function rejected(state: State, event: EventOf<'rejected'>, limits: Limit
       : {}),
     interruptions: gates.length > 0 ? 0 : record.interruptions,
     breaker,
-    // A failure of the fallback agent says nothing about the models of the first one.
+    // A failure of the fallback agent does not make the first agent climb its model ladder.
     ...(attempt.model === undefined
       ? {}
       : climb(record.rung, failure, ladderForStory(state, storyId, limits))),
@@ -74,7 +74,7 @@ function ladderForStory({ prd }: State, storyId: string, limits: Limits): readon
   return story === undefined ? [] : ladderOf(limits, story)
 }
 
-/** Notes on a story whose breaker has opened until when it rests, and which command tries it at once. */
+/** If the story's breaker is open, adds a note: until when the story rests, and which command tries it at once. */
 function withRestNote(state: State, storyId: string): State {
   const breaker = state.records[storyId]?.breaker
   if (breaker?.position !== 'open' || breaker.until === null) return state
@@ -105,7 +105,7 @@ export function returned(state: State, event: EventOf<'returned'>, limits: Limit
   return withNote({ ...counted, prd }, storyId, note)
 }
 
-/** The saved work after an attempt: one that left nothing removes what an earlier one had left. */
+/** The saved work after an attempt. An attempt that left no work removes that of earlier ones. */
 function withSavedWork(all: State['kept'], attempt: Attempt, kept: SavedWork | null): State['kept'] {
   const { storyId, unwanted } = attempt
   if (kept === null || unwanted) return withoutKey(all, storyId)
@@ -113,7 +113,7 @@ function withSavedWork(all: State['kept'], attempt: Attempt, kept: SavedWork | n
   return { ...all, [storyId]: setUp === undefined ? kept : { ...kept, setUp } }
 }
 
-/** Opens a passed story again, with a failed attempt more, the failure for its next prompt, and the gates that show it. */
+/** Reopens a passed story with one more failed attempt, the failure for its next prompt, and the gates that show it. */
 export function revert(
   state: State,
   id: string,
@@ -172,15 +172,15 @@ function countFailedAttempt(state: State, storyId: string, summary: string, limi
   return withNote({ ...state, prd }, storyId, note)
 }
 
-/** How a person can retry a story, in words for a note, which is read both on a pull request and on a command line. */
+/** How a person can retry a story, without a command's prefix: the note is read on pull requests and on command lines. */
 function retryHint(storyId: string): string {
   return `${TRY_AGAIN} ${storyId} -- <hint> tries it again`
 }
 
-/** How a story without a change passed, in prd.json. */
+/** In prd.json: a story without a change passed. */
 export const UNCHANGED = "without a change, by a judge's word"
 
-/** How a story passed for which no blocking gate runs, in prd.json. */
+/** In prd.json: a story passed although no blocking gate runs for it. */
 export const UNGATED = 'without a gate'
 
 /** Whether the story passed with a change that no gate checked. */
@@ -193,13 +193,13 @@ export function passedUnchanged(story: Story): boolean {
   return passedAs(story, 'unchanged', UNCHANGED)
 }
 
-/** Earlier versions wrote it into the summary alone; with `how`, the summary is the agent's own. */
+/** Earlier versions wrote how a story passed into `summary`. If there is a `how`, the summary is the agent's own. */
 function passedAs({ passes, lastResult }: Story, how: LastResult['how'], summary: string): boolean {
   if (!passes || lastResult === null || lastResult.imported === true) return false
   return lastResult.how === how || (lastResult.how === undefined && lastResult.summary === summary)
 }
 
-/** The ids of the stories that a story was split into; empty where it was not. */
+/** The ids of the stories that a story was split into; empty if it was not split. */
 export function splitInto({ skipped, extra }: Story): string[] {
   const parts = extra?.splitInto
   return skipped && Array.isArray(parts) ? parts.map(String) : []
@@ -212,7 +212,7 @@ export function accepted(state: State, event: EventOf<'accepted'>, limits: Limit
   const attempt = state.attempts[attemptKey(event)]
   if (attempt?.phase !== 'judged' && attempt?.phase !== 'gated') return state
   const { candidate, gates } = attempt
-  // The branch only moves forward, to a tree that the gates ran on.
+  // The branch only moves forward, and only to a tree that the gates ran on.
   if (attempt.base !== state.green) return state
   if (candidate.commit !== commit || (attempt.phase === 'gated' && needsJudge(attempt, limits))) return state
   const done = passStory(updateTestCounts(withPipelineResult(state, after), gates), attempt, candidate)
@@ -244,8 +244,8 @@ export function accepted(state: State, event: EventOf<'accepted'>, limits: Limit
 }
 
 /**
- * prd.json as the candidate commit holds it: the story passed. The same function builds the candidate and records
- * its acceptance, so what was gated is what is committed.
+ * The state after the story has passed with this attempt. The same function makes prd.json of the candidate commit and records the
+ * acceptance, so that exactly the gated content is committed.
  */
 export function passStory(state: State, attempt: Attempt, built: Built): State {
   const { storyId, iteration, number } = attempt
@@ -282,12 +282,12 @@ const HOW: Readonly<Record<string, 'unchanged' | 'ungated'>> = {
   [UNGATED]: 'ungated',
 }
 
-/** The agent's own summary: the message of its commit, else its final message; empty where there is none. */
+/** The agent's own summary: the message of its commit, else of its final message; empty without any. */
 export function agentSummary(attempt: Attempt, { summary }: Pick<Built, 'summary'>): string {
   return summary ?? sessionOf(attempt)?.summary ?? ''
 }
 
-/** progress.txt's entry of a passing attempt. */
+/** The entry of progress.txt for a passed attempt. */
 export function passedEntry(state: State, attempt: Attempt, built: Built): string {
   const how = howPassed(state, attempt.storyId, built.empty)
   const next = sessionOf(attempt)?.next

@@ -1,5 +1,5 @@
-// The steps of an attempt beside its gates: the session (after the set-up session), the inspection of its work, and saving that
-// work for the next attempt.
+// The steps of an attempt other than its gates: the session (with a set-up session before it), the inspection of its work, and
+// saving the work for the next attempt.
 
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { budgetLeft, estimateSession, exhaustedBudget, sessionMs } from './limits.ts'
@@ -25,7 +25,7 @@ export type StepResult = Event extends infer E ? (E extends { at: number } ? Omi
 /** The inputs of a step. `ports.signal` also aborts at the end of the job's time. `now`: when the step began, epoch milliseconds. */
 export type StepContext = { state: State; limits: Limits; ports: Ports; now: number }
 
-/** Runs a story's session, after a set-up session where one is due. */
+/** Runs a story's session, after a set-up session if that is due. */
 export async function work(attempt: AttemptIn<'reserved'>, context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   const { storyId, base } = attempt
@@ -40,12 +40,12 @@ export async function work(attempt: AttemptIn<'reserved'>, context: StepContext)
   return { kind: 'worked', ...id, session: setUp === undefined ? session : { ...session, setUp } }
 }
 
-/** Whether the tree is set up already: by a story that passed, or by the story's own saved work, where that applies. */
+/** Whether no set-up session is due: a passed story contains a set-up, or the story's own saved work does and still applies. */
 function isSetUp({ control, kept }: State, storyId: string, conflict: string | null): boolean {
   return control.setUp === true || (kept[storyId]?.setUp !== undefined && conflict === null)
 }
 
-/** Runs both sessions and gives them as one: guard and gates check their work together. `setUp` is the tree between them. */
+/** Runs both sessions and returns them as one, as guard and gates check their work together. `setUp`: the tree between them. */
 async function runAfterSetUp(
   attempt: AttemptIn<'reserved'>,
   { state, limits, ports, now }: StepContext,
@@ -83,7 +83,7 @@ export function hasSucceeded({ status, hints }: Session): boolean {
   return status === 'finished' && hints.stuck === null && !hints.notDone
 }
 
-/** Checks what the session left, and gives the candidate for the gates, or the failure. */
+/** Inspects the session's work. The event has the candidate for the gates, or the failure. */
 export async function guard(attempt: AttemptIn<'worked'>, context: StepContext): Promise<StepResult> {
   const { storyId, session } = attempt
   const id = idOf(attempt)
@@ -103,7 +103,7 @@ export async function guard(attempt: AttemptIn<'worked'>, context: StepContext):
   return { kind: 'refused', ...id, failure }
 }
 
-/** The failure of an empty change where a gate was red because of the story: only a change can fix that. */
+/** The failure of an empty change, if a gate is red because of the story: only a change can fix that. */
 function unfixedGate(storyId: string, { records }: State): Failure | null {
   const { owes = [], failure = null } = records[storyId] ?? {}
   const [gate] = owes
@@ -112,7 +112,7 @@ function unfixedGate(storyId: string, { records }: State): Failure | null {
   return { ...failure, kind: 'empty-diff', summary, detail: failure?.detail ?? '' }
 }
 
-/** Whether the code is the same on which a gate was red at the last attempt. An attempt returned since may have left other work. */
+/** Whether the code is that of the last rejected attempt, with a red gate. A returned attempt may have left other work since. */
 async function isSameRedCode(
   { storyId }: AttemptIn<'worked'>,
   { state, ports }: StepContext,
@@ -123,15 +123,15 @@ async function isSameRedCode(
   return (await currentWork(storyId, state, ports))?.tree === record.breaker.tree
 }
 
-/** Whether the session added nothing to the set-up's work: a set-up alone is no work on the story. */
+/** Whether the tree is that of the set-up session, which alone is no work on the story. */
 async function hasOnlySetUpWork({ storyId, session }: AttemptIn<'worked'>, { state, ports }: StepContext) {
   const { setUp = '' } = session
   return setUp !== '' && (await currentWork(storyId, state, ports))?.tree === setUp
 }
 
 /**
- * What the session left is hostile: an error while it is inspected is its fault, and refuses the attempt. Where the
- * clone is damaged, or the tree cannot even be restored, no story can be checked here, and the run ends.
+ * Inspects the session's work, which is hostile: an error during the inspection refuses the attempt. If the clone is damaged, or the
+ * tree cannot even be restored, no story can be checked, and the run ends.
  */
 async function inspect(
   attempt: AttemptIn<'worked'>,
@@ -153,7 +153,7 @@ async function inspect(
 /** Saves the work for the story's next attempt, and leaves a clean tree at the green commit. */
 export async function stashAttempt(attempt: Attempt, { state, ports }: StepContext) {
   const { storyId } = attempt
-  // Its work tree was lost with its process.
+  // The work tree of a lost lane is gone with its process.
   const isGone = attempt.inLane === true && attempt.phase === 'returned' && attempt.reason === 'lost'
   const left = attempt.phase === 'returned' ? attempt.left : undefined
   if (left !== undefined && !isGone) await ports.repository.checkOut(left, null)
@@ -163,7 +163,7 @@ export async function stashAttempt(attempt: Attempt, { state, ports }: StepConte
   return { ...idOf(attempt), kept }
 }
 
-/** `state` is the run as it will be when the commit below the candidate has landed. */
+/** Rebases a candidate. `state`: the run when the candidate before it has landed. */
 export async function rebase(
   attempt: AttemptWithCandidate,
   { state, ports }: StepContext,
@@ -175,7 +175,7 @@ export async function rebase(
   return { kind: 'rebased', ...id, base: state.green, candidate: built.candidate }
 }
 
-/** Measures a candidate, or saves the work of one that failed, and leaves a clean tree. */
+/** Measures one of several candidates, or saves the work of one that failed, and leaves a clean tree. */
 export async function enter(
   attempt: AttemptIn<'gated' | 'failed'>,
   context: StepContext,
@@ -188,7 +188,7 @@ export async function enter(
   return { kind: 'entered', ...idOf(attempt), lines, kept: null }
 }
 
-/** The story's work after the guard's filter; null where there is none, or where it cannot be read. */
+/** The story's work in the tree, without files that the guard refuses; null without any, or if it cannot be read. */
 function currentWork(storyId: string, state: State, { repository }: Ports): Promise<SavedWork | null> {
   return repository.saveWork(state, storyId).catch((error: unknown) => {
     if (error instanceof DamagedClone) throw error

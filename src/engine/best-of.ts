@@ -18,7 +18,7 @@ export function entered(state: State, event: EventOf<'entered'>, limits: Limits)
   if (attempt?.phase !== 'gated' && attempt?.phase !== 'failed') return state
   const after = withoutAttempt(chargeIteration(state, attempt, 'candidate', describe(attempt), at), attempt)
   const contest = contestOf(state, storyId)
-  // People discarded the work meanwhile.
+  // Ignored if people have discarded the work meanwhile.
   if (contest === null || attempt.unwanted || attempt.base !== contest.base) return after
   const done = [...contest.done, { attempt, lines, kept }]
   const added = withContest(after, storyId, { ...contest, done })
@@ -29,7 +29,7 @@ export function decided(state: State, { storyId, at }: EventOf<'decided'>, limit
   return undecidedContests(state).some(([id]) => id === storyId) ? decide(state, storyId, at, limits) : state
 }
 
-/** The chosen candidate goes on as the story's attempt. Where none is green, the one that came furthest is rejected. */
+/** Chooses a candidate, which becomes the story's attempt. If none is green, the best red one is rejected. */
 function decide(state: State, storyId: string, at: number, limits: Limits): State {
   const contest = contestOf(state, storyId)
   const ranked = [...(contest?.done ?? [])].sort((a, b) => compare(rank(a, limits), rank(b, limits)))
@@ -83,8 +83,8 @@ const REASONS = [
 ]
 
 /**
- * Smaller is better. Green comes before red, what gates alone can pass before what needs a judge, then the smaller change, the
- * fewer remarks, and the earlier candidate. Of red ones, more green gates are better.
+ * The keys to sort by, smaller is better: green before red; no judge needed; the smaller change; fewer remarks; the earlier slot. Red
+ * candidates are compared by their number of green gates.
  */
 function rank({ attempt, lines }: Entry, limits: Limits): number[] {
   const { slot = 0 } = attempt

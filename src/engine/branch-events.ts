@@ -1,4 +1,4 @@
-// Events of a branch that people push to, delete or protect while Ralph works on it. Pure.
+// Events of the branch, which people may push to, delete or protect while Ralph works. Pure.
 
 import { withoutArchived } from './archive-stories.ts'
 import { revert } from './attempt-outcome.ts'
@@ -15,7 +15,7 @@ import { mergePeople } from './prd/merge-edits.ts'
 import { haltWithError, incrementCount, withJob, withoutApproval, withReady } from './state-updates.ts'
 import { hasNote } from './story-notes.ts'
 
-/** The most joins with people's pushes in one job. */
+/** Joins with people's pushes in one job. */
 const MAX_JOINS = 5
 const REFUSED = { kind: 'refused' } as const
 
@@ -35,7 +35,7 @@ function withMovedBranch(state: State, head: string): State {
     : withJob(state, { branch: { kind: 'moved', head } })
 }
 
-/** The branch now holds people's commits. A story whose code is not in it loses its pass. */
+/** Ralph's branch now contains people's commits. A story whose code is no longer in it loses its pass. */
 export function joined(state: State, event: EventOf<'joined'>, limits: Limits): State {
   const { people, takenBack, entries, green, theirs } = event
   const prd =
@@ -51,7 +51,7 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
     green,
     published: theirs,
     progress: [...entries, ...state.progress],
-    // Work and record of a removed story go, too: its id may be used again.
+    // Saved work and record of a removed story are removed, too, as its id may be used again.
     kept: withoutRemovedStories(state.kept, prd),
     records: withoutRemovedStories(state.records, prd),
     ...(state.contests === undefined ? {} : { contests: withoutRemovedStories(state.contests, prd) }),
@@ -72,7 +72,7 @@ function withoutRemovedStories<T>(all: Record<string, T>, prd: Prd): Record<stri
   return Object.fromEntries(Object.entries(all).filter(([id]) => ids.has(id)))
 }
 
-/** Pauses the run until a person decides; only the state is pushed. A pause by a person stays as it is. */
+/** Pauses the run until a person decides, and pushes only the state. An existing pause by a person is kept. */
 export function refuseBranch(state: State, reason: string): State {
   const { paused } = state.control
   const isPausedByPerson = paused !== null && paused.by !== 'ralph'
@@ -86,7 +86,7 @@ export function restored(state: State): State {
 }
 
 export function pushRefused(state: State, { summary }: EventOf<'push-refused'>): State {
-  // Before the first publish no branch exists yet: that is an error for a person to fix, not a pause.
+  // Before the first publish there is no branch yet: then it is an error for a person to fix, not a pause.
   return state.published === null
     ? haltWithError(state, summary, `let this token push ${state.branch}, then run again`)
     : refuseBranch(state, summary)

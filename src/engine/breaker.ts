@@ -8,7 +8,7 @@ import type { Breaker, SavedWork, StoryRecord } from './model/state.ts'
 
 const MAX_HISTORY = 10
 
-/** `output`: the output that shows the failure. */
+/** What failures are compared by. `output`: the output that shows the failure. */
 type ComparedFailure = Pick<Failure, 'kind' | 'summary'> & { output: string; testsOnly?: boolean }
 
 export function closedBreaker(): Breaker {
@@ -24,21 +24,21 @@ export function closedBreaker(): Breaker {
   }
 }
 
-/** When the story may be worked on again: epoch milliseconds, or null for now. */
+/** When the story may be worked on again, epoch milliseconds; null if it may be now. */
 export function openUntil(record: StoryRecord | undefined, now: number): number | null {
   const breaker = record?.breaker
   if (breaker?.position !== 'open' || breaker.until === null) return null
   return breaker.until > now ? breaker.until : null
 }
 
-/** An attempt begins: after the cool-down it is a trial, whose failure opens the breaker again. */
+/** The breaker when an attempt begins. After the cool-down the attempt is a trial: if it fails, the breaker opens again. */
 export function startTrial(breaker: Breaker, at: number): Breaker {
   return breaker.position === 'open'
     ? withPosition({ ...breaker, until: null }, 'half-open', 'the cool-down is over', at)
     : breaker
 }
 
-/** An attempt was rejected: compares it with the one before, and opens the breaker where there is no progress. */
+/** The breaker after a rejected attempt. It opens if the attempt made no progress compared with the one before. */
 export function recordFailure(
   breaker: Breaker,
   session: Session,
@@ -72,14 +72,14 @@ export function recordFailure(
   }
 }
 
-/** From this confidence on, a text that says "done" counts like the marker. */
+/** From this confidence on, a text that says "done" counts like the done marker. */
 const SURE_CONFIDENCE = 60
 
 function saysDone({ hints }: Session): boolean {
   return hints.done || (hints.confidence ?? 0) >= SURE_CONFIDENCE
 }
 
-/** Says how often in a row the agent was sure to be done, and gates or guard refused; empty below two. */
+/** How often in a row the agent said that it was done although gates or guard refused; empty below two. */
 export function describeFalseDone({ doneInRow = 0 }: Breaker): string {
   return doneInRow < 2 ? '' : `the agent has said ${doneInRow} times in a row that it is done, and it is not`
 }
@@ -97,14 +97,14 @@ function openReason(before: Breaker, now: Breaker, limits: Thresholds): string |
     : null
 }
 
-/** The failure without parts that differ from run to run: numbers, times, ids. */
+/** The failure as text, without numbers, times and ids, which differ from run to run. */
 function fingerprint({ kind, summary, output }: ComparedFailure): string {
   const most = OUTPUT_BYTES.fingerprint
   const shown = excerpt(maskNumbers(output), most)
   return `${kind} ${maskNumbers(summary.slice(0, most))} ${shown}`.replace(/\d+/g, '#').replace(/\s+/g, ' ')
 }
 
-/** Makes every number but zero the same, and of one length: else the excerpt of a slower run would hold other lines. */
+/** Replaces every number except zero by one digit. Otherwise the excerpt of a slower run could choose other lines. */
 function maskNumbers(text: string): string {
   return text
     .replace(/[0-9a-f]{7,}/gi, '9')

@@ -1,4 +1,4 @@
-// Stories for which several candidates are made, each by a session of its own from the same base. Pure.
+// Contests: stories with several candidates, each made by its own session from the same base. Pure.
 
 import type { AttemptIn } from './model/attempt.ts'
 import type { Story } from './model/feature.ts'
@@ -7,22 +7,22 @@ import type { Limits } from './model/limit-types.ts'
 import type { Contest, State } from './model/state.ts'
 import { pickStory } from './prd/select.ts'
 
-/** How many candidates the story's next attempt makes: by its first tag with a number, else the run's. */
+/** How many candidates the story's next attempt has: by the story's first tag with a number, else the run's number. */
 function candidatesFor({ candidates }: Limits, { tags, retries }: Story): number {
   if (candidates === undefined || retries + 1 < candidates.fromAttempt) return 1
   return candidates.byTag.find(([tag]) => tags.includes(tag))?.[1] ?? candidates.run
 }
 
-/** The attempt that may begin at this story now; null where all that it may have are in work or done. */
+/** The slot of the attempt that may begin at this story now; null if all its attempts are in work or done. */
 export function nextSlot(state: State, story: Story, limits: Limits): { of: number; slot?: number } | null {
   const contest = contestOf(state, story.id)
   if (contest !== null && contest.done.length >= contest.of) return null
   const of = contest?.of ?? candidatesFor(limits, story)
   const own = attemptsAt(state, story.id)
-  // People discarded the candidates while some were in work: those are over before others begin.
+  // People discarded the candidates while some were in work. These have to end before others begin.
   if (contest === null && own.some(({ slot }) => slot !== undefined)) return null
   if (of === 1) return own.length === 0 ? { of } : null
-  // An attempt without a slot is the chosen one, or began before several were asked for.
+  // An attempt without a slot is the chosen one, or began before several were configured.
   if (own.some((attempt) => attempt.slot === undefined)) return null
   const taken = new Set(
     [...own, ...(contest?.done ?? []).map(({ attempt }) => attempt)].map(({ slot }) => slot),
@@ -42,25 +42,25 @@ export function withContest(state: State, storyId: string, contest: Contest | nu
   return Object.keys(all).length === 0 ? rest : { ...rest, contests: all }
 }
 
-/** The base of the story's candidates is the green commit when the first of them begins. */
+/** Begins a contest with the first candidate. The base of all its candidates is the green commit of that moment. */
 export function beginContest(state: State, storyId: string, of: number): State {
   const isBegun = (contestOf(state, storyId)?.done ?? []).length > 0 || attemptsAt(state, storyId).length > 0
   if (of === 1 || isBegun) return state
   return withContest(state, storyId, { of, base: state.green, done: [] })
 }
 
-/** Drops candidates of these stories: people changed what is asked, or discarded the work. */
+/** Drops the candidates of these stories, since people changed the story or discarded the work. */
 export function withoutContests(state: State, ids: readonly string[]): State {
   return ids.reduce((after, id) => withContest(after, id, null), state)
 }
 
-/** A story with candidates that may get further ones, or null: it comes before every other story. */
+/** A story in a contest that may get a further candidate, or null. It comes before every other story. */
 export function contestedStory(state: State, isFree: (story: Story) => boolean): Story | null {
   if (state.contests === undefined) return null
   return pickStory(state.prd, (story) => contestOf(state, story.id) !== null && isFree(story))
 }
 
-/** Stories with candidates that are done, and none in work. One that people marked passed, or left out, needs none. */
+/** Contests with candidates that are done and none in work. Stories that people passed or skipped are left out. */
 export function undecidedContests(state: State): [id: string, contest: Contest][] {
   const isOpen = (id: string) =>
     state.prd.userStories.some((story) => story.id === id && !story.passes && !story.skipped)
@@ -69,14 +69,14 @@ export function undecidedContests(state: State): [id: string, contest: Contest][
   )
 }
 
-/** A story whose candidate has to be chosen before the run ends at a limit; or null. One that was chosen once waits for the next run. */
+/** A story whose candidate has to be chosen before the run ends, or null. A candidate that was chosen before waits for the next run. */
 export function storyToDecide(state: State): string | null {
   return undecidedContests(state).find(([, { of }]) => of > 1)?.[0] ?? null
 }
 
 /**
- * A story whose candidate is to be chosen now, or null: all of them are done, or they grew from another commit than the green one
- * where no train would rebase a further one.
+ * A story whose candidate is to be chosen now, or null: if all its candidates are done, or if its base is no longer the green commit
+ * and there is no train that would rebase a further candidate.
  */
 export function dueContest(state: State, { maxParallel }: Limits): string | null {
   const isDue = ({ of, base, done }: Contest) =>

@@ -1,4 +1,4 @@
-// The end of a job: its outcome, the state that it leaves for the next one, and how that one is started. Pure.
+// The end of a job: the state that it leaves for the next one, and the start of that one. Pure.
 
 import { archiveDoneStories } from './archive-stories.ts'
 import { continuesByItself, isIdleJob } from './limits.ts'
@@ -8,7 +8,7 @@ import type { Conclusion, Ending, State } from './model/state.ts'
 import { recordCommittedContext } from './planning/plan-events.ts'
 import { withDocuments, withJob } from './state-updates.ts'
 
-/** Between two tries to start the next job, milliseconds. */
+/** The shortest pause between two tries to start the next job, milliseconds. */
 const LEAST_PAUSE_MS = 60_000
 
 function withEnding(state: State, change: Partial<Ending>): State {
@@ -16,7 +16,7 @@ function withEnding(state: State, change: Partial<Ending>): State {
   return before === null ? state : withJob(state, { ending: { ...before, ...change } })
 }
 
-/** The state as the job leaves it: the lease is free and the generation raised, so that a doubled dispatch cannot fork the chain. */
+/** The state that the job leaves: the lease is free, and the generation is raised so that a doubled dispatch cannot fork the chain. */
 export function released(before: State, limits: Limits): State {
   const { ending: ended } = before.job
   const outcome = ended?.conclusion.outcome ?? null
@@ -76,7 +76,7 @@ export function dispatchLimited(state: State, { until, at }: EventOf<'dispatch-l
   return after < state.job.deadline ? waiting : holdNextJob(waiting)
 }
 
-/** The job ends before a rate limit lets it start the next one: a job that looks for lost chains starts it then. */
+/** For a job that ends before the rate limit lets it start the next one. A job that looks for lost chains will start it. */
 export function holdNextJob(state: State): State {
   const { ending: ended } = state.job
   if (ended?.next.kind !== 'limited') return state

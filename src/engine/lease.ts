@@ -20,10 +20,10 @@ export function formatHolder(lease: Lease): string {
   return `process ${lease.pid} on ${lease.host}`
 }
 
-/** The platform's status of the run that holds the lease (`at`: since when, epoch ms); null where it could not be asked. */
+/** The platform's status of the run that holds the lease (`at`: since when, epoch milliseconds); null if it is not known. */
 export type HolderRun = { status: string; conclusion: string | null; at: number } | null
 
-/** Why a lost chain has to be resumed; null where it is at work, has ended, or a person paused it. */
+/** Why a lost chain has to be resumed; null if it is at work, has ended, or was paused by a person. */
 export function lostChainReason(state: State, holder: HolderRun, now: number): string | null {
   const { control, lease, prd } = state
   if (control.paused !== null || control.idleJobs >= MAX_IDLE_JOBS) return null
@@ -43,7 +43,7 @@ function wasStopped(holder: HolderRun, { job }: State): boolean {
   return holder?.conclusion === 'cancelled' && holder.at < job.deadline
 }
 
-/** GitHub itself marks a check that stays open for longer as stale. */
+/** Milliseconds. GitHub itself closes a check as stale that stays open for longer. */
 const STALE_MS = 14 * 24 * 3_600_000
 
 /** Whether an ended job may have left checks open: no job works on the feature, and the last one began within the stale time. */

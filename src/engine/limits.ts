@@ -6,21 +6,21 @@ import type { Conclusion, Control, Job, State } from './model/state.ts'
 import { tokensOf } from './model/usage.ts'
 import { largestSession, runUsage } from './model/usage-totals.ts'
 
-/** The least time for which a session is begun, milliseconds. */
+/** No session begins with less time than this, milliseconds. */
 const LEAST_MS = 60_000
-/** After so many jobs in a row without a charged iteration a chain ends. */
+/** A chain ends after this many jobs in a row without a charged iteration. */
 export const MAX_IDLE_JOBS = 3
-/** A longer wait ends a job that does not wait instead of paying a runner for it, milliseconds. */
+/** Milliseconds. For a longer wait a job on a paid runner ends instead. */
 export const LONGEST_WAIT_MS = 5 * 60_000
-/** After so many limited sessions in a row, about a day of half hours, a job no longer waits: a person has to look. */
+/** After this many limited sessions in a row (about a day of half hours) a job no longer waits, and a person has to look. */
 export const MOST_LIMITED = 50
 const HOUR_MS = 3_600_000
-/** The most calls that one step is believed to have made. */
+/** Calls of one step that are counted at most. */
 const MOST_CALLS = 1000
-/** The number of sessions that share a cost limit where no limit of iterations is set. */
+/** The number of sessions that a cost limit is divided by if there is no limit of iterations. */
 const DEFAULT_SHARES = 50
 
-/** Kept free at a job's end to checkpoint, publish, dispatch and report, milliseconds. */
+/** Time at a job's end to checkpoint, publish, dispatch and report, milliseconds. */
 function reserveMs(jobMs: number): number {
   return Math.min(5 * 60_000, Math.ceil(jobMs / 10))
 }
@@ -48,7 +48,7 @@ export function jobsAllowed({ control }: State, limits: Limits): number {
   return control.jobsBefore + maxJobs + granted
 }
 
-/** Which budget is used up, in words, or null. */
+/** The budget that is used up, in words, or null. */
 export function exhaustedBudget(state: State, limits: Limits): string | null {
   const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
   const { costUsd, tokens } = budgetLeft(state, limits)
@@ -72,8 +72,8 @@ export function budgetLeft(state: State, limits: Limits): { costUsd: number | nu
 }
 
 /**
- * Why the batch of this job is over: its iterations are used, or no attempt fits before the deadline any more. Null while it
- * is not. `done`: only the final verification is left, which is no iteration.
+ * Why the batch of this job is over: its iterations are used up, or no further attempt fits before the deadline. Null if it is not
+ * over. `done`: only the final verification is left, which is no iteration.
  */
 export function batchEndReason(state: State, limits: Limits, now: number, done: boolean): string | null {
   const { job } = state
@@ -91,7 +91,7 @@ export function batchEndReason(state: State, limits: Limits, now: number, done: 
   return null
 }
 
-/** Whether a job waits until then: always for a short time, longer only where work still fits after it. */
+/** Whether a job waits until then: always for a short time; longer only if work still fits after it. */
 export function isWaitedOut(
   state: State,
   limits: Limits,
@@ -125,7 +125,7 @@ export function callAllowedAt(state: State, limits: Limits, now: number): number
   return oldest === undefined ? null : oldest + HOUR_MS
 }
 
-/** Counts further calls in the last hour. `count` may come from another job, which is not trusted: it is limited. */
+/** Adds calls to those of the last hour. `count` may come from an untrusted job, so it is limited. */
 export function countCalls(state: State, at: number, count = 1): State {
   const recent = state.control.calls.filter((one) => one > at - HOUR_MS)
   const calls = [...recent, ...Array.from({ length: Math.min(count, MOST_CALLS) }, () => at)]
@@ -133,8 +133,8 @@ export function countCalls(state: State, at: number, count = 1): State {
 }
 
 /**
- * The estimate for a session that is lost, or whose vendor reports no usage: the largest session of the run, before the first
- * one a share of the limit; null is unknown.
+ * The estimate for a session that is lost, or whose vendor reports no usage: the largest session of the run, or a share of the limit
+ * if none has ended yet; null if neither is known.
  */
 export function estimateSession(state: State, { maxCostUsd, maxTokens, maxIterations }: Limits): Reservation {
   const { costUsd, tokens } = largestSession(state) ?? { costUsd: 0, tokens: 0 }
@@ -151,9 +151,9 @@ export function sessionMs(state: State, limits: Limits, now: number): number {
   return Math.max(1000, Math.min(limits.iterationTimeoutMs, left, paid))
 }
 
-/** A vendor that names a later time is still asked again after a week, milliseconds. */
+/** Milliseconds. An agent is tried again after a week even if its vendor named a later time. */
 const LONGEST_RESET_MS = 7 * 24 * 3_600_000
-/** After so many failed attempts on a story the fallback agent takes over. */
+/** The fallback agent takes over a story after this many failed attempts. */
 const OWN_TRIES = 2
 
 type AgentChoice = Attempt['agent']
@@ -165,7 +165,7 @@ export function chooseAgent({ control }: State, limits: Limits, now: number, fai
   return failures >= OWN_TRIES || isLimited(control, agent, now) ? 'fallback' : 'first'
 }
 
-/** When the first agent is free again, where all are at their limits: epoch milliseconds, or null. */
+/** If all agents are at their limits: when the first is free again, epoch milliseconds; else null. */
 export function agentsRestUntil({ control }: State, limits: Limits, now: number): number | null {
   const names = limits.fallback === null ? [limits.agent] : [limits.agent, limits.fallback]
   if (!names.every((name) => isLimited(control, name, now))) return null
@@ -173,8 +173,8 @@ export function agentsRestUntil({ control }: State, limits: Limits, now: number)
 }
 
 /**
- * The state after a session that its vendor's limit or overload ended. The agent is tried again when the vendor said,
- * but never before a pause that grows from half a minute to half an hour.
+ * The state after a session that ended by its vendor's limit or overload. The agent is tried again at the time that the vendor named,
+ * but at least after a pause that grows from half a minute to half an hour.
  */
 export function withAgentLimit(
   state: State,
@@ -191,7 +191,7 @@ export function withAgentLimit(
   return { ...state, control: { ...control, agentLimits, limited: control.limited + 1 } }
 }
 
-/** A person asks to go on: every agent is tried again, and limited sessions and idle jobs are counted anew. */
+/** For a person who asks to go on: every agent is tried again, and limited sessions and idle jobs are counted from zero. */
 export function resetWaits(control: Control): Control {
   return { ...control, notBefore: null, agentLimits: {}, limited: 0, idleJobs: 0 }
 }

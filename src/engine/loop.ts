@@ -11,14 +11,14 @@ import { nextStep } from './next-step.ts'
 import { perform } from './perform.ts'
 import { reduce } from './reduce.ts'
 
-/** The job's outcome. */
+/** The end of a job: its conclusion and the last state. */
 export type JobEnd = { conclusion: Conclusion; state: State }
 /** The step that another job has to do. */
 export type HandedOver = { step: Step; state: State }
 
-/** Works until the job's outcome. Throws LeaseLost when another run took the feature: then nothing more is pushed. */
+/** Works until the job's outcome. Throws LeaseLost if another run has taken the feature: then nothing more is pushed. */
 export async function loop(start: State, limits: Limits, ports: Ports): Promise<JobEnd>
-/** The same, until the first step that is not this job's own. */
+/** The same, but only until the first step that is not this job's own. */
 export async function loop(
   start: State,
   limits: Limits,
@@ -65,7 +65,7 @@ async function runSteps(
     const event = await perform(step, before, limits, ports).catch(async (error: unknown) => {
       // The usage of the session has to be saved, whatever error its work caused.
       if (openAttempt(before)?.phase === 'worked') pendingNotifications.push(async () => {})
-      // In a lost repository nothing can be saved: the first error says why.
+      // Saving may fail because the repository is lost. The first error is the one to report.
       await checkpoint().catch((lost: unknown) => {
         if (lost instanceof LeaseLost) throw lost
       })

@@ -1,4 +1,4 @@
-// Attempts of a job, or of a worker, that was lost: they are returned, and what their sessions used is charged. Pure.
+// Attempts of lost jobs and workers: they are returned, and the usage of their sessions is charged. Pure.
 
 import { attemptIn, attemptsInWork, refund } from './attempt-events.ts'
 import { type Attempt, type AttemptId, hasCandidate } from './model/attempt.ts'
@@ -10,7 +10,7 @@ import { withAttempt } from './state-updates.ts'
 /** The usage of a session whose job was lost after it or, `isPartial`, during it. */
 export type LostSession = AttemptId & { startedAt: number; usage: Usage; isPartial?: true }
 
-/** A session that had ended counts by its reported usage: its attempt needs no estimate. */
+/** Records the usage of a lost session. If the session had ended, its reported usage is used instead of an estimate. */
 export function withLostSession(state: State, lost: LostSession): State {
   const { startedAt, usage: reported, isPartial } = lost
   const attempt = attemptIn(state, lost, 'reserved')
@@ -22,7 +22,7 @@ export function withLostSession(state: State, lost: LostSession): State {
   return withAttempt(recordLostSession(state, lost, usage), { ...attempt, phase: 'worked', session })
 }
 
-/** Returns the attempts of a lost job; what they reserved is charged as an estimate. */
+/** Returns the attempts of a lost job. Their reservations are charged as estimates. */
 export function takeOver(state: State): State {
   return attemptsInWork(state).reduce(
     (after, attempt) => returnAsLost(after, attempt, 'the job was lost'),
@@ -30,7 +30,7 @@ export function takeOver(state: State): State {
   )
 }
 
-/** The workers of a wave have ended: their candidates are free, and other attempts of a worker that died are lost. */
+/** The state after the workers of a wave have ended: candidates have no worker any more, and other attempts count as lost. */
 export function withoutWorkers(state: State): State {
   const attempts = Object.entries(state.attempts).map(([id, { worker: _gone, ...free }]) => [id, free])
   const left: State = { ...state, attempts: Object.fromEntries(attempts) }

@@ -1,4 +1,4 @@
-// The model ladder: with which model the next session works on a story, and when it climbs to the next rung. Pure.
+// The model ladder: which model the next session on a story uses, and when the story climbs to the next rung. Pure.
 import type { Failure } from './model/attempt.ts'
 import type { Story } from './model/feature.ts'
 import type { Limits } from './model/limit-types.ts'

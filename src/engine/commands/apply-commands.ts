@@ -1,4 +1,4 @@
-// The effects of people's commands on the state. Pure; each command is idempotent by its comment id.
+// The effects of people's commands on the state. Pure. A command is applied once, by the id of its comment.
 
 import { requestArchive } from '../archive-stories.ts'
 import { closedBreaker } from '../breaker.ts'
@@ -16,7 +16,7 @@ import { hasNote } from '../story-notes.ts'
 
 const MAX_GUIDANCE = 10
 
-/** The state after a command; `lastComment` moves past every command that was read, refused ones, too. */
+/** The state after a command. `lastComment` moves past each command that was read, even a refused one. */
 export function applyCommand(state: State, command: Command): State {
   if (command.id !== 0 && command.id <= state.control.lastComment) return state
   const applied = applyEffect(state, command)
@@ -97,7 +97,7 @@ function applyEffect(state: State, command: Command): State {
   }
 }
 
-/** A `run` after the scope is complete widens it to the whole feature, but not where this job itself was started for that scope. */
+/** A `run` after the scope is complete widens it to the whole feature, unless this job itself was started for that scope. */
 function withWholeFeature(state: State): State {
   const { prd, control } = state
   const isOver = prd.run.outcome === 'complete' && control.scope?.job !== prd.run.jobs
@@ -109,7 +109,7 @@ function addToScope(state: State, ids: readonly string[]): State {
   return withScope(state, extendScope(state.control.scope, ids))
 }
 
-/** The state with another scope; stories that the verification has not judged take its approval back. */
+/** The state with another scope. If it has stories that the verification has not judged, the approval is withdrawn. */
 export function withScope(state: State, scope: Scope | null): State {
   const [before, after] = [inScope(state.control.scope), inScope(scope)]
   const isWider = state.prd.userStories.some((story) => after(story) && !before(story))
@@ -117,7 +117,7 @@ export function withScope(state: State, scope: Scope | null): State {
   return { ...state, verification, control: { ...state.control, scope } }
 }
 
-/** Ends a wait and a pause of Ralph's own, and counts jobs anew; only `run` ends a pause of a person. */
+/** Ends waits and Ralph's own pause, and restarts the count of jobs. Only `run` ends a pause of a person. */
 function resumeRun(state: State): State {
   const paused = state.control.paused?.by === 'ralph' ? null : state.control.paused
   return {
@@ -132,8 +132,8 @@ function resumeRun(state: State): State {
 }
 
 /**
- * Replaces Ralph's outdated notes on these stories by current ones, never by none: an empty note would mean that all notes are
- * people's. A remark in the command is noted also where there was no such note.
+ * Replaces Ralph's outdated notes on these stories. The new note is never empty, since that would mean that all notes are people's. A
+ * remark in the command is noted even if there was no note.
  */
 function replaceNotes(
   state: State,

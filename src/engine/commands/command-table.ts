@@ -1,4 +1,4 @@
-// The table of every command: its name, arguments, meaning and surfaces. Parser, help, replies and CLI read it. Pure.
+// The table of all commands: name, arguments, meaning and surfaces. Parser, help, replies and CLI read it. Pure.
 
 import { nearest } from '../../system/nearest.ts'
 import { oneLine, sanitizeText } from '../model/text.ts'
@@ -24,12 +24,12 @@ import {
 
 export { type CommandInput, formatCommandLine, type Surface } from './command-words.ts'
 
-/** The help on a command for a surface. `meaning` is our own Markdown, with code spans only. */
+/** The help on a command for a surface. `meaning` is Ralph's own Markdown, with code spans only. */
 export type CommandHelp = { args: string; meaning: string; example: string }
 
 type Row = {
   also?: string
-  /** Whatever a comment can do, the CLI can do. */
+  /** Required: the CLI has every command that comments have. */
   cli: CommandHelp
   comment?: CommandHelp
   /** Parses its arguments; left out for commands that only the CLI has. */
@@ -302,10 +302,10 @@ export function parseCommand(
 
 export type { CommandRequest } from './command-words.ts'
 
-/** `none`: the comment does not begin with `/ralph`. */
+/** A parsed comment. `none`: it does not begin with `/ralph`. */
 export type ParsedComment = { kind: 'none' } | ParsedCommand
 
-/** Parses a comment. `storyIds`: the ids that exist, to suggest the nearest one; `surface`: for which a mistake's fix is written. */
+/** Parses a comment. `storyIds`: existing ids, to suggest the nearest one. `surface`: where the fix of a mistake is to be typed. */
 export function parseSlash(
   body: string,
   storyIds: readonly string[],

@@ -13,13 +13,13 @@ export type CommandRequest = Exclude<WithoutSource<Command>, { kind: 'refused' }
 export type ParsedCommand =
   | { kind: 'help' }
   | { kind: 'status' }
-  /** A question that is answered at once from the state; null: the story that failed last, or the whole change. */
+  /** A question that the state answers at once. Null: the story that failed last (`why`), or the whole change (`diff`). */
   | { kind: 'why' | 'diff'; story: string | null }
   | { kind: 'command'; command: CommandRequest }
-  /** Not understood; `problem` and `fix` are one line each and hold no markup of the sender's. */
+  /** Not understood. `problem` and `fix` are one line each, without markup of the sender. */
   | { kind: 'mistake'; problem: string; fix: string }
 
-/** The arguments of a command. `text`: behind ` -- `; `below`: the lines after the first. All of it is hostile. */
+/** What follows a command's name. `text`: the text behind ` -- `; `below`: the lines after the first. All of it is hostile. */
 export type CommandInput = { words: readonly string[]; text: string; below: readonly string[] }
 
 export type CommandArguments = CommandInput & { surface: Surface; storyIds: readonly string[] }
@@ -31,7 +31,7 @@ export function formatCommandLine(surface: Surface, line: string): string {
   return `${surface === 'comment' ? '/' : ''}ralph ${line}`
 }
 
-/** Also with the one long dash that some keyboards make of two. */
+/** `--fresh`, also with the long dash that some keyboards make of two dashes. */
 const FRESH = /^(?:--|[\u2013\u2014])fresh$/i
 
 export function retry(args: CommandArguments): ParsedCommand {
@@ -42,7 +42,7 @@ export function retry(args: CommandArguments): ParsedCommand {
   return { kind: 'command', command: { ...parsed.command, fresh: true } }
 }
 
-/** `all` and no argument mean the same. */
+/** A question about one story. `all` means the same as no argument. */
 export function aboutStory(
   kind: 'why' | 'diff',
   { words, storyIds, surface }: CommandArguments,
@@ -87,7 +87,7 @@ export function storiesAndText(
     if (word.toLowerCase() === 'all') all = true
     else {
       const id = storyIn(storyIds, word)
-      // A word behind a story that resembles no id is the text: its ` -- ` was forgotten.
+      // A word after a story that resembles no id is probably the text, without its ` -- `.
       const isText = found.length > 0 && nearest(word, storyIds) === null
       if (id === undefined && isText)
         return mistake(surface, `there is no story ${safeWord(word)}`, `${kind} ${found[0]} -- the text`)
@@ -106,7 +106,7 @@ export function storiesAndText(
   return { kind: 'command', command: { kind, story, guidance } }
 }
 
-/** A command about the whole run. One that names a story would do more than the person asked for. */
+/** A command about the whole run. If it names a story it is refused, as it would do more than the person asked for. */
 export function wholeRun(kind: 'pause' | 'stop'): (args: CommandArguments) => ParsedCommand {
   return ({ words, storyIds, surface }) => {
     const story = words.map((word) => storyIn(storyIds, word)).find((id) => id !== undefined)
@@ -115,7 +115,7 @@ export function wholeRun(kind: 'pause' | 'stop'): (args: CommandArguments) => Pa
   }
 }
 
-/** In a comment, what is said without ` -- ` and on the lines below counts, too: answers are often written a line each. */
+/** In a comment, text without ` -- ` and on the lines below counts, too, since people often write one answer on each line. */
 export function plan({ words, text, below, surface }: CommandArguments): ParsedCommand {
   const guidanceLines = surface === 'comment' ? [words.join(' '), text, ...below] : [text]
   const lines = guidanceLines.map((line) => line.trim()).filter((line) => line !== '')

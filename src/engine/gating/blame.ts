@@ -1,18 +1,18 @@
-// Finds the story that broke a gate which is red in the final verification: runs that gate at commits since the fork point.
+// Finds the story that broke a gate of the final verification, by running that gate on commits since the fork point.
 import type { Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { redGateReason } from '../state-updates.ts'
 
-/** Runs gates on a commit, in the clean room where one was red. */
+/** Runs gates on a commit in the clean room. */
 export type RunAt = (commit: string, only: readonly string[]) => Promise<readonly GateResult[]>
 
 type Commit = { commit: string; storyId: string | null }
 
 /**
- * `last`: the story that has to make the gate green where no commit can be blamed. A gate that is green when it runs again on the
- * same commit is flaky. One that is red at the fork point, too, although the baseline was green, was broken by no story.
+ * The verdict on a red gate. `last`: the story that has to make the gate green if no commit can be blamed. If the gate is green when it
+ * runs again on the same commit, it is flaky. If it is red at the fork point, too, although the baseline was green, no story broke it.
  */
 export async function blame(
   red: GateResult,
@@ -64,7 +64,7 @@ export async function blame(
   )
 }
 
-/** The fix where gates are green in a checkout and red in a clean clone of the same commit. */
+/** The fix for gates that are green in a checkout, but red in a clean clone of the same commit. */
 export const NOT_IN_A_CLONE =
   'let `prepare` make what git ignores and the gates need, make the gates independent of the folder that they run in, or set clean-room: off'
 

@@ -1,13 +1,13 @@
-// Checks the evidence that a judge names for a criterion: a judge may err, or be misled by what it reads.
+// Checks the evidence that a judge names for a criterion, since a judge may err, or be misled by what it reads.
 import type { Verdict } from '../model/event.ts'
 import type { Story, StoryEvidence } from '../model/feature.ts'
 import { oneLine } from '../model/text.ts'
 
-/** `named`: a gate or a picture. */
+/** Where evidence is: a place in a file; or `named`, a gate or a picture. */
 type Place = { path: string; line: number | null } | 'named'
 
 export type EvidenceFacts = {
-  /** A verdict that names no evidence at all counts as one whose evidence is missing. */
+  /** Whether a verdict without any evidence is refused. */
   isRequired: boolean
   gates: readonly string[]
   /** Names of the pictures that the judge was shown. */
@@ -16,13 +16,12 @@ export type EvidenceFacts = {
   hasLine(path: string, line: number | null): Promise<boolean>
 }
 
-/** With more criteria than a final message has lines for, missing evidence does not count, unless it is required. */
+/** A final message has no room for evidence of more criteria than this: then missing evidence is accepted, unless it is required. */
 const MOST_CRITERIA = 400
 
 /**
- * The verdict with the evidence that was found. A criterion without evidence resets its story. Evidence that cannot be found is
- * the judge's mistake, and another judge is asked. A verdict without any evidence is accepted as such, and shown so on every
- * page, unless evidence is required.
+ * The verdict, with the evidence that exists. A criterion without evidence resets its story. Evidence that does not exist is a mistake
+ * of the judge, and another judge is asked. A verdict without any evidence is accepted unless evidence is required; reports show it.
  */
 export async function checkEvidence(
   verdict: Verdict,
@@ -68,10 +67,10 @@ function formatFirst(criteria: readonly { text: string }[]): string {
     .join(', ')}${more}`
 }
 
-/** The most words of a path with spaces in it. */
+/** Words of a path with spaces in it. */
 const MOST_WORDS = 6
 
-/** Finds `gate test`, `screenshot cart-1280x800` or `src/cart.test.ts:14`, each with text behind it; null where it does not exist. */
+/** Finds `gate test`, `screenshot cart-1280x800` or `src/cart.test.ts:14` at the start of a text; null if it does not exist. */
 async function placeOf(shown: string, facts: EvidenceFacts): Promise<Place | null> {
   const text = shown.replace(/[`"']/g, '').trim()
   const [, kind, rest = ''] = /^(gate|screenshot):?\s+(.*)$/i.exec(text) ?? []

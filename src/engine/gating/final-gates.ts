@@ -1,4 +1,4 @@
-// The gates of the final verification: in a clean room, then with the earlier tests, and the story that a red gate is blamed on.
+// The gates of the final verification, in a clean room and once more with the earlier tests; and which story a red gate is blamed on.
 
 import type { StepContext, StepResult } from '../attempt-steps.ts'
 import type { RevertedStory, Verdict } from '../model/event.ts'
@@ -12,7 +12,7 @@ import { blame, firstRed, NOT_IN_A_CLONE } from './blame.ts'
 import { newGateRun, runGatesOn } from './gate-run.ts'
 import { openLazily, reusableResults } from './reuse.ts'
 
-/** `verdict`: decided by red gates, or by a judge on what gates no longer check; null where all is well. */
+/** `verdict`: by red gates, or by a judge on what gates no longer check; null if the gates are fine. */
 export type FinalGates = { gates: GateResult[]; verdict: Verdict | null; usage: Usage }
 
 /** Asks a judge whether the stories ask for what gates no longer check. */
@@ -41,11 +41,11 @@ export async function runFinalGates(
   if (red !== undefined)
     return { gates, verdict: await blameRedGate(red, gates, finalRun), usage: emptyUsage() }
   if (limits.weakenedTests === 'off') return { gates, verdict: null, usage: emptyUsage() }
-  // The room stays until this is over.
+  // Awaited here, so that the room exists until it is done.
   return await checkWeakened(gates, finalRun)
 }
 
-/** The results of all gates; those that were green in a clean room on the same tree are reused. */
+/** The results of all gates. Results that were green in a clean room on the same tree are reused. */
 async function runOrReuse(finalRun: FinalRun): Promise<GateResult[]> {
   const { state, run, ports, now } = finalRun
   const keys = ports.openCleanRoom === null ? {} : ((await ports.gates.keys?.(run.commit, run.from)) ?? {})
@@ -53,11 +53,11 @@ async function runOrReuse(finalRun: FinalRun): Promise<GateResult[]> {
   if (reused.length === 0) return runAt(finalRun, run.commit)
   const remainingNames = Object.keys(keys).filter((name) => !reused.some((one) => one.name === name))
   const results = remainingNames.length === 0 ? [] : await runAt(finalRun, run.commit, remainingNames)
-  // With those that are left run the gates whose files they need: what these say now counts.
+  // Gates whose files the remaining gates need have run again with them: their new results count.
   return [...results, ...reused.filter(({ name }) => !results.some((one) => one.name === name))]
 }
 
-/** `only`: these gates, with those that they need. */
+/** Runs the gates on a commit in the room. `only`: these gates and those that they need. */
 async function runAt(
   { run, room, ports }: FinalRun,
   commit: string,
@@ -68,7 +68,7 @@ async function runAt(
   return runGatesOn(one, { gates: room.gates, repository: room, signal: ports.signal })
 }
 
-/** The verdict on a red gate: the story that broke it. Results that another job handed over cannot be run again. */
+/** The verdict on a red gate: a reset of the story that broke it. Gates that another job ran cannot be run again here. */
 async function blameRedGate(
   red: GateResult,
   gates: readonly GateResult[],
@@ -88,7 +88,7 @@ async function checkWeakened(green: GateResult[], finalRun: FinalRun): Promise<F
   const history = await ports.repository.history(state)
   const expectedPaths = passed.flatMap(({ id }) => state.records[id]?.expected ?? [])
   const but = [...expectedPaths, ...history.flatMap(({ paths }) => paths)]
-  // A gate that a story made green for the first time says nothing with files as they were before that.
+  // Only gates that were green at the fork point: with the files of the fork point others were red before.
   const atFork = green.filter(({ name }) => run.baseline[name]?.atFork === true)
   const { results, paths } = await runGatesAsItWas(run, atFork, { but }, ports, room)
   const gates = [...green, ...results]
@@ -107,7 +107,7 @@ async function checkWeakened(green: GateResult[], finalRun: FinalRun): Promise<F
   return { gates, verdict, usage }
 }
 
-/** The story of the first commit on which a gate is red with the earlier version of these files. */
+/** Finds the story of the first commit on which the gate is red with the earlier version of these files. */
 function findFirstWeakened(red: GateResult, paths: readonly string[], history: History, finalRun: FinalRun) {
   const { run, room, ports } = finalRun
   return firstRed(history, async (commit) => {
@@ -123,8 +123,8 @@ function findFirstWeakened(red: GateResult, paths: readonly string[], history: H
 }
 
 /**
- * Runs the gates again on the commit with test files and tool settings as they were at `from`, where the change touches such
- * files. Gates that were not green before are left out: they prove nothing then.
+ * Runs the gates again on the commit, with test files and tool settings as they were at `from`, if the change touches such files.
+ * Gates that were not green before are left out, as they would prove nothing.
  */
 export async function runGatesAsItWas(
   run: GateRun,
@@ -134,7 +134,7 @@ export async function runGatesAsItWas(
   place: Pick<CleanRoom, 'restore' | 'gates' | 'ignored'>,
 ): Promise<{ results: GateResult[]; paths: string[] }> {
   const { baseline, also = [] } = run
-  // One that the story has to make green was red on what it began with.
+  // A gate that the story has to make green was red when the story began.
   const wasGreen = (name: string) => Object.hasOwn(baseline, name) && !also.includes(name)
   const only = first.filter(({ name, ok }) => ok && wasGreen(name)).map(({ name }) => name)
   const earlierTests = only.length === 0 ? null : await repository.asItWas(run.from, run.commit, which)
@@ -156,7 +156,7 @@ export async function runGatesAsItWas(
   }
 }
 
-/** Adds a finding for skipped tests that are gone: with the earlier tests they are skipped, so only their number shows it. */
+/** Adds a finding if fewer tests are skipped now: the earlier tests skip them, too, so only the number shows that tests are gone. */
 function withSkips(result: GateResult, first: readonly GateResult[]): GateResult {
   const now = first.find(({ name }) => asItWasName(name) === result.name)?.tests
   const gone = (result.tests?.skipped ?? 0) - (now?.skipped ?? 0)
@@ -176,7 +176,7 @@ function resetBy(storyId: string | null, reason: string, gate: GateResult | unde
   return { kind: 'reset', stories: [storyId], reason, gate: gate.name }
 }
 
-/** The clean room; without one, the work tree, as clean as possible. */
+/** Opens the clean room; if there is none, cleans the work tree as far as possible. */
 async function openRoom({ state, ports }: StepContext): Promise<CleanRoom> {
   if (ports.openCleanRoom !== null) return ports.openCleanRoom(state)
   const { repository, gates } = ports
@@ -197,8 +197,8 @@ async function openRoom({ state, ports }: StepContext): Promise<CleanRoom> {
 }
 
 /**
- * The story of ours that broke a gate which is red after a join with people's commits: a gate with `when` may not have run for it.
- * Null where our own head is green, where the fork point is red, too, and where gates cannot be run again.
+ * The story that broke a gate which is red after a join with people's commits. (A gate with `when` may not have run for the story.)
+ * Null if Ralph's own head is green, if the fork point is red, too, or if gates cannot be run again.
  */
 export async function findBreakingStory(
   red: GateResult,
@@ -215,7 +215,7 @@ export async function findBreakingStory(
   }
   try {
     if (!(await isRed(state.green))) return null
-    // A clone that is not deep enough is fetched deeper by this.
+    // This fetches the history of a shallow clone.
     const history = await repository.history(state)
     if (await isRed(state.base.sha)) return null
     const storyId = await firstRed(history, isRed)
@@ -229,8 +229,8 @@ export async function findBreakingStory(
 }
 
 /**
- * Where installed packages are ignored files and there is no `prepare` command, a clean clone has none: this check finds that
- * before the first session is paid for. Null where gates are green there, or the check does not apply.
+ * Checks before the first paid session whether gates would fail in a clean clone: without a `prepare` command it has no installed
+ * packages if these are ignored files. Null if the gates are green there, or the check does not apply.
  */
 export async function findRedInCleanClone(run: GateRun, context: StepContext): Promise<Failed | null> {
   const { state, limits, ports } = context
@@ -252,7 +252,7 @@ type Failed = Extract<StepResult, { kind: 'failed' }>
 /** Folders in which package managers install what a project needs. */
 const INSTALLED = /(?:^|\/)(?:node_modules|bower_components|\.?venv|vendor|Pods|deps)\/$/
 
-/** The story that has to make a gate green where no commit can be blamed: the last one that passed. */
+/** The story that has to make a gate green if no commit can be blamed: the last one that passed. */
 function lastPassed(state: State, passed: readonly Story[]): string | null {
   const isPassed = (id: string) => passed.some((story) => story.id === id)
   const last = state.timeline.findLast(({ storyId, result }) => result === 'passed' && isPassed(storyId))

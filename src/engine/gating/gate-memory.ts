@@ -1,5 +1,4 @@
-// The baseline, and what the state remembers of gates: values to compare later runs with, and gates that were red and green on one
-// tree. Pure.
+// The baseline, and what the state keeps of gate runs to compare later runs with. Pure.
 
 import { excerpt } from '../../system/excerpt.ts'
 import type { EventOf } from '../model/event.ts'
@@ -40,7 +39,7 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>): State 
 
 const OR_BASELINE_OFF = 'or set baseline: off for a project that does not exist yet'
 
-/** A service failed in the baseline. The machine may be the cause, such as a taken port, and not the base. */
+/** Halts the job after a service failed in the baseline. The cause may be the machine, such as a taken port, and not the base. */
 function haltOnService(state: State, service: GateResult, output: string): State {
   const { name, ended } = service
   const words = `${name} ${ended}`
@@ -60,7 +59,7 @@ function portConflictFix({ name, ended }: GateResult): string {
     : `end process ${pid}, or give ${name} another port`
 }
 
-/** A port that another program has taken ends the run, and is no failure of a story; null where there is none. */
+/** A port that another program has taken, which ends the run without a failed attempt; null if there is none. */
 export function findPortConflict(gates: readonly GateResult[]): { summary: string; fix: string } | null {
   const service = redService(gates)
   if (!service?.ended.startsWith(CANNOT_START) || !service.ended.includes(PORT_TAKEN)) return null
@@ -72,7 +71,7 @@ export function haltOnPortConflict(state: State, gates: readonly GateResult[]): 
   return conflict === null ? null : haltWithError(state, conflict.summary, conflict.fix)
 }
 
-/** Records the first green run of each gate, on the base or later: later times are compared with it. */
+/** Records time and tests of each gate's first green run, on the base or later. */
 export function recordFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
   const green = gates.filter(({ ok, asItWas }) => ok && asItWas !== true)
@@ -86,7 +85,7 @@ export function recordFirstRuns(state: State, gates: readonly GateResult[]): Sta
   return { ...state, baselineGates: { ...known, ...Object.fromEntries(entries) } }
 }
 
-/** Updates the test counts after each pass: a story that adds tests must not hide a later one that removes as many. */
+/** Updates the test counts after each pass, so that a story that adds tests does not hide a later one that removes as many. */
 export function updateTestCounts(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
   const now = gates.flatMap(({ name, ok, tests }) => {
@@ -96,7 +95,7 @@ export function updateTestCounts(state: State, gates: readonly GateResult[]): St
   return now.length === 0 ? state : { ...state, baselineGates: { ...known, ...Object.fromEntries(now) } }
 }
 
-/** The remarks of the final verification's gates; first, gates that were green for a story on the same commit. */
+/** The remarks of the final verification's gates. First: red gates that were green for a story on the same commit. */
 export function verificationRemarks(state: State, gates: readonly GateResult[]): string[] {
   const records = Object.entries(state.records).filter(([, { commit }]) => commit === state.green)
   const contradicted = gates

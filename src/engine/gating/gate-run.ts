@@ -1,4 +1,4 @@
-// A run of the gates on a commit that is checked out.
+// Runs gates on a checked-out commit.
 
 import { displayPath } from '../../system/path-text.ts'
 import type { GateResult } from '../model/gate.ts'
@@ -58,7 +58,7 @@ export async function withoutSessionFiles(
   }
 }
 
-/** Adds the remarks to the first result, for people, and to the output of red ones, which the next attempt reads. */
+/** Adds the remarks to the first result for people, and to the output of red results for the next attempt. */
 function withRemarks(result: GateResult, isFirst: boolean, remarks: readonly string[]): GateResult {
   const noted = isFirst ? { remarks: [...(result.remarks ?? []), ...remarks] } : {}
   if (result.ok) return { ...result, ...noted }

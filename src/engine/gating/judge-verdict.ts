@@ -1,4 +1,4 @@
-// The event of the final verification: its verdict approves, or resets stories. Pure.
+// The event `verified` of the final verification: its verdict approves the work, or resets stories. Pure.
 
 import { recordAgentUnavailable } from '../attempt-events.ts'
 import { revert } from '../attempt-outcome.ts'
@@ -55,7 +55,7 @@ function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] 
   return `every criterion was judged to be met; ${words}`
 }
 
-/** Gates whose earlier result was reused, since they were green in a clean clone of the same tree. */
+/** Gates whose earlier result was reused, with the age of the result. */
 function reusedGates(gates: Verified['gates']): { taken?: string[] } {
   const taken = gates.flatMap(({ name, asAt }) => (asAt === undefined ? [] : [`${name} as at ${asAt}`]))
   return taken.length === 0 ? {} : { taken }
@@ -89,10 +89,10 @@ function resetStories(
   const ids = state.prd.userStories
     .filter((story) => story.passes && isInScope(story) && named.includes(story.id))
     .map(({ id }) => id)
-  // A reset that names no passed story is no verdict.
+  // A reset of stories that have not passed is no verdict.
   if (ids.length === 0) return withoutVerdict(state, reason, gates)
   const shownGate = gate ?? redGate(gates)?.name
-  // A run with the earlier tests is not a gate of its own: the story need not make it green.
+  // A run with the earlier tests is no separate gate, and the story does not have to make it green.
   const requiredGate = gates.some(({ name, asItWas }) => name === gate && asItWas === true) ? undefined : gate
   const kind = requiredGate === undefined ? 'judge' : 'gates'
   const failure: Failure = {

@@ -1,4 +1,4 @@
-// Judges: fresh sessions that decide what gates cannot: the finished work, a story without a change, a change of what gates expect.
+// Judges are fresh sessions. They decide what gates cannot: on the finished work, a story without a change, or changed tests.
 
 import { type StepContext, sessionBounds } from '../attempt-steps.ts'
 import type { Verdict } from '../model/event.ts'
@@ -28,18 +28,18 @@ export async function verifyWhole(
         )
       : { gates: known, verdict: null, usage: emptyUsage() }
   if (verdict !== null) return { gates, verdict, usage }
-  // Where every story was skipped by a person there is nothing to judge.
+  // If people skipped every story there is nothing to judge.
   if (passed.length === 0) return { gates, verdict: { kind: 'verified' }, usage }
   const answer = await askJudge({ stories, gates }, state.green, context)
   return { gates, verdict: answer.verdict, usage: addUsage(usage, answer.usage) }
 }
 
-/** The green gates of this commit, whose judge gave no verdict: only the judge is asked again. */
+/** The green gates of this commit, if only their judge gave no verdict: then just a judge is asked again. */
 export function gatesBeforeJudge({ verification: { gated }, green }: State): GateResult[] | null {
   return gated?.commit === green ? gated.gates : null
 }
 
-/** Asks a judge whether the stories ask for what gates no longer check. No answer is a no. */
+/** Asks a judge whether the stories ask for what gates no longer check. No answer counts as no. */
 export function askExpectation(
   about: Pick<JudgeTask, 'stories' | 'gates'>,
   { from, to, paths }: Pick<Expectation, 'from' | 'to' | 'paths'>,
@@ -55,7 +55,7 @@ function passedStories({ prd, control }: State): Story[] {
   return prd.userStories.filter((story) => story.passes && isInScope(story))
 }
 
-/** Asks a fresh session about `commit`, which is checked out. Documents for agents are those of the fork point meanwhile. */
+/** Asks a judge about `commit`, which is checked out. The judge sees agent documents as they were at the fork point. */
 export async function askJudge(about: JudgeTask, commit: string, { state, limits, ports, now }: StepContext) {
   const { agent, repository, signal } = ports
   const pictures = picturesForJudge(state, about)

@@ -1,5 +1,5 @@
-// The gates of the last story run in a clean room, as those of the final verification do; a green result counts for both.
-// docs/adr/0017-a-green-gate-counts-once.md says what is trusted, and why.
+// Reuse of green results: the gates of the last story run in a clean room, so that their results also count for the final
+// verification. docs/adr/0017-a-green-gate-counts-once.md says what is trusted, and why.
 
 import { messageOf } from '../../system/errors.ts'
 import type { StepContext } from '../attempt-steps.ts'
@@ -10,10 +10,10 @@ import type { CleanRoom, GateRun } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { remaining } from '../prd/select.ts'
 
-/** The longest time that a result may be reused, milliseconds: programs of the machine may change. */
+/** Milliseconds. An older result is not reused, as programs of the machine may have changed. */
 const MAX_AGE_MS = 24 * 3_600_000
 
-/** Whether the final verification follows if this attempt passes. Only for a first attempt: each further one would pay for a room. */
+/** Whether the final verification follows if this attempt passes. Only for first attempts, as every attempt would need a new room. */
 export function isLastStory(
   state: State,
   limits: Limits,
@@ -23,7 +23,7 @@ export function isLastStory(
   return limits.finalVerification && inLane === undefined && number === 1 && others.length === 0
 }
 
-/** A clean room for the gates of the last story, where their results count for the final verification, too. */
+/** Opens a clean room for the gates of the last story, whose results then count for the final verification, too; else null. */
 export async function openLastStoryRoom(
   attempt: AttemptIn<'guarded'>,
   { state, limits, ports }: StepContext,
@@ -33,7 +33,7 @@ export async function openLastStoryRoom(
   if (openCleanRoom === null || gates.keys === undefined || !isLastStory(state, limits, attempt)) return null
   const keys = Object.values(await gates.keys(commit, state.base.sha))
   if (keys.every((key) => key === '')) return null
-  // Where no clean room can be opened, the gates of the paid session run in the work tree.
+  // If no clean room can be opened, the gates run in the work tree, so that the session was not paid for nothing.
   const room = await openCleanRoom({ ...state, green: commit }).catch((error: unknown) => {
     ports.warn(messageOf(error))
     return null
@@ -48,7 +48,7 @@ export async function openLastStoryRoom(
   }
 }
 
-/** Adds to green results the digest of what they depend on. Flaky ones, and ones with findings, are not reused. */
+/** Adds the digest of all that they depend on to green results. Flaky results and those with findings are never reused. */
 export function withReuseKeys(
   results: readonly GateResult[],
   keys: Readonly<Record<string, string>>,
@@ -105,7 +105,7 @@ export function openLazily(open: () => Promise<CleanRoom>): CleanRoom {
   }
   return {
     checkOut,
-    // The tests as they were are run where nothing else had to be.
+    // Nothing is checked out yet if all results were reused, and only the earlier tests have to run.
     restore: async (commit) =>
       room === null ? await checkOut(commit).then(() => true) : room.restore(commit),
     ignored: {

@@ -1,8 +1,8 @@
-// What happens while an agent's session runs, whichever agent it is.
+// Events of an agent's session, the same for all agents.
 
-/** What happens while a session runs: for the live display, the transcript and the budget. */
+/** An event while a session runs, for the live display, the transcript and the budget. */
 export type AgentEvent =
-  /** `goesOn`: appended to the text before it, without a line break. */
+  /** `goesOn`: continues the text before it without a line break. */
   | { kind: 'text'; text: string; goesOn?: true }
   | { kind: 'tool'; name: string; target: string | null }
   /** The session's usage so far, as a total. */
@@ -12,7 +12,7 @@ export type AgentEvent =
   /** The vendor's program repeats a request; `status` is the HTTP status, null for a broken connection. */
   | { kind: 'retry'; status: number | null; attempt: number }
   | { kind: 'error'; message: string }
-  /** From Ralph: what the steps of a pipeline do. `agent`: the one that speaks next, where it is not the run's own. */
+  /** From Ralph itself: progress of a pipeline. `agent`: the one that speaks next, if it is not the run's own. */
   | { kind: 'step'; text: string; agent: string | null }
 
 /**

@@ -9,7 +9,7 @@ export type Failure = z.infer<typeof Failure>
 export const Failure = z.object({
   kind: z.enum(['session', 'stuck', 'empty-diff', 'guard', 'gates', 'judge', 'conflict']),
   summary: z.string(),
-  /** Further text that no gate's output holds; often empty. */
+  /** Further text that is in no gate's output; often empty. */
   detail: z.string(),
   /** The name of the gate whose output shows the failure. */
   gate: z.exactOptional(z.string()),
@@ -22,7 +22,7 @@ export const Session = z.object({
   status: z.enum(['finished', 'failed', 'limit', 'overloaded', 'auth', 'not-started', 'interrupted']),
   message: z.string(),
   usage: Usage,
-  /** When the vendor's limit ends, epoch milliseconds; null where the vendor does not say. */
+  /** When the vendor's limit ends, epoch milliseconds; null if the vendor does not say. */
   resetsAt: z.nullable(z.number()),
   hints: z.object({
     done: z.boolean(),
@@ -36,7 +36,7 @@ export const Session = z.object({
   summary: z.exactOptional(z.string()),
   /** Its note for the next session, on one line. */
   next: z.exactOptional(z.string()),
-  /** The tree that the set-up session before it left, now or in the saved work that it grew from. Empty: not known. */
+  /** The tree after the set-up session, of this attempt or of the saved work that it builds on. Empty: not known. */
   setUp: z.exactOptional(z.string()),
   /** The output of the pipeline step that ended it, cut to a limit. */
   detail: z.exactOptional(z.string()),
@@ -54,7 +54,7 @@ export const Session = z.object({
       }),
     ),
   ),
-  /** The circuits after the pipeline's steps; left out where none changed. */
+  /** The circuits after the pipeline's steps; left out if none changed. */
   circuits: z.exactOptional(Circuits),
 })
 
@@ -62,56 +62,56 @@ export const Session = z.object({
 export type Candidate = z.infer<typeof Candidate>
 export const Candidate = z.object({
   commit: z.string(),
-  /** It changes nothing outside `.ralph/`: only an independent judge can let it pass. */
+  /** Whether it changes nothing outside of `.ralph/`: then only a judge can let it pass. */
   empty: z.boolean(),
-  /** The code is the same on which a gate was red at the last attempt: a gate that is green now is flaky. */
+  /** Its code is that of the last attempt, on which a gate was red: if the gate is green now, it is flaky. */
   wasRed: z.exactOptional(z.literal(true)),
   /** Every changed file is a test, or a file beside one. */
   testsOnly: z.exactOptional(z.literal(true)),
-  /** What the guard and the watchers noticed and did not refuse, for the check run. */
+  /** What the guard and the watchers noticed but did not refuse, for reports. */
   remarks: z.array(z.string()),
   /** The message of the commit that the agent made itself, on one line. */
   summary: z.exactOptional(z.string()),
   /** Epoch milliseconds. */
   builtAt: z.number(),
-  /** How many of the pending progress entries its progress.txt holds; left out: all. */
+  /** How many of the pending entries its progress.txt has; left out: all. */
   entries: z.exactOptional(z.number()),
 })
 
-/** The estimate for a session whose vendor reports nothing; null where nothing is known and no limit is set. */
+/** The estimate for a session whose vendor reports no usage; null if nothing is known and no limit is set. */
 export type Reservation = z.infer<typeof Reservation>
 export const Reservation = z.object({
   costUsd: z.nullable(z.number()),
   tokens: z.nullable(z.number()),
-  /** A share of the limit, since the run has no finished session yet. What is counted of the session itself takes precedence. */
+  /** It is a share of the limit, since no session of the run has finished yet. Counted usage of the session itself takes precedence. */
   isShare: z.exactOptional(z.literal(true)),
 })
 
 const Reserved = z.object({
   storyId: z.string(),
-  /** Which of several candidates for the story it makes, from 1 on; left out where it makes the only one. */
+  /** Which of several candidates for the story it makes, from 1 on; left out if there is only one. */
   slot: z.exactOptional(z.number()),
   /** 1-based, counted by story. Candidates for the same choice have the same number. */
   number: z.number(),
-  /** The number of the story's sessions until then, where several sessions make candidates. */
+  /** The number of the story's sessions so far, if several sessions make candidates. */
   ordinal: z.exactOptional(z.number()),
   iteration: z.number(),
   agent: z.enum(['first', 'fallback']),
   /** The model of the ladder that it works with; left out without a ladder. */
   model: z.exactOptional(z.string()),
-  /** The green commit that it grows from. */
+  /** The green commit that it is based on. */
   base: z.string(),
   /** Epoch milliseconds. */
   startedAt: z.number(),
-  /** What is charged as *estimated* where the job is lost. */
+  /** What is charged as *estimated* if the job is lost. */
   reserved: Reservation,
-  /** A person asked to begin anew: the work that it leaves is discarded, as is the saved work that it grew from. */
+  /** A person asked to begin anew: its work is discarded, like the saved work that it is based on. */
   unwanted: z.boolean(),
-  /** It runs in a work tree of its own, beside other attempts. */
+  /** It runs in a work tree of its own, in parallel with other attempts. */
   inLane: z.exactOptional(z.literal(true)),
-  /** The worker of a wave that has it in work; left out: any worker may go on with its candidate. */
+  /** The worker of a wave that works on it; left out: any worker may go on with its candidate. */
   worker: z.exactOptional(z.string()),
-  /** The slot of the candidate that the gates chose; the sessions of all of them are charged already. */
+  /** The slot of the chosen candidate. The sessions of all candidates are charged already. */
   chosen: z.exactOptional(z.number()),
   phase: z.literal('reserved'),
 })
@@ -119,11 +119,11 @@ const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session
 const Guarded = z.extend(Worked, {
   phase: z.literal('guarded'),
   candidate: Candidate,
-  /** Its place in the train, in whose order candidates land. Left out where stories are worked on one after the other. */
+  /** Its place in the train, in which candidates land. Left out if stories are worked on one after the other. */
   place: z.exactOptional(z.number()),
-  /** Gates were red on it while a candidate before it had not landed: either of the two may be the cause until that one is decided. */
+  /** Its gates were red while a candidate before it had not landed yet, so that either of the two may be the cause. */
   redBehind: z.exactOptional(z.literal(true)),
-  /** How often it was rebased, and its gates had to run again. */
+  /** How often it was rebased and gated again. */
   rebased: z.exactOptional(z.number()),
 })
 const Gated = z.extend(Guarded, {
@@ -160,13 +160,13 @@ export const Attempt = z.discriminatedUnion('phase', [
     session: z.nullable(Session),
     /** `conflict`: its work does not apply on what landed meanwhile. */
     reason: z.enum(['limit', 'overloaded', 'interrupted', 'lost', 'conflict']),
-    /** Its candidate, where it ran beside others: by now the tree may hold another story's work. */
+    /** Its candidate, if it ran in parallel: by now its work tree may have another story's work. */
     left: z.exactOptional(z.string()),
     message: z.string(),
   }),
 ])
 
-/** Tells attempts apart that are in work at the same time. */
+/** Identifies an attempt among those in work at the same time. */
 export type AttemptId = { storyId: string; slot?: number }
 
 export function idOf({ storyId, slot }: AttemptId): AttemptId {

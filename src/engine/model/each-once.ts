@@ -1,6 +1,6 @@
-// An iteration changes one of possibly thousands of stories: results for the unchanged others are memoized.
+// Memoization for lists: an iteration changes one of possibly thousands of stories.
 
-/** Maps a list whose entries are mostly the same objects, at the same place, as in the list before. */
+/** Maps a list. Entries that are the same object at the same index as in the last call are not mapped again. */
 export function memoizeEach<T extends object, R>(make: (part: T) => R): (parts: readonly T[]) => R[] {
   let before: readonly T[] = []
   let made: R[] = []

@@ -30,7 +30,7 @@ export type Command = { id: number; by: string; at?: number } & (
   | { kind: 'refused' }
 )
 
-/** prd.json as people left it on the branch. `seen`: the story ids of the version that they edited. */
+/** People's prd.json on the branch. `seen`: the story ids in the version that they edited. */
 export type PeopleEdits = {
   prd: Prd
   seen: string[]
@@ -38,30 +38,30 @@ export type PeopleEdits = {
   page: boolean
 }
 
-/** A story that had passed and whose code is no longer in the branch of people. `kept`: its saved work, for the next attempt. */
+/** A passed story whose code is no longer in people's branch. `kept`: its saved work for the next attempt. */
 export type RevertedStory = {
   storyId: string
   kept: SavedWork | null
   /** `failure.gate`: the gate that the story broke and has to make green. */
   failure: Failure
-  /** The gate results, where `failure` names a gate: the story's page shows their annotations and screenshots. */
+  /** The gate results, if `failure` names a gate: reports show their annotations and screenshots. */
   gates?: readonly GateResult[]
 }
 
-/** The branch of people joined with ours. `code`: the result holds code that no gate of the run has seen. */
+/** People's branch joined with Ralph's. `code`: whether the result has code that no gate of the run has checked. */
 export type JoinedBranch = {
   green: string
   people: PeopleEdits | null
   code: boolean
   takenBack: RevertedStory[]
-  /** Entries of progress.txt that the new head does not hold. */
+  /** Entries of progress.txt that the new head does not have. */
   entries: string[]
 }
 
-/** Usage of a judge or planner that was cut short. `storyId` null: it was about the whole feature. */
+/** Usage of a judge or planner that was cut short. `storyId` is null if it was about the whole feature. */
 export type SpentUsage = { storyId: string | null; kind: SessionKind; usage: Usage }
 
-/** What happened; `at` is epoch milliseconds. `reduce` is the only place that turns it into state. */
+/** An event; `at` is epoch milliseconds. Only `reduce` turns events into state. */
 export type Event = {
   at: number
 } & (
@@ -69,7 +69,7 @@ export type Event = {
       kind: 'synced'
       commands: Command[]
       theirs: { head: string } | 'merged' | 'deleted' | null
-      /** context.md on the branch, where a plan waits: an approval covers it, too. */
+      /** context.md on the branch while a plan waits for approval, since an approval covers it, too. */
       context?: string
     }
   | ({ kind: 'joined'; theirs: string } & Omit<JoinedBranch, 'code'>)
@@ -77,29 +77,29 @@ export type Event = {
   | { kind: 'join-failed'; summary: string }
   | { kind: 'prepared' }
   | { kind: 'baselined'; gates: GateResult[] }
-  /** `context`: context.md of a plan, as the first commit holds it. */
+  /** `context`: context.md of a plan in the first commit. */
   | { kind: 'opened'; green: string; github: GithubIds; context?: string }
-  /** `worker`: of a wave, which has the attempt. `github`: what was learned of pull request and comment since the last save. */
+  /** `worker`: the worker of a wave that has the attempt. `github`: new ids of pull request and comment since the last save. */
   | { kind: 'reserved'; storyId: string; worker?: string; github?: Partial<GithubIds> }
-  /** A worker takes a free attempt, or (null) leaves its own to any other. */
+  /** A worker takes a free attempt, or (null) leaves its own attempt to any other worker. */
   | (AttemptId & { kind: 'assigned'; worker: string | null })
   /** A worker has to end in the middle of an attempt. */
   | (AttemptId & { kind: 'abandoned'; why: string; spent: SpentUsage | null })
   | (AttemptId & { kind: 'worked'; session: Session })
-  /** `touched`: the files that it changes, or their folders; of an attempt beside others alone. */
+  /** `touched`: the files that it changes, or their folders; only of an attempt in parallel. */
   | (AttemptId & { kind: 'guarded'; candidate: Candidate; touched?: readonly string[] })
   | (AttemptId & { kind: 'refused'; failure: Failure })
   /** The candidate was rebased onto another commit; its gates have to run again. */
   | (AttemptId & { kind: 'rebased'; base: string; candidate: Candidate })
-  /** Its change conflicts with what landed meanwhile. */
+  /** Its change conflicts with commits that landed meanwhile. */
   | (AttemptId & { kind: 'conflicted'; failure: Failure })
   /** `paths`: files that were put back to their earlier version for the second run of the gates. */
   | (AttemptId & { kind: 'gated'; commit: string; gates: GateResult[]; paths?: string[] })
   | (AttemptId & { kind: 'judged'; verdict: Verdict; usage: Usage })
   | (AttemptId & { kind: 'accepted'; commit: string; after?: AfterSteps })
-  /** One of several candidates is done. `lines`: how many its change added and removed; null where it failed, and `kept` is its work. */
+  /** One of several candidates is done. `lines`: how many lines it added and removed; null if it failed, and `kept` is its work. */
   | (AttemptId & { kind: 'entered'; lines: number | null; kept: SavedWork | null })
-  /** The run cannot go on with further candidates for this story: it is chosen among those that are there. */
+  /** There will be no further candidates for this story: one of the existing ones is chosen. */
   | { kind: 'decided'; storyId: string }
   | (AttemptId & { kind: 'rejected'; kept: SavedWork | null })
   | (AttemptId & { kind: 'returned'; kept: SavedWork | null })
@@ -128,18 +128,18 @@ export type Event = {
   | { kind: 'push-refused'; summary: string }
   | { kind: 'push-expired'; summary: string }
   | { kind: 'out-of-time'; spent: SpentUsage | null }
-  /** `attempt`: the one that cannot begin; it is returned uncharged. */
+  /** `attempt`: the attempt that cannot begin and is returned uncharged. */
   | { kind: 'failed'; summary: string; fix: string; attempt?: AttemptId }
 )
 
 export type EventOf<K extends Event['kind']> = Extract<Event, { kind: K }>
 
 type Row = {
-  /** The state is saved before the loop goes on. A crash loses other events, at most those of one iteration. */
+  /** Whether the state is saved before the loop goes on. A crash can lose other events, at most those of one iteration. */
   durable: boolean
-  /** It completes the landing, in a job that only lands what other jobs did. */
+  /** Whether it completes the landing, in a job that only lands the work of other jobs. */
   landed: boolean
-  /** Other workers of a wave have to know of it before this one goes on: their next step depends on it. */
+  /** Whether other workers of a wave have to know it before this worker goes on, as their next step depends on it. */
   shared: boolean
 }
 
@@ -190,9 +190,9 @@ export const EVENTS = {
 
 /** The judge's verdict. `none`: the session failed or gave no verdict, which approves nothing. */
 export type Verdict =
-  /** `evidence`: left out where the judge named none. */
+  /** `evidence`: left out if the judge named none. */
   | { kind: 'verified'; evidence?: readonly StoryEvidence[] }
-  /** `gate`: whose output shows it; left out where a judge decided. `detail`: text before that output. */
+  /** `gate`: the gate whose output shows it; left out if a judge decided. `detail`: text before that output. */
   | { kind: 'reset'; stories: string[]; reason: string; gate?: string; detail?: string }
   | { kind: 'limit'; notBefore: number | null; message: string }
   /** The agent cannot work at all, and a person must act. */

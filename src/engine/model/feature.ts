@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { Extra, Usage } from './usage.ts'
 
-/** As prd.json holds it. */
+/** Usage in prd.json. */
 const FileUsage = z.extend(Usage, { extra: z.exactOptional(Extra) })
 
 export const outcomes = [
@@ -32,18 +32,18 @@ export const Evidence = z.object({
 /** Evidence for one of several stories. */
 export type StoryEvidence = Evidence & { storyId: string }
 
-/** How a story passed. `commit` is null until the state is written after the commit: a commit cannot hold its own id. */
+/** How a story passed. `commit` is null in the commit itself, which cannot contain its own id. */
 export type LastResult = z.infer<typeof LastResult>
 export const LastResult = z.object({
   completedAt: z.nullable(z.string()),
   commit: z.nullable(z.string()),
   summary: z.string(),
-  /** Where no gate checked a change: `unchanged` by a judge's verdict alone, `ungated` without a gate for its tags. */
+  /** Set if no gate checked a change: `unchanged` by a judge's verdict alone, `ungated` without a gate for its tags. */
   how: z.exactOptional(z.enum(['unchanged', 'ungated'])),
   iteration: z.exactOptional(z.number()),
   attempts: z.exactOptional(z.number()),
   costUsd: z.exactOptional(z.number()),
-  /** It had passed before Ralph took the feature over; no gate of the run has checked it. */
+  /** It had passed before Ralph took the feature over, so no gate of the run has checked it. */
   imported: z.exactOptional(z.boolean()),
   /** By criterion, from the final verification. */
   evidence: z.exactOptional(z.array(Evidence)),
@@ -99,7 +99,7 @@ export const Prd = z.object({
   $schema: z.exactOptional(z.string()),
   schemaVersion: z.literal(2),
   project: z.string(),
-  /** Empty where the file names none: the branch is `branch-prefix` + feature then. */
+  /** Empty if the file names none: then the branch is `branch-prefix` + feature. */
   branchName: z.string(),
   description: z.string(),
   run: RunRecord,

@@ -1,9 +1,9 @@
-// The output of gates: how much is stored, how much each surface shows, and which output shows a failure. Pure.
-// docs/gate-output.md follows it from the process to the reader.
+// The output of gates: how much is stored, how much each surface shows, and which output shows a failure. Pure. docs/gate-output.md
+// follows an output from the process to the reader.
 import type { Failure } from './attempt.ts'
 import type { GateResult } from './gate.ts'
 
-/** Limits in UTF-8 bytes, applied by `excerpt`. The log on the machine that ran the gate holds more: gates/captured-output.ts. */
+/** Limits in UTF-8 bytes, applied by `excerpt`. The log on the machine that ran the gate has more: gates/captured-output.ts. */
 export const OUTPUT_BYTES = {
   /** Output of a gate, a browser check or a pipeline step, in the state. */
   stored: 16 * 1024,

@@ -18,7 +18,7 @@ export type Gate = {
   coverage?: { file: string; threshold: number | null }
   /** Gates that have to end before it begins. */
   needs?: readonly string[]
-  /** No other gate runs beside it. */
+  /** No other gate runs at the same time. */
   alone?: true
   /** It runs for stories whose change touches such a file (patterns as in .gitignore); the final verification always runs it. */
   paths?: readonly string[]
@@ -74,21 +74,21 @@ export const GateResult = z.object({
   ms: z.number(),
   output: z.string(),
   tests: z.exactOptional(TestCounts),
-  /** It was green in a clean room at `at`, epoch milliseconds; `key`: a digest of all that its result depends on. */
+  /** When it was green in a clean room (`at`, epoch milliseconds), and a digest of all that the result depends on (`key`). */
   green: z.exactOptional(z.object({ key: z.string(), at: z.number() })),
-  /** Where its result is reused: from which run, such as `US-004, 3 min ago`. */
+  /** If the result is reused: from which run, such as `US-004, 3 min ago`. */
   asAt: z.exactOptional(z.string()),
-  /** Files of the commit changed while it ran beside other gates: from now on it runs alone. */
+  /** Files of the commit changed while it ran at the same time as other gates: from now on it runs alone. */
   alone: z.exactOptional(z.literal(true)),
   /** It was red, and green when it ran again on the same tree. */
   flaky: z.exactOptional(z.literal(true)),
   /** Remarks for people, also on a green gate: it was slower than before, lines that no test ran. */
   remarks: z.exactOptional(z.array(z.string())),
-  /** What a green gate no longer checks: tests that did not run, or were skipped. It counts only where the story asks for it. */
+  /** What a green gate no longer checks, such as tests that were skipped. A story may only do that if its criteria ask for it. */
   findings: z.exactOptional(z.array(z.string())),
   /** It ran with the test files and tool settings as they were before the change. */
   asItWas: z.exactOptional(z.literal(true)),
-  /** From files that the gate wrote (`report`). Annotations in its output are extracted when it is shown. */
+  /** From files that the gate wrote (`report`). Annotations in its output are extracted only when they are shown. */
   annotations: z.exactOptional(z.array(Annotation)),
   screenshots: z.exactOptional(z.array(Screenshot)),
 })
@@ -108,7 +108,7 @@ export function isAdvice(gate: Pick<GateResult, 'ok' | 'advisory' | 'asItWas'>):
   return !gate.ok && gate.advisory && gate.asItWas !== true
 }
 
-/** What later runs of a gate are compared with: its first green time, and its test counts when it last was green. */
+/** What later runs of a gate are compared with: the time of its first green run, and the test counts of its last one. */
 export type GateBaseline = z.infer<typeof GateBaseline>
 export const GateBaseline = z.object({
   ms: z.number(),
@@ -125,7 +125,7 @@ export function remarksOf(gates: readonly GateResult[]): string[] {
   return [...gateFindings(gates), ...remarks]
 }
 
-/** What green gates no longer check since the change, a line each. */
+/** What green gates no longer check since the change, one line each. */
 export function gateFindings(gates: readonly GateResult[]): string[] {
   const red = gates.filter(({ ok, asItWas }) => asItWas === true && !ok)
   return [

@@ -1,4 +1,4 @@
-// The initial values of a run and its jobs, and common questions about a job.
+// Initial values of a run and its jobs, and queries about a job.
 import type { Attempt } from './attempt.ts'
 import type { Conclusion, Control, Ending, Job, State } from './state.ts'
 
@@ -38,12 +38,12 @@ export function emptyControl(): Control {
   }
 }
 
-/** The attempt whose work is in the checkout itself: one in a work tree of its own leaves nothing there. */
+/** The attempt whose work is in the checkout itself, not in a work tree of its own. */
 export function attemptInCheckout({ attempts }: Pick<State, 'attempts'>): Attempt | null {
   return Object.values(attempts).find(({ inLane }) => inLane !== true) ?? null
 }
 
-/** The attempts at a story that are in work: several where they make candidates to choose from. */
+/** The attempts at a story that are in work: several if they make candidates to choose from. */
 export function attemptsAt({ attempts }: Pick<State, 'attempts'>, storyId: string): Attempt[] {
   return Object.values(attempts).filter((attempt) => attempt.storyId === storyId)
 }
@@ -62,14 +62,14 @@ export function newEnding(conclusion: Conclusion, at: number): Ending {
   return { conclusion, at, published: false, more: false, next: { kind: 'open' }, reported: false }
 }
 
-/** The state as it would be with this conclusion, or (null) while the job is at work. */
+/** The state with this conclusion, or (null) as if the job were at work. */
 export function withConclusion(state: State, conclusion: Conclusion | null): State {
   const before = state.job.ending ?? (conclusion === null ? null : newEnding(conclusion, 0))
   const ending = before === null || conclusion === null ? null : { ...before, conclusion }
   return { ...state, job: { ...state.job, ending } }
 }
 
-/** Whether this job does nothing more to start the next one. */
+/** Whether this job has finished starting the next one, or has given up. */
 export function isDispatched({ ending }: Pick<Job, 'ending'>): boolean {
   return ending !== null && ending.next.kind !== 'open' && ending.next.kind !== 'limited'
 }

@@ -1,4 +1,4 @@
-// Where a text stops being JSON, by the error of JSON.parse, and the most likely fix.
+// Where a text is no valid JSON, by the error of JSON.parse, and the most likely fix.
 
 import { messageOf } from '../../system/errors.ts'
 import { describeValue } from './text.ts'
@@ -6,7 +6,7 @@ import { describeValue } from './text.ts'
 /** The first fault; line and column count from 1, as editors do. */
 export type JsonFault = { line: number; column: number; found: string; expected: string; fix: string }
 
-/** By the text at the fault: found (null: that text itself), expected, fix. The first pattern that matches counts. */
+/** By the text at the fault: found (null: that text), expected, fix. The first matching pattern counts. */
 const knownFaults: ReadonlyArray<readonly [RegExp, string | null, string, string]> = [
   [/^$/, 'the end of the file', 'more', 'close what is open'],
   [/^\ufeff/, 'a byte order mark (BOM)', 'plain UTF-8', 'save the file as UTF-8 without BOM'],
@@ -41,7 +41,7 @@ export function jsonFault(text: string, thrown: unknown): JsonFault {
   return { ...place, found, expected: expectedToken, fix: 'mend the JSON there' }
 }
 
-/** The offset to report: a wrong comma, word or backslash begins before the place that JSON.parse names. */
+/** The offset to report. A wrong comma, word or backslash begins before the position that JSON.parse names. */
 function offsetOf(text: string, message: string): number {
   if (message.startsWith('Unexpected end')) return text.length
   if (message.startsWith('Unexpected token')) {

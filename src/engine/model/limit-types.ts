@@ -25,7 +25,7 @@ export type Limits = {
   breaker: BreakerLimits
   baseline: boolean
   finalVerification: boolean
-  /** What happens where a change weakens tests: the earlier tests are red on it, or fewer tests run than before. */
+  /** What happens if a change weakens tests: the earlier tests are red on it, or fewer tests run than before. */
   weakenedTests: 'judge' | 'warn' | 'fail' | 'off'
   /** `evidence: require`: an approval without evidence does not count. */
   requiresEvidence: boolean
@@ -35,13 +35,13 @@ export type Limits = {
   agent: string
   /** The agent that takes over while the first is at its vendor's limit, and after two failed attempts on a story. */
   fallback: string | null
-  /** The first agent's model by the kind of session; left out or null: the agent's own choice. */
+  /** The first agent's model by kind of session; left out or null: the agent's own choice. */
   models?: Readonly<Record<'run' | 'verify' | 'plan', string | null>>
   /** The model ladders: by the story's tag, and `run` for every other story; left out: no ladder. */
   ladders?: { run: readonly string[]; byTag: readonly (readonly [tag: string, rungs: readonly string[]])[] }
   /** Candidates of a story's attempt, from its `fromAttempt`th on: by the story's tag, and `run` for every other; left out: one. */
   candidates?: { run: number; byTag: readonly (readonly [tag: string, count: number])[]; fromAttempt: number }
-  /** The job waits however long it takes, as on a laptop, where that costs nothing. */
+  /** Whether the job waits as long as needed, as on a laptop, where waiting costs nothing. */
   waits: boolean
   redispatch: boolean
   /** `publish: story`: the branch is pushed with every story, not once a job. */

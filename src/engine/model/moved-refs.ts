@@ -1,17 +1,17 @@
-// People's refs that moved while agents and gates ran. A person may have moved them, or hostile code. Pure.
+// People's refs that moved while agents and gates ran: by a person, or by hostile code. Pure.
 import { shellWord } from '../../system/shell-word.ts'
 
-/** Where a ref pointed before and points now: an object id, `ref: <name>` for a symbolic one, null where it does not exist. */
+/** What a ref pointed to before and points to now: an object id, `ref: <name>` for a symbolic ref, null if it does not exist. */
 export type MovedRef = { ref: string; from: string | null; to: string | null }
 
-/** All moves together: each ref from its first place to its last, without those that are back where they were. */
+/** Joins moves: each ref from its first value to its last, without refs that have their first value again. */
 export function mergeMoves(before: readonly MovedRef[], fresh: readonly MovedRef[]): MovedRef[] {
   const all = new Map(before.map((moved) => [moved.ref, moved]))
   for (const moved of fresh) all.set(moved.ref, { ...moved, from: (all.get(moved.ref) ?? moved).from })
   return [...all.values()].filter(({ from, to }) => from !== to)
 }
 
-/** Refs that existed before come first: a flood of new refs must not hide a branch that moved. */
+/** Sorts refs that existed before first, so that many new refs do not hide a branch that moved. */
 export function existingRefsFirst(moved: readonly MovedRef[]): MovedRef[] {
   return [...moved.filter(({ from }) => from !== null), ...moved.filter(({ from }) => from === null)]
 }
@@ -24,7 +24,7 @@ export function formatMovedRef({ ref, from, to }: MovedRef): string {
     : `${ref} moved (${short(from)} to ${short(to)})`
 }
 
-/** The git command that puts the ref back, and fails where it has moved again. */
+/** The git command that restores the ref, and fails if it has moved again. */
 export function undoCommand({ ref, from, to }: MovedRef): string {
   const name = shellWord(ref)
   const target = symbolic(from)

@@ -1,4 +1,4 @@
-// Hosts that an agent may reach beside its model: names, `*.` for subdomains, and presets for package registries. Pure.
+// Hosts that an agent may reach in addition to its model: names, `*.` for subdomains, and presets for package registries. Pure.
 
 export const NETWORK_PRESETS: Readonly<Record<string, readonly string[]>> = {
   npm: ['registry.npmjs.org', 'registry.yarnpkg.com', 'npm.jsr.io'],

@@ -16,7 +16,7 @@ export function ownFiles(state: Pick<State, 'folder'>): {
   }
 }
 
-/** The name of an attempt's transcript and gate logs: the story's id and its number of attempts ever, `US-002-1`; each candidate counts. */
+/** The name of an attempt's transcript and logs, `US-002-1`: the story's id and its total number of attempts, candidates included. */
 export function attemptName(state: State, storyId: string): string {
   const own = Object.values(state.attempts).find((attempt) => attempt.storyId === storyId)
   return `${storyId}-${own?.ordinal ?? state.records[storyId]?.attempts ?? 0}`

@@ -1,7 +1,7 @@
-// The pipeline of an iteration: the steps that people configured around the agent's session. There is none without `steps`.
+// The pipeline of an iteration: steps that people configured around the agent's session. Without `steps` there is none.
 import * as z from 'zod/mini'
 
-/** After `threshold` failures in a row a step is left out for `resetAfterMs`. */
+/** A step is left out for `resetAfterMs` after `threshold` failures in a row. */
 export type CircuitLimits = { threshold: number; resetAfterMs: number }
 
 /** Circuits by the name of the step, kept over jobs; a step without a failure has none. `until`: epoch milliseconds. */
@@ -21,7 +21,7 @@ type Common = {
   circuit: CircuitLimits | null
 }
 
-/** A prompt in the place of the built-in one, or before it: a text of the settings, or a file of people. */
+/** A prompt instead of the built-in one, or before it: a text of the settings, or a file. */
 export type StepPrompt = { kind: 'text'; text: string } | { kind: 'file'; path: string }
 
 /** `agent` and `model` null: those of the run. `args`: further arguments of its agent. */
@@ -52,7 +52,7 @@ export type Pipeline = {
   after: readonly PipelineStep[]
 }
 
-/** The pipeline step that a session is. `log`: the suffix behind the attempt in the name of its transcript. */
+/** The pipeline step that a session runs for. `log`: the suffix of its transcript's name. */
 export type SessionStep = Pick<AgentStep, 'name' | 'model' | 'args' | 'prompt'> & { log: string }
 
 /** The result of the steps behind the commit. `pause`: why the run ends. */

@@ -12,7 +12,7 @@ export const Interview = z.object({
   questions: z.array(Question),
   /** When they were asked, epoch milliseconds: only later comments answer them. */
   askedAt: z.nullable(z.number()),
-  /** The questions with their answers, as the plan's session reads them; null until people answered. */
+  /** The questions with their answers, as text for the plan's session; null until people have answered. */
   answers: z.nullable(z.string()),
 })
 
@@ -24,17 +24,17 @@ export const Plan = z.object({
   /** An issue's text, documents, a sentence, and comments of people on the last proposal. Hostile; empty once it has begun. */
   brief: z.string(),
   issue: z.nullable(z.number()),
-  /** Left out where no questions come before the plan. */
+  /** Left out if no questions come before the plan. */
   interview: z.exactOptional(Interview),
   /** The parts of a split, until a person approves them. A feature's stories are in prd.json at once. */
   stories: z.array(Story),
-  /** A digest of the stories as people were shown them: an approval counts for these. */
+  /** A digest of the stories that people were shown, which an approval is for. */
   digest: z.string(),
-  /** When people were shown this text, epoch milliseconds; null before. An older approval was for another text. */
+  /** When people were shown this text, epoch milliseconds, or null. An earlier approval is for another text. */
   shownAt: z.nullable(z.number()),
-  /** For context.md, until it is committed. */
+  /** The text of context.md until it is committed. */
   context: z.string(),
-  /** context.md as the branch holds it, while the plan waits: an approval covers it, too. */
+  /** context.md on the branch while the plan waits, since an approval covers it, too. */
   committedContext: z.exactOptional(z.string()),
   /** Questions that the session left open, for people to answer. */
   questions: z.array(z.string()),
@@ -64,7 +64,7 @@ export type Proposal =
       stories: Story[]
       questions: string[]
     }
-  /** Empty where the material leaves nothing open. */
+  /** No questions if the material leaves nothing open. */
   | { kind: 'asked'; questions: Question[] }
   | { kind: 'limit'; notBefore: number | null; message: string }
   /** The agent cannot work at all: a person must act. */

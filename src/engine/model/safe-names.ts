@@ -2,7 +2,7 @@
 
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** What is wrong with a story's id, or null. Ids end up in branch names, so git's rules for refs hold beside our own. */
+/** What is wrong with a story's id, or null. Ids are used in branch names, so git's rules for refs apply, too. */
 export function idFault(id: string): string | null {
   if (!idPattern.test(id)) {
     return 'a letter or digit, then up to 63 letters, digits, dots, dashes or underscores'
@@ -19,7 +19,7 @@ export function idFault(id: string): string | null {
 // Control characters, space, what git refuses, and characters that reorder or hide text in a review.
 const unsafe = /[\p{C}\p{Z}~^:?*[\\]/u
 
-/** What is wrong with a branch's name, by `git check-ref-format --branch` and stricter rules of ours, or null. */
+/** What is wrong with a branch's name, by the rules of `git check-ref-format --branch` and stricter ones of Ralph; or null. */
 export function branchNameFault(name: string): string | null {
   if (name === '' || name === '@' || name === 'HEAD') return 'a name'
   // Git takes such a name for a ref: a branch `refs/heads/main` would be mistaken for the ref of `main`.

@@ -1,8 +1,8 @@
 // Services that run beside gates, how their readiness is checked, and the project's own addresses. Pure.
 
 /**
- * `port`: of `host`; `localhost` is each loopback that there is. `log`: a line in which these parts stand in this order. A port of 0
- * is the worker's own (`OWN_PORT_NAME`).
+ * How to check that a service is ready. `port`: `localhost` means every loopback address. `log`: a line with these parts in this order.
+ * Port 0 stands for the worker's own port (`OWN_PORT_NAME`).
  */
 export type Ready =
   | { kind: 'url'; url: string }
@@ -23,14 +23,14 @@ export type Service = {
   /** Names of variables that it inherits from Ralph's own environment. */
   inherit: string[]
   environment: Record<string, string>
-  /** Log files that it writes, beside its output. */
+  /** Log files that it writes in addition to its output. */
   logs: string[]
 }
 
 /** The variable with the first of the ports that belong to a worker. */
 export const OWN_PORT_NAME = 'RALPH_PORT'
 
-/** The port that all workers of a machine share; undefined where each has its own, or none is known. */
+/** The port that all workers of a machine share; undefined if each has its own, or none is known. */
 export function fixedPort(ready: Ready): string | undefined {
   if (ready.kind === 'port') return ready.port === 0 ? undefined : String(ready.port)
   if (ready.kind !== 'url') return undefined
@@ -52,13 +52,13 @@ function readyAt(ready: Ready, port: number): Ready {
   return { ...ready, url: url.href }
 }
 
-/** Prefixes of `ended` where a service could not start. Its readers derive the fix from them. */
+/** Prefixes of `GateResult.ended` for services that could not start. The fix is chosen by them. */
 export const CANNOT_START = 'cannot start: '
 export const NOT_READY = 'is not ready'
 /** Another program listens on its port. */
 export const PORT_TAKEN = 'answers already'
 
-/** Where pages of the services are found: those that say so by a URL first, then what may answer at a port of this machine. */
+/** Origins of the services' pages: first those of URLs, then of ports on this machine. */
 function originsOf(services: readonly Service[]): string[] {
   const urls = services.flatMap(({ ready }) => (ready.kind === 'url' ? [new URL(ready.url).origin] : []))
   const ports = services.flatMap(({ ready }) =>
@@ -74,7 +74,7 @@ export function isFor(when: readonly string[] | null, tags: readonly string[] | 
 
 // ---------------------------------------------------------------- addresses of pages
 
-/** Names of one machine for itself, which differ from service to service. */
+/** Names of the machine itself, of which services use different ones. */
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)$/
 const SCHEMES: Readonly<Record<string, string>> = {
   'http:': 'http',
@@ -83,7 +83,7 @@ const SCHEMES: Readonly<Record<string, string>> = {
   'wss:': 'https',
 }
 
-/** What decides whether two addresses are of one server: `http://localhost:3000`; null for what is opened nowhere. */
+/** The origin of an address, `http://localhost:3000`, to compare servers; null for other schemes and invalid addresses. */
 export function originOf(address: string): string | null {
   if (!URL.canParse(address)) return null
   const { protocol, hostname, port } = new URL(address)
@@ -93,10 +93,10 @@ export function originOf(address: string): string | null {
   return `${scheme}://${host}${port === '' ? '' : `:${port}`}`
 }
 
-/** `base`: what paths are relative to, and the default page. `origins`: by `originOf`; the browser asks no other. */
+/** `base`: the address that paths are relative to, and the default page. `origins`: the only ones that the browser may request. */
 export type Site = { base: string; origins: string[] }
 
-/** The project's own addresses: those of its services, and those in the configuration; null where there are none. */
+/** The project's own addresses, by its services and its configuration; null if there are none. */
 export function resolveSite(
   { baseUrl, urls }: { baseUrl: string | null; urls: readonly string[] },
   services: readonly Service[],
@@ -111,7 +111,7 @@ export function resolveSite(
 /** A placeholder in a path, as in `/users/:id`, `/users/{id}`, `/users/[id]`. */
 export const PATTERN = /[{}[\]*]|\/:[a-z]/i
 
-/** What the readiness check asks, for people: an address, a port, a log line or a command. */
+/** The readiness check for people: an address, a port, a log line or a command. */
 export function describeReady(ready: Ready): string {
   switch (ready.kind) {
     case 'url':

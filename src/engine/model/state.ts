@@ -17,11 +17,11 @@ export const SavedWork = z.object({
   base: z.string(),
   tree: z.string(),
   dropped: z.array(z.string()),
-  /** A set-up session's work is in it: the tree as that left it. Empty: not known. */
+  /** If it contains a set-up session's work: the tree after that session. Empty: not known. */
   setUp: z.exactOptional(z.string()),
 })
 
-/** A story's breaker. `until`: when an open one allows a trial, epoch milliseconds. The rest describes the last attempt, to compare with. */
+/** A story's breaker. `until`: when an open one allows a trial, epoch milliseconds. Other fields describe the last attempt. */
 export type Breaker = z.infer<typeof Breaker>
 export const Breaker = z.object({
   position: z.enum(['closed', 'half-open', 'open']),
@@ -45,7 +45,7 @@ export const Choice = z.object({
   candidates: z.array(z.object({ slot: z.number(), startedAt: z.number(), result: z.string() })),
 })
 
-/** What the state holds of a story beside prd.json. */
+/** What the state has about a story in addition to prd.json. */
 export type StoryRecord = z.infer<typeof StoryRecord>
 export const StoryRecord = z.object({
   /** Which of several candidates was chosen at its last attempt. */
@@ -54,12 +54,12 @@ export const StoryRecord = z.object({
   /** Gate results of its last attempt. */
   gates: z.array(GateResult),
   remarks: z.array(z.string()),
-  /** Lost or cancelled attempts in a row without a finished gate run. */
+  /** Lost and cancelled attempts in a row, without a finished gate run between them. */
   interruptions: z.number(),
   breaker: Breaker,
   /** All attempts ever, charged or not. */
   attempts: z.number(),
-  /** Of `attempts`, those that were returned uncharged. */
+  /** How many of `attempts` were returned uncharged. */
   givenBack: z.exactOptional(z.number()),
   /** Gates and agent together, milliseconds. */
   ms: z.number(),
@@ -71,13 +71,13 @@ export const StoryRecord = z.object({
   tooLarge: z.exactOptional(z.number()),
   /** Files whose changed expectations a judge approved. */
   expected: z.exactOptional(z.array(z.string())),
-  /** Gates that were red in the final verification and reset it: they run for it whatever its tags, and only a change lets it pass. */
+  /** Gates that were red in the final verification because of it. They run for it whatever its tags; an empty change cannot pass. */
   owes: z.exactOptional(z.array(z.string())),
   /** The tree of its first attempt with red gates since it last passed: a later attempt must not weaken the tests in it. */
   redTree: z.exactOptional(z.string()),
-  /** Stories whose work changed the same lines: it no longer runs beside them. */
+  /** Stories whose work changed the same lines: it is no longer worked on at the same time as they are. */
   conflicts: z.exactOptional(z.array(z.string())),
-  /** Files that its attempts beside others changed and the plan does not name, or folders for all below them; at most 50. */
+  /** Files that its parallel attempts changed and the plan does not name, or folders for all files in them; at most 50. */
   touched: z.exactOptional(z.array(z.string())),
   /** How far up the model ladder it is; left out: at the first rung. */
   rung: z.exactOptional(z.number()),
@@ -99,11 +99,11 @@ export const Lease = z.object({
   pid: z.number(),
   /** When that process started, to tell it from a later one with the same pid. */
   startTime: z.string(),
-  /** A value in the environment of every process that is not trusted: processes that outlive the holder are found by it. */
+  /** A value in the environment of every untrusted process, by which processes that outlive the holder are found. */
   mark: z.string(),
 })
 
-/** Candidates for one story, each by a session of its own from the same base. The gates choose when `of` of them are done. */
+/** Candidates for one story, each made by its own session from the same base. One is chosen when `of` of them are done. */
 export type Contest = z.infer<typeof Contest>
 export const Contest = z.object({
   of: z.number(),
@@ -129,7 +129,7 @@ export const Control = z.object({
   /** Until when an agent's vendor is at its limit, by the agent's name; epoch milliseconds. */
   agentLimits: z.record(z.string(), z.number()),
   guidance: z.record(z.string(), z.array(z.string())),
-  /** The highest comment id handled. */
+  /** The highest id of a handled comment. */
   lastComment: z.number(),
   /** Start times of agent sessions in the last hour, epoch milliseconds. */
   calls: z.array(z.number()),
@@ -139,7 +139,7 @@ export const Control = z.object({
   idleJobs: z.number(),
   /** Jobs before the one in which a person last asked to go on: `max-jobs` counts from there. */
   jobsBefore: z.number(),
-  /** The last push promised a next job that has not started yet; a job that looks for lost chains dispatches it. */
+  /** The last push announced a next job that has not started yet. A job that looks for lost chains dispatches it if needed. */
   continuePending: z.boolean(),
   /** The workflow run that has to start the next job: it may still wait to do so, or a person stopped it. */
   mendedRun: z.nullable(z.number()),
@@ -157,9 +157,9 @@ export const Control = z.object({
 
 export type Verification = z.infer<typeof Verification>
 export const Verification = z.object({
-  /** `approved` holds for exactly the present code; a change of code or stories takes it back. */
+  /** Whether a judge approved exactly the present code. A change of code or stories withdraws it. */
   approved: z.boolean(),
-  /** A person said `verify`: it is repeated until it approves, also where the setting switches it off. */
+  /** A person typed `verify`: it is repeated until it approves, even if the setting switches it off. */
   asked: z.boolean(),
   /** Judge sessions in a row without a verdict. */
   sessions: z.number(),
@@ -168,7 +168,7 @@ export const Verification = z.object({
   taken: z.exactOptional(z.array(z.string())),
   /** The remarks of its gates when it last ran. */
   remarks: z.exactOptional(z.array(z.string())),
-  /** Its gates, green on this commit. Where the judge gave no verdict, only the judge is asked again. */
+  /** The gates that were green on this commit when the judge gave no verdict, so that only the judge is asked again. */
   gated: z.exactOptional(z.object({ commit: z.string(), gates: z.array(GateResult) })),
 })
 
@@ -177,7 +177,7 @@ export const TimelineEntry = z.object({
   iteration: z.number(),
   storyId: z.string(),
   attempt: z.number(),
-  /** `candidate`: one of several for a story, which is not chosen, or not yet: the chosen one's entry is replaced at its end. */
+  /** `candidate`: one of several for a story that is not chosen, at least not yet. The entry of a chosen one is replaced at its end. */
   result: z.enum(['passed', 'rejected', 'returned', 'reset', 'candidate']),
   summary: z.string(),
   ms: z.number(),
@@ -192,7 +192,7 @@ export const TimelineEntry = z.object({
   model: z.exactOptional(z.string()),
 })
 
-/** How the next job is started. `held`: a rate limit refuses it, and this job no longer waits. */
+/** The start of the next job. `held`: a rate limit refuses it, and this job no longer waits. */
 export type NextJob = z.infer<typeof NextJob>
 export const NextJob = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('open') }),
@@ -209,7 +209,7 @@ export const Ending = z.object({
   /** Epoch milliseconds. */
   at: z.number(),
   published: z.boolean(),
-  /** Commands came in after the lease was released: a further job has to read them. */
+  /** Whether commands came in after the lease was released, which a further job has to read. */
   more: z.boolean(),
   next: NextJob,
   reported: z.boolean(),
@@ -227,22 +227,22 @@ export const Job = z.object({
   ready: z.object({ synced: z.boolean(), prepared: z.boolean(), opened: z.boolean() }),
   branch: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('ours') }),
-    /** People pushed: it must be joined with ours. */
+    /** People pushed: their commits must be joined with Ralph's. */
     z.object({ kind: z.literal('moved'), head: z.string() }),
     z.object({ kind: z.literal('gone'), how: z.enum(['merged', 'deleted']) }),
-    /** It cannot be pushed now: only the state is pushed. */
+    /** It cannot be pushed now, so only the state is pushed. */
     z.object({ kind: z.literal('refused') }),
   ]),
-  /** A person said `run`: a rewritten branch is taken as it is, a deleted one is made again. */
+  /** A person typed `run`: a rewritten branch is accepted as it is, a deleted one is restored. */
   takesBranch: z.boolean(),
   /**
-   * What another job did and this one only lands (`isolation: separate-job`); null for a job that does everything itself.
-   * `lost`: the result to land never arrived. `nothing`: it is landed already.
+   * The result of another job that this job only lands (`isolation: separate-job`); null for a job that does everything itself.
+   * `lost`: the result never arrived. `nothing`: it has landed already.
    */
   landing: z.nullable(z.enum(['attempt', 'baseline', 'join', 'verify', 'plan', 'lost', 'nothing'])),
-  /** A wave of workers, the jobs of a matrix, that share this state. `isOver`: they have ended, and no attempt begins any more. */
+  /** A wave: workers (the jobs of a matrix) that share this state. `isOver`: they have ended, and no further attempt begins. */
   wave: z.exactOptional(z.object({ workers: z.number(), isOver: z.boolean() })),
-  /** Where it is set, no further attempt begins. */
+  /** If it is set, no further attempt begins. */
   halted: z.nullable(
     z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('interrupted') }),
@@ -254,7 +254,7 @@ export const Job = z.object({
 
 export type Landing = NonNullable<Job['landing']>
 
-/** Ralph's pull request and comment on GitHub. Ids are hints: they are looked up again where they do not answer. */
+/** Ralph's pull request and comment on GitHub. Ids are hints, and are looked up again if they are wrong. */
 export type GithubIds = z.infer<typeof GithubIds>
 export const GithubIds = z.object({
   pull: z.nullable(z.number()),
@@ -270,9 +270,9 @@ export type State = z.infer<typeof State>
 export const State = z.object({
   version: z.literal(5),
   feature: z.string(),
-  /** The path of prd.json before the first commit moves it into the folder; null where it is there already. */
+  /** The path of prd.json before the first commit moves it into the folder; null if it is there already. */
   importedFrom: z.nullable(z.string()),
-  /** Digest of the base's prd.json that the run began with: later edits of it are reported. */
+  /** A digest of the base's prd.json when the run began, to report later edits of it. */
   storiesDigest: z.string(),
   /** `.ralph/<yyyy-mm-dd>-<feature>` */
   folder: z.string(),
@@ -284,7 +284,7 @@ export const State = z.object({
   prd: z.extend(Prd, { run: z.omit(RunRecord, { usage: true }) }),
   /** The newest green commit; the fork point before the first. */
   green: z.string(),
-  /** The branch head as Ralph last published or adopted it; null before the first push. */
+  /** The head of the branch that Ralph last published or adopted; null before the first push. */
   published: z.nullable(z.string()),
   baseline: z.enum(['pending', 'green']),
   /** The time and test counts of each gate in the baseline. */

@@ -1,11 +1,11 @@
-// The steps of the loop, as data.
+// The steps of the loop as data.
 import type { AttemptIn, AttemptWithCandidate } from './attempt.ts'
 import type { Conclusion } from './state.ts'
 
 export type Step =
   | { kind: 'sync' }
   | { kind: 'join'; theirs: string }
-  /** Makes a branch again that people deleted. */
+  /** Restores a branch that people deleted. */
   | { kind: 'restore' }
   | { kind: 'prepare' }
   | { kind: 'baseline' }
@@ -14,12 +14,12 @@ export type Step =
   | { kind: 'reserve'; storyId: string }
   | { kind: 'agent'; attempt: AttemptIn<'reserved'> }
   | { kind: 'guard'; attempt: AttemptIn<'worked'> }
-  /** Builds the candidate anew on `onto`, which landed, or will, before it. */
+  /** Rebases the candidate on `onto`, which landed or will land before it. */
   | { kind: 'rebase'; attempt: AttemptWithCandidate; onto: string }
   | { kind: 'gates'; attempt: AttemptIn<'guarded'> }
   | { kind: 'judge'; attempt: AttemptIn<'gated'> }
   | { kind: 'accept'; attempt: AttemptIn<'gated' | 'judged'> }
-  /** One of several candidates is done, and its work tree is free. */
+  /** Enters one of several candidates into its contest, and frees its work tree. */
   | { kind: 'enter'; attempt: AttemptIn<'gated' | 'failed'> }
   | { kind: 'decide'; storyId: string }
   | { kind: 'reject'; attempt: AttemptIn<'failed'> }
@@ -39,19 +39,19 @@ export type Step =
 
 export type AttemptStep = Extract<Step, { attempt: unknown }>
 
-/** The jobs of `isolation: separate-job`. `claim` and `land` hold the write token, `work` and `gate` run what is not trusted. */
+/** The jobs of `isolation: separate-job`. `claim` and `land` have the write token; `work` and `gate` run untrusted code. */
 export type Part = 'claim' | 'work' | 'gate' | 'land'
 
 type Row = {
-  /** Whose step it is; a job that does it all may do every one. */
+  /** The jobs that may do the step. A job without separate jobs may do every step. */
   parts: readonly Part[]
   /** The job that runs the untrusted code of this step; the other jobs use the result that it hands over. */
   by: 'work' | 'gate' | null
-  /** The event counts even if the job was cancelled meanwhile: it cleans up, acknowledges commands, or reports usage. */
+  /** Whether the event counts even if the job was cancelled meanwhile, as it cleans up, acknowledges commands, or reports usage. */
   settles: boolean
   /**
-   * The commit that gates, a judge or a planner have in the checkout for it, or null. A run that is killed there leaves what they
-   * wrote, and nothing of it may count as somebody's work (cli/commit-note.ts).
+   * The commit that gates, a judge or a planner look at in the checkout, or null. A run that is killed in this step leaves files that
+   * they wrote, which must not count as anyone's work (cli/commit-note.ts).
    */
   looksAt: 'candidate' | 'green' | null
   /** A terminal shows a clock while it goes on. */
@@ -91,7 +91,7 @@ export const STEPS = {
   stop: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
 } satisfies Record<Step['kind'], Row>
 
-/** Tells the steps of this part of a job; null is the job that does it all. */
+/** A test for the steps of this part; null for the job that does all steps. */
 export function stepsOf(part: Part | null): (step: Step) => boolean {
   const rows: Record<Step['kind'], Row> = STEPS
   return ({ kind }) => part === null || rows[kind].parts.includes(part)
