@@ -276,8 +276,8 @@ function earliestTrial(state: State, now: number): number | null {
     if (until !== null) times.push(until)
     return until === null
   }
-  const asked = inScope(state.control.scope)
-  const picked = pickStory(state.prd, (story) => asked(story) && isFree(story))
+  const isInScope = inScope(state.control.scope)
+  const picked = pickStory(state.prd, (story) => isInScope(story) && isFree(story))
   return picked !== null || times.length === 0 ? null : Math.min(...times)
 }
 

@@ -83,7 +83,7 @@ test('work that cannot be looked at is not kept, and the story goes on', async (
   const ports = {
     ...{ clock: { now: Date.now, sleep }, signal: new AbortController().signal },
     repository: {
-      keep: () => Promise.reject(new RangeError('Maximum call stack size exceeded')),
+      saveWork: () => Promise.reject(new RangeError('Maximum call stack size exceeded')),
       checkOut: async () => ({ conflict: null }),
     },
   } as unknown as Ports
@@ -143,7 +143,7 @@ test('a reservation makes durable what posts beside the run learned of GitHub', 
   const state = { ...before, github: known }
   const ports: Ports = {
     ...only(new AbortController().signal),
-    pullRequest: { learned: async () => ({ comment: 2 }) } as unknown as Ports['pullRequest'],
+    pullRequest: { newIds: async () => ({ comment: 2 }) } as unknown as Ports['pullRequest'],
   }
   const event = await perform({ kind: 'reserve', storyId: 'US-001' }, state, limitsWith(), ports)
   assert.deepEqual(reduce(state, event, limitsWith()).github, { ...known, comment: 2 })

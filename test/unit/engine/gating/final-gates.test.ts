@@ -71,7 +71,7 @@ async function scene(gates: Gate[], commit: keyof typeof COMMITS, reused: readon
   const repository = {
     checkOut,
     restore: async () => true,
-    ignored: { prepared: async () => {} },
+    ignored: { afterPrepare: async () => {} },
     history: async () => [
       { commit: 'one', storyId: 'US-001', paths: [] },
       { commit, storyId: 'US-002', paths: [] },
