@@ -51,10 +51,14 @@ export async function interruptedCheck(
   return (await objects.root(commit)) === null ? null : commit
 }
 
-/** Puts the tree back to the commit. Warns of what is moved away, and to where: a person may have worked there. */
+/**
+ * Takes away what was changed beside the commit that was looked at, and leaves the tree of `goesOnFrom`. Warns of what is moved away,
+ * and to where: a person may have worked there.
+ */
 export async function discardChanges(
   workspace: Workspace,
   commit: string,
+  goesOnFrom: string,
   warn: (message: string) => void,
 ): Promise<void> {
   const { git, repository } = workspace
@@ -63,8 +67,8 @@ export async function discardChanges(
   if (howToRestore !== null) {
     const what = `${paths.length} changes were left by what looked at ${commit.slice(0, 7)} when the run was killed`
     warn(`${what}, and are taken away. Were they yours? ${howToRestore}`)
-    await repository.checkOut(commit, null)
   }
+  if (howToRestore !== null || commit !== goesOnFrom) await repository.checkOut(goesOnFrom, null)
   removeSync(noteFile(git))
 }
 

@@ -36,7 +36,11 @@ export async function takeUpEdits(
 ): Promise<State> {
   const { repository, clone } = workspace
   const checkedCommit = await interruptedCheck(workspace, state)
-  if (checkedCommit !== null) await discardChanges(workspace, checkedCommit, warn)
+  if (checkedCommit !== null) {
+    // The candidate of a work tree of its own was about to land here: it did not, and is nobody's change here.
+    const goesOnFrom = attemptInCheckout(state) === null ? state.green : checkedCommit
+    await discardChanges(workspace, checkedCommit, goesOnFrom, warn)
+  }
   const edits = await editsOf(workspace, state)
   if (edits === null) {
     const lost = attemptInCheckout(state)

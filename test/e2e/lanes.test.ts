@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -175,6 +175,32 @@ test('killed in the middle, nothing that landed is lost, nothing lands twice, an
   await run.ended
   await at.setScript(allGood())
   const { code, err } = await at.ralph('run', '--max-parallel', '2').ended
+  assert.equal(code, 0, err)
+  assert.equal(new Set(at.landed()).size, IDS.length)
+  assert.equal(at.landed().length, IDS.length)
+  assert.deepEqual(at.lanes(), [])
+})
+
+test('killed in a step behind the commit: the story lands once, and no other is lost', async () => {
+  const marks = await mkdtemp(join(tmpdir(), 'ralph-marks-'))
+  const pipe = join(marks, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const once = `[ -f "${marks}/begun" ] || { touch "${marks}/begun"; cat "${pipe}"; }`
+  const config = `steps:
+  - { name: work, type: agent }
+  - { name: commit, type: git-commit }
+  - { name: tell, type: command, config: { command: ${JSON.stringify(once)} } }
+`
+  await using at = await place(allGood(), undefined, config)
+  const run = at.ralph('run', '--max-parallel', '2')
+  // It opens when the step reads there.
+  const held = await open(pipe, 'w')
+  run.kill('SIGKILL')
+  await run.ended
+  await held.close()
+  assert.deepEqual(at.landed(), [])
+  const { code, err } = await at.ralph('run', '--max-parallel', '2').ended
+  await rm(marks, { recursive: true })
   assert.equal(code, 0, err)
   assert.equal(new Set(at.landed()).size, IDS.length)
   assert.equal(at.landed().length, IDS.length)
