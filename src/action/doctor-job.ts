@@ -128,10 +128,10 @@ async function examineJob(
       action: actionOf(context),
     },
     github: connect(context.place, token, core.warning),
-    begins: (what: string) => log.screen.write(`looking at ${what}\n`),
+    onBegin: (what: string) => log.screen.write(`looking at ${what}\n`),
   }
-  const opened = (as: Isolation) => saveForPost({ otherUser: as.gates.before })
+  const onOpen = (as: Isolation) => saveForPost({ otherUser: as.gates.before })
   const redactEnvironment = redactorFor(secretsIn(env)).redact
   const redact = 'workspace' in checkout ? checkout.workspace.redactor.redact : redactEnvironment
-  return diagnoseIsolated(subject, { say: core.notice, opened, mark }, redact)
+  return diagnoseIsolated(subject, { report: core.notice, onOpen, mark }, redact)
 }

@@ -84,17 +84,17 @@ async function examine(
   }
   const findings: Finding[] = []
   let current: string | null = null
-  const begins = (what: string) => {
+  const onBegin = (what: string) => {
     current = what
     out.write(formatCurrentCheck(what, look))
   }
-  const finds = (finding: Finding) => {
+  const onFinding = (finding: Finding) => {
     findings.push(finding)
     show(doctorRow(finding, look))
     out.write(formatCurrentCheck(current, look))
   }
-  const place = { env, directory, signal, feature, anew: false, github, action: ACTION, begins, finds }
-  const all = await diagnoseIsolated({ ...found, ...place }, { say: () => {}, mark: newMark() }, redact)
+  const place = { env, directory, signal, feature, anew: false, github, action: ACTION, onBegin, onFinding }
+  const all = await diagnoseIsolated({ ...found, ...place }, { report: () => {}, mark: newMark() }, redact)
   show(verdictLines(findings, look))
   return all
 }

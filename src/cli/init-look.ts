@@ -144,15 +144,15 @@ function isGate(name: string, run: string): boolean {
 }
 
 /** The agents of the registry whose programs are here, and the version of the first. */
-async function agentsHere(env: Environment): Promise<Pick<FoundFacts, 'agent' | 'here'>> {
+async function agentsHere(env: Environment): Promise<Pick<FoundFacts, 'agent' | 'installedAgents'>> {
   const vendors = agentNames.flatMap((name) => findAgent(name) ?? [])
   const isHere = ({ npm, login, program }: AgentVendor) =>
     (npm !== null || login !== null) && findProgram(program, env.PATH ?? '') !== null
   const [first, ...others] = vendors.filter(isHere)
-  if (first === undefined) return { agent: { name: defaultAgent, version: null }, here: [] }
+  if (first === undefined) return { agent: { name: defaultAgent, version: null }, installedAgents: [] }
   const found = await checkAgent(first, env, { timeoutMs: 10_000 })
   const version = found.ok && /^\d/.test(found.version) ? found.version : null
-  return { agent: { name: first.name, version }, here: [first, ...others].map(({ name }) => name) }
+  return { agent: { name: first.name, version }, installedAgents: [first, ...others].map(({ name }) => name) }
 }
 
 /** The current branch; null where a run finds the base by itself: from `origin/HEAD`, `main` or `master`. */

@@ -44,7 +44,7 @@ const NOISE = /^(?:index |new file mode |--- |\+\+\+ |@@ -0,0)/
 
 /** What was found, a line each; `chosen`: the agent that a flag or a file names already. */
 export function foundLines(
-  { project, isEmpty, agent, here, olderGates, olderSettings, olderNotes, baseBranch }: FoundFacts,
+  { project, isEmpty, agent, installedAgents, olderGates, olderSettings, olderNotes, baseBranch }: FoundFacts,
   chosen: string | null,
   look: Look,
 ): string[] {
@@ -68,7 +68,7 @@ export function foundLines(
       toKebabCase(key),
       `${valueText(value)} (${path})`,
     ]),
-    ['agent', `${name}${here.includes(name) ? version : elsewhere}`],
+    ['agent', `${name}${installedAgents.includes(name) ? version : elsewhere}`],
     ['base branch', baseBranch ?? ''],
   ]
   const filled = rows.filter(([, text]) => text !== '')

@@ -57,7 +57,7 @@ export async function tryProposals(
       return { ...untried(found), trials: prepared, warnings: prepared.map(notPrepared) }
     const results: Trial[][] = []
     for (const [name, run] of proposedGates(found)) {
-      const others = name in found.olderGates ? [] : (found.project.others[name] ?? [])
+      const others = name in found.olderGates ? [] : (found.project.alternatives[name] ?? [])
       const tried = [await attempt(name, run)]
       for (const other of others) if (isBad(tried.at(-1))) tried.push(await attempt(name, other))
       results.push(tried)

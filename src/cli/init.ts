@@ -95,7 +95,14 @@ async function initProject(context: Context): Promise<CommandResult> {
   const answers =
     ask === null || !needsAnswers(before)
       ? { person: {}, required }
-      : await askAll({ ask, proposed: proposed.inputs, answered: fromFlags, required, here: found.here, env })
+      : await askAll({
+          ask,
+          proposed: proposed.inputs,
+          answered: fromFlags,
+          required,
+          here: found.installedAgents,
+          env,
+        })
   const { resolved, changes } = draftFiles(
     { ...project, required: answers.required },
     { ...fromFlags, ...answers.person },

@@ -24,15 +24,15 @@ export async function checkAgentAnswer(subject: Subject): Promise<CheckResult[]>
   if (vendor === null) return []
   const { workspace } = requireCheckout(subject)
   const isolation = await subject.isolation()
-  const said = await askAgent(vendor, { settings, env, workspace, isolation, mark, signal })
-  const { status, message, ms, answered, costUsd } = said
+  const result = await askAgent(vendor, { settings, env, workspace, isolation, mark, signal })
+  const { status, message, ms, answered, costUsd } = result
   const spent = `${formatDuration(ms)}, cost ${costUsd === null ? NO_COST : formatUsd(costUsd)}`
   if (status === 'aborted') throw new NotCheckedError('not asked to the end: interrupted', 'run it again')
   if (status === 'finished') {
-    const words = `${vendor.name} answered "${oneLine(answered, 80)}" (${spent})`
-    if (answered.toUpperCase().includes(EXPECTED_ANSWER)) return [okResult(words)]
+    const text = `${vendor.name} answered "${oneLine(answered, 80)}" (${spent})`
+    if (answered.toUpperCase().includes(EXPECTED_ANSWER)) return [okResult(text)]
     const fix = 'no harm where the command pays no heed to its prompt; else look at the model and agent-args'
-    return [warningResult(words, EXPECTED, fix)]
+    return [warningResult(text, EXPECTED, fix)]
   }
   const found = `${vendor.name} gave no answer: ${message} (${spent})`
   const missing = findMissingFile(subject)

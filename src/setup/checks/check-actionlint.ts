@@ -17,8 +17,8 @@ export async function checkActionlint(subject: Subject): Promise<CheckResult[]> 
   const found = findActionlint({ paths: [...texts.keys()], text: (name) => texts.get(name) ?? '' })
   if (found === null) return []
   if (found.allowsQueue) return [okResult(`${found.config} allows \`queue\``)]
-  const words = `${found.usedBy} uses it, and it ${UNKNOWN_QUEUE}`
+  const text = `${found.usedBy} uses it, and it ${UNKNOWN_QUEUE}`
   return [
-    warningResult(words, `an exception in ${found.config}`, `add to ${found.config}: ${QUEUE_RULE_LINE}`),
+    warningResult(text, `an exception in ${found.config}`, `add to ${found.config}: ${QUEUE_RULE_LINE}`),
   ]
 }

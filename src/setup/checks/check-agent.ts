@@ -19,9 +19,9 @@ import {
   warningResult,
 } from './subject.ts'
 
-type Chosen = { vendor: AgentVendor; version: string | null; suffix: string }
+type ChosenAgent = { vendor: AgentVendor; version: string | null; suffix: string }
 
-function chosenIn({ settings }: Subject): Chosen[] {
+function chosenIn({ settings }: Subject): ChosenAgent[] {
   return chosenAgents(settings).flatMap(({ path, name, version }) => {
     const vendor = findAgent(name)
     const suffix = path === 'steps' ? ` (${name}, of steps)` : path === 'agent' ? '' : ' (fallback)'
@@ -39,7 +39,7 @@ export async function checkAgents(subject: Subject): Promise<CheckResult[]> {
   ]
 }
 
-async function checkProgram({ vendor, version }: Chosen, subject: Subject): Promise<CheckResult> {
+async function checkProgram({ vendor, version }: ChosenAgent, subject: Subject): Promise<CheckResult> {
   const { env, settings, signal } = subject
   if (vendor.name === 'custom') return checkCustomCommand(vendor, subject)
   if (version !== null) return okResult(`${vendor.name} ${version}, which Ralph installs when a job begins`)
@@ -51,11 +51,11 @@ async function checkProgram({ vendor, version }: Chosen, subject: Subject): Prom
   const { workspace } = requireCheckout(subject)
   const as = (await subject.isolation().catch(() => null))?.agent ?? null
   const homes = await openAgentHomes(vendor, { env, workspace }, as)
-  const found = await checkVersion(vendor, homes, env, { settings, signal })
-  if (found.ok) return okResult(`${vendor.name} ${found.version}`)
-  return found.isSlow
-    ? unknownResult(found.reason, found.fix)
-    : faultResult(found.reason, expected, found.fix)
+  const availability = await checkVersion(vendor, homes, env, { settings, signal })
+  if (availability.ok) return okResult(`${vendor.name} ${availability.version}`)
+  return availability.isSlow
+    ? unknownResult(availability.reason, availability.fix)
+    : faultResult(availability.reason, expected, availability.fix)
 }
 
 /** Where the command line begins with a plain word: the variables before it are left out. */
@@ -91,12 +91,12 @@ export async function checkKeys(subject: Subject): Promise<CheckResult[]> {
   return results.flat()
 }
 
-async function checkKey({ vendor, version }: Chosen, subject: Subject): Promise<CheckResult | null> {
+async function checkKey({ vendor, version }: ChosenAgent, subject: Subject): Promise<CheckResult | null> {
   const { login } = vendor
   if (login === null) return null
   const { settings } = subject
   const { env } = agentEnv(subject.env, agentEnvOptions(vendor, settings))
-  const why = await findKeyProblem({
+  const problem = await findKeyProblem({
     // The other user's home is new.
     login: settings.isolation === 'other-user' ? { ...login, files: [] } : login,
     env,
@@ -105,15 +105,16 @@ async function checkKey({ vendor, version }: Chosen, subject: Subject): Promise<
   })
   const isSet = (name: string) => (env[name] ?? '').trim() !== ''
   const set = [...login.keys, ...login.others, ...settings.agentEnv].find(isSet)
-  if (why === null) return okResult(set === undefined ? `${vendor.name} has a login here` : `${set} is set`)
+  if (problem === null)
+    return okResult(set === undefined ? `${vendor.name} has a login here` : `${set} is set`)
   const expected = `a key in ${login.keys.join(' or ')}`
   const first = login.keys[0] ?? ''
-  const here = `log in with ${vendor.program}, or set ${first} (export ${first}=...)`
-  const mend = settings.surface === 'action' ? keyFix(first) : here
+  const loginFix = `log in with ${vendor.program}, or set ${first} (export ${first}=...)`
+  const fix = settings.surface === 'action' ? keyFix(first) : loginFix
   const isWrapped = settings.agentWrapper !== null || settings.agentArgs.length > 0
-  const how = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
-  const isCertain = login.keys.some(isSet) || !mayBeLoggedIn(subject.env, how)
+  const conditions = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
+  const isCertain = login.keys.some(isSet) || !mayBeLoggedIn(subject.env, conditions)
   return isCertain
-    ? faultResult(why, expected, mend)
-    : warningResult(`${why}; a keychain may hold one`, expected, mend)
+    ? faultResult(problem, expected, fix)
+    : warningResult(`${problem}; a keychain may hold one`, expected, fix)
 }

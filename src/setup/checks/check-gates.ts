@@ -69,12 +69,12 @@ async function runAll(
   commit: string,
 ): Promise<CheckResult[]> {
   const { settings, env, mark, signal } = subject
-  const where = `on ${base.branch} (${start.slice(0, 7)})`
-  const red = (name: string, result: GateResult) => ({ name, ...redResult(name, result, where) })
-  const ended = new Map<string, CheckResult>()
-  const gated = (gate: Gate, result: GateResult): CheckResult => {
+  const commitText = `on ${base.branch} (${start.slice(0, 7)})`
+  const red = (name: string, result: GateResult) => ({ name, ...redResult(name, result, commitText) })
+  const results = new Map<string, CheckResult>()
+  const resultOfGate = (gate: Gate, result: GateResult): CheckResult => {
     const name = `gate ${gate.name}`
-    if (result.ok) return { name, ...okResult(`green ${where} in ${formatDuration(result.ms)}`) }
+    if (result.ok) return { name, ...okResult(`green ${commitText} in ${formatDuration(result.ms)}`) }
     const isAllowed = gate.advisory || settings.baseline === 'off'
     return { ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) }
   }
@@ -85,33 +85,35 @@ async function runAll(
     ...{ env: await withOwnPort(env), workspace, mark, as: await subject.isolation() },
     settings: { ...settings, gates: all, browser: null },
     onGateStart: (name) =>
-      subject.begins(name === 'prepare' || name.startsWith('service ') ? name : `gate ${name}`),
+      subject.onBegin(name === 'prepare' || name.startsWith('service ') ? name : `gate ${name}`),
     onGateEnd: (result) => {
       const gate = settings.gates.find(({ name }) => name === result.name)
       if (!isPrepared || gate === undefined) return
-      const found = gated(gate, result)
-      ended.set(gate.name, found)
-      subject.known?.(found)
+      const found = resultOfGate(gate, result)
+      results.set(gate.name, found)
+      subject.onResult?.(found)
     },
   })
   try {
     const prepared = await port.prepare(commit, signal, 'doctor')
     isPrepared = true
     if (prepared?.ok === false) return [red('prepare', prepared)]
-    const found: CheckResult[] =
+    const listed: CheckResult[] =
       prepared === null ? [] : [{ name: 'prepare', ...okResult(`done in ${formatDuration(prepared.ms)}`) }]
-    for (const one of found) subject.known?.(one)
+    for (const one of listed) subject.onResult?.(one)
     const ran = await port.run({ ...RUN, commit, from: commit }, signal)
     for (const gate of settings.gates) {
       const name = `gate ${gate.name}`
-      const result = ended.get(gate.name)
-      if (result !== undefined) found.push(result)
+      const result = results.get(gate.name)
+      if (result !== undefined) listed.push(result)
       else if (!isFor(gate.when, RUN.tags))
-        found.push({ name, ...okResult(`not run: for stories tagged ${gate.when?.join(', ')} alone`) })
-      else if (!signal.aborted) found.push({ name, ...NOT_RUN })
+        listed.push({ name, ...okResult(`not run: for stories tagged ${gate.when?.join(', ')} alone`) })
+      else if (!signal.aborted) listed.push({ name, ...NOT_RUN })
     }
-    const others = ran.filter(({ name, ok }) => !ok && settings.gates.every((gate) => gate.name !== name))
-    return [...found, ...others.map((result) => red(result.name, result))]
+    const otherFailures = ran.filter(
+      ({ name, ok }) => !ok && settings.gates.every((gate) => gate.name !== name),
+    )
+    return [...listed, ...otherFailures.map((result) => red(result.name, result))]
   } finally {
     await port[Symbol.asyncDispose]?.()
     await workspace.repository.restore(commit)
@@ -120,9 +122,9 @@ async function runAll(
 
 const NOT_RUN = unknownResult('not run: a service that it needs is not there', 'mend the service first')
 
-function redResult(name: string, { ended, ms, output }: GateResult, where: string): CheckResult {
+function redResult(name: string, { ended, ms, output }: GateResult, commitText: string): CheckResult {
   const [first = ''] = importantLines(output, 1)
-  const found = `${ended} ${where} after ${formatDuration(ms)}${first === '' ? '' : `: ${first}`}`
+  const found = `${ended} ${commitText} after ${formatDuration(ms)}${first === '' ? '' : `: ${first}`}`
   const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
   const fix = `mend it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`
   return faultResult(found, 'exit 0', fix)

@@ -62,6 +62,6 @@ export async function checkRelease({ github, action }: Subject): Promise<CheckRe
   const fix = `see https://github.com/${ACTION}/releases`
   if (newest === null) return [unknownResult(`${VERSION}; the newest one is not known`, fix)]
   if (!isNewer(newest, VERSION)) return [okResult(`${VERSION} is the newest`)]
-  const mend = 'ralph upgrade: shows what changes, and moves the pin'
-  return [warningResult(`${VERSION}, and ${newest} is there`, 'the newest release', mend)]
+  const upgradeFix = 'ralph upgrade: shows what changes, and moves the pin'
+  return [warningResult(`${VERSION}, and ${newest} is there`, 'the newest release', upgradeFix)]
 }

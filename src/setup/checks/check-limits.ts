@@ -11,14 +11,15 @@ const minutes = (ms: number) => Math.ceil(ms / 60_000)
 
 export function checkLimits({ checkout, settings }: Subject): CheckResult[] {
   const ci = 'workspace' in checkout ? checkout.ci : null
-  const there = ci === null ? [] : [...jobConflicts(ci.settings, ci.file.jobs), ...conflicts(ci.settings)]
-  const here = conflicts(settings).filter((one) => there.every((other) => other.found !== one.found))
-  const found = [...there, ...here]
+  const inWorkflow =
+    ci === null ? [] : [...jobConflicts(ci.settings, ci.file.jobs), ...conflicts(ci.settings)]
+  const local = conflicts(settings).filter((one) => inWorkflow.every((other) => other.found !== one.found))
+  const found = [...inWorkflow, ...local]
   return found.length > 0 ? found : [okResult('they fit each other')]
 }
 
 /** Roles of jobs that run whole iterations. */
-const WHOLE: ReadonlySet<Role> = new Set(['run', 'worker'])
+const WHOLE_ITERATION_ROLES: ReadonlySet<Role> = new Set(['run', 'worker'])
 
 /** Conflicts of the settings with the timeouts of the workflow's jobs. */
 function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): CheckResult[] {
@@ -28,52 +29,52 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): CheckResul
   // At separate-job, agent and gates have a job each.
   for (const { id, role, timeoutMs } of jobs) {
     const ended = `job ${id} is ended after ${formatDuration(timeoutMs)}`
-    const most = role === 'work' ? session : role === 'gate' ? gatesMs : 0
-    if (most >= timeoutMs) {
-      const fix = `write timeout-minutes: ${minutes(most + AFTER_MS)}, or shorten what it does`
-      const words = `${ended}, and its work may take ${formatDuration(most)}`
-      found.push(warningResult(words, 'a job that is not ended before its work', fix))
+    const workMs = role === 'work' ? session : role === 'gate' ? gatesMs : 0
+    if (workMs >= timeoutMs) {
+      const fix = `write timeout-minutes: ${minutes(workMs + AFTER_MS)}, or shorten what it does`
+      const text = `${ended}, and its work may take ${formatDuration(workMs)}`
+      found.push(warningResult(text, 'a job that is not ended before its work', fix))
     }
     // GitHub cancels a job at its time-out, which looks as if a person had done it: such a chain is not taken up again.
-    if (WHOLE.has(role) && deadline + AFTER_MS > timeoutMs) {
+    if (WHOLE_ITERATION_ROLES.has(role) && deadline + AFTER_MS > timeoutMs) {
       const shorter = minutes(timeoutMs - AFTER_MS)
       const lower = shorter > 0 ? `, or job-deadline: ${shorter}m` : ''
       const fix = `write timeout-minutes: ${minutes(deadline + AFTER_MS)}${lower}`
       const grade = deadline >= timeoutMs ? faultResult : warningResult
-      const words = `${ended}, and job-deadline is ${formatDuration(deadline)}`
-      found.push(grade(words, 'a job-deadline 10 minutes under timeout-minutes', fix))
+      const text = `${ended}, and job-deadline is ${formatDuration(deadline)}`
+      found.push(grade(text, 'a job-deadline 10 minutes under timeout-minutes', fix))
     }
   }
-  if (jobs.every(({ role }) => !WHOLE.has(role))) return found
+  if (jobs.every(({ role }) => !WHOLE_ITERATION_ROLES.has(role))) return found
   if (session + gatesMs > deadline) {
-    const words = `an iteration may take ${formatDuration(session + gatesMs)} with its gates, and job-deadline is ${formatDuration(deadline)}`
+    const text = `an iteration may take ${formatDuration(session + gatesMs)} with its gates, and job-deadline is ${formatDuration(deadline)}`
     const fix = "shorten iteration-timeout or the gates' timeouts, or raise job-deadline"
-    found.push(warningResult(words, 'an iteration that fits its job', fix))
+    found.push(warningResult(text, 'an iteration that fits its job', fix))
   }
   if (count * session > deadline) {
-    const words = `${count} iterations of ${formatDuration(session)} are ${formatDuration(count * session)}, and job-deadline is ${formatDuration(deadline)}`
+    const text = `${count} iterations of ${formatDuration(session)} are ${formatDuration(count * session)}, and job-deadline is ${formatDuration(deadline)}`
     const fit = Math.max(1, Math.floor(deadline / session))
     const fix = `write iterations-per-job: ${fit}, or shorten iteration-timeout`
-    found.push(warningResult(words, 'iterations that fit a job', fix))
+    found.push(warningResult(text, 'iterations that fit a job', fix))
   }
   return found
 }
 
 /** Conflicts of the settings with each other. */
 function conflicts(settings: Settings): CheckResult[] {
-  const { maxJobs: jobs, maxIterations: most, iterationsPerJob: count } = settings
+  const { maxJobs: jobs, maxIterations: iterations, iterationsPerJob: count } = settings
   const found: CheckResult[] = []
-  if (jobs !== null && most > 0 && count > 0 && jobs * count < most) {
+  if (jobs !== null && iterations > 0 && count > 0 && jobs * count < iterations) {
     const fix = `leave max-jobs out (${maxJobs({ ...settings, maxJobs: null })}), or raise iterations-per-job`
-    const words = `max-jobs ${jobs} of ${count} iterations end before max-iterations ${most}`
-    found.push(warningResult(words, 'jobs for all iterations', fix))
+    const text = `max-jobs ${jobs} of ${count} iterations end before max-iterations ${iterations}`
+    found.push(warningResult(text, 'jobs for all iterations', fix))
   }
   if (
-    most === 0 &&
+    iterations === 0 &&
     [settings.maxCostUsd, settings.maxTokens, settings.maxAgentTimeMs].every((limit) => limit === null)
   ) {
-    const words = 'max-iterations is 0, and nothing else ends the run'
-    found.push(warningResult(words, 'a limit', 'set max-iterations or max-cost-usd'))
+    const text = 'max-iterations is 0, and nothing else ends the run'
+    found.push(warningResult(text, 'a limit', 'set max-iterations or max-cost-usd'))
   }
   return found
 }

@@ -38,14 +38,14 @@ export async function checkConfiguration({
   checkout,
   features,
 }: Subject): Promise<CheckResult[]> {
-  const others: (string | null)[] = []
+  const differences: (string | null)[] = []
   if ('workspace' in checkout)
     for (const state of features.states)
-      others.push(await configDifference(checkout.workspace, settings, state))
-  const told = [...notes, ...others.filter((one) => one !== null)].map((note) =>
+      differences.push(await configDifference(checkout.workspace, settings, state))
+  const warnings = [...notes, ...differences.filter((one) => one !== null)].map((note) =>
     warningResult(note, 'a setting that means what it says', 'change it, or let it be'),
   )
-  const found = [...toFaults(mistakes), ...told]
+  const found = [...toFaults(mistakes), ...warnings]
   const file = settings.configFile
   return found.length > 0 ? found : [okResult(file === null ? 'fine' : `${file} is fine`)]
 }
@@ -76,8 +76,8 @@ export async function checkCheckout(subject: Subject): Promise<CheckResult[]> {
     ...(isShallow ? ['shallow'] : []),
     ...(submodules === null ? [] : [pluralize(submodules.length, 'submodule')]),
   ]
-  const where = `${clone.branch ?? 'a detached HEAD'} at ${clone.head?.slice(0, 7)}`
-  const found = remarks.length === 0 ? where : `${where} (${remarks.join(', ')})`
+  const position = `${clone.branch ?? 'a detached HEAD'} at ${clone.head?.slice(0, 7)}`
+  const found = remarks.length === 0 ? position : `${position} (${remarks.join(', ')})`
   // In a job, what is missing is fetched when it is needed; on a laptop git stays local.
   if (!isShallow || subject.settings.surface === 'action') return [okResult(found)]
   return [
@@ -85,24 +85,24 @@ export async function checkCheckout(subject: Subject): Promise<CheckResult[]> {
   ]
 }
 
-/** Ralph's own git works in any folder; that of agent and gates refuses another user's, and a run cannot change their files. */
+/** Ralph's own git works in any folder. The git of agent and gates refuses a folder of another user, whose files a run cannot change. */
 export async function checkOwner({ checkout, settings, env }: Subject): Promise<CheckResult[]> {
   if (!('workspace' in checkout) || settings.surface === 'action') return []
   const { workTree: top } = checkout.workspace.clone
   const options = { directory: top, env: gitEnv(env), accept: [128] }
   const { stderr } = await execute(['rev-parse', '--git-dir'], options)
-  const mine = process.getuid?.() ?? 0
+  const ownId = process.getuid?.() ?? 0
   const chown = `sudo chown -R "$(id -un)" ${shellWord(top)}`
   if (/dubious ownership/.test(stderr)) {
-    const found = `${top} is owned by user ${lstatSync(top).uid}, and you are user ${mine}: git refuses to work there`
+    const found = `${top} is owned by user ${lstatSync(top).uid}, and you are user ${ownId}: git refuses to work there`
     const fix = `${chown}; or git config --global --add safe.directory ${shellWord(top)}`
     return [faultResult(found, 'a folder of your own', fix)]
   }
-  if (mine === 0) return []
+  if (ownId === 0) return []
   const names = await readdir(top)
-  const others = names.filter((name) => lstatSync(join(top, name), { throwIfNoEntry: false })?.uid !== mine)
-  if (others.length === 0) return []
-  const found = `${others.slice(0, 5).join(', ')}${others.length > 5 ? ' and more' : ''}: owned by another user`
+  const foreign = names.filter((name) => lstatSync(join(top, name), { throwIfNoEntry: false })?.uid !== ownId)
+  if (foreign.length === 0) return []
+  const found = `${foreign.slice(0, 5).join(', ')}${foreign.length > 5 ? ' and more' : ''}: owned by another user`
   return [warningResult(found, 'files that you may change', chown)]
 }
 
@@ -117,10 +117,10 @@ export async function promptMistakes(start: RunStart): Promise<readonly Mistake[
 
 export async function checkPrompts(subject: Subject): Promise<CheckResult[]> {
   const { mistakes, notes, warnings } = await templatesOf(subject)
-  const told = [...notes, ...warnings].map((note) =>
+  const results = [...notes, ...warnings].map((note) =>
     warningResult(note, 'a prompt of this version', 'do so, or let it be'),
   )
-  return [...toFaults(mistakes), ...told]
+  return [...toFaults(mistakes), ...results]
 }
 
 /** The folder where agent and gates start has to exist on disk now, or in the commit that a run starts from. */
@@ -184,8 +184,8 @@ export async function checkWorkTree(subject: Subject): Promise<CheckResult[]> {
   const elsewhere = await otherWorkTreeMistakes(subject)
   if (elsewhere.length > 0) return toFaults(elsewhere)
   const edits = await checkDirt(repository, commit, (path) => path.startsWith('.ralph/'))
-  const but = `, but for ${pluralize(edits.length, 'file')} below .ralph/: a run takes them up`
-  return [okResult(`clean${edits.length > 0 ? but : ''}`)]
+  const exception = `, but for ${pluralize(edits.length, 'file')} below .ralph/: a run takes them up`
+  return [okResult(`clean${edits.length > 0 ? exception : ''}`)]
 }
 
 export function checkIdentity(subject: Subject): CheckResult[] {
@@ -193,9 +193,9 @@ export function checkIdentity(subject: Subject): CheckResult[] {
   const { config } = requireCheckout(subject).workspace.clone
   const [name, email] = [config.get('user.name'), config.get('user.email')]
   if (name !== undefined && email !== undefined) return [okResult(`${name} <${email}>`)]
-  const lacks = name === undefined ? 'user.name' : 'user.email'
+  const missing = name === undefined ? 'user.name' : 'user.email'
   const fix = 'git config --global user.name "Your Name" && git config --global user.email you@example.com'
-  const found = `no ${lacks}: commits would be by Ralph <ralph@localhost>`
+  const found = `no ${missing}: commits would be by Ralph <ralph@localhost>`
   return [warningResult(found, 'whose commits these are', fix)]
 }
 
@@ -210,15 +210,19 @@ export async function configDifference(
   const head = await store.head(base)
   if (head === null) return null
   for (const path of settings.configFile === null ? configFileNames : [settings.configFile]) {
-    const there = await objects.text(`${head}:${path}`)
+    const baseText = await objects.text(`${head}:${path}`)
     const file = resolve(clone.workTree, path)
-    const here = (await readRegularFile(file))?.toString('utf8') ?? null
-    const isLink = here === null && existsSync(file)
-    if (there === null && here === null && !isLink) continue
+    const ownText = (await readRegularFile(file))?.toString('utf8') ?? null
+    const isLink = ownText === null && existsSync(file)
+    if (baseText === null && ownText === null && !isLink) continue
     // Without a file on the base, or behind a link, there is nothing to compare. Line ends depend on the checkout.
-    if (there === null || isLink || here?.replaceAll('\r\n', '\n') === there.replaceAll('\r\n', '\n'))
+    if (
+      baseText === null ||
+      isLink ||
+      ownText?.replaceAll('\r\n', '\n') === baseText.replaceAll('\r\n', '\n')
+    )
       return null
-    const used = here === null ? 'without it' : `by the one on ${state.branch}`
+    const used = ownText === null ? 'without it' : `by the one on ${state.branch}`
     return `${path} is another on ${base}: this run goes ${used}; merge ${base} into it, or switch to ${base}`
   }
   return null

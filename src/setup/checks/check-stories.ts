@@ -38,9 +38,9 @@ export async function loadFeatures(
   const wrong: Mistake[] = [...mistakes]
   for (const file of features.filter((one) => name === null || one.name === name)) {
     const last = folders.filter((folder) => featureOfFolder(folder) === file.name).at(-1)
-    const begun = last === undefined ? null : await orUserError(() => store.load(last))
-    if (begun instanceof UserError) wrong.push(...begun.mistakes)
-    else states.push(begun?.state ?? freshState(file, settings, base))
+    const stored = last === undefined ? null : await orUserError(() => store.load(last))
+    if (stored instanceof UserError) wrong.push(...stored.mistakes)
+    else states.push(stored?.state ?? freshState(file, settings, base))
   }
   return { states, mistakes: wrong }
 }
@@ -59,10 +59,10 @@ async function mistakesOfFeature(
   if (!('workspace' in checkout)) return []
   const ofBranch = await collectMistakes(() => refuseBranch(state, checkout, settings))
   // With several features it is unknown which one the requested stories belong to.
-  const isMeant = features.states.length === 1
+  const isOnlyFeature = features.states.length === 1
   return [
     ...ofBranch,
-    ...(isMeant ? await collectMistakes(() => void withRequestedScope(state, settings)) : []),
+    ...(isOnlyFeature ? await collectMistakes(() => void withRequestedScope(state, settings)) : []),
   ]
 }
 
@@ -97,10 +97,10 @@ export async function checkStories(subject: Subject): Promise<CheckResult[]> {
 
 function remarksOn({ feature, prd }: State, settings: Settings): CheckResult[] {
   const { total, open } = counts(prd)
-  const left = `${open === 0 ? 'none' : open} to be worked on`
+  const openText = `${open === 0 ? 'none' : open} to be worked on`
   const fix = 'give its stories the tag in prd.json, or drop the setting'
-  const unasked = unusedTagNotes(settings, prd.userStories).map((text) =>
+  const tagWarnings = unusedTagNotes(settings, prd.userStories).map((text) =>
     warningResult(`${feature}: ${text}`, 'a story with that tag', fix),
   )
-  return [okResult(`${feature}: ${pluralize(total, 'story', 'stories')}, ${left}`), ...unasked]
+  return [okResult(`${feature}: ${pluralize(total, 'story', 'stories')}, ${openText}`), ...tagWarnings]
 }

@@ -53,7 +53,7 @@ type CheckLook = {
   look(subject: Subject): CheckResult | CheckResult[] | Promise<CheckResult | CheckResult[]>
   /** It needs the machine, or the work tree, to itself. */
   alone?: true
-  /** Settings whose defaults say nothing where they could not be read. */
+  /** Settings that the check needs. It is skipped where they could not be read: their defaults prove nothing. */
   reads?: readonly string[]
 }
 

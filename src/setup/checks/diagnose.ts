@@ -27,30 +27,30 @@ export async function diagnose(subject: Subject, checks: readonly Check[] = CHEC
   return checks.flatMap((check) => found.get(check) ?? [])
 }
 
-/** All findings, without secrets, with agent and gates isolated as in a run. `opened` is called once the isolation is open. */
+/** All findings, without secrets, with agent and gates isolated as in a run. `onOpen` is called once the isolation is open. */
 export async function diagnoseIsolated(
-  given: Omit<Subject, 'mark' | 'isolation'>,
-  { say: report, opened, mark }: { say(text: string): void; opened?(as: Isolation): void; mark: string },
+  subject: Omit<Subject, 'mark' | 'isolation'>,
+  { report, onOpen, mark }: { report(text: string): void; onOpen?(as: Isolation): void; mark: string },
   redact: (text: string) => string,
 ): Promise<Finding[]> {
-  const { settings, env, checkout } = given
+  const { settings, env, checkout } = subject
   const open = async (): Promise<Isolation | null> => {
     if (!('workspace' in checkout)) return null
     const as = await openIsolation({ settings, env, clone: checkout.workspace.clone, report })
-    if (as !== null) opened?.(as)
+    if (as !== null) onOpen?.(as)
     return as
   }
-  const asked: { isolation?: Promise<Isolation | null> } = {}
+  const opening: { isolation?: Promise<Isolation | null> } = {}
   const isolation = () => {
-    asked.isolation ??= open()
-    return asked.isolation
+    opening.isolation ??= open()
+    return opening.isolation
   }
   try {
-    const finds = (finding: Finding) => given.finds?.(mapTexts(finding, redact))
-    const findings = await diagnose({ ...given, mark, isolation, finds })
+    const onFinding = (finding: Finding) => subject.onFinding?.(mapTexts(finding, redact))
+    const findings = await diagnose({ ...subject, mark, isolation, onFinding })
     return findings.map((finding) => mapTexts(finding, redact))
   } finally {
-    await (await asked.isolation?.catch(() => null))?.close()
+    await (await opening.isolation?.catch(() => null))?.close()
   }
 }
 
@@ -72,30 +72,30 @@ export async function faultsInCi(
 const NOTHING_RUNS = {
   ...{ notes: [], feature: null, github: null, withGates: false, asksAgent: false, atWork: null, mark: '' },
   signal: new AbortController().signal,
-  begins: () => {},
+  onBegin: () => {},
   isolation: async () => null,
 }
 
 async function runCheck({ name, look, alone, reads }: Check, subject: Subject): Promise<Finding[]> {
-  const unseen = (finding: Finding) => {
-    subject.finds?.(finding)
+  const skip = (finding: Finding) => {
+    subject.onFinding?.(finding)
     return [finding]
   }
-  if (subject.signal.aborted) return unseen({ ...INTERRUPTED, name })
-  if (reads !== undefined && areSettingsUnread(subject, reads)) return unseen({ ...UNREAD, name })
-  if (alone === true) subject.begins(name)
+  if (subject.signal.aborted) return skip({ ...INTERRUPTED, name })
+  if (reads !== undefined && areSettingsUnread(subject, reads)) return skip({ ...UNREAD, name })
+  if (alone === true) subject.onBegin(name)
   const named = (result: CheckResult): Finding => ({
     name,
     ...result,
     found: result.found.replace(new RegExp(`^${name}: `), ''),
   })
   const isKnown = new Set<CheckResult>()
-  const known = (result: CheckResult) => {
-    if (!isKnown.has(result)) subject.finds?.(named(result))
+  const report = (result: CheckResult) => {
+    if (!isKnown.has(result)) subject.onFinding?.(named(result))
     isKnown.add(result)
   }
-  const results = [await (async () => look({ ...subject, known }))().catch(resultOfError)].flat()
-  results.forEach(known)
+  const results = [await (async () => look({ ...subject, onResult: report }))().catch(resultOfError)].flat()
+  results.forEach(report)
   return results.map(named)
 }
 

@@ -25,9 +25,9 @@ export async function checkGitVersion({ directory, env }: Subject): Promise<Chec
   return gitResult(await runGitIn(['--version'], directory, env, {}).catch(() => null))
 }
 
-export function gitResult(said: string | null): CheckResult {
-  if (said === null) return faultResult('git is not on the PATH', 'git', 'install git: https://git-scm.com')
-  const version = /\d+\.\d+[\d.]*/.exec(said)?.[0] ?? said.trim()
+export function gitResult(output: string | null): CheckResult {
+  if (output === null) return faultResult('git is not on the PATH', 'git', 'install git: https://git-scm.com')
+  const version = /\d+\.\d+[\d.]*/.exec(output)?.[0] ?? output.trim()
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const isNew = major > LEAST_GIT[0] || (major === LEAST_GIT[0] && minor >= LEAST_GIT[1])
   return isNew

@@ -30,12 +30,12 @@ export async function requiredChecks(subject: Subject): Promise<CheckResult[]> {
       unknownResult(`which checks ${base.branch} requires is not shown to this token`, `look at ${page}`),
     ]
   }
-  const ours = rules.checks.filter(({ name }) => checkOfStatus(name) !== null)
-  if (ours.length === 0) return [okResult(`${base.branch} requires none of Ralph's`)]
+  const ralphChecks = rules.checks.filter(({ name }) => checkOfStatus(name) !== null)
+  if (ralphChecks.length === 0) return [okResult(`${base.branch} requires none of Ralph's`)]
   const found = [
-    ...ours.filter(({ name }) => name !== 'ralph').map(({ name }) => tooNarrow(base.branch, name)),
-    ...(ours.some(({ name }) => name === 'ralph') ? await answerFaults(checkout, rules) : []),
-    ...postFaults(checkout, ours),
+    ...ralphChecks.filter(({ name }) => name !== 'ralph').map(({ name }) => tooNarrow(base.branch, name)),
+    ...(ralphChecks.some(({ name }) => name === 'ralph') ? await answerFaults(checkout, rules) : []),
+    ...postFaults(checkout, ralphChecks),
   ]
   return found.length > 0
     ? found
@@ -51,7 +51,7 @@ async function rulesOf({ api, at }: GitHub, branch: string): Promise<Rules | nul
   try {
     const ask = (page: number) => getBranchRules({ ...at, branch, per_page: 100, page })
     const rules = []
-    for await (const some of pagesOf(ask)) rules.push(...some)
+    for await (const page of pagesOf(ask)) rules.push(...page)
     const { data } = await api.rest.repos.getBranch({ ...at, branch })
     const ofRules = rules.flatMap((rule) =>
       rule.type === 'required_status_checks' ? (rule.parameters?.required_status_checks ?? []) : [],
@@ -93,19 +93,19 @@ async function answerFaults({ workspace, base }: Checkout, { hasQueue }: Rules):
 }
 
 /** Whether Ralph's own pull requests get the check. */
-function postFaults({ ci }: Checkout, ours: readonly Required[]): CheckResult[] {
+function postFaults({ ci }: Checkout, ralphChecks: readonly Required[]): CheckResult[] {
   if (ci === null) return []
   const { job, settings, file } = ci
   const found: CheckResult[] = []
   if (settings.reportAs !== 'checks') {
-    const words = `${file.path} has report-as: ${settings.reportAs}, so Ralph's own pull requests never get the check ralph`
-    found.push(warningResult(words, 'report-as: checks', `take report-as out of ${file.path}`))
+    const text = `${file.path} has report-as: ${settings.reportAs}, so Ralph's own pull requests never get the check ralph`
+    found.push(warningResult(text, 'report-as: checks', `take report-as out of ${file.path}`))
   }
   const isOfApp = 'token' in job.inputs || job.unread.includes('token')
   // GitHub writes -1 for "any source".
-  if (isOfApp && ours.some(({ app }) => app !== null && app !== -1)) {
-    const words = `ralph is required from one App, and comes from two: \`token:\` is of another than the job that answers for others`
-    found.push(warningResult(words, 'ralph from any source', 'choose "any source" for it in the rule'))
+  if (isOfApp && ralphChecks.some(({ app }) => app !== null && app !== -1)) {
+    const text = `ralph is required from one App, and comes from two: \`token:\` is of another than the job that answers for others`
+    found.push(warningResult(text, 'ralph from any source', 'choose "any source" for it in the rule'))
   }
   return found
 }

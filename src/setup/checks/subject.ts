@@ -53,20 +53,20 @@ export type Subject = Omit<RunStart, 'checkout'> & {
   /** The action's own repository, `owner/repo`. */
   action: string
   withGates: boolean
-  /** Whether the agent may be asked a word, which costs a session. */
+  /** Whether the agent may be sent a short question, which costs a session. */
   asksAgent: boolean
-  /** The run that has the work tree to itself; null: none. */
+  /** The run that holds the work tree; null: no run holds it. */
   atWork: string | null
   /** Marks every process that is started, so that those that outlive this one can be ended. */
   mark: string
   /** Aborted when a person interrupts. */
   signal: AbortSignal
   /** Called when a slow check begins. */
-  begins(what: string): void
+  onBegin(what: string): void
   /** A finding, as soon as it is known. */
-  finds?(finding: Finding): void
+  onFinding?(finding: Finding): void
   /** Called by a slow check with each result, before it returns all of them. */
-  known?(result: CheckResult): void
+  onResult?(result: CheckResult): void
   /** The isolation of agent and gates. Opened at the first call; the creator of the subject closes it. */
   isolation(): Promise<Isolation | null>
 }

@@ -6,8 +6,8 @@ import { type CheckResult, okResult, type Subject, warningResult } from './subje
 type Loophole = { what: string; isClosed(settings: Settings): boolean; fix: string }
 
 const CHANGED = /\bRALPH_CHANGED_FILES\b/
-/** What a shell says of a variable that may be unset: `${N+x}`, `${N-.}`, `${N:?}`, `-v N`, `-z "$N"`. An empty default is no files. */
-const WHERE_LEFT_OUT =
+/** How a shell command allows for an unset variable: `${N+x}`, `${N-.}`, `${N:?}`, `-v N`, `-z "$N"`. An empty default is no files. */
+const ALLOWS_UNSET =
   /\$\{RALPH_CHANGED_FILES:?(?:[+?]|[-=](?!\}))|-v\s+["']?RALPH_CHANGED_FILES\b|-[nz]\s+"?\$\{?RALPH_CHANGED_FILES\b/
 
 const LOOPHOLES: readonly Loophole[] = [
@@ -29,7 +29,7 @@ const LOOPHOLES: readonly Loophole[] = [
   },
   {
     what: 'a change of so many files that RALPH_CHANGED_FILES is left out, at a gate that then looks at none',
-    isClosed: ({ gates }) => gates.every(({ run }) => !CHANGED.test(run) || WHERE_LEFT_OUT.test(run)),
+    isClosed: ({ gates }) => gates.every(({ run }) => !CHANGED.test(run) || ALLOWS_UNSET.test(run)),
     fix: 'a gate that looks at all files where it is unset (docs/gates.md)',
   },
   {
@@ -40,11 +40,11 @@ const LOOPHOLES: readonly Loophole[] = [
 ]
 const ALWAYS = 'answers made for the tests alone, and code that knows it is tested'
 
-export function checkTrust({ checkout, settings: own }: Subject): CheckResult {
-  const settings = ('workspace' in checkout ? checkout.ci?.settings : null) ?? own
+export function checkTrust({ checkout, settings: ownSettings }: Subject): CheckResult {
+  const settings = ('workspace' in checkout ? checkout.ci?.settings : null) ?? ownSettings
   if (settings.gates.length === 0)
     return warningResult('whatever an agent calls done', 'gates', 'write gates')
-  const open = LOOPHOLES.filter((way) => !way.isClosed(settings))
+  const open = LOOPHOLES.filter((loophole) => !loophole.isClosed(settings))
   const found = [...open.map(({ what }) => what), ALWAYS].join('; ')
   if (open.length === 0) return okResult(`would pass: ${found}`)
   return warningResult(

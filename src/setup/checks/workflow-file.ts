@@ -45,7 +45,7 @@ type YamlMap = Readonly<Record<string, unknown>>
 
 /** A file that starts Ralph, or null; one that is no YAML map starts nothing. `action`: `owner/repo`. */
 export function readWorkflow(path: string, text: string, action: string): WorkflowFile | null {
-  const workflow = mapOf(parsed(text))
+  const workflow = mapOf(parseOrNull(text))
   const jobs = Object.entries(mapOf(workflow.jobs)).flatMap(([id, job]) => {
     const found = readJob(id, mapOf(job), workflow, action)
     return found === null ? [] : [found]
@@ -58,7 +58,7 @@ export function readWorkflow(path: string, text: string, action: string): Workfl
   return { path, events, jobs, dispatchInputs: isDispatched ? dispatchInputs : null }
 }
 
-function parsed(text: string): unknown {
+function parseOrNull(text: string): unknown {
   try {
     return parse(text)
   } catch {
@@ -78,11 +78,11 @@ function readJob(id: string, job: YamlMap, workflow: YamlMap, action: string): R
   const step = steps[at]
   if (step === undefined) return null
   const before = steps.slice(0, at).findLast(({ uses }) => isOf(uses, 'actions/checkout'))
-  const given = Object.entries(mapOf(step.with)).map(
+  const stepInputs = Object.entries(mapOf(step.with)).map(
     ([name, value]) => [name.toLowerCase(), `${value}`] as const,
   )
   const isUnread = ([, value]: readonly [string, string]) => value.includes('${{')
-  const inputs = given.filter((one) => one[0] !== 'command' && !isUnread(one))
+  const inputs = stepInputs.filter((one) => one[0] !== 'command' && !isUnread(one))
   const env = [workflow.env, job.env, step.env].flatMap((one) => Object.keys(mapOf(one)))
   const command = String(mapOf(step.with).command ?? '').trim()
   const timeouts = [job['timeout-minutes'], step['timeout-minutes']].filter((one) => typeof one === 'number')
@@ -96,7 +96,7 @@ function readJob(id: string, job: YamlMap, workflow: YamlMap, action: string): R
     permissions: permissionsOf(job.permissions ?? workflow.permissions),
     timeoutMs: Math.min(DEFAULT_TIMEOUT_MS, ...timeouts.map((minutes) => minutes * 60_000)),
     inputs: Object.fromEntries(inputs),
-    unread: given.filter(isUnread).map(([name]) => name),
+    unread: stepInputs.filter(isUnread).map(([name]) => name),
     env,
     checkout: before === undefined ? null : mapOf(before.with),
     uses: String(step.uses),
@@ -158,10 +158,10 @@ export async function findCi(
   for (const file of files) {
     const job = file.jobs.find(({ role }) => WORKING.has(role))
     if (job === undefined) continue
-    const read = await resolveSettings({ inputs: job.inputs, env, surface: 'action' }, look)
-    const all = read.ok || job.unread.length > 0 ? [] : read.mistakes
+    const result = await resolveSettings({ inputs: job.inputs, env, surface: 'action' }, look)
+    const all = result.ok || job.unread.length > 0 ? [] : result.mistakes
     const mistakes = all.filter(({ path: at }) => /^input\b/.test(at))
-    return { file, files, job, settings: read.settings, mistakes }
+    return { file, files, job, settings: result.settings, mistakes }
   }
   return null
 }

@@ -54,9 +54,10 @@ async function describeMissing(
   const isAction = subject.settings.surface === 'action'
   const grade = isAction ? faultResult : warningResult
   const expected = `a workflow with \`uses: ${ACTION}\` on ${branch}`
-  const here = clone.head === null ? null : await findCi(workspace, clone.head, subject.env, subject.action)
-  if (here !== null) {
-    const found = `${here.file.path} is on ${clone.branch ?? 'this commit'}, and not on ${branch}`
+  const onOwnBranch =
+    clone.head === null ? null : await findCi(workspace, clone.head, subject.env, subject.action)
+  if (onOwnBranch !== null) {
+    const found = `${onOwnBranch.file.path} is on ${clone.branch ?? 'this commit'}, and not on ${branch}`
     return grade(found, expected, `merge it into ${branch}: GitHub starts it from there alone`)
   }
   const files = await readdir(join(clone.workTree, WORKFLOWS)).catch(() => [])
@@ -104,18 +105,18 @@ const WITH_KEY: ReadonlySet<Role> = new Set(['run', 'work', 'worker', 'join'])
 /** Inputs of actions/checkout that leave something out, or change files on their way. */
 const PARTIAL = ['filter', 'sparse-checkout', 'lfs']
 
-function jobFaults(job: RalphJob, where: string, ci: Ci): CheckResult[] {
+function jobFaults(job: RalphJob, place: string, ci: Ci): CheckResult[] {
   const found: CheckResult[] = []
   if (WITH_CHECKOUT.has(job.role) && job.checkout === null) {
     const fix = 'put `- uses: actions/checkout@v7` before it'
-    found.push(faultResult(`${where} checks nothing out`, 'actions/checkout before Ralph', fix))
+    found.push(faultResult(`${place} checks nothing out`, 'actions/checkout before Ralph', fix))
   }
   for (const name of PARTIAL) {
     const value = job.checkout?.[name] ?? ''
     if (value === false || value === '') continue
     const fix = `leave ${name} out of actions/checkout in ${ci.file.path}`
-    const words = `${where} checks out with ${name}: ${value}`
-    found.push(faultResult(words, 'files as they are committed, all of them', fix))
+    const text = `${place} checks out with ${name}: ${value}`
+    found.push(faultResult(text, 'files as they are committed, all of them', fix))
   }
   const vendor = findAgent(ci.settings.agent)
   const keys = vendor?.login?.keys ?? []
@@ -124,7 +125,7 @@ function jobFaults(job: RalphJob, where: string, ci: Ci): CheckResult[] {
     const env = `env: { ${keys[0]}: \${{ secrets.${keys[0]} }} }`
     const fix = `add to the step: ${env}; a runner of your own may be logged in`
     const expected = `${keys.join(' or ')} in the env of the step`
-    found.push(warningResult(`${where} gives ${ci.settings.agent} no key`, expected, fix))
+    found.push(warningResult(`${place} gives ${ci.settings.agent} no key`, expected, fix))
   }
   return found
 }
@@ -138,10 +139,10 @@ const HOLDERS: ReadonlySet<Role> = new Set(['run', 'claim', 'land', 'join'])
 function requiredRights(role: Role, { reportAs }: Settings, events: readonly string[]): Rights {
   const report: Rights = reportAs === 'none' ? {} : { [reportAs]: 'write' }
   const issues: Rights = events.includes('issues') ? { issues: 'write' } : {}
-  const talk: Rights = { 'pull-requests': 'write', actions: 'write', ...issues }
+  const conversation: Rights = { 'pull-requests': 'write', actions: 'write', ...issues }
   if (role === 'worker') return { contents: 'write', 'pull-requests': 'write', ...issues, ...report }
-  if (HOLDERS.has(role)) return { contents: 'write', ...talk, ...report }
-  if (role === 'comment') return { contents: 'read', ...talk }
+  if (HOLDERS.has(role)) return { contents: 'write', ...conversation, ...report }
+  if (role === 'comment') return { contents: 'read', ...conversation }
   if (role === 'resume-lost') return { contents: 'read', actions: 'write', ...report }
   return { contents: 'read' }
 }
@@ -153,16 +154,18 @@ export function checkPermissions(subject: Subject): CheckResult[] {
   const found = file.jobs.flatMap((job) => {
     const needs = Object.entries(requiredRights(job.role, settings, file.events))
     const named = (rights: typeof needs) => rights.map(([scope, right]) => `${scope}: ${right}`).join(', ')
-    const where = `${file.path}: job ${job.id}`
-    const wanted = named(needs)
-    const fix = `write into the job: permissions: { ${wanted} }`
-    const { permissions: given } = job
-    if (given === null)
-      return [warningResult(`${where} says none, and has what the repository's setting gives`, wanted, fix)]
+    const place = `${file.path}: job ${job.id}`
+    const neededText = named(needs)
+    const fix = `write into the job: permissions: { ${neededText} }`
+    const { permissions } = job
+    if (permissions === null)
+      return [
+        warningResult(`${place} says none, and has what the repository's setting gives`, neededText, fix),
+      ]
     const lacking = needs.filter(
-      ([scope, right]) => !['write', right].includes(given[scope] ?? given.all ?? 'none'),
+      ([scope, right]) => !['write', right].includes(permissions[scope] ?? permissions.all ?? 'none'),
     )
-    return lacking.length === 0 ? [] : [faultResult(`${where} lacks ${named(lacking)}`, wanted, fix)]
+    return lacking.length === 0 ? [] : [faultResult(`${place} lacks ${named(lacking)}`, neededText, fix)]
   })
   return found.length > 0 ? found : [okResult(`${file.path}: every job has what it needs`)]
 }

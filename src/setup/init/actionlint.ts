@@ -21,7 +21,7 @@ export const QUEUE_RULE_LINE =
 export const UNKNOWN_QUEUE = 'does not know `queue` of the workflow yet'
 
 const CONFIG = /^\.github\/(?:linters\/)?actionlint\.ya?ml$/
-/** Ours name it, too. */
+/** The workflows that Ralph writes also name it. */
 const WORKFLOW = /^\.github\/workflows\/(?!ralph)[^/]+\.ya?ml$/
 /** Other files that name the linters of a project. */
 export const LINTER_FILES = [
@@ -43,7 +43,7 @@ export const LINTER_FILES = [
     '.tool-versions',
   ],
 ]
-const NAMES = /\bactionlint\b|\bsuper-linter\/super-linter\b/
+const NAMES_ACTIONLINT = /\bactionlint\b|\bsuper-linter\/super-linter\b/
 
 export type Actionlint = {
   /** The file that shows it. */
@@ -58,7 +58,7 @@ export type Actionlint = {
 export function findActionlint({ paths, text }: FileTree): Actionlint | null {
   const config = paths.find((path) => CONFIG.test(path)) ?? null
   const linters = paths.filter(
-    (path) => (WORKFLOW.test(path) || LINTER_FILES.includes(path)) && NAMES.test(text(path)),
+    (path) => (WORKFLOW.test(path) || LINTER_FILES.includes(path)) && NAMES_ACTIONLINT.test(text(path)),
   )
   const usedBy = config ?? linters[0]
   if (usedBy === undefined) return null
@@ -72,7 +72,7 @@ export function findActionlint({ paths, text }: FileTree): Actionlint | null {
 }
 
 function allowsQueue(text: string): boolean {
-  const paths = mapOf(mapOf(parsed(text)).paths)
+  const paths = mapOf(mapOf(parseOrNull(text)).paths)
   return Object.entries(paths).some(([pattern, rules]) => {
     const { ignore } = mapOf(rules)
     const isOurs = pattern.includes('*') || /\bralph/.test(pattern)
@@ -102,11 +102,12 @@ export function actionlintFile(tree: FileTree): PlannedFile | null {
   if (!found.isThere)
     return { path: found.config, text: `# actionlint does not know concurrency.queue yet.\n${QUEUE_RULE}` }
   const before = tree.text(found.config)
-  if (before.trim() !== '' && (!isMap(parsed(before)) || 'paths' in mapOf(parsed(before)))) return null
+  if (before.trim() !== '' && (!isMap(parseOrNull(before)) || 'paths' in mapOf(parseOrNull(before))))
+    return null
   return { path: found.config, text: `${before.trimEnd()}\n\n${QUEUE_RULE}`.trimStart(), adds: true }
 }
 
-function parsed(text: string): unknown {
+function parseOrNull(text: string): unknown {
   try {
     return parse(text)
   } catch {

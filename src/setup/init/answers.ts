@@ -23,7 +23,7 @@ export type FoundFacts = {
   /** The first agent that is on this machine, with its version where that is known; else the default one. */
   agent: { name: string; version: string | null }
   /** All agents that are on this machine. */
-  here: readonly string[]
+  installedAgents: readonly string[]
   /** Gates that documents and older configurations name, with the file. */
   olderGates: Readonly<Record<string, { run: string; path: string }>>
   /** Other settings that they name, by key, with the file. */
@@ -89,7 +89,7 @@ export function resolveAnswers(
     PROMINENT.includes(key) || (isNamed(key) && !(key in found.olderSettings && isFileOnly(key)))
   // Where the agent is on the machine, a run there takes it as it is.
   const isOfJobs = (key: string) =>
-    OF_JOBS.includes(key) || (key === 'agentVersion' && found.here.includes(String(inputs.agent)))
+    OF_JOBS.includes(key) || (key === 'agentVersion' && found.installedAgents.includes(String(inputs.agent)))
   const isInFile = (key: string) =>
     key in config || (!isOfJobs(key) && (PROMINENT.includes(key) || isNamed(key)))
   return {
@@ -103,7 +103,7 @@ export function resolveAnswers(
   }
 }
 
-/** In the configuration `${NAME}` is replaced, in an input it is not: there `$${NAME}` would stay as it is. */
+/** `${NAME}` is replaced in the configuration but not in an input, where an escaped `$${NAME}` would keep both dollars. */
 export const withEscapes = (text: string) => text.replace(/\$\{(?=[A-Za-z_]\w*\})/g, '$$$&')
 const withoutEscapes = (text: string) => text.replace(/\$(?=\$\{[A-Za-z_]\w*\})/g, '')
 
@@ -114,8 +114,8 @@ function withGates(written: WrittenSettings, added: readonly string[]): WrittenS
   for (const one of added) {
     const cut = one.indexOf('=')
     const name = one.slice(0, cut).trim()
-    const known = Object.keys(gates).find((key) => key.toLowerCase() === name.toLowerCase())
-    gates[known ?? name] = one.slice(cut + 1).trim()
+    const sameName = Object.keys(gates).find((key) => key.toLowerCase() === name.toLowerCase())
+    gates[sameName ?? name] = one.slice(cut + 1).trim()
   }
   return { ...written, gates }
 }
@@ -174,14 +174,16 @@ function withOrder(gates: Gates, project: DetectedProject): WrittenSettings {
 /** Proposals for settings that were not given. */
 function proposeSettings(
   { project, isEmpty, agent, olderGates, olderSettings, budgetUsd, baseBranch }: FoundFacts,
-  given: WrittenSettings,
+  answers: WrittenSettings,
 ): WrittenSettings {
-  const others = Object.fromEntries(Object.entries(olderSettings).map(([key, { value }]) => [key, value]))
-  const name = String(given.agent ?? others.agent ?? agent.name)
+  const olderValues = Object.fromEntries(
+    Object.entries(olderSettings).map(([key, { value }]) => [key, value]),
+  )
+  const name = String(answers.agent ?? olderValues.agent ?? agent.name)
   const vendor = findAgent(name)
   const older = Object.entries(olderGates).map(([gate, { run }]) => [gate, run])
   const gates: Gates = { ...project.gates, ...Object.fromEntries(older) }
-  const isLimited = ['maxTokens', 'maxAgentTime'].some((key) => key in given)
+  const isLimited = ['maxTokens', 'maxAgentTime'].some((key) => key in answers)
   return withoutNulls({
     agent: name,
     agentVersion:
@@ -198,7 +200,7 @@ function proposeSettings(
     maxIterations: MAX_ITERATIONS,
     maxCostUsd: vendor?.reports === 'cost' && !isLimited ? (budgetUsd ?? MAX_COST_USD) : null,
     baseBranch,
-    ...others,
+    ...olderValues,
   })
 }
 

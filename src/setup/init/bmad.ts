@@ -3,7 +3,7 @@ import { isMap, isPair, isScalar, isSeq, parseDocument, type YAMLMap } from 'yam
 import type { FileTree } from './detect.ts'
 import type { PlannedFile } from './init-files.ts'
 
-const ABOUT = 'BMAD phase 5: hand the planned stories to Ralph'
+const DESCRIPTION = 'BMAD phase 5: hand the planned stories to Ralph'
 /** Where BMAD was installed, by version: its own folder, and the one of its module for software. */
 const HOMES = ['_bmad/bmm', 'bmad/bmm', 'bmad/modules/bmm', '.bmad/bmm']
 const STATUS = /^(?!_?bmad\/)(?:.*\/)?(?:bmm-)?workflow-status\.ya?ml$/
@@ -12,20 +12,20 @@ const STATUS = /^(?!_?bmad\/)(?:.*\/)?(?:bmm-)?workflow-status\.ya?ml$/
 export function bmadFiles(tree: FileTree, places: readonly string[], workflow: string): PlannedFile[] {
   const home = HOMES.find((folder) => tree.paths.some((path) => path.startsWith(`${folder}/`))) ?? 'bmad/bmm'
   const page = `${home}/workflows/ralph.md`
-  const statusAt = tree.paths.find((path) => STATUS.test(path))
-  const status = statusAt === undefined ? null : withPhase(tree.text(statusAt))
+  const statusPath = tree.paths.find((path) => STATUS.test(path))
+  const status = statusPath === undefined ? null : withPhase(tree.text(statusPath))
   return [
     { path: page, text: workflow },
     ...places.map((place) => ({ path: place.replace('*', 'ralph'), text: commandPage(place, page) })),
-    ...(statusAt === undefined || status === null ? [] : [{ path: statusAt, text: status, adds: true }]),
+    ...(statusPath === undefined || status === null ? [] : [{ path: statusPath, text: status, adds: true }]),
   ]
 }
 
 function commandPage(place: string, workflow: string): string {
   const task = `Read ${workflow} and follow it, step by step.`
   return place.endsWith('.toml')
-    ? `description = "${ABOUT}"\nprompt = "${task}"\n`
-    : `---\ndescription: '${ABOUT}'\n---\n\n${task}\n`
+    ? `description = "${DESCRIPTION}"\nprompt = "${task}"\n`
+    : `---\ndescription: '${DESCRIPTION}'\n---\n\n${task}\n`
 }
 
 /**
@@ -50,7 +50,7 @@ function withPhase(text: string): string | null {
         `- ${isMap(first) && first.has('id') ? 'id' : 'name'}: ralph`,
         '  phase: 5',
         '  status: required',
-        `  description: "${ABOUT}"`,
+        `  description: "${DESCRIPTION}"`,
       ]
   const lines = entry.map((line) => `${indent}${line}\n`).join('')
   const before = text.slice(0, end).trimEnd()

@@ -14,10 +14,10 @@ export type DetectedProject = {
   /** Lines of a step of the workflow. */
   setups: string[]
   gates: Gates
-  /** By gate: those whose files it uses. */
+  /** By gate: the gates whose files it uses. */
   needs: Readonly<Record<string, readonly string[]>>
-  /** By gate: what may stand in for it where it is red. */
-  others: Alternatives
+  /** By gate: command lines that may replace it where it is red. */
+  alternatives: Alternatives
   /** Gates that may run at the same time. */
   independent: string[]
   notes: string[]
@@ -33,8 +33,8 @@ type Project = { path: string; proposal: Proposal; fillsIn: boolean; independent
 export function detect(tree: FileTree): DetectedProject {
   const marked = withoutRepeats(ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree)))
   const all = marked.length > 0 ? marked : projectsByTests(tree)
-  const plain = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
-  const projects = plain.slice(0, MAX_PROJECTS)
+  const supported = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
+  const projects = supported.slice(0, MAX_PROJECTS)
   const proposals = projects.map(({ proposal }) => proposal)
   const prepares = projects.flatMap(
     ({ path, proposal }) => inFolder(path, proposal.prepare ?? null, projects.length > 1) ?? [],
@@ -45,13 +45,13 @@ export function detect(tree: FileTree): DetectedProject {
     prepare: prepares.length === 0 ? null : prepares.join(' && '),
     setups: distinct(proposals.flatMap(({ setup }) => setup ?? [])),
     ...gatesOf(projects),
-    notes: notesOn(all.length - plain.length, plain.length),
+    notes: notesOn(all.length - supported.length, supported.length),
   }
 }
 
 function projectsByTests(tree: FileTree): Project[] {
-  const meant = ECOSYSTEMS.filter(({ tests }) => tree.paths.some((path) => tests?.test(path)))
-  return meant.map((ecosystem) => projectIn('', ecosystem, tree))
+  const ecosystems = ECOSYSTEMS.filter(({ tests }) => tree.paths.some((path) => tests?.test(path)))
+  return ecosystems.map((ecosystem) => projectIn('', ecosystem, tree))
 }
 
 function projectIn(path: string, ecosystem: Ecosystem, tree: FileTree): Project {
@@ -64,17 +64,17 @@ function withoutRepeats(projects: readonly Project[]): Project[] {
   const rows = projects.filter(({ fillsIn }) => !fillsIn)
   return projects.flatMap((project) => {
     if (!project.fillsIn) return [project]
-    const known = rows.filter(({ path }) => path === project.path).map(({ proposal }) => proposal)
-    const isNew = ([name]: [string, string]) => !known.some(({ gates }) => Object.hasOwn(gates, name))
+    const sameFolder = rows.filter(({ path }) => path === project.path).map(({ proposal }) => proposal)
+    const isNew = ([name]: [string, string]) => !sameFolder.some(({ gates }) => Object.hasOwn(gates, name))
     const gates = Object.fromEntries(Object.entries(project.proposal.gates).filter(isNew))
     return Object.keys(gates).length === 0 ? [] : [{ ...project, proposal: { ...project.proposal, gates } }]
   })
 }
 
 function notesOn(unread: number, count: number): string[] {
-  const odd = `${unread} folders with unusual letters in their names are left out`
-  const many = `of ${count} projects the gates of ${MAX_PROJECTS} are proposed`
-  return [...(unread > 0 ? [odd] : []), ...(count > MAX_PROJECTS ? [many] : [])]
+  const leftOutNote = `${unread} folders with unusual letters in their names are left out`
+  const limitNote = `of ${count} projects the gates of ${MAX_PROJECTS} are proposed`
+  return [...(unread > 0 ? [leftOutNote] : []), ...(count > MAX_PROJECTS ? [limitNote] : [])]
 }
 
 /** The projects of one ecosystem, the top first. Members of a workspace are no projects of their own. */
@@ -121,10 +121,10 @@ function folderOf(tree: FileTree, path: string): Folder {
 /** Names as they are at the top, and where one project alone has them; else with the folder's: `api-test`. */
 function gatesOf(
   projects: readonly Project[],
-): Pick<DetectedProject, 'gates' | 'needs' | 'others' | 'independent'> {
+): Pick<DetectedProject, 'gates' | 'needs' | 'alternatives' | 'independent'> {
   const gates: Gates = {}
   const independent: string[] = []
-  const others: Record<string, string[]> = {}
+  const alternatives: Record<string, string[]> = {}
   const needs: Record<string, string[]> = {}
   for (const project of projects) {
     const { path, proposal } = project
@@ -132,19 +132,19 @@ function gatesOf(
     for (const [name, run] of Object.entries(proposal.gates)) {
       const namesakes = projects.filter((one) => one !== project && Object.hasOwn(one.proposal.gates, name))
       const isPlain = namesakes.every((one) => path === '' && one.path !== '')
-      const wanted = isPlain ? name : `${slug(path === '' ? proposal.language : path)}-${name}`
-      const free = freeName(wanted, gates)
-      const inside = (line: string) => inFolder(path, line, false) ?? line
-      gates[free] = inside(run)
+      const wantedName = isPlain ? name : `${slug(path === '' ? proposal.language : path)}-${name}`
+      const free = freeName(wantedName, gates)
+      const inProject = (line: string) => inFolder(path, line, false) ?? line
+      gates[free] = inProject(run)
       names.set(name, free)
       if (project.independent.includes(name)) independent.push(free)
-      const rest = (proposal.others?.[name] ?? []).map(inside)
-      if (rest.length > 0) others[free] = rest
+      const rest = (proposal.alternatives?.[name] ?? []).map(inProject)
+      if (rest.length > 0) alternatives[free] = rest
       const needed = (proposal.needs?.[name] ?? []).flatMap((one) => names.get(one) ?? [])
       if (needed.length > 0) needs[free] = needed
     }
   }
-  return { gates, needs, others, independent }
+  return { gates, needs, alternatives, independent }
 }
 
 function slug(path: string): string {
@@ -152,9 +152,9 @@ function slug(path: string): string {
   return words.join('-').slice(-40).replace(/^-/, '')
 }
 
-function freeName(wanted: string, taken: Gates): string {
-  let name = wanted
-  for (let count = 2; Object.hasOwn(taken, name); count += 1) name = `${wanted}-${count}`
+function freeName(wantedName: string, taken: Gates): string {
+  let name = wantedName
+  for (let count = 2; Object.hasOwn(taken, name); count += 1) name = `${wantedName}-${count}`
   return name
 }
 

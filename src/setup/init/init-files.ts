@@ -80,16 +80,16 @@ const REQUIRED = '.github/workflows/ralph-required.yml'
 
 function requiredWorkflow(template: string, { branchPrefix }: WrittenSettings): string {
   const prefix = String(branchPrefix ?? 'ralph/').replaceAll("'", "''")
-  const none = { inputs: {}, keys: [], setups: [], pin: null }
-  return fillWorkflow(template, none).replaceAll("'ralph/'", () => `'${prefix}'`)
+  const noValues = { inputs: {}, keys: [], setups: [], pin: null }
+  return fillWorkflow(template, noValues).replaceAll("'ralph/'", () => `'${prefix}'`)
 }
 
 function configText(config: WrittenSettings, jobs: ResolvedAnswers['jobs'], indent: Indent): string {
-  const of =
+  const scope =
     jobs !== 'one'
       ? 'of runs on a command line and of all jobs in CI, which read this file from the base branch'
       : 'of runs on a command line. In CI, the inputs of .github/workflows/ralph.yml win over them'
-  return `# yaml-language-server: $schema=${SCHEMA}\n# Settings ${of}. Every key is optional.\n\n${configYaml(config, indent)}`
+  return `# yaml-language-server: $schema=${SCHEMA}\n# Settings ${scope}. Every key is optional.\n\n${configYaml(config, indent)}`
 }
 
 /** Secrets that an agent needs: its usual one; of several, those that are set here. None for the user's own command. */
@@ -98,8 +98,8 @@ export function secretsOfAgent(agent: string, isSet: (name: string) => boolean):
   const usual = vendor?.login?.keys[0]
   if (usual !== undefined) return [usual]
   const names = (vendor?.env ?? []).filter(isModelKey)
-  const here = names.filter(isSet)
-  return here.length > 0 ? here : names.slice(0, 1)
+  const setNames = names.filter(isSet)
+  return setNames.length > 0 ? setNames : names.slice(0, 1)
 }
 
 /**
@@ -137,9 +137,9 @@ export function fillWorkflow(template: string, { inputs, keys, setups, pin }: Wo
 
 /** The step with these settings instead of the example's, and with the example's comments; a step without settings stays. */
 function withInputs(step: string, inputs: WrittenSettings): string {
-  return step.replace(/(?<=^ {8}with:\n)(?= {10}agent: )(?: {10}.*\n)+/m, (given) => {
+  return step.replace(/(?<=^ {8}with:\n)(?= {10}agent: )(?: {10}.*\n)+/m, (inputLines) => {
     const remarks = new Map(
-      [...given.matchAll(/^ {10}([\w-]+):.*?( #.*)$/gm)].map(([, name, remark]) => [name, remark]),
+      [...inputLines.matchAll(/^ {10}([\w-]+):.*?( #.*)$/gm)].map(([, name, remark]) => [name, remark]),
     )
     const lines = Object.entries(inputs).map(([key, value]) => {
       const name = toKebabCase(key)

@@ -80,7 +80,7 @@ export const node: Ecosystem = {
     const manager = manage(folder, name, version)
     const isWorkspace = pack.workspaces !== undefined || folder.has('pnpm-workspace.yaml')
     const scripts = textsIn(pack)
-    const own = Object.keys(scripts)
+    const scriptNames = Object.keys(scripts)
     const members = isWorkspace ? memberScripts(folder) : []
     const isTyped = folder.has('tsconfig.json') || hasPath(folder, /\.tsx?$/)
     const run = (script: string): string => {
@@ -88,13 +88,13 @@ export const node: Ecosystem = {
       return name === 'npm' ? withoutAudit(line, script, scripts) : line
     }
     const gate = (names: readonly string[]): string | null => {
-      const script = names.find((one) => own.includes(one))
+      const script = names.find((one) => scriptNames.includes(one))
       if (script !== undefined) return run(script)
       const shared = names.find((one) => members.includes(one))
       return shared === undefined ? null : manager.everywhere.replace('NAME', shared)
     }
     const lists = ['dependencies', 'devDependencies', 'workspaces']
-    const fresh = lists.some((key) => pack[key] !== undefined) ? manager.installFresh : null
+    const installFresh = lists.some((key) => pack[key] !== undefined) ? manager.installFresh : null
     const build = gate(SCRIPTS.build)
     const test = gate(SCRIPTS.test) ?? builtInTest(folder, name)
     // A script that runs what the other one writes comes after it.
@@ -102,7 +102,7 @@ export const node: Ecosystem = {
     return {
       language: isTyped ? 'TypeScript' : 'JavaScript',
       manager: name,
-      prepare: firstOf(folder, manager.lock) === null ? fresh : manager.install,
+      prepare: firstOf(folder, manager.lock) === null ? installFresh : manager.install,
       setup: manager.setup?.replace('VERSION', version) ?? null,
       gates: gatesFrom({
         typecheck: gate(SCRIPTS.typecheck) ?? compiler(folder, pack, manager),
@@ -110,7 +110,7 @@ export const node: Ecosystem = {
         ...(needsBuild ? { build, test } : { test, build }),
       }),
       ...(needsBuild ? { needs: { test: ['build'] } } : {}),
-      others: { test: partsOfTest(scripts, run, manager) },
+      alternatives: { test: partsOfTest(scripts, run, manager) },
       isWorkspace,
     }
   },

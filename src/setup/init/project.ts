@@ -16,20 +16,20 @@ export type Gates = Record<string, string>
 /** Gate names to command lines that may stand in for the gate's own, the best first. */
 export type Alternatives = Readonly<Record<string, readonly string[]>>
 
-/** What an ecosystem proposes for a folder: commands that the project itself has, and nothing that it has not asked for. */
+/** What an ecosystem proposes for a folder: only commands that the project itself uses. */
 export type Proposal = {
   language: string
   /** Package manager or build tool; left out where the language's own tool is all. */
   manager?: string
   /** Installs what the gates need. */
   prepare?: string | null
-  /** What a hosted runner lacks (https://github.com/actions/runner-images): a line of a workflow's step. */
+  /** A line of a workflow's step that installs what a hosted runner does not have (https://github.com/actions/runner-images). */
   setup?: string | null
   gates: Gates
-  /** By gate: those whose files it uses, where that is sure. */
+  /** By gate: the gates whose files it uses, where that is certain. */
   needs?: Readonly<Record<string, readonly string[]>>
   /** By gate: commands that prove less, for where the gate is red on the project as it is. */
-  others?: Alternatives
+  alternatives?: Alternatives
   /** Its commands reach the folders of the same ecosystem below: a workspace. */
   isWorkspace?: boolean
 }

@@ -21,14 +21,14 @@ export const python: Ecosystem = {
     const project = readProject(folder)
     const stated = statedCommands(folder)
     const has = (tool: Tool) => isUsed(tool, folder, project, stated)
-    const tools = TOOLS.filter((tool) => has(tool) && !INSTEAD[tool]?.some(has))
+    const tools = TOOLS.filter((tool) => has(tool) && !REPLACED_BY[tool]?.some(has))
     const manager = managerOf(folder, project)
     const { prepare, run } = MANAGERS[manager](folder, project, tools)
-    const gate = (tool: Tool, line: string, standard = ''): string | null => {
+    const gate = (tool: Tool, line: string, defaultArgs = ''): string | null => {
       if (!tools.includes(tool)) return null
-      return run(tool, `${line} ${statedArguments(stated, line)[0] ?? standard}`.trim())
+      return run(tool, `${line} ${statedArguments(stated, line)[0] ?? defaultArgs}`.trim())
     }
-    // Where it finds no test it is green all the same.
+    // unittest may exit with 0 where it finds no test.
     const unittest = hasTestsLike(folder, UNITTEST) ? unittestBy(folder, run) : null
     // CI may run only a part of the tests in each job.
     const test = tools.includes('pytest') ? run('pytest', 'pytest') : unittest
@@ -38,7 +38,7 @@ export const python: Ecosystem = {
     const parts = tools.includes('pytest')
       ? calls.map((words) => run('pytest', `pytest ${words}`.trim()))
       : []
-    const others = [...parts, run('pytest', 'pytest'), unittest]
+    const alternatives = [...parts, run('pytest', 'pytest'), unittest]
     return {
       language: 'Python',
       manager,
@@ -49,7 +49,9 @@ export const python: Ecosystem = {
         lint: gate('ruff', 'ruff check', '.') ?? withoutEnvironment(gate('flake8', 'flake8')),
         test,
       }),
-      others: { test: distinct(others.flatMap((one) => one ?? [])).filter((one) => one !== test) },
+      alternatives: {
+        test: distinct(alternatives.flatMap((one) => one ?? [])).filter((one) => one !== test),
+      },
       isWorkspace: asObject(asObject(asObject(project.toml.tool)?.uv)?.workspace) !== null,
     }
   },
@@ -62,7 +64,7 @@ const NARROW = /(?:^| )-[km]\b|bench/
 const MAX_CALLS = 3
 type Tool = (typeof TOOLS)[number]
 /** One tool a gate: a project with both uses the other for something else. */
-const INSTEAD: Partial<Record<Tool, readonly Tool[]>> = { pyright: ['mypy'], flake8: ['ruff'] }
+const REPLACED_BY: Partial<Record<Tool, readonly Tool[]>> = { pyright: ['mypy'], flake8: ['ruff'] }
 
 /** Files and sections that hold the settings of a tool. */
 const SETTINGS: Readonly<Record<Tool, { files: readonly string[]; sections: readonly string[] }>> = {
@@ -91,20 +93,21 @@ function isUsed(
   )
 }
 
-/** Tests that are plain functions are found by pytest alone; so many files are asked. */
+/** Only pytest finds tests that are plain functions. */
 const PYTEST = /^(?:(?:import|from) pytest\b|(?:async )?def test_)/m
 const UNITTEST = /\bunittest\b|TestCase\b/
-const MAX_ASKED = 20
+/** The most test files that are read for it. */
+const MAX_READ_TESTS = 20
 
 function hasTestsLike(folder: Folder, pattern: RegExp): boolean {
-  const tests = folder.paths.filter((path) => TEST_FILE.test(path)).slice(0, MAX_ASKED)
+  const tests = folder.paths.filter((path) => TEST_FILE.test(path)).slice(0, MAX_READ_TESTS)
   return tests.some((path) => pattern.test(folder.text(path)))
 }
 
 /** Empty where the settings name what is checked; else the package. */
 function scopeOfMypy(folder: Folder, { toml, ini }: PythonProject): string {
-  const own = { ...asObject(asObject(toml.tool)?.mypy), ...ini.mypy }
-  if (['files', 'packages', 'modules'].some((key) => key in own)) return ''
+  const mypySettings = { ...asObject(asObject(toml.tool)?.mypy), ...ini.mypy }
+  if (['files', 'packages', 'modules'].some((key) => key in mypySettings)) return ''
   const packages = folder.paths
     .filter((path) => /^[A-Za-z]\w*\/__init__\.py$/.test(path))
     .map((path) => path.split('/')[0] ?? '')
@@ -135,10 +138,10 @@ const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', PythonManager>> = {
     const extras = project.sources.filter(
       ({ kind, name }) => kind === 'extra' && /^(?:tests?|testing|dev)$/.test(name),
     )
-    const more = distinct([...extras.map(({ name }) => name), ...extrasOf(sources)])
+    const extraNames = distinct([...extras.map(({ name }) => name), ...extrasOf(sources)])
     const isInstalled = (tool: string) =>
       project.sources.some(({ kind, lists }) => INSTALLED_BY_UV.includes(kind) && lists.includes(tool))
-    const brought = (tool: string): string => {
+    const installedWith = (tool: string): string => {
       if (tool === 'python' || isInstalled(tool)) return ''
       const words = tool === 'pytest' ? withWords(runner?.installs ?? []) : ''
       const isBrought = words !== '' && runner?.lists.includes(tool) === true
@@ -148,9 +151,9 @@ const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', PythonManager>> = {
       prepare: [
         `uv sync${folder.has('uv.lock') ? ' --locked' : ''}`,
         ...uvGroups(project, runner === null ? null : sources),
-        ...more.map((name) => `--extra ${shellWord(name)}`),
+        ...extraNames.map((name) => `--extra ${shellWord(name)}`),
       ].join(' '),
-      run: (tool, line) => `uv run${brought(tool)} ${line}`,
+      run: (tool, line) => `uv run${installedWith(tool)} ${line}`,
     }
   },
   poetry: (_folder, { sources }) => {
@@ -163,17 +166,17 @@ const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', PythonManager>> = {
     }
   },
   pip: (folder, project, tools) => {
-    const wanted = pipWords(folder, project, tools)
+    const installWords = pipWords(folder, project, tools)
     const run = (start: string) => (_tool: string, line: string) =>
       `${start} -m ${line.replace(/^python -m /, '')}`
-    if (wanted.length === 0) return { prepare: null, run: run('python3') }
+    if (installWords.length === 0) return { prepare: null, run: run('python3') }
     // The system's Python takes no packages (PEP 668). Git sees nothing of a folder that ignores itself.
     const make = 'python3 -m venv .venv && echo "*" > .venv/.gitignore'
     const pip = '.venv/bin/python -m pip install --quiet'
     // Groups are known since pip 25.1.
-    const newer = wanted.includes('--group') ? ` && ${pip} --upgrade pip` : ''
+    const newer = installWords.includes('--group') ? ` && ${pip} --upgrade pip` : ''
     return {
-      prepare: `${make}${newer} && ${pip} ${wanted.map(shellWord).join(' ')}`,
+      prepare: `${make}${newer} && ${pip} ${installWords.map(shellWord).join(' ')}`,
       run: run('.venv/bin/python'),
     }
   },
@@ -184,15 +187,16 @@ const INSTALLED_BY_UV: readonly string[] = ['group', 'extra']
 /** All groups where none is known to be that of the tests: else those needed, for others may turn skipped tests into red ones. */
 function uvGroups({ toml }: PythonProject, needed: readonly Source[] | null): string[] {
   if (needed === null) return asObject(toml['dependency-groups']) === null ? [] : ['--all-groups']
-  const known = asObject(asObject(toml.tool)?.uv)?.['default-groups'] ?? ['dev']
-  const wanted = groupsOf(needed)
-  const isDefault = (name: string) => known === 'all' || (Array.isArray(known) && known.includes(name))
-  return wanted.filter((name) => !isDefault(name)).map((name) => `--group ${shellWord(name)}`)
+  const defaultGroups = asObject(asObject(toml.tool)?.uv)?.['default-groups'] ?? ['dev']
+  const groups = groupsOf(needed)
+  const isDefault = (name: string) =>
+    defaultGroups === 'all' || (Array.isArray(defaultGroups) && defaultGroups.includes(name))
+  return groups.filter((name) => !isDefault(name)).map((name) => `--group ${shellWord(name)}`)
 }
 
 /** Words for pip, for `uv run`. */
 function withWords(installs: readonly string[]): string {
-  const words = inert(installs).map((word, at, all) => {
+  const words = safeWords(installs).map((word, at, all) => {
     if (word === '-r') return ` --with-requirements`
     return all[at - 1] === '-r' ? ` ${shellWord(word)}` : ` --with ${shellWord(word)}`
   })
@@ -200,7 +204,7 @@ function withWords(installs: readonly string[]): string {
 }
 
 /** Words without characters that a workflow or shell would evaluate. */
-const inert = (words: readonly string[]) => words.filter((word) => !/[$`\n]/.test(word))
+const safeWords = (words: readonly string[]) => words.filter((word) => !/[$`\n]/.test(word))
 const NAME = /^[\w.-]+$/
 const extrasOf = (sources: readonly Source[]) =>
   distinct(sources.flatMap(({ extras }) => extras)).filter((one) => NAME.test(one))
@@ -211,16 +215,16 @@ const groupsOf = (sources: readonly Source[]) =>
 function neededSources(folder: Folder, { sources }: PythonProject, tools: readonly Tool[]) {
   const isFile = ({ kind, name }: Source) => kind === 'file' && REQUIREMENTS.includes(name)
   const chosen = new Set(sources.filter(isFile))
-  const loose: string[] = []
+  const unlisted: string[] = []
   const runner = testSource(sources, tools.includes('pytest') ? 'pytest' : 'unittest')
   if (runner !== null) chosen.add(runner)
   for (const tool of tools) {
     if ([...chosen].some(({ lists }) => lists.includes(tool))) continue
     const source = toolSource(sources, tool)
     if (source !== null) chosen.add(source)
-    if (source === null || !source.lists.includes(tool)) loose.push(tool + findPin(folder, tool))
+    if (source === null || !source.lists.includes(tool)) unlisted.push(tool + findPin(folder, tool))
   }
-  return { sources: [...chosen], runner, loose }
+  return { sources: [...chosen], runner, loose: unlisted }
 }
 
 /** What pip is to install: the project's own lists, the project, and tools that none of the lists has. */
@@ -230,7 +234,7 @@ function pipWords(folder: Folder, project: PythonProject, tools: readonly Tool[]
   const extras = extrasOf(sources)
   const itself = `.${extras.length > 0 ? `[${extras.join(',')}]` : ''}`
   return [
-    ...inert(sources.flatMap(({ installs }) => installs)),
+    ...safeWords(sources.flatMap(({ installs }) => installs)),
     ...(isPackage ? ['-e', itself] : []),
     ...groupsOf(sources).flatMap((group) => ['--group', group]),
     ...loose,
@@ -251,7 +255,9 @@ function managerOf(folder: Folder, { toml }: PythonProject): keyof typeof MANAGE
 /** Test files are found from the top only where their folders are packages. */
 function unittestBy(folder: Folder, run: (tool: string, line: string) => string | null): string | null {
   const top = firstOf(folder, ['tests/__init__.py', 'test/__init__.py']) === null
-  const where = ['tests', 'test'].find((name) => folder.paths.some((path) => path.startsWith(`${name}/`)))
-  const start = top && where !== undefined ? ` -s ${where}` : ''
+  const testFolder = ['tests', 'test'].find((name) =>
+    folder.paths.some((path) => path.startsWith(`${name}/`)),
+  )
+  const start = top && testFolder !== undefined ? ` -s ${testFolder}` : ''
   return run('python', `python -m unittest discover${start}`)
 }

@@ -39,11 +39,11 @@ export function actionPins(text: string): Pinned | null {
       tag: kind === 'tag' ? ref : isRelease(remark.tag) ? remark.tag : null,
       kind,
       edits({ tag, commit }) {
-        const whole = { from: at, to: at + ref.length }
+        const range = { from: at, to: at + ref.length }
         if (kind === 'none') return []
-        if (kind === 'tag') return [{ ...whole, text: tag }]
-        if (kind === 'major') return [{ ...whole, text: majorOf(tag) }]
-        return [{ ...whole, text: commit }, ...remark.edits(tag)]
+        if (kind === 'tag') return [{ ...range, text: tag }]
+        if (kind === 'major') return [{ ...range, text: majorOf(tag) }]
+        return [{ ...range, text: commit }, ...remark.edits(tag)]
       },
     }
   })
@@ -92,7 +92,10 @@ function findPins(text: string, look: (pair: Pair) => Found | null): Pinned | nu
 function applyEdits(text: string, edits: readonly Edit[]): string {
   return [...edits]
     .sort((a, b) => b.from - a.from)
-    .reduce((before, { from, to, text: put }) => before.slice(0, from) + put + before.slice(to), text)
+    .reduce(
+      (before, { from, to, text: replacement }) => before.slice(0, from) + replacement + before.slice(to),
+      text,
+    )
 }
 
 function kindOf(ref: string): Pin['kind'] {

@@ -110,7 +110,7 @@ const FACTORS = /^[\w{},.!-]+:\s+/
 
 function toxEnvironment(name: string, keys: Readonly<Record<string, string>>): TestEnvironment {
   const list = (key: string) => linesOf(keys[key] ?? '')
-  // A line for some environments alone, as `py38: mock`, is theirs.
+  // A line such as `py38: mock` is for these environments only.
   const shared = (key: string) => list(key).filter((line) => !FACTORS.test(line))
   const words = (key: string) => shared(key).flatMap((line) => line.split(/[\s,]+/).filter(Boolean))
   const installs = shared('deps').filter((line) => !/[{}]/.test(line))
@@ -134,17 +134,17 @@ function sessionsOf(text: string): TestEnvironment[] {
     .filter((part) => part.startsWith('@nox'))
     .map((part) => {
       const calls = (method: string) =>
-        [...part.matchAll(new RegExp(`session\\.${method}\\(([^()]*)\\)`, 'g'))].map(([, given = '']) =>
-          [...given.matchAll(QUOTED)].map(([, , word = '']) => word),
+        [...part.matchAll(new RegExp(`session\\.${method}\\(([^()]*)\\)`, 'g'))].map(([, args = '']) =>
+          [...args.matchAll(QUOTED)].map(([, , word = '']) => word),
         )
       const installs = calls('install')
         .flat()
         .filter((word) => word !== '')
       const commands = calls('run').map((words) => words.join(' '))
       const name = /^def (\w+)/m.exec(part)?.[1] ?? ''
-      const own = installs.filter((word) => word !== '-e' && !/^\.(?:\[|$)/.test(word))
+      const packages = installs.filter((word) => word !== '-e' && !/^\.(?:\[|$)/.test(word))
       const extras = installs.flatMap((word) => /^\.\[([\w,-]+)\]/.exec(word)?.[1]?.split(',') ?? [])
-      return { name, installs: own, extras, groups: [], commands }
+      return { name, installs: packages, extras, groups: [], commands }
     })
 }
 
@@ -187,8 +187,8 @@ function tasksIn(text: string): Target[] {
 
 function taskLines(task: unknown): string[] {
   if (typeof task === 'string') return linesOf(task)
-  const given: Json = asObject(task) ?? {}
-  const list: unknown[] = Array.isArray(task) ? task : Array.isArray(given.cmds) ? given.cmds : [given.cmd]
+  const fields: Json = asObject(task) ?? {}
+  const list: unknown[] = Array.isArray(task) ? task : Array.isArray(fields.cmds) ? fields.cmds : [fields.cmd]
   return list.flatMap((one) => linesOf(asString(one) ?? asString(asObject(one)?.cmd) ?? ''))
 }
 

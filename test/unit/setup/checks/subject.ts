@@ -46,7 +46,7 @@ export function subjectOf(more: Partial<Subject> = {}, ci: Ci | null = null): Su
     atWork: null,
     mark: '',
     signal: new AbortController().signal,
-    begins: () => {},
+    onBegin: () => {},
     isolation: async () => null,
     ...more,
   }

@@ -128,7 +128,7 @@ test('Python files and tests alone are a project, by unittest or, where the test
   const functions = found({ 'calc.py': '', 'tests/test_calc.py': 'def test_a():\n    pass\n' })
   assert.deepEqual(functions.gates, { test: '.venv/bin/python -m pytest' })
   assert.match(functions.prepare ?? '', /pip install --quiet pytest$/)
-  assert.deepEqual(functions.others, {}, 'unittest would find no test, and be green')
+  assert.deepEqual(functions.alternatives, {}, 'unittest would find no test, and be green')
   assert.deepEqual(found({ 'go.mod': '', 'scripts/test_x.py': classes }).languages, ['Go'])
   assert.deepEqual(found({ 'calc.py': '' }).gates, {})
 })

@@ -113,14 +113,14 @@ test('a linter has the version that the project pins, and what a shell or a work
 test('what CI calls stands in for a red test gate; in uv a tool that is not listed is brought', () => {
   const workflow =
     'jobs:\n  a:\n    steps:\n      - uses: x\n      - run: |\n          # all\n          uv run --frozen pytest -q tests/unit\n'
-  const { gates, others, prepare } = found({
+  const { gates, alternatives, prepare } = found({
     ...PYTEST,
     'pyproject.toml': `${PROJECT}[tool.ruff]\n[tool.uv]\n[dependency-groups]\ntest = ["pytest"]\n[project.optional-dependencies]\ntest = ["a"]\n`,
     '.github/workflows/ci.yml': workflow,
     '.pre-commit-config.yaml': 'repos: [{ rev: v0.4.2, hooks: [{ id: ruff }] }]\n',
   })
   assert.deepEqual(gates, { lint: 'uv run --with ruff==0.4.2 ruff check .', test: 'uv run pytest' })
-  assert.equal(others.test?.[0], 'uv run pytest -q tests/unit')
+  assert.equal(alternatives.test?.[0], 'uv run pytest -q tests/unit')
   assert.equal(prepare, 'uv sync --group test --extra test')
 })
 
@@ -142,7 +142,10 @@ test('uv: the groups that the tests need, the versions that it locks, commands o
     lint: 'uv run --with ruff==0.15.6 ruff check .',
     test: 'uv run pytest',
   })
-  assert.deepEqual(uv.others.test?.slice(0, 2), ['uv run pytest -n auto', 'uv run pytest tests/test_calc.py'])
+  assert.deepEqual(uv.alternatives.test?.slice(0, 2), [
+    'uv run pytest -n auto',
+    'uv run pytest tests/test_calc.py',
+  ])
   const prepare = (more: string) =>
     found({ ...PYTEST, 'pyproject.toml': `${PROJECT}${more}`, 'uv.lock': '' }).prepare
   assert.equal(prepare('[dependency-groups]\ndev = ["pytest"]\ndocs = ["sphinx"]\n'), 'uv sync --locked')
@@ -170,7 +173,7 @@ test('npm: an audit beside the tests is no part of the gate, and scripts for the
     posttest: "npx npm@'>=10.2' audit --production",
   })
   assert.equal(audited.gates.test, 'npm test --ignore-scripts')
-  assert.deepEqual(audited.others.test, ['npm run tests-only'])
+  assert.deepEqual(audited.alternatives.test, ['npm run tests-only'])
   const built = pack({
     pretest: 'npm run build',
     test: 'tape test',
@@ -179,13 +182,13 @@ test('npm: an audit beside the tests is no part of the gate, and scripts for the
   })
   assert.equal(built.gates.test, 'npm run pretest && npm test --ignore-scripts')
   assert.equal(pack({ test: 'x', posttest: 'node check.js' }).gates.test, 'npm test')
-  assert.deepEqual(pack({ test: 'standard && tap test/*.js && tsd' }).others.test, [
+  assert.deepEqual(pack({ test: 'standard && tap test/*.js && tsd' }).alternatives.test, [
     'npx --no-install tap test/*.js',
   ])
 })
 
 test('npm: of a test script that is red, the files and scripts of tests that it names stand in', () => {
-  const others = (scripts: object) => found({ 'package.json': JSON.stringify({ scripts }) }).others.test
+  const others = (scripts: object) => found({ 'package.json': JSON.stringify({ scripts }) }).alternatives.test
   const types = 'tsc --noEmit test/test.js'
   assert.deepEqual(
     others({ test: 'npm run lint && npm run test:types && node test/test.js | faucet', 'test:types': types }),

@@ -32,7 +32,7 @@ const NOTHING: FoundFacts = {
   project: detect({ paths: [], text: () => '' }),
   isEmpty: false,
   agent: { name: 'claude', version: null },
-  here: [],
+  installedAgents: [],
   olderGates: {},
   olderSettings: {},
   olderNotes: [],
