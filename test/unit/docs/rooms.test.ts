@@ -63,7 +63,7 @@ test('every file, folder and exported name in docs/architecture.md and the pages
   const declared = /^(?:export )?(?:async )?(?:function|const|type|class|let) (\w+)/gm
   for (const path of paths.filter((path) => path.endsWith('.ts')))
     for (const [, name = ''] of readFileSync(`src/${path}`, 'utf8').matchAll(declared)) known.add(name)
-  for (const page of ['architecture', 'gate-output', 'life-of-a-cost']) {
+  for (const page of ['architecture', 'gate-output', 'life-of-a-cost', 'life-of-a-story']) {
     const text = readFileSync(`docs/${page}.md`, 'utf8').replace(/```.*?```/gs, '')
     const cells = text.split('\n').filter((line) => line.startsWith('|'))
     for (const [, name = '', path = ''] of text.matchAll(/`(\w+)`(?: with `[\w.]+`)? \(`([\w/-]+\.ts)`/g))
@@ -93,5 +93,24 @@ test('every room begins with a README.md that names files of it that exist', () 
       ['examples/'].filter((path) => missing.includes(path)),
       name,
     )
+  }
+})
+
+test('docs/architecture.md counts the rooms that a story, a usage and an output pass', () => {
+  const rooms = Object.keys(ROOMS)
+  const rows = readFileSync('docs/architecture.md', 'utf8').matchAll(
+    /^\| \[[^\]]*\]\(([\w-]+\.md)\) .*\| (\d+): (.*) \|$/gm,
+  )
+  const counted = [...rows].map(([, page = '', count, names = '']) => ({
+    page,
+    count: Number(count),
+    names: names.split(', '),
+  }))
+  assert.equal(counted.length, 3)
+  for (const { page, count, names } of counted) {
+    const paths = readFileSync(`docs/${page}`, 'utf8').matchAll(/`([a-z]+)\/(?:[\w/-]+\.ts)?`/g)
+    const named = new Set([...paths].map(([, room = '']) => room).filter((room) => rooms.includes(room)))
+    assert.deepEqual(names, [...named].sort(), page)
+    assert.equal(count, names.length, page)
   }
 })
