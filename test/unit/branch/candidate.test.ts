@@ -273,7 +273,7 @@ test('deep folders that are ignored are gone before the final verification', asy
   assert.equal(existsSync(join(at.top, 'dist')), false)
 })
 
-test('a `.git` folder that people had there is theirs', async () => {
+test('a `.git` folder that people had there before stays', async () => {
   await using at = await place(`${BASE}\nmkdir lib/.git; echo mine >lib/.git/notes`)
   at.shell('echo new >src/a.js; mkdir -p src/.git; echo x >src/.git/impl.js')
   const seen = await at.inspect()
@@ -282,7 +282,7 @@ test('a `.git` folder that people had there is theirs', async () => {
   assert.equal((await at.inspect()).kind, 'candidate')
 })
 
-test('what is left after a refusal goes on, without what may not stay', async () => {
+test('after a refusal the next attempt has the work without the refused files', async () => {
   await using at = await place()
   at.shell(
     `printf '*.js text eol=crlf\\n' >.gitattributes; mkdir -p src/.git; echo x >src/.git/i; echo new >src/b.js`,
@@ -308,7 +308,7 @@ test('what a gate writes into our own directory is not run when it is cleaned up
   assert.deepEqual(filesOf(at.top), at.anew(at.state.green))
 })
 
-test('an index of ours from before the job is not believed', async () => {
+test('Ralph’s index from before the job is not trusted', async () => {
   await using at = await place(`${BASE}\n`, { index: 'src/a.js' })
   at.shell('echo evil >src/a.js')
   const seen = await at.inspect()
@@ -342,7 +342,7 @@ test('the message of a commit that the agent made itself is kept with the candid
   assert.match(message, /^In the agent's words:\n> feat: two because/m)
 })
 
-test('where the agent’s HEAD is no commit of its own, its message is nobody’s', async () => {
+test('the message of a HEAD that is no commit of the agent is not used', async () => {
   await using at = await place()
   at.shell('git checkout -q --orphan other && git commit -q -m "somebody else"; echo two >src/a.js')
   const seen = await at.inspect()
@@ -355,7 +355,7 @@ test('where the agent’s HEAD is no commit of its own, its message is nobody’
   assert.equal(plain.candidate.summary, undefined)
 })
 
-test('on a tree that is not ours to clean, only what git knows is put back', async () => {
+test('in a work tree of people, only tracked files are restored', async () => {
   await using at = await place()
   at.shell('echo mine >mine.log; echo evil >src/a.js')
   await at.repository.renew(at.state.green)

@@ -40,7 +40,7 @@ describe('US-002 is archived, US-001 is open', () => {
       assert.deepEqual(idsOf(pushed(before, [one, same], ['US-001', 'US-002'])), ['US-001'])
   })
 
-  test('another story that they push under its id is theirs, and stays with the pushes behind it', () => {
+  test('another story that people push under an archived id is a new one, and stays with later pushes', () => {
     const other = newStory({ id: 'US-002', title: 'Print a bill', acceptanceCriteria: ['it prints'] })
     const merged = pushed(before, [one, done(other)], ['US-001'])
     assert.deepEqual(

@@ -63,7 +63,7 @@ function returned(state: State, at: number): State {
 const cost = fc.double({ min: 0.01, max: 0.06, noNaN: true })
 const killedAt = fc.option(fc.double({ min: 0.05, max: 1, noNaN: true }), { nil: null })
 
-test('a chain of kills that a vendor or the proxy told of: at least the truth, at most the largest session more a kill', () => {
+test('killed sessions whose usage was counted: at least the truth, at most one largest session more for each kill', () => {
   const turn = fc.record({ costUsd: cost, killedAt, isSeen: fc.constant(true) })
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 40 }), (turns) => {
@@ -76,7 +76,7 @@ test('a chain of kills that a vendor or the proxy told of: at least the truth, a
   )
 })
 
-test('a chain of kills that nobody told of: each counts as the largest session that is known', () => {
+test('killed sessions whose usage was not counted: each counts as the largest session that is known', () => {
   const turn = fc.record({ costUsd: cost, killedAt, isSeen: fc.constant(false) })
   fc.assert(
     fc.property(cost, fc.array(turn, { maxLength: 40 }), (first, turns) => {
@@ -87,7 +87,7 @@ test('a chain of kills that nobody told of: each counts as the largest session t
   )
 })
 
-test('what was killed before any session was known raises no later estimate', () => {
+test('a session that was killed before any other was known raises no later estimate', () => {
   const dear = limitsWith({ maxCostUsd: 10, maxIterations: 50 })
   const { state, charged } = chain([
     { costUsd: 0.04, killedAt: 0.5, isSeen: true },
@@ -105,7 +105,7 @@ test('what was killed before any session was known raises no later estimate', ()
   assert.deepEqual(estimateSession(known, dear), { costUsd: 0.03, tokens: 100 })
 })
 
-test('a session that was interrupted, or whose use is a guess, tells nothing of how large sessions are', () => {
+test('a session that was interrupted, or whose usage is an estimate, is never the largest session', () => {
   const begun = reduce(stateOf(stories('US-001')), { kind: 'reserved', storyId: 'US-001', at: NOW }, limits)
   const after = (changes: Parameters<typeof session>[0]) =>
     largestSession(
@@ -116,7 +116,7 @@ test('a session that was interrupted, or whose use is a guess, tells nothing of 
   assert.deepEqual(after({ usage: { ...used(0.2), estimatedCostUsd: 0.2 } }), { costUsd: 0.2, tokens: 100 })
 })
 
-test('the timeline says of an attempt what of its cost is an estimate', () => {
+test('the timeline has the estimated part of the cost of an attempt', () => {
   const { state } = chain([
     { costUsd: 0.04, killedAt: 0.5, isSeen: true },
     { costUsd: 0.03, killedAt: null, isSeen: true },

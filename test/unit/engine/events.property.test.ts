@@ -224,7 +224,7 @@ describe('events in any order', () => {
     fc.assert(property, { ...runs(150), interruptAfterTimeLimit: 8000 })
   })
 
-  test('an iteration is charged once for an attempt, whatever is said twice', () => {
+  test('an iteration is charged once for an attempt, whatever event is repeated', () => {
     const property = fc.property(events, (sequence) => {
       const limits = limitsWith({ maxAttempts: 100 })
       let state = stateOf(stories('US-001', 'US-002'))

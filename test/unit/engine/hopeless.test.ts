@@ -96,7 +96,7 @@ describe('the breaker opens', () => {
     assert.equal(breakerOf(other)?.position, 'closed')
   })
 
-  test('what is called done twice in a row and refused is said in log, status and the next prompt', () => {
+  test('an agent that says done twice in a row, and is refused: log, status and the next prompt say so', () => {
     const sure = words(2).map((one) => ({ ...one, hints: { done: true, confidence: 100 } }))
     const said = 'the agent has said 2 times in a row that it is done, and it is not'
     const twice = after(sure)
@@ -258,7 +258,7 @@ describe('the agent that stands in', () => {
   })
 })
 
-test('a stand-in at its limit holds nobody up: the first agent goes on', () => {
+test('a fallback agent at its limit delays nothing: the first agent goes on', () => {
   const both = limitsWith({ fallback: 'codex', maxAttempts: 9 })
   const failed = after(words(2))
   const events: Event[] = [

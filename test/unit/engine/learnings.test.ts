@@ -6,12 +6,12 @@ import { textOf } from '../../../src/engine/prompts/template.ts'
 import { withLearnings } from '../../../src/engine/story-notes.ts'
 import { stateOf, stories } from './samples.ts'
 
-test('what says the same is kept once, as it was said last, and counts as new', () => {
+test('equal learnings are kept once, in the newest wording, and count as new', () => {
   const known = ['Run `npm ci` first.', 'The port is 8080.']
   assert.deepEqual(withLearnings(known, ['run npm ci first']), ['The port is 8080.', 'run npm ci first'])
 })
 
-test('never more than fifty, the newest', () => {
+test('at most fifty learnings are kept, the newest', () => {
   const many = Array.from({ length: 80 }, (_, index) => `learning ${index}`)
   assert.deepEqual(withLearnings([], many), many.slice(-50))
 })

@@ -88,7 +88,7 @@ async function run(steps: readonly PipelineStep[], world: World = {}) {
 }
 
 describe('in order', () => {
-  test('every step once; the sessions are one, and all that they used counts', async () => {
+  test('every step runs once; their sessions count as one, with the usage of all', async () => {
     const first = { ...session(), usage: used(1), learnings: ['one'] }
     const second = { ...session(), usage: used(2), learnings: ['two'], message: 'reviewed' }
     const { happened, session: whole } = await run([agent(), command(), agent('review')], {
@@ -100,7 +100,7 @@ describe('in order', () => {
     assert.deepEqual([whole.status, whole.message, whole.learnings], ['finished', 'reviewed', ['one', 'two']])
   })
 
-  test('what another agent or model used is told apart', async () => {
+  test('the usage of another agent or model is recorded apart', async () => {
     const steps = [agent(), agent('review', { agent: 'codex' }), agent('again', { model: 'strong' })]
     const { session: whole } = await run(steps, { said: { review: [{ ...session(), usage: used(5) }] } })
     assert.deepEqual(whole.others, [
@@ -121,7 +121,7 @@ describe('in order', () => {
     assert.equal(whole.usage.calls, session().usage.calls)
   })
 
-  test('continueOnError goes on, and whoever works next is told once', async () => {
+  test('continueOnError goes on, and the next session is told of the failure once', async () => {
     const steps = [agent(), command('check', { continueOnError: true }), agent('mend'), agent('review')]
     const { happened, told, session: whole } = await run(steps, { said: { check: [bad] } })
     assert.equal(happened, 'work check mend review')
@@ -191,7 +191,7 @@ describe('what ends it', () => {
     })
   }
 
-  test('a failure is gone on over where another agent did the work, or is to do it; else it is that of the attempt', async () => {
+  test('a failed step is passed over where another agent did the work, or will do it; else the attempt failed', async () => {
     const failed: Session = { ...session(), status: 'failed', message: 'exit 3' }
     const alone = await run([agent('work', may), command()], { said: { work: [failed] } })
     assert.deepEqual(

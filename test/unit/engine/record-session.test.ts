@@ -26,7 +26,7 @@ function used(state: State, usage: Usage, others: NonNullable<Session['others']>
   return recordSession(state, { at: NOW, kind: 'run', storyId: 'US-001', usage, others }, limits)
 }
 
-test('however many names there are, the ledger has an end; the own agent stays by name', () => {
+test('the ledger is bounded, however many names there are; the run’s own agent keeps its name', () => {
   let state = stateOf(stories('US-001'))
   for (let at = 0; at < 40; at += 1) {
     const others = Array.from({ length: 10 }, (_, n) => {
@@ -43,7 +43,7 @@ test('however many names there are, the ledger has an end; the own agent stays b
   assert.ok(Math.abs(runUsage(state).costUsd - 40) < 1e-6)
 })
 
-test('others who say that they used more than all are charged no more than all', () => {
+test('steps that report more usage than their session are charged no more than the session', () => {
   const state = used(stateOf(stories('US-001')), usageOf(1), [
     { agent: 'x', model: null, usage: { ...usageOf(1000), inputTokens: 9 } },
   ])
@@ -51,7 +51,7 @@ test('others who say that they used more than all are charged no more than all',
   for (const one of state.sessions) assert.ok(one.costUsd >= 0 && one.inputTokens >= 0, JSON.stringify(one))
 })
 
-test('a session that says it held more calls than anybody can is counted in time', () => {
+test('a session that reports an impossible number of calls is counted in bounded time', () => {
   const begun = reduce(stateOf(stories('US-001')), { kind: 'reserved', storyId: 'US-001', at: NOW }, limits)
   const usage = { ...emptyUsage(), calls: 1e12 }
   const event: Event = { kind: 'worked', storyId: 'US-001', session: session({ usage }), at: NOW }
@@ -59,7 +59,7 @@ test('a session that says it held more calls than anybody can is counted in time
   assert.equal(control.calls.length, 1001)
 })
 
-test('what used nothing is not listed', () => {
+test('a session without usage is not listed', () => {
   const state = stateOf(stories('US-001'))
   assert.equal(used(state, emptyUsage(), []), state)
 })

@@ -498,7 +498,7 @@ describe('the final verification', () => {
     )
   })
 
-  test('Ralph’s word on a story stands behind what people wrote there, and goes when it passes', () => {
+  test('Ralph’s note on a story follows the notes of people, and is removed when it passes', () => {
     const [one, two] = stories('US-001', 'US-002')
     assert.ok(one && two)
     const noted = { ...two, notes: 'ask Ann\nabout the lock' }
@@ -633,7 +633,7 @@ test('what must be durable before the loop goes on', () => {
   assert.deepEqual(kinds, ['reserved', 'accepted', 'rejected', 'returned', 'verified'])
 })
 
-test('records and kept work of a story that people removed do not fall to a new story of that name', () => {
+test('a new story with the id of a removed one gets neither its record nor its saved work', () => {
   const limits = limitsWith({ maxAttempts: 9 })
   let state = stateOf(stories('US-001', 'US-002'))
   const kept = { base: 'green', tree: 'old work', dropped: [] }

@@ -45,7 +45,7 @@ test('before is the page as the last story that passed left it; on the whole, as
   assert.deepEqual(blobs('base'), ['base'])
 })
 
-test('the newest pictures are kept, each once, and no more than a state bears', () => {
+test('the newest screenshots are kept, each once, up to the limit of a state', () => {
   assert.deepEqual(screenshotBlobs(sample()), ['red', 'two', 'one', 'base'])
   const many = Array.from({ length: 300 }, (_, at) => shot(`${at}`, `before-${at}`))
   const record = { ...emptyRecord(), gates: [seen(true, ...many)] }

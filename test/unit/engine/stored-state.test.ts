@@ -98,7 +98,7 @@ describe('a state of version 1', () => {
     assert.ok(situation.kind === 'ended' && situation.conclusion.outcome === 'complete')
   })
 
-  test('fields that came later are as if nobody had ever set them', () => {
+  test('fields of later versions are read as not set', () => {
     const bare = JSON.parse(old('claimed'))
     const { agentLimits: _limits, mendedRun: _run, ...control } = bare.control
     bare.control = { ...control, firstNotBefore: NOW + HOUR, fallbackNotBefore: null, lastComment: 7 }
@@ -220,7 +220,7 @@ test('a state of today is read as it was written, at every step of a job', () =>
   })
 })
 
-test('a number that is none is written as the nearest that is one, wherever it stands', () => {
+test('NaN and infinite numbers are written as the nearest finite number, in any field', () => {
   const [story] = stories('US-001')
   assert.ok(story !== undefined)
   const annotations = [

@@ -21,7 +21,7 @@ function open(refs: Record<string, string>, now = () => 0) {
   return { asked, look, get }
 }
 
-test('base, states and branch are one question, and each has its own answer', async () => {
+test('base, states and branch are one request, with an answer for each', async () => {
   const { asked, get } = open({ 'refs/heads/main': '1', 'refs/heads/ralph/a': '2', 'refs/ralph/a': '3' })
   const answers = [
     get('refs/heads/main'),

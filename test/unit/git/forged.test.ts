@@ -85,7 +85,7 @@ test('a forged tree of a folder hides no change of what is in it', async () => {
   await assert.rejects(at.inspect(), DAMAGED)
 })
 
-test('nor where our index was lost, and is made from it', async () => {
+test('a forged tree hides no change where Ralph’s index was lost, and is rebuilt from it', async () => {
   await using at = await place()
   at.shell(
     `${FORGE} echo true >tests/t.sh; forge tests t.sh; echo bad >src/a.js; echo x >>.git/ralph/git/index`,
@@ -93,7 +93,7 @@ test('nor where our index was lost, and is made from it', async () => {
   await assert.rejects(at.inspect(), /the clone is damaged/)
 })
 
-test('nor where the work tree is checked out from it', async () => {
+test('a forged tree hides no change where the work tree is checked out from it', async () => {
   await using at = await place()
   at.shell(
     `${FORGE} echo true >tests/t.sh; forge tests t.sh; echo exit 1 >tests/t.sh; echo '*.js text' >.gitattributes`,
@@ -211,7 +211,7 @@ function forgeGraph(file: string, commit: string, parent: string): void {
   writeFileSync(file, graph)
 }
 
-test('a forged commit graph makes nobody an ancestor', async () => {
+test('a forged commit graph makes no commit an ancestor', async () => {
   await using at = await place()
   // git reads what it is asked for itself; of what lies behind, it asks the graph.
   const [theirs = '', between = '', green = ''] = at
@@ -313,7 +313,7 @@ test('CRLF that people have committed stays as it is, whatever the attributes sa
   }
 })
 
-test('what a gate bent, and git calls clean, is straight for the final verification', async () => {
+test('a file that a gate changed, and git calls clean, is restored before the final verification', async () => {
   await using at = await place(
     `printf '*.js ident\\n' >.gitattributes; printf '$Id$\\n' >id.js; echo a >a.txt`,
   )

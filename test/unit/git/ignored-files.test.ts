@@ -24,7 +24,7 @@ async function open() {
 
 const INSTALLED = ['./.env', './node_modules/.bin/tool', './node_modules/left/index.js']
 
-test('what a session made is not there for gates, what gates made is not there for sessions, and each finds its own again', async () => {
+test('ignored files of a session are away for gates, those of gates for sessions, and each gets its own back', async () => {
   using at = await open()
   at.shell(
     'mkdir -p dist node_modules/.cache; echo session >dist/a.js; echo session >node_modules/.cache/b; echo 1 >x.cache',
@@ -59,7 +59,7 @@ test('an installed file that a session changed goes with its folder, so that `pr
   assert.deepEqual(await at.ignored.forGates(true), { made: [], changed: [] })
 })
 
-test('a change is seen whose size and time are those of before', async () => {
+test('a change is seen although size and time are as before', async () => {
   using at = await open()
   const tool = join(at.top, 'node_modules/.bin/tool')
   at.shell('touch -d 2020-01-01 node_modules/.bin/tool')
@@ -121,7 +121,7 @@ test('paths that nobody can look at end no look, and a folder that a session clo
   assert.equal(at.shell('cat node_modules/empty/evil.js'), 'evil\n')
 })
 
-test('more than can be looked at is said, and stays', async () => {
+test('more ignored files than can be looked at are reported, and stay', async () => {
   using at = await open()
   const ignored = at.make(10)
   await ignored.remember()

@@ -299,7 +299,7 @@ for (const [what, script] of Object.entries(FROM_THE_START))
     assert.equal(await look(at, ours), byGit(at))
   })
 
-test('an index that somebody wrote to is not believed: every file is read again', async () => {
+test('an index that another program wrote to is not trusted: every file is read again', async () => {
   using at = await place('sha1', `${FILES} ${COMMIT}`)
   const ours = open(at)
   await look(at, ours)

@@ -85,7 +85,7 @@ async function dirtOf(at: Awaited<ReturnType<typeof place>>, commit = at.head): 
   return (await at.repository.uncommitted(commit)).map(({ path }) => path)
 }
 
-test('no program of a repository that the agent left is run, by any add of ours', async () => {
+test('no program of a repository that the agent left is run by Ralph’s `git add`', async () => {
   await using at = await place()
   at.shell('nested x; nested src/deep/y; rm src/d.js; nested src/d.js; echo new >src/a.js')
   assert.match((await at.inspect()) ?? '', /x\/\.git/)
@@ -120,7 +120,7 @@ test('a repository in the place of a submodule that is not checked out is remove
   }
 })
 
-test('in a submodule, what a build leaves goes and is told, what was changed is refused', async () => {
+test('in a submodule, files that a build left are removed with a remark, changed files are refused', async () => {
   await using at = await place({ base: LIBRARY })
   at.shell('echo o >lib/vendor/foo.o; mkdir lib/vendor/out; echo o >lib/vendor/out/x; echo new >src/a.js')
   const seen = await at.look()
@@ -232,7 +232,7 @@ test('in a folder of a submodule whose `.git` is not of our clone, nothing is as
   }
 })
 
-test("a link in the place of a folder: what it leads to is nobody's to remove", async () => {
+test('a link in the place of a folder: nothing that it leads to is removed', async () => {
   const base = 'mkdir lib; echo x >lib/x.js; echo "*.js text" >lib/.gitattributes'
   await using at = await place({ base })
   at.shell(
@@ -335,7 +335,7 @@ test('at the first checkout of a job, what earlier steps left is named in one wa
   assert.ok(!at.has('mine') && !at.ran() && at.warnings.length === 1)
 })
 
-test("what the branch of the checkout has and the feature has not is nobody's leftover", async () => {
+test('files of the checked-out branch that the feature does not have are not named as left over', async () => {
   await using at = await place({ start: false })
   at.shell('mkdir more; echo x >more/x; git add more; git commit -q -m more')
   await at.repository.checkOut(at.head, null)

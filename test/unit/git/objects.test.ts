@@ -90,7 +90,7 @@ test('an empty index is the empty tree; many folders, and deep ones, are written
   )
 })
 
-test('an index that is cut off, or that holds a merge, is no tree, and nobody waits for it', async () => {
+test('an index that is cut off, or that holds a merge, gives no tree, without a wait', async () => {
   using at = await place()
   await fill(at, [
     { path: 'a/b', mode: '100644' },

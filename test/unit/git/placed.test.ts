@@ -74,14 +74,14 @@ Buffer.from("${oid}", "hex").copy(index, 8 + 1024)
 writeFileSync(file, index)'`)
 }
 
-test('a pack that holds other bytes under an id to come is found out', async () => {
+test('a pack that holds other bytes under an id to be written is reported as damage', async () => {
   using at = await place()
   placePack(at, BLOB)
   assert.equal(at.shell(`git cat-file blob ${BLOB}`), 'evil\n', 'git believes it')
   await assert.rejects(write(at), /the clone is damaged: the object [0-9a-f]{40} holds other bytes/)
 })
 
-test('so is one for a tree that was written before', async () => {
+test('a pack that holds other bytes under the id of a tree that was written before is reported as damage', async () => {
   using at = await place()
   at.shell('echo a >a; git add a')
   const index = () =>

@@ -91,7 +91,7 @@ test('a symbolic ref is moved itself, as with --no-deref', async () => {
   assert.equal(at.shell('git rev-parse refs/heads/s refs/heads/main'), `${other}\n${at.base}\n`)
 })
 
-test('no name leads out of the refs, or is another command', async () => {
+test('no name of a ref leads out of the refs, or is read as another command', async () => {
   using at = await place()
   for (const ref of [
     'refs/../config',
@@ -110,7 +110,7 @@ test('no name leads out of the refs, or is another command', async () => {
 
 const OWN = 'refs/ralph/2026-01-31-sample'
 
-test('our own ref moves from where it is thought to be, and from nowhere else', async () => {
+test('Ralph’s own ref moves only from its expected commit', async () => {
   using at = await place()
   const other = at.shell('git commit-tree -m other HEAD^{tree}').trim()
   assert.equal(await moveOwnRef(at.git, OWN, other, at.base), false, 'it is not there yet')
@@ -142,7 +142,7 @@ test('a lock that another program holds is waited for, and one that a killed pro
   }
 })
 
-test('of two that move a ref from the same place one does', async () => {
+test('of two processes that move a ref from the same commit, one succeeds', async () => {
   using at = await place()
   const others = Array.from({ length: 8 }, (_, one) =>
     at.shell(`git commit-tree -m ${one} HEAD^{tree}`).trim(),

@@ -279,7 +279,7 @@ test('prose next to stories goes to context.md; without stories an agent plans f
   assert.deepEqual(documentsOf(plan, prompt, spec, notes).prose, [notes])
 })
 
-test('docs/documents.md has a row for each format, in nobody else’s words', () => {
+test('docs/documents.md has a row for each format, under its own name', () => {
   const page = readFileSync(new URL('../../../docs/documents.md', import.meta.url), 'utf8')
   const named = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name)
   assert.deepEqual(named.toSorted(), formats.map(({ name }) => name).toSorted())

@@ -107,7 +107,7 @@ test('dependencies follow a story to its id', () => {
   )
 })
 
-test('twice is once, ids are unique, and every dependency exists', () => {
+test('merging twice is merging once; ids are unique, and every dependency exists', () => {
   const some = fc
     .array(
       fc.record({ title: fc.constantFrom('a', 'b', 'c', 'd', 'A!'), criterion: fc.constantFrom('x', 'y') }),

@@ -224,7 +224,7 @@ test('any sprint-status.yaml stays YAML, only statuses change, and a second upda
   )
 })
 
-test("a status that stands for another story, too, is nobody's to change", () => {
+test('a status that two stories share is not changed', () => {
   const text = 'development_status:\n  1-1-a: &s backlog\n  1-2-b: *s\n  1-3-c: backlog\n'
   const prd = feature(passed('1.1'), passed('1.3'))
   assert.equal(updateSprintStatus(text, prd), text.replace('1-3-c: backlog', '1-3-c: done'))

@@ -5,7 +5,7 @@ import { documentsOf } from './samples.ts'
 
 const template = '# PRD: [Project Name]\n\n- [ ] [Task one]\n- [ ] [Task two]\n- [ ] [Task three]'
 
-test('a template without a story is left out with a word, and no session is given it', () => {
+test('a template without a story is left out with a note, and no session gets it', () => {
   const words = { path: 'PRD.md', text: template.replace(/^- /gm, '- note: ') }
   const { prose, notes } = documentsOf(words)
   assert.deepEqual(prose, [])
@@ -21,7 +21,7 @@ test('a document of people with a link and one gap is no template', () => {
   )
 })
 
-test('a story that was removed is none; a story about removed things is one', () => {
+test('a story that is marked as removed is left out; a story about removed things is read', () => {
   const text = '# P\n\n### Story 1.1: [REMOVED]\n\n### Story 1.2: Removed rows stay visible\n\n- [ ] a'
   const { prd, notes } = documentsOf({ path: 'docs/epics.md', text })
   assert.deepEqual(

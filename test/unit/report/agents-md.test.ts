@@ -23,7 +23,7 @@ describe('what is written', () => {
     assert.ok(text.endsWith(`- ${SEED}\n${END}\n`))
   })
 
-  test('behind what people wrote, in the line ends that they use; again it changes nothing', () => {
+  test('the section follows the text of people, with their line ends; a second update changes nothing', () => {
     const people = '# Agents\r\n\r\nBe kind.\r\n'
     const text = withAgentsSection(people, [MAIL]) ?? ''
     assert.ok(text.startsWith(people))
@@ -53,7 +53,7 @@ describe('what is written', () => {
     assert.ok(later.startsWith(people) && later.endsWith(`${END}\r\n\n\n\nbehind\n`), JSON.stringify(later))
   })
 
-  test('what people say already is not said again, nor what says nothing', () => {
+  test('a learning that people have already written, and an empty one, are not added', () => {
     assert.equal(withAgentsSection(`- ${MAIL}\n`, [MAIL, 'ok', '---', '']), null)
     assert.deepEqual(usefulLearnings(['done', MAIL, MAIL.toLowerCase()]), [MAIL.toLowerCase()])
   })
@@ -69,7 +69,7 @@ describe('what is written', () => {
     assert.match(later, /The mailer/)
   })
 
-  test('what people show in a code block is theirs, the section behind it is not', () => {
+  test('markers in a code block of people are text; the section after it is updated', () => {
     const example = `${BEGIN}\n- a hint of the docs\n${END}\n`
     const fenced = ['```', '~~~~', '  ```'].map((fence) => `${fence}md\n${example}${fence}\n`)
     for (const block of [...fenced, example.replace(/^/gm, '    ')]) {
@@ -175,7 +175,7 @@ describe('hostile learnings', () => {
       }
     })
 
-  test('whatever agents say, and whatever stood there: harmless, and said once', () => {
+  test('any learning, added to any text: harmless Markdown, and added once', () => {
     const bit = fc.constantFrom(
       BEGIN,
       END,

@@ -93,7 +93,7 @@ test('tests, flaky gates and remarks of gates stand in the check of the story, a
   )
 })
 
-test('a story that passed without a change says so, on its check, in the roll-up and as a status', () => {
+test('a story that passed without a change is marked so on its check, in the roll-up and as a status', () => {
   const state = unchanged(midRun(), 'US-001')
   const check = storyCheck(state, 'US-001', facts)
   assert.equal(check.conclusion, 'success')
@@ -278,7 +278,7 @@ test('the same as a commit status', () => {
   assert.ok(commitStatusOf(storyCheck(stuck(), 'US-003', facts)).description.length <= 140)
 })
 
-test('the title of the roll-up check and the first line of the comment say the same', () => {
+test('the title of the roll-up check is the first line of the comment', () => {
   const long = concluded(midRun(), 'error', `${'word '.repeat(100)}@octocat #1`)
   for (const state of [justStarted(), midRun(), stuck(), complete(), long]) {
     const [, first = ''] = stickyComment(state, facts).split('\n')

@@ -62,7 +62,7 @@ test('markdownText, by hand', () => {
   assert.equal(markdownText('plain text, as it is: 100 % (really)!'), 'plain text, as it is: 100 % (really)!')
 })
 
-test('codes of emoji are shown, not drawn; a line number stays as it is, and so does what stands in code', () => {
+test('codes of emoji are shown as text; line numbers and code stay as they are', () => {
   for (const escaped of [markdownText, titleText]) {
     assert.equal(escaped(':white_check_mark: x'), ':\u200bwhite_check_mark: x')
     assert.equal(escaped(':x:+1:100:tada:'), ':\u200bx:\u200b+1:\u200b100:\u200btada:')
@@ -82,7 +82,7 @@ test('plainText is one bounded line without anything hidden', () => {
   }
 })
 
-test('escape sequences go with their payload, an unfinished one takes nothing with it', () => {
+test('an escape sequence is removed with its payload, an unfinished one alone', () => {
   assert.equal(oneLine('\u001b[31mred\u001b[0m'), 'red')
   assert.equal(oneLine('\u001b]8;;https://evil.test\u0007link\u001b]8;;\u0007'), 'link')
   assert.equal(oneLine('\u001b]0;title\u001b\\x'), 'x')
@@ -90,7 +90,7 @@ test('escape sequences go with their payload, an unfinished one takes nothing wi
   assert.equal(oneLine('\u001b]unfinished and the rest'), 'unfinished and the rest')
 })
 
-test('writing keeps what it needs', () => {
+test('joiners, variation selectors and marks that scripts and emoji need are kept', () => {
   for (const text of ['👨‍👩‍👧', '❤️', '1️⃣', '🇩🇪', 'می‌خواهم', 'é', '日本語', 'שלום'])
     assert.equal(oneLine(text), text)
   for (const text of ['❤️‍🔥', '🧑🏽‍💻', '🏳️‍🌈', 'क्‍ष', 'ශ්‍රී']) assert.equal(oneLine(text), text)
@@ -99,7 +99,7 @@ test('writing keeps what it needs', () => {
   assert.equal(oneLine(`e${'\u0301'.repeat(50)}x`), `e${'\u0301'.repeat(5)}x`)
 })
 
-test('what is not seen is counted by kind, with the place of the first', () => {
+test('invisible characters are counted by kind, with the place of the first', () => {
   const text = 'a😀\u{e0041}\u{e0042}\u202eb\u200bc\u200dd1\ufe0f2\u001b[0m\ud800\u00ad\r\n\t'
   assert.deepEqual(findInvisible(text), [
     { kind: 'tag character', count: 2, at: 3 },
@@ -177,12 +177,12 @@ test('terminalText is a line that neither a terminal nor a runner obeys', () => 
   }
 })
 
-test('every end of a line is one', () => {
+test('every kind of line end ends a line', () => {
   assert.equal(sanitizeText('a\rb\r\nc\nd'), 'a\nb\nc\nd')
   assert.equal(oneLine('a\u2028b\u2029c\vd\fe\u0085f\rg\nh'), 'a b c d e f g h')
 })
 
-test('a megabyte costs no time', () => {
+test('a megabyte of text is escaped in bounded time', () => {
   const before = process.cpuUsage()
   for (const part of ['\u001b]', '\u001b[', '@', '`', '\u202e', 'a\u0301', '<!-- ', ' \n']) {
     const text = part.repeat(Math.ceil(1_000_000 / part.length))

@@ -33,7 +33,7 @@ test('by earlier runs of the repository: a story costs what it did on average, b
   assert.deepEqual(one, { low: 0.5, likely: 1, high: 2, stories: 1, runs: 1 })
 })
 
-test('without one a range by size, and it says that nothing else is known', () => {
+test('without earlier runs the expected cost is a range by size, and the text says so', () => {
   const expected = expectedCost([story(2), story(7)], [])
   assert.deepEqual(expected, { low: 1.75, likely: null, high: 7.5, stories: 2, runs: 0 })
   assert.match(
@@ -92,7 +92,7 @@ test('whatever the runs were: low, likely and high are in order, and the propose
   assert.equal(proposedLimit([story(3)], []), null)
 })
 
-test('the pull request says it until a story has passed, which says more', () => {
+test('the pull request shows the expected cost until a story has passed', () => {
   const facts = { limits, now: NOW, earlier: [{ stories: 1, costUsd: 2 }] }
   assert.match(pullRequestBody(viewOf(justStarted(), facts)), /^Estimate: about \\?\$\d/m)
   assert.equal(viewOf(midRun(), facts).expectedCost, null)

@@ -41,7 +41,7 @@ test('formatDuration: tenths, seconds, minutes and hours', () => {
   }
 })
 
-test('what Ralph computed itself is marked', () => {
+test('a cost that Ralph computed itself is marked', () => {
   assert.equal(describeCost({ costUsd: 1.5 }), '$1.50')
   assert.equal(describeCost({ costUsd: 1.5, estimatedCostUsd: 1.5 }), '$1.50 estimated')
   assert.equal(describeCost({ costUsd: 0.1 + 0.2, estimatedCostUsd: 0.3 }), '$0.30 estimated')
@@ -54,7 +54,7 @@ test('what Ralph computed itself is marked', () => {
   )
 })
 
-test('usd', () => {
+test('dollars: two digits, groups of thousands, and less than a cent', () => {
   for (const [dollars, shown] of [
     [0, '$0.00'],
     [0.42, '$0.42'],

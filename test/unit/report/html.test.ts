@@ -96,7 +96,7 @@ test('every value in a template is text; only templates make markup', () => {
   )
 })
 
-test('stuck: what is wrong and what to do stand first', () => {
+test('a stuck run: what is wrong and what to do come first', () => {
   const page = plain(renderReport(viewOf(rich(), { ...facts, notes: ['The network refused: a.test (3)'] })))
   assert.match(
     page,
@@ -162,7 +162,7 @@ test('what rejected attempts cost: in dollars, else in tokens', () => {
   assert.equal(costsOf(stories, [], usage).rejected, null)
 })
 
-test('usage beside the stories is shown, so that the figures add up', () => {
+test('usage that belongs to no story is shown, so that the figures add up', () => {
   const state = complete()
   const told = (costUsd: number) => {
     const sessions = [...state.sessions, entryWith({ kind: 'verify', costUsd })]
@@ -172,7 +172,7 @@ test('usage beside the stories is shown, so that the figures add up', () => {
   assert.doesNotMatch(told(1e-12), /Beside the stories/)
 })
 
-test('money in JSON has no noise of adding up', () => {
+test('costs in JSON have no rounding errors of sums', () => {
   const { prd } = complete()
   const usage = { ...emptyUsage(), calls: 1, costUsd: 0.1 + 0.02 + 1e-17, estimatedCostUsd: 0.1 + 0.2 }
   const run = featureRun(

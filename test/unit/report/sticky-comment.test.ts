@@ -50,7 +50,7 @@ const facts: Facts = {
 }
 const start = (state: State) => stickyComment(state, facts).split('\n').slice(0, 8).join('\n')
 
-test('the cost beside the stories is shown with the totals', () => {
+test('the cost that belongs to no story is shown with the totals', () => {
   const state = complete()
   const costing = (costUsd: number): State => ({
     ...state,
@@ -163,7 +163,7 @@ test('many stories: what matters now is seen, the rest is folded, what is left o
   assert.equal(Number(left[1]) + (listed ?? 0), 500)
 })
 
-test('no text of any size is over the limit of its place', () => {
+test('texts of any size stay within the limit of their place', () => {
   const title = '<|`*_@#&'.repeat(200)
   for (const count of [1, 25, 26, 500, 3000]) {
     const base = large(Math.min(count, 500))

@@ -57,7 +57,7 @@ test('a view is not escaped: each renderer escapes', () => {
   assert.equal(view.stories[0]?.title, text)
 })
 
-test('a sentence keeps apart what is ours, a command, and what others wrote', () => {
+test('the parts of a sentence tell Ralph’s own words, a command, and words of others apart', () => {
   for (const text of corpus()) {
     const mixed = sentence`Mend it: ${{ text }}, then ${{ code: `ralph retry ${text}`, most: 80 }} or ${{ button: 'Run workflow' }}.`
     const markdown = toMarkdown(mixed)

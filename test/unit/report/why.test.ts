@@ -78,7 +78,7 @@ test('a split that failed is shown with its reason and the command to ask again'
     assert.doesNotMatch(viewOf(later, facts('x')).notes.map(toPlainText).join('\n'), /could not be split/)
 })
 
-test('without a story the one that failed last is meant, and none where none failed', () => {
+test('without an id, `why` shows the story that failed last, or none where none failed', () => {
   assert.equal(whyOf(stuck(), null, 'cli')?.story.id, 'US-003')
   assert.equal(whyOf(justStarted(), null, 'cli'), null)
   assert.equal(whyOf(pass(reject(justStarted(), 'US-001'), 'US-001', 2), null, 'cli'), null)
@@ -117,7 +117,7 @@ test('why: a story that rests shows until when', () => {
   )
 })
 
-test('attempts that were given back are shown beside the counted ones', () => {
+test('returned attempts are shown in addition to the counted ones', () => {
   const lost = reduce(working(justStarted(), 'US-001'), { at: NOW, kind: 'interrupted', spent: null }, limits)
   const back = reduce(lost, { at: NOW, kind: 'returned', storyId: 'US-001', kept: null }, limits)
   assert.equal(whyOf(back, 'US-001', 'cli')?.statusText, 'open, 0 attempts, 1 given back')

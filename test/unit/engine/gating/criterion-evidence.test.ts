@@ -51,7 +51,7 @@ test('every criterion with a place that is there: approved, and each place is ke
   })
 })
 
-test('a criterion of which nothing is said resets its story', async () => {
+test('a criterion without evidence resets its story', async () => {
   const verdict = await judge([...ALL.slice(0, 2), ['US-002', 2, 'gate test']])
   const reason = 'nothing was named that shows US-002#1 (a page)'
   assert.deepEqual(verdict, { kind: 'reset', stories: ['US-002'], reason })
@@ -90,7 +90,7 @@ for (const shown of [
   })
 }
 
-test('no evidence at all stands where it is only asked for, and resets every story where it is required', async () => {
+test('an approval without evidence counts where evidence is only asked for, and resets every story where it is required', async () => {
   assert.deepEqual(await judge([]), { kind: 'verified' })
   const verdict = await judge([], { isRequired: true })
   assert.deepEqual(verdict.kind === 'reset' ? verdict.stories : null, ['US-001', 'US-002'])

@@ -15,7 +15,7 @@ const gate = (name: string, more: Partial<GateResult> = {}): GateResult => ({
 })
 const tests = { passed: 3, failed: 0, skipped: 0 }
 
-test('the first green run stays, a red one is none; counts go on with what passed', () => {
+test('the first green run of a gate is remembered, a red one is not; counts of tests go on with passed stories', () => {
   const first = recordFirstRuns(complete(), [
     gate('a', { tests }),
     gate('b', { ok: false }),

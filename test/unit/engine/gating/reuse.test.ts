@@ -22,7 +22,7 @@ const stateWith = (gates: GateResult[]) => ({
 const taken = (gates: GateResult[], more: Partial<typeof keys> = {}, now = NOW + 3 * MINUTE) =>
   reusableResults(stateWith(gates), { ...keys, ...more }, now).map(({ name }) => name)
 
-test('what was green in a clean room on the same key is taken, and says as at when', () => {
+test('a green result of a clean room with the same key is reused, and says of when it is', () => {
   const gates = withReuseKeys([green('lint'), green('test'), green('e2e')], keys, NOW)
   const all = reusableResults(stateWith(gates), keys, NOW + 3 * MINUTE)
   assert.deepEqual(
@@ -35,7 +35,7 @@ test('what was green in a clean room on the same key is taken, and says as at wh
   assert.equal(all[0]?.remarks, undefined, 'it is nothing to look at')
 })
 
-test('another key, a result without one, a red one, one from tomorrow and one of the day before: not taken', () => {
+test('not reused: another key, a result without one, a red one, one from tomorrow and one of the day before', () => {
   const gates = withReuseKeys([green('lint'), green('test')], keys, NOW)
   assert.deepEqual(taken(gates, { test: 'another' }), ['lint'])
   assert.deepEqual(taken([green('lint')]), [], 'it ran in the work tree')
@@ -46,7 +46,7 @@ test('another key, a result without one, a red one, one from tomorrow and one of
   assert.deepEqual(taken(gates, {}, NOW + 25 * 60 * MINUTE), [])
 })
 
-test('flaky, with findings, or disturbed by others: no result that counts again', () => {
+test('a result that is flaky, has findings, or was disturbed by others is not reused', () => {
   const odd: Partial<GateResult>[] = [{ flaky: true }, { findings: ['fewer tests'] }, { alone: true }]
   for (const one of odd) assert.deepEqual(taken(withReuseKeys([green('lint', one)], keys, NOW)), [])
 })

@@ -68,13 +68,13 @@ test('letters, words, a mixture and nothing: what the session that plans is told
   assert.match(textOf(''), /no answer[\s\S]*no answer[\s\S]*no answer/)
 })
 
-test('a letter or a number that is not there is said', () => {
+test('a letter or a number that no option has is reported', () => {
   assert.equal(faultOf('1C'), '1C: question 1 has the options A to B')
   assert.equal(faultOf('1A, 7B'), '7B: there are 3 questions')
   assert.equal(faultOf('3A'), '3A: question 3 has no options')
 })
 
-test('whatever is said stays bounded and keeps the lines of the questions', () => {
+test('any answer stays bounded and keeps the lines of the questions', () => {
   const words = fc.oneof(anyText(), fc.constantFrom(...hostileStrings.map(({ text }) => text)))
   fc.assert(
     fc.property(words, (said) => {

@@ -51,7 +51,7 @@ test('a plan passes nothing', () => {
   )
 })
 
-test('what is no plan is said in a sentence that the next session can mend', () => {
+test('an answer without a plan gives a sentence by which the next session can correct it', () => {
   assert.match(refused('I have no idea'), /no block of JSON/)
   assert.match(refused(block([1])), /no block of JSON/)
   assert.match(refused(block({ plan: [] })), /no list "stories"/)

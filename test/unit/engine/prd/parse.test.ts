@@ -14,7 +14,7 @@ const all = ['bmad', 'agnostic-v2', 'snarktank', 'ralph-tui', 'ralphy', 'steps',
 )
 
 describe('formats', () => {
-  test('ours comes back to the letter', () => {
+  test('a prd.json of Ralph is written back unchanged', () => {
     const { prd, notes } = parsed(fixture('ours.json'))
     assert.equal(serializePrd(prd), fixture('ours.json'))
     assert.deepEqual(notes, [])
@@ -167,7 +167,7 @@ describe('formats', () => {
     assert.equal(prd.userStories[1]?.lastResult, null)
   })
 
-  test('a pass is marked, and told, once', () => {
+  test('an imported pass is marked and noted once', () => {
     const again = parsed(serializePrd(parsed(fixture('bmad.json')).prd))
     assert.doesNotMatch(again.notes.join('\n'), /had passed before|schema version/)
   })
@@ -355,7 +355,7 @@ test('an estimated part of the cost survives, and is written only where there is
   assert.doesNotMatch(serializePrd(read({ costUsd: 2 })), /estimatedCostUsd/)
 })
 
-test('a field that is unknown and spelled almost like ours is kept, and told with its place', () => {
+test('an unknown field that is spelled almost like a known one is kept, with a note of its place', () => {
   const typos = { priorty: 1, dependson: ['US-002'], tag: ['ui'] }
   const first = { id: 'US-001', title: 'One', acceptanceCriteria: ['a'], ...typos }
   const second = { id: 'US-002', title: 'Two', acceptanceCriteria: ['b'], tag: [], priority: 1, priorty: 2 }
@@ -373,7 +373,7 @@ test('a field that is unknown and spelled almost like ours is kept, and told wit
   ])
 })
 
-test('names of other tools are no slips, and many slips are told in few notes', () => {
+test('field names of other tools are not misspelled ones, and many misspelled ones make few notes', () => {
   for (const name of all) assert.doesNotMatch(parsed(fixture(name)).notes.join('\n'), /did you mean/, name)
   const notesOf = (fields: object) =>
     parsed(

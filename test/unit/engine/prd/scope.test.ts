@@ -27,7 +27,7 @@ const prd = feature(
 const asked = (stories: string[], epic: string | null = null) => resolveScope(prd, { stories, epic }, 3)
 
 describe('what is meant', () => {
-  test('nothing asked for is the whole feature', () => {
+  test('without ids the scope is the whole feature', () => {
     assert.deepEqual(asked([]), { scope: null, mistakes: [] })
     assert.equal(countOutOfScope(prd, null), 0)
   })

@@ -75,7 +75,7 @@ test('counts: every story once', () => {
   assert.deepEqual(counts(prd), { total: 4, passed: 1, blocked: 1, skipped: 1, open: 1 })
 })
 
-test('addUsage adds what was estimated, and says nothing of it where nothing was', () => {
+test('addUsage sums the estimated parts, and has none where nothing was estimated', () => {
   const a = { ...emptyUsage(), costUsd: 3, estimatedCostUsd: 1 }
   assert.equal(addUsage(a, a).estimatedCostUsd, 2)
   assert.equal(addUsage(emptyUsage(), a).estimatedCostUsd, 1)

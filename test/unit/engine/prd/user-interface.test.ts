@@ -96,7 +96,7 @@ describe('a file that says nothing of tags', () => {
     ]
   }
 
-  test('the story gets the tag, and that is told', () => {
+  test('the story gets the tag, with a note', () => {
     const other = { id: 'US-004', title: 'T', acceptanceCriteria: ['Tests pass'] }
     assert.deepEqual(read(story({}), other), [[['ui'], []], ["US-003: tag ui, from 'Verify in browser'"]])
   })

@@ -178,7 +178,7 @@ describe('filling', () => {
     assert.equal(filled(shell, values), shell)
   })
 
-  test('what is said where nothing is known is seen: it stays', () => {
+  test('unknown names in a template stay as they are written', () => {
     assert.equal(
       filled('{{storyID}} {{#each x}} {{toString}} ${CONSTRUCTOR}', {}),
       '{{storyID}} {{#each x}} {{toString}} ${CONSTRUCTOR}',
@@ -227,7 +227,7 @@ describe('filling', () => {
     fc.assert(property, runs(100))
   })
 
-  test('nor is a text before it one with a text behind it', () => {
+  test('two values side by side never make a variable together', () => {
     assert.equal(
       filled('{{storyTitle}}{{notes}}', { storyTitle: '{{ga', notes: 'tes}}', gates: 'G' }),
       '{{gates}}',
@@ -288,7 +288,7 @@ describe('the check', () => {
     assert.deepEqual(mistakes('${HOME} ${PLAN_FIEL} ${RALPH_STORY_ID} ${f}'), [])
   })
 
-  test('a book is no template', () => {
+  test('a template that is too long is a mistake', () => {
     assert.match(mistakes('x'.repeat(70_000))[0] ?? '', /70000 characters shorten it/)
   })
 })
@@ -304,7 +304,7 @@ describe('where templates stand', () => {
     assert.equal(await findTemplate('plan', both), null)
   })
 
-  test('an imported prompt is told; elsewhere it is only pointed out, and not where ours has its place', async () => {
+  test('an imported prompt has a note, a prompt of another tool elsewhere a warning, but not where Ralph has a template of its own', async () => {
     const found = await checkTemplates(
       files({
         '.ralph/prompts/SETUP_PROMPT.md': 'Write a README.',
@@ -322,7 +322,7 @@ describe('where templates stand', () => {
     ])
   })
 
-  test('a prompt of seed 1, which nothing stands for yet, is pointed out', async () => {
+  test('a prompt.md of an earlier tool that no template replaces has a warning', async () => {
     const { warnings } = await checkTemplates(files({ 'ralph/prompt.md': 'Work on the story.' }))
     assert.deepEqual(warnings, [
       'ralph/prompt.md is not used: if it is a prompt of another tool, move it to .ralph/prompts/run.md',
