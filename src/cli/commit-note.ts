@@ -27,9 +27,11 @@ export function currentCommitNotes(git: Git): Observer {
 }
 
 function commitCheckedBy(step: Step, green: string): string | null {
+  // The candidate of another work tree, or one that was chosen among several, comes into the checkout to land.
+  const isFromElsewhere = (one: AttemptStep['attempt']) => one.inLane === true || one.chosen !== undefined
+  if (step.kind === 'accept' && isFromElsewhere(step.attempt)) return step.attempt.candidate.commit
   // Steps of an attempt that has a work tree of its own look at that one.
-  if ('attempt' in step && step.attempt.inLane === true)
-    return step.kind === 'accept' ? step.attempt.candidate.commit : null
+  if ('attempt' in step && step.attempt.inLane === true) return null
   const { looksAt } = STEPS[step.kind]
   if (looksAt === 'green') return green
   return looksAt === 'candidate' && 'attempt' in step ? candidateOf(step.attempt) : null

@@ -37,7 +37,7 @@ export async function takeUpEdits(
   const { repository, clone } = workspace
   const checkedCommit = await interruptedCheck(workspace, state)
   if (checkedCommit !== null) {
-    // The candidate of a work tree of its own was about to land here: it did not, and is nobody's change here.
+    // A candidate that came into the checkout to land, and did not, is nobody's change.
     const goesOnFrom = attemptInCheckout(state) === null ? state.green : checkedCommit
     await discardChanges(workspace, checkedCommit, goesOnFrom, warn)
   }

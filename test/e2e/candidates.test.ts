@@ -1,6 +1,9 @@
 // `candidates`: several sessions on one story from the same commit, of which the gates choose one.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { State } from '../../src/engine/model/state.ts'
@@ -98,6 +101,31 @@ test('killed between two candidates: the one that is done is not made again', as
   assert.equal(at.landed('src/a.txt'), 'one')
   assert.equal((await at.prompts()).length, 4, 'one of the sessions was lost with the process')
   assert.equal(at.state().contests, undefined)
+})
+
+test('killed in a step behind the commit: the chosen candidate lands once, and is no change of a person', async () => {
+  const marks = await mkdtemp(join(tmpdir(), 'ralph-marks-'))
+  const pipe = join(marks, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const once = `[ -f "${marks}/begun" ] || { touch "${marks}/begun"; cat "${pipe}"; }`
+  const tell = `{ name: tell, type: command, config: { command: ${JSON.stringify(once)} } }`
+  await using at = await place({ 'US-001': [[wrote(SMALL), { files: { 'src/b.txt': LARGE } }]] })
+  await at.write({
+    'ralph.config.yml': `steps: [{ name: work, type: agent }, { name: commit, type: git-commit }, ${tell}]`,
+  })
+  at.git('add', '-A')
+  at.git('commit', '-qm', 'steps')
+  const run = at.start('--candidates', '2')
+  const held = await open(pipe, 'w')
+  run.kill('SIGKILL')
+  await run.ended
+  await held.close()
+  const { code, err } = await at.run('--candidates', '2')
+  await rm(marks, { recursive: true })
+  assert.equal(code, 0, err)
+  assert.equal(at.landed('src/a.txt'), 'one')
+  assert.equal((await at.prompts()).length, 2, 'no session is repeated')
+  assert.equal(at.git('status', '--porcelain'), '')
 })
 
 const chosen = (lines: number) => ({
