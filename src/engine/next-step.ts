@@ -28,8 +28,8 @@ import { unmetOutOfScope } from './prd/scope.ts'
 import { inScope, pickStory, remaining } from './prd/select.ts'
 
 /**
- * The next step as data. Every reachable state leads to `stop` in a finite number of steps (test/unit/engine). `beside`: attempts
- * that are in work already; stories that are known to change the same files wait for them.
+ * The next step as data. Every reachable state leads to `stop` in a finite number of steps (test/unit/engine). `attemptsInWork`:
+ * stories that are known to change the same files wait for these.
  */
 export function nextStep(
   state: State,
@@ -96,12 +96,12 @@ export function nextStep(
   return landing === null ? { kind: 'reserve', storyId: story.id } : concludeLanding(state)
 }
 
-/** Where a run ends at a limit, or for good, the candidates that are there are chosen from, and landed, first. */
+/** Whether a candidate is chosen and landed before the run ends with this outcome. */
 export function landsFirst({ outcome }: Conclusion): boolean {
   return outcome === 'budget' || outcome === 'max-iterations' || outcome === 'stuck'
 }
 
-/** A job that only lands what others did begins no work: the next job claims the next step. */
+/** A job that only lands the work of other jobs begins no work: the next job claims the next step. */
 function concludeLanding(state: State): Step {
   const isWave = state.job.wave !== undefined
   const conclusion = conclusionOf(
@@ -202,7 +202,7 @@ function workableIn(state: State): (story: Story) => boolean {
 
 const QUESTIONS_WAIT = 'the questions before the plan wait for answers'
 const PLAN_EDITED = 'the plan was edited after it was looked at: it waits to be approved again'
-/** Older versions showed people less than an approval covers: such a digest is empty (stored-state.ts). */
+/** Older versions showed people less than an approval covers now: the digest of such a plan is empty (stored-state.ts). */
 const PLAN_NOT_SHOWN = 'the plan waits to be approved again: an approval now covers context.md, too'
 
 /** The outcome of a plan that no session could make, or that waits for answers or an approval; else null. */
@@ -222,7 +222,7 @@ function planOutcome(state: State, limits: Limits): Conclusion | null {
   return conclusionOf('paused', plan.digest === '' ? PLAN_NOT_SHOWN : PLAN_EDITED)
 }
 
-/** The blocked stories; or the stories out of scope that others wait for, since they were taken back. */
+/** Names the blocked stories; or the reverted stories out of scope that the open ones depend on. */
 function stuckReason({ prd, control }: State, open: readonly Story[]): string {
   const blocked = open.filter((story) => story.blocked).map((story) => story.id)
   if (blocked.length > 0 || control.scope === null) return `blocked: ${blocked.join(', ')}`
@@ -267,7 +267,7 @@ function pendingWait(state: State, limits: Limits, now: number) {
     : pauseFor(hourly, `the limit of ${limits.callsPerHour} calls an hour`)
 }
 
-/** When the first story's breaker allows a trial, where the breakers of all workable stories are open; null otherwise. */
+/** When the first breaker allows a trial, if the breakers of all workable stories are open; else null. */
 function earliestTrial(state: State, now: number): number | null {
   const times: number[] = []
   const isFree = ({ id }: { id: string }): boolean => {

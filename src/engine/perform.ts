@@ -55,7 +55,7 @@ export async function perform(
   return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', spent: spentOn(result) }
 }
 
-/** The usage of a judge or planner counts, also where it was cut short. */
+/** The usage of a judge or planner, which counts even if the session was cut short. */
 function spentOn(result: StepResult | null): SpentUsage | null {
   switch (result?.kind) {
     case 'judged':
@@ -132,7 +132,7 @@ const PERFORMERS: Performers = {
   },
 }
 
-/** The baseline runs no gate with `when`: these are for stories with such a tag, and for the final verification. */
+/** The baseline leaves out gates with `when`: they are for stories with that tag, and for the final verification. */
 function baselineOf(state: State): GateRun {
   return newGateRun(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
 }
@@ -201,7 +201,7 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
 
 async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise<StepResult> {
   const { storyId, candidate, gates, base, paths = [], chosen } = attempt
-  // The work tree was left clean when each candidate was done.
+  // Each candidate left the work tree clean.
   if (chosen !== undefined) await context.ports.repository.checkOut(candidate.commit, null)
   const about = { stories: [storyId], gates }
   const { verdict, usage } = candidate.empty
@@ -217,7 +217,7 @@ async function accept(
 ): Promise<StepResult> {
   const { candidate, inLane, chosen } = attempt
   const { agent, repository, signal } = ports
-  // The checkout is the green commit's, and no session works in it.
+  // The green commit is checked out, and no session works in it.
   if (inLane === true || chosen !== undefined) await repository.checkOut(candidate.commit, null)
   const { timeoutMs } = sessionBounds(state, limits, now)
   const after = await agent.afterwards?.(state, attempt, timeoutMs, signal)
@@ -238,7 +238,7 @@ async function open({ state, ports, now }: StepContext): Promise<StepResult> {
   const context = first === null ? {} : await planContext(state, first.commit, ports)
   const begun = markRunArchived({ ...state, green })
   const opened = (github: State['github']): StepResult => ({ kind: 'opened', green, github, ...context })
-  // A long preparation has used up of the lease, which a push renews.
+  // A long preparation has used up a part of the lease; a push renews it.
   const isRecent = now - state.job.startedAt < RENEWAL_MS
   if (!isRecent || !isPushed(begun)) return moveBranch(begun, ports, opened)
   // The state is saved with what the job begins.
@@ -371,7 +371,7 @@ async function publish(conclusion: Conclusion, { state, limits, ports }: StepCon
   const saved = recorded === null ? left : withoutPending({ ...left, progress: [] })
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return pushFailure(result)
-  // While we held the lease, no other job was dispatched for a command (but `stop`): look for one that came in after our last read.
+  // While this job held the lease, no other was dispatched for a command (except `stop`): check for commands after the last read.
   const context = recorded === null ? {} : await planContext(state, recorded.commit, ports)
   const more = await queue.waiting(state)
   return { kind: 'published', green, withBranch, more, ...context, ...marked }

@@ -26,7 +26,7 @@ export type StepOutcome =
   /** A condition that people configured: the run ends here. */
   | { kind: 'ends-run'; reason: string }
 
-/** `failed`: the newest failure that ended no attempt, for the next session. */
+/** `failed`: the newest failure that did not end the attempt; the next session is told of it. */
 export type StepTry = { step: PipelineStep; tries: number; bounds: SessionBounds; failed: Failure | null }
 
 export type PipelineTools = {
@@ -34,7 +34,7 @@ export type PipelineTools = {
   signal: AbortSignal
   /** Tries a step once. */
   attempt(trial: StepTry): Promise<StepOutcome | Session>
-  /** Reports progress. `agent`: the one that speaks next, where it is not the run's own. */
+  /** Reports progress. `agent`: that of the next session, if it is not the run's own. */
   report(text: string, agent?: string | null): void
 }
 

@@ -18,7 +18,7 @@ import {
 import { isOfAttempts, largestOf, ledgerOf } from './model/usage-totals.ts'
 import { VERSION } from './model/version.ts'
 
-/** Names may come from a job that is not trusted: beyond so many, further ones are recorded as `other`. */
+/** The most names of agents and models, since they may come from an untrusted job: further ones are recorded as `other`. */
 const MOST_NAMES = 200
 /** The most entries of a single session. Beyond them, entries of attempts that left the timeline are summed up. */
 const MOST_SESSIONS = 2000
@@ -153,7 +153,7 @@ export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
   }
 }
 
-/** The same, where the vendor or the proxy had counted `seen` of it by then: that takes precedence over a share of the limit. */
+/** The same for a session of which the vendor or the proxy had counted `counted` by then, which takes precedence over a share of the limit. */
 export function lostSessionUsage({ reserved }: Pick<Attempt, 'reserved'>, counted: Usage): Usage {
   const estimate = reservedUsage({ reserved: reserved.isShare ? { costUsd: null, tokens: null } : reserved })
   const costUsd = Math.max(counted.costUsd, estimate.costUsd)

@@ -11,21 +11,21 @@ import { nextStep } from './next-step.ts'
 export type Situation =
   /** `lease`: of the job at work; null where the job itself asks. */
   | { kind: 'working'; lease: Lease | null }
-  /** No job works, and this is why. */
+  /** No job works; the reason. */
   | EndedSituation
   /** No job works, and a run would go on with this step; null where the step was not computed. */
   | { kind: 'ready'; step: Step | null }
 
 export type EndedSituation = { kind: 'ended'; conclusion: Conclusion; since?: 'merged' | 'archived' }
 
-/** As the job that holds the feature sees it. */
+/** The situation for the job that holds the feature. */
 export function ownSituation({ job }: State): Situation {
   return job.ending === null
     ? { kind: 'working', lease: null }
     : { kind: 'ended', conclusion: job.ending.conclusion }
 }
 
-/** The situation for any other process. `lives`: the lease's holder is known to be at work. */
+/** The situation for any other process. `isHolderAlive`: the lease's holder is known to be at work. */
 export function situationOf(state: State, limits: Limits, now: number, isHolderAlive: boolean): Situation {
   const { lease, job, prd } = state
   if (isHolderAlive && lease !== null) return { kind: 'working', lease }

@@ -154,7 +154,7 @@ export function recordAttemptTime(
   }))
 }
 
-/** Tells the timeline's entry of an attempt that was one of several candidates. */
+/** Gives whether an entry is that of the attempt, one of several candidates. */
 function isEntryOf(attempt: Attempt): (entry: TimelineEntry) => boolean {
   return ({ result, storyId, iteration, startedAt }) =>
     result === 'candidate' &&
@@ -225,7 +225,7 @@ export function redGateReason(red: GateResult, gates: readonly GateResult[]): st
   return service === undefined ? `gate ${red.name} failed (${red.ended})` : `${service.name} ${service.ended}`
 }
 
-/** The branch is at the green commit, with its pull request, as the job before left it. */
+/** Whether the branch is at the green commit, with its pull request, as the job before left it. */
 export function isPushed({ control, published, green, github, job }: State): boolean {
   const { pull, head, unclosed } = github
   const isThere = job.branch.kind === 'ours' && published === green && head === green

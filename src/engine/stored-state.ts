@@ -10,7 +10,7 @@ import { isWaitingPlan } from './planning/proposed-plan.ts'
 import { OldUsage, withSessions } from './stored-usage.ts'
 
 const VERSION = 5
-/** A state with candidates of one story, which version 5 does not know; else it is the same. */
+/** The version of a state with several candidates of a story, which version 5 does not know; all else is equal. */
 const WITH_CANDIDATES = 6
 /** In states of earlier versions people were shown less of a plan than an approval covers now: it is shown again. */
 const WITH_WHOLE_PLAN = 4
@@ -25,7 +25,7 @@ const MOST_IN_A_FILE = 500
 /** A part of a list, one entry a line; it stays the same object as long as none of them changes. */
 export type StateFile = { readonly text: string }
 
-/** The text of `state.json`, and the files beside it by their names. */
+/** The text of `state.json`, and the further files of its lists, by name. */
 export function stateFiles(state: State): { text: string; lists: ReadonlyMap<string, StateFile> } {
   const { prd, records, sessions, ...rest } = state
   const { userStories, ...head } = prd
@@ -53,7 +53,7 @@ function hasCandidates({ contests, attempts, timeline }: State): boolean {
   )
 }
 
-/** A list in the state itself where one file would hold it. */
+/** A list that fits into one file stays in the state itself. */
 function listFiles(name: string, files: readonly StateFile[]) {
   if (files.length <= 1) return { text: files[0]?.text ?? '[]', files: [] }
   return { text: '[]', files: files.map((file, at) => [fileName(name, at), file] as const) }
@@ -109,12 +109,12 @@ export async function readState(
   return checked(found, files, path)
 }
 
-/** The texts of the files beside the state by their names; null for one that is not there. */
+/** The texts of the further files by name; null for a missing one. */
 type Files = ReadonlyMap<string, string | null>
 
 const fileCount = z.exactOptional(z.int().check(z.gte(0), z.lte(10_000)))
 const StateIndex = z.looseObject({
-  /** Left out where the state holds them. */
+  /** Left out if the state itself holds them. */
   storyFiles: fileCount,
   sessionFiles: fileCount,
   prd: z.looseObject({}),
@@ -193,7 +193,7 @@ function parsed(text: string, path = 'state.json'): unknown {
   }
 }
 
-/** States of 1 said so from the first on. */
+/** The version of a stored state; states have had the field since version 1. */
 function versionOf(state: unknown): number {
   const version = typeof state === 'object' && state !== null && 'version' in state ? state.version : null
   return typeof version === 'number' ? version : 0
@@ -247,7 +247,7 @@ const OldState = z.looseObject({
 })
 type OldState = z.infer<typeof OldState>
 
-/** As a state of version 2, still to be read; what is no state stays what it is. */
+/** Converts to version 2, unchecked; any other value stays as it is. */
 function migrated(found: unknown): unknown {
   const { data } = OldState.safeParse(found)
   if (data === undefined) return found

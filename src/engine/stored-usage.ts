@@ -42,10 +42,10 @@ export const OldUsage = z.looseObject({
 type OldUsage = z.infer<typeof OldUsage>
 type OldRow = z.infer<typeof Row>
 type OldLedgerRow = z.infer<typeof OldLedgerRow>
-/** An entry before it is known whose it was. */
+/** An entry before its agent and model are known. */
 type Part = { entry: Omit<SessionEntry, keyof Usage | 'agent' | 'model' | 'version'>; usage: Usage }
 
-/** As a state of version 5, still to be checked. */
+/** Converts to version 5, unchecked. */
 export function withSessions(old: OldUsage) {
   const { ledger = [], largestSession, ...rest } = old
   const sessions = assignOwners(partsOf(old), ledger)
@@ -57,7 +57,7 @@ export function withSessions(old: OldUsage) {
   return { ...rest, version: 5, timeline, sessions }
 }
 
-/** What was given back may itself be an estimate. */
+/** The usage of a returned attempt may itself be an estimate. */
 function largestIn(timeline: readonly OldRow[]): Largest {
   const known = timeline.filter(({ result }) => result !== 'returned')
   const most = (of: 'costUsd' | 'tokens') => Math.max(0, ...known.map((row) => row[of]))
@@ -68,7 +68,7 @@ function startOf({ at, ms }: OldRow): number {
   return at - ms
 }
 
-/** The iterations that are known one by one, then what else each story used, then what the run used beside them. */
+/** The iterations in the timeline, then the rest of each story, then the rest of the run. */
 function partsOf({ prd, records, timeline }: OldUsage): Part[] {
   const { iterations, usage } = prd.run
   const left = new Map<string | null, Usage>(
@@ -110,7 +110,7 @@ function usageOfRow({ costUsd, estimatedCostUsd = 0, tokens, agentMs = 0 }: OldR
   })
 }
 
-/** Each part by the rows of the ledger in their order, as far as these reach: so both have the totals that they had. */
+/** Assigns the parts to the rows of the ledger in order, as far as these reach, so that both keep their totals. */
 function assignOwners(parts: readonly Part[], ledger: readonly OldLedgerRow[]): SessionEntry[] {
   const rows = ledger.map(({ version, agent, model, tokens, ...amounts }) => ({
     owner: { version, agent, model },

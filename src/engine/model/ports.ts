@@ -32,7 +32,7 @@ export type JudgeTask = {
   gates: readonly GateResult[]
   /** Screenshots of the pages of these stories; each is stored at its `picturePath`. */
   pictures?: readonly Screenshot[]
-  /** Asks one question in the place of a judgement: whether the stories ask for this change of what gates expect. */
+  /** Asks one question instead of a judgement: whether the stories ask for this change of what gates expect. */
   expectation?: Expectation
   /** Nothing was changed for the story, so its green gates prove nothing. */
   isUnchanged?: true
@@ -105,7 +105,7 @@ export type GateRun = {
   also?: readonly string[]
   /** Only these gates; those whose files they need run with them, and never end the run. */
   only?: readonly string[]
-  /** Where results count for the final verification, too: the fork point, which gates get as the beginning of the change. */
+  /** Set if results also count for the final verification: the fork point, which gates get as the start of the change. */
   fork?: string
   /** The commit holds the test files as they were before the change. */
   asItWas?: true
@@ -125,7 +125,7 @@ export type CleanRoom = AsyncDisposable & {
 
 /** Runs gates. Disposing it ends the services that ran beside them. */
 export type GatesPort = Partial<AsyncDisposable> & {
-  /** Its results were handed over by another job, and hold for the handed-over commit alone. */
+  /** Another job ran the gates: its results are valid only for the commit that it handed over. */
   readonly isHandedOver?: true
   /** The gates in order; stops at the first blocking failure. */
   run(run: GateRun, signal: AbortSignal): Promise<GateResult[]>
@@ -205,7 +205,7 @@ export type RepositoryPort = {
     subject: string,
   ): Promise<{ commit: string; documents: string[]; unmarked?: string[] } | null>
   /**
-   * Joins `theirs` with our green commit; where they conflict, theirs stays and our stories are taken back.
+   * Joins people's branch head with the green commit. Where they conflict, people's version stays, and the stories are reverted.
    * `refused`: people rewrote the branch, and no `run` told Ralph to take it as it is (`job.takesBranch`).
    */
   join(state: State, theirs: string): Promise<JoinedBranch | { refused: string }>
@@ -254,7 +254,7 @@ export type StorePort = {
     /** The token for the branch has expired: a new job gets a new one. */
     | { kind: 'expired'; reason: string }
   >
-  /** A branch head that is not ours, or `gone`; null where the branch is as we left it. */
+  /** The branch head if people moved it, or `gone` if they deleted it; null if the branch is as Ralph left it. */
   peoplesHead(state: State): Promise<{ head: string } | 'gone' | null>
   /** Makes a deleted branch again, at the green commit. */
   restore(state: State): Promise<{ kind: 'published' } | { kind: 'refused'; reason: string }>
@@ -262,7 +262,7 @@ export type StorePort = {
 
 /** Commands of people, in order, after `state.control.lastComment`. */
 export type QueuePort = {
-  /** Whether it works without the network. */
+  /** Whether the queue works without the network. */
   isLocal?: true
   /** Reads and acknowledges them. */
   read(state: State): Promise<Command[]>
@@ -294,15 +294,15 @@ export type Observer = {
 export type PullRequestPort = {
   /** Called before the branch moves away from the head with open checks. Checks that could not be closed are in the answer. */
   beforePublish(state: State, head: string): Promise<State['github']>
-  /** `isNew`: the branch was made by the push before. */
+  /** `isNew`: the push before made the branch. */
   opened(state: State, isNew?: boolean): Promise<State['github']>
-  /** What was learned since the last answer, by posts beside the run; they are waited for. */
+  /** The ids that posts in the background got since the last call; waits for these posts. */
   newIds(): Promise<Partial<State['github']>>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
   merged(state: State): Promise<boolean>
 }
 
-/** A work tree for one attempt at a time, beside others. Disposing it removes its files. */
+/** A work tree for one attempt at a time, parallel to others. Disposing it removes its files. */
 export type Lane = AsyncDisposable &
   Pick<Ports, 'agent' | 'gates' | 'repository'> & {
     /** Assigns it to the attempt at this story. */

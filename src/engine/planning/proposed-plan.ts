@@ -51,7 +51,7 @@ export function readProposal(words: string, task: PlanTask): Proposal {
     : noProposal(why)
 }
 
-/** With at most 50 paths that it is expected to change. */
+/** The story with at most 50 paths that it is expected to change. */
 function withBoundedTouches(story: Story): Story {
   if (story.extra?.touches === undefined) return story
   const touches = coveringPaths(plannedPaths(story))
@@ -122,7 +122,7 @@ function partsOf(whole: Story, parts: readonly Story[], all: readonly Story[]): 
   })
 }
 
-/** The feature with a story's parts behind it; the story is skipped, and stories that depended on it depend on the last part. */
+/** The feature with a story's parts after it; the story is skipped, and stories that depended on it depend on the last part. */
 export function withParts(prd: Prd, id: string, parts: readonly Story[]): Prd {
   const last = parts.at(-1)?.id
   if (last === undefined) return prd

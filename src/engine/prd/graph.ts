@@ -4,7 +4,7 @@ import type { Mistake } from '../../system/errors.ts'
 import { describeValue } from '../model/text.ts'
 import { nearestId } from './known-ids.ts'
 
-/** A story as others see it; '' stands for an id that could not be read. */
+/** A story's id and dependencies; '' for an id that could not be read. */
 type Edges = { id: string; dependsOn: readonly string[] }
 type Path = (index: number, key?: string) => string
 
@@ -27,10 +27,10 @@ export function graphMistakes(stories: readonly Edges[], path: Path, gone: Reado
   return mistakes.concat(unknownDependencies(stories, indexOf, path, gone), cycles(stories, indexOf, path))
 }
 
-// Two stories in a circle are one mistake, a hundred that all wait for each other are thousands.
+// The most cycles that are reported: a hundred stories that all depend on each other have thousands.
 const mostCycles = 100
 
-// Looking for the nearest id costs a pass over all ids: a file with thousands of wrong ones gets no more than this.
+// The most searches for a nearest id: each is a pass over all ids, and a file may have thousands of wrong ones.
 const mostSuggestions = 20
 
 function unknownDependencies(

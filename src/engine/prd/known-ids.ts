@@ -16,7 +16,7 @@ export function nearestId(word: string, ids: readonly string[]): string | null {
   )
 }
 
-/** Without case, separators and leading zeros. */
+/** The id without case, separators and leading zeros. */
 function normalizedId(id: string): string {
   return id
     .toLowerCase()

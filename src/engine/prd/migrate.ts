@@ -17,9 +17,9 @@ export type Draft = {
   storyPath: (index: number, key?: string) => string
   /** Stories whose format has no acceptance criteria, or may leave them out: title or description take their place. */
   mayLackCriteria: (index: number) => boolean
-  /** Not a run of ours in progress, so what passed has passed elsewhere. */
+  /** The file is not of a run of Ralph in progress: its passed stories passed elsewhere. */
   imported: boolean
-  /** Plain sentences: what was changed, and what means something else here. */
+  /** Plain sentences: what was changed, and fields that mean something else here. */
   notes: string[]
 }
 
@@ -34,7 +34,7 @@ export function isGiven(value: unknown): boolean {
 
 const LATEST_VERSION = 2
 
-/** What the older formats call our fields: the feature's, and a story's. */
+/** The names of the fields in older formats: those of the feature, and of a story. */
 const olderProject = ['name', 'project'] as const
 const olderNames = [
   ['name', 'title'],
@@ -44,7 +44,7 @@ const olderNames = [
   ['status', 'passes'],
 ] as const
 
-/** `raw` as version 2, with what stands in the way in `mistakes`; null for a version of the future. */
+/** Converts `raw` to version 2 and adds obstacles to `mistakes`; null for a newer version. */
 export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | null {
   const version = versionOf(raw, source, mistakes)
   if (version === null) return null
@@ -54,7 +54,7 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
   if (list.length === 0) mistakes.push(emptyListMistake(raw, `${source}: ${listName}`, found))
   const isLatest = version === LATEST_VERSION && listName === 'userStories'
   const nameOf = (fields: unknown, key: string) => (isLatest ? key : olderName(fields, key))
-  // A run of ours has `control` from its first write on; one of the earlier CLI has not.
+  // A run of Ralph has `control` from its first write; one of the earlier CLI has none.
   const { run } = raw
   const isOurs = isLatest && isRaw(run) && isRaw(run.control) && typeof run.startedAt === 'string'
   const draft: Draft = {
@@ -113,7 +113,7 @@ function emptyListMistake(raw: Raw, path: string, found: unknown): Mistake {
   }
 }
 
-/** How this object itself calls the field, so that a mistake is found where it was made. */
+/** The name of the field in this object, so that a mistake names it as the file does. */
 function olderName(fields: unknown, key: string): string {
   if (!isRaw(fields) || isGiven(fields[key])) return key
   const names = [olderProject, ...olderNames]
@@ -135,7 +135,7 @@ function withFlags(task: Raw, path: string, mistakes: Mistake[]): Raw {
   return story
 }
 
-/** Where both names are given, the older one is an unknown field. */
+/** If both names are given, the older one is an unknown field. */
 function renamed(raw: Raw, [from, to]: readonly [string, string]): Raw {
   if (!isGiven(raw[from]) || isGiven(raw[to])) return raw
   const { [from]: value, ...rest } = raw
@@ -151,7 +151,7 @@ function areDependencies({ dependencies }: Raw, ids: ReadonlySet<string>): boole
   return Array.isArray(dependencies) && dependencies.every((one) => ids.has(String(one)))
 }
 
-/** Its criteria may be missing. */
+/** A format whose criteria may be missing. */
 function isOfRalphTui(root: Raw, stories: readonly Raw[]): boolean {
   if (isGiven(root.metadata) || (isGiven(root.name) && !isGiven(root.project))) return true
   return stories.some((story) => isGiven(story.labels) || isGiven(story.completionNotes))
@@ -165,7 +165,7 @@ function withResult(story: Raw): Raw {
   return { ...rest, lastResult: { completedAt, commit: null, summary: '' } }
 }
 
-// ---- what people are told of a file that is not ours
+// ---- notes on a file of another tool
 
 function importNotes(root: Raw, stories: readonly Raw[], version: number): string[] {
   const config = isRaw(root.config) ? root.config : {}

@@ -1,7 +1,7 @@
 // ralphy's `parallel_group`: the stories of the lowest number are worked side by side, then those of the next. Pure.
 import { formatCount, isGiven, isRaw, type Raw } from './migrate.ts'
 
-/** Of a list that names so many pairs every reader would have to hold them all. */
+/** The most pairs of dependencies: every reader has to hold them all. */
 const MOST_DEPENDENCIES = 10_000
 
 /**

@@ -38,7 +38,7 @@ export function draftPrd(text: string, source: string): { draft: Draft | null; m
   return draftOf(value, source)
 }
 
-/** The same for a value that is parsed already. */
+/** Like `draftPrd` for a parsed value. */
 export function draftOf(value: unknown, source: string): { draft: Draft | null; mistakes: Mistake[] } {
   if (!isRaw(value)) {
     const fix = Array.isArray(value)
@@ -60,7 +60,7 @@ function refusal(mistake: Mistake): { draft: null; mistakes: Mistake[] } {
 
 /** Parses without fields called __proto__, in any spelling: an assignment that copies one would set the prototype. */
 function parseJson(text: string): unknown {
-  // The reviver costs time, so only where the name, or an escape for one of its letters, can be seen.
+  // The reviver costs time: it is used only if the text has the name, or an escape for one of its letters.
   const suspicious = text.includes('__proto__') || /\\u00[57]/i.test(text)
   const withoutProto = (key: string, value: unknown) => (key === '__proto__' ? undefined : value)
   return JSON.parse(text, suspicious ? withoutProto : undefined)
@@ -167,7 +167,7 @@ const MOST_SLIPS = 20
 /** Stricter than with settings: the file may hold fields of any other tool, and `task` is no slip for `tags`. */
 const LETTERS_PER_SLIP = 12
 
-/** Unknown fields that are spelled almost like one of ours that is missing beside them. */
+/** Unknown fields that are spelled almost like a known field that is missing. */
 function misspelledFields({ root, list }: Draft): string[] {
   const inList = list.flatMap((raw, index) => {
     const place = isRaw(raw) ? idOf(raw.id) || `story ${index + 1}` : ''
@@ -225,7 +225,7 @@ function textsOf(fields: Readonly<Record<string, string | readonly string[]>>): 
   )
 }
 
-/** The list with what a file may leave out: ids, priorities, and criteria where the format has none. */
+/** The list with the fields that a file may leave out: ids, priorities, and criteria if the format has none. */
 function withDefaults(draft: Draft, notes: string[]): unknown[] {
   const nextId = freeIds(draft.list)
   let unnamed = 0
@@ -257,7 +257,7 @@ function withDefaults(draft: Draft, notes: string[]): unknown[] {
   return draft.imported ? orderByGroup(stories, notes) : stories
 }
 
-/** Gives a place of the list its own number as an id, or else the first that is free behind the list. */
+/** The id for a place in the list: its number, or else the first free number after the list. */
 function freeIds(list: readonly unknown[]): (index: number) => string {
   const taken = new Set(list.map((raw) => (isRaw(raw) ? idOf(raw.id) : '')))
   let free = list.length
@@ -276,7 +276,7 @@ function numbered(position: number): string {
   return `US-${String(position).padStart(3, '0')}`
 }
 
-/** An id as it will be read, or '' for what cannot be one. */
+/** The id as it will be read, or '' for a value that cannot be one. */
 function idOf(value: unknown): string {
   return typeof value === 'string' || Number.isSafeInteger(value) ? String(value) : ''
 }

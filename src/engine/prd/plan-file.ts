@@ -2,7 +2,7 @@
 import type { Prd } from '../model/feature.ts'
 import { isRaw } from './migrate.ts'
 
-/** Where prd.json keeps what it was planned from: path to digest, of a part of a file `tasks.json#tag`. */
+/** The field of prd.json that has the sources of the plan: path to digest; a part of a file is `tasks.json#tag`. */
 const PLANNED_FROM = 'plannedFrom'
 
 export function plannedFrom({ extra }: Pick<Prd, 'extra'>): Record<string, unknown> {
@@ -10,7 +10,7 @@ export function plannedFrom({ extra }: Pick<Prd, 'extra'>): Record<string, unkno
   return isRaw(found) ? { ...found } : {}
 }
 
-/** With these among what it was planned from: path (or another source, such as `issues:milestone=3`) to digest. */
+/** The feature with further sources of its plan: path (or another source, such as `issues:milestone=3`) to digest. */
 export function withPlannedFrom(prd: Prd, digests: Readonly<Record<string, string>>): Prd {
   if (Object.keys(digests).length === 0) return prd
   return { ...prd, extra: { ...prd.extra, [PLANNED_FROM]: { ...plannedFrom(prd), ...digests } } }
@@ -29,12 +29,12 @@ export function plannedFiles(prd: Pick<Prd, 'extra'>): Map<string, { part?: stri
   )
 }
 
-/** The issues that it was planned from, such as `issues:milestone=3`; null where it was not. */
+/** The issues that the feature was planned from, such as `issues:milestone=3`; null if there are none. */
 export function issuesSource(prd: Pick<Prd, 'extra'>): string | null {
   return Object.keys(plannedFrom(prd)).find((key) => key.startsWith('issues:')) ?? null
 }
 
-/** The path of the plan, also where its progress file was read first; null without a document. */
+/** The path of the plan, even if its progress file was read first; null without a document. */
 export function planFile(prd: Pick<Prd, 'extra'>): string | null {
   const paths = [...plannedFiles(prd).keys()]
   return paths.find((path) => !PROGRESS.test(path)) ?? paths[0]?.replace(PROGRESS, '$1') ?? null

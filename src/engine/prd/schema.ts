@@ -11,15 +11,15 @@ import {
 import { branchNameFault, branchOfRef, idFault, idPattern } from '../model/safe-names.ts'
 import { type Extra, emptyUsage } from '../model/usage.ts'
 
-/** What is said of a value that does not fit. */
+/** The error for a value of the wrong shape. */
 type ErrorText = { error: string | ((issue: { input?: unknown }) => string) }
 
-/** Taken apart again by `read.ts`; `found` is in words where the value itself says little. */
+/** `found`: words for the value, if the value itself says little. */
 function issueText(expected: string, fix: string, ...found: string[]): { error: string } {
   return { error: [expected, fix, ...found].join('\n') }
 }
 
-/** For those who edit the file with the schema. */
+/** Adds the description that an editor with the schema shows. */
 function described<T extends z.core.$ZodType>(schema: T, description: string, more: object = {}): T {
   z.globalRegistry.add(schema, { description, ...more })
   return schema
@@ -54,7 +54,7 @@ function texts<T extends z.ZodMiniType<string>>(item: T, wrong: ErrorText = list
   )
 }
 
-/** Some tools number their stories. */
+/** An id; some tools use numbers. */
 const id = z.pipe(z.union([z.string(), z.int(textText)], textText), z.transform(String))
 
 // Adding 0 makes -0 a 0: JSON writes both alike, so only 0 reads back the same.
@@ -85,7 +85,7 @@ function openObject<T extends { extra?: Extra }>(shape: Shape<T>, wrong: ErrorTe
   return schema as z.ZodMiniType<T>
 }
 
-/** Where a story stands. */
+/** The fields with the status of a story. */
 const ralphFlag = described(
   withDefault(boolean, () => false),
   'Ralph writes it.',
@@ -164,7 +164,7 @@ const criteria = texts(text(), {
 }).check(z.minLength(1, criteriaText))
 
 export const storyShape: Shape<Story> = {
-  // An id and a priority that are left out come from the place in the list, before this is asked.
+  // A missing id or priority is filled in from the place in the list before this check.
   id: described(
     withDefault(storyId, () => ''),
     'Names the story in branches, comments and commands; US-001 and so on where it is left out.',
@@ -243,7 +243,7 @@ export function emptyPrd(): Prd {
   return { schemaVersion: 2, project: '', branchName: '', description: '', run: emptyRun(), userStories: [] }
 }
 
-/** A story that was not worked on yet, with the given fields; without criteria the description, or else the title, is it. */
+/** A story that was not worked on yet, with the given fields; without criteria the description, or else the title, is its criterion. */
 export function newStory(fields: Partial<Story> & Pick<Story, 'id' | 'title'>): Story {
   return {
     epicId: null,
@@ -262,7 +262,7 @@ export function newStory(fields: Partial<Story> & Pick<Story, 'id' | 'title'>): 
   }
 }
 
-/** The story with its pass, if it has one, marked as taken over rather than earned here. */
+/** The story; its pass, if it has one, is marked as imported. */
 export function markImported(story: Story): Story {
   if (!story.passes || story.lastResult?.imported === true) return story
   const before = story.lastResult ?? { completedAt: null, commit: null, summary: '' }
@@ -270,7 +270,7 @@ export function markImported(story: Story): Story {
 }
 
 /**
- * What a kick-off may take over from a file of the base branch: learnings and stories stay, passes are marked
+ * The part of a file of the base branch that a kick-off takes over: learnings and stories stay, passes are marked
  * as imported, the run begins anew. A file must not bring raised limits, usage or a nonce of its own.
  */
 export function asImported(prd: Prd): Prd {

@@ -1,4 +1,4 @@
-// A part of a feature, asked for by ids of stories and of an epic (`--stories`, `--epic`): what it is, and what keeps it from beginning.
+// The scope of a run: a part of a feature, requested by ids of stories and of an epic (`--stories`, `--epic`).
 
 import type { Mistake } from '../../system/errors.ts'
 import type { Prd, Scope, Story } from '../model/feature.ts'

@@ -6,7 +6,7 @@ import { visibleJson } from '../model/text.ts'
 import { type Extra, emptyUsage } from '../model/usage.ts'
 import { lastResultShape, prdShape, runShape, storyShape, usageShape } from './schema.ts'
 
-/** The file's text: known fields in the definition's order, then unknown ones in theirs; two spaces, a newline at the end; what cannot be seen is escaped. */
+/** The file's text: known fields in the schema's order, then unknown ones in theirs; indented by two spaces, invisible characters escaped. */
 export function serializePrd(prd: Prd): string {
   const usage: NonNullable<RunRecord['usage']> = prd.run.usage ?? emptyUsage()
   const run = { ...flat(prd.run, runShape), usage: flat(usage, usageShape) }
@@ -17,7 +17,7 @@ export function serializePrd(prd: Prd): string {
   return `${text.replace('\n  "userStories": []', () => `\n  "userStories": [\n    ${stories}\n  ]`)}\n`
 }
 
-/** Of thousands: a few long texts are put together in far less time than many short ones. */
+/** Joins in portions: a few long texts are joined far faster than thousands of short ones. */
 const storyTexts = memoizeChunks(100, (stories: readonly Story[]) => stories.map(storyText).join(',\n    '))
 
 function storyText(story: Story): string {

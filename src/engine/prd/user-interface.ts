@@ -2,14 +2,14 @@
 import type { Story } from '../model/feature.ts'
 import { oneLine } from '../model/text.ts'
 
-/** What the settings of Ralph, and of gates with `when`, call stories with a user interface. */
+/** The tag of stories with a user interface, in the settings of Ralph and in `when` of gates. */
 export const UI_TAG = 'ui'
 
-/** Behind these words a thing is named to say that it is not meant. */
+/** Words that negate the thing named after them. */
 const NEGATION =
   /\b(?:no|not|without|never|cannot|nothing|neither|nor|except|instead of|rather than|(?:do|does|did|is|are|has|have|will|need)n['’]t|out of scope:?)\b[^.;:!?\n]{0,40}$/i
 
-/** An address that programs ask, not people. */
+/** An address that programs request, not people. */
 const LOCAL =
   /(?<![\w/.@-])(?:https?:\/\/)?(?:localhost|127\.0\.0\.1)(?::\d{2,5})(?!\d)(?!\/(?:api|v\d|graphql|rpc|health\w*|metrics|ready|status)\b)(?:\/[\w./-]{0,60})?/i
 const PROGRAM_REQUEST =
@@ -20,7 +20,7 @@ const PLACES =
 const THINGS =
   'button|link|icon|tab|menu|row|card|tile|logo|image|avatar|checkbox|toggle|switch|heading|header|title|item'
 
-/** Each says a thing that only a page has. Words with another meaning (form, page, table, browser, click) count beside others alone. */
+/** Things that only a page has. Words with another meaning (form, page, table, browser, click) count only together with others. */
 const WORDS: readonly RegExp[] = [
   /\b(?:verif(?:y|ied|ies)|check(?:ed|s)?|test(?:ed|s)?|confirm(?:ed|s)?|visible|look(?:ed|s)? at|shown|renders?|displays?|works?|opens?) [^.;\n]{0,40}\b(?:in|with|using|via) (?:the |a |an? |your |real )*(?:web |headless )?browser\b/i,
   /\bdev-browser\b/i,
@@ -44,7 +44,7 @@ const WORDS: readonly RegExp[] = [
   /\bscreen readers?\b|\bcolou?r contrast\b|\bkeyboard focus\b|\bresponsive (?:layout|design)\b/i,
 ]
 
-/** Of hardware and chat programs, which have buttons and menus of their own. */
+/** Words for hardware and chat programs, which have buttons and menus of their own. */
 const OTHER_INTERFACE =
   /\b(?:gpio|hardware|device|firmware|keypad|slack|discord|telegram|terminal|tui|ncurses|curses|tkinter|cli)\b/i
 
@@ -61,7 +61,7 @@ export function findInterfaceWords({
   return null
 }
 
-/** More of a text is not looked at. In UTF-16 units. */
+/** The part of a text that is searched, in UTF-16 units. */
 const MOST = 10_000
 const LONGEST = 60
 

@@ -256,7 +256,7 @@ function commonValues(state: State, facts: PromptFacts, run: State) {
   }
 }
 
-/** Further values for sessions that work on the code. */
+/** The additional values for sessions that work on the code. */
 function sessionValues({ prd, recent }: State) {
   return {
     doneMarker: '<ralph>DONE</ralph>',
