@@ -341,7 +341,7 @@ async function writeReport(
     const html = await import(/* webpackChunkName: "report" */ '../report/html/report-page.ts')
     const view = viewWith(await annotationsByStory(git, mapTexts(state, redactor.redact)).catch(() => ({})))
     const read = (blob: string) => store.readScreenshot(blob)
-    const pictures = await pictureUris(html.pictureBlobs(view), read, html.MOST_PICTURES)
+    const pictures = await pictureUris(html.pictureBlobs(view), read, html.MAX_PICTURES)
     const path = join(clone.gitDir, 'ralph', 'report', `${state.feature}.html`)
     await clearPathTo(clone.gitDir, path)
     await replaceFile(path, html.renderReport(view, pictures))

@@ -5,7 +5,7 @@ import type { Prd } from '../engine/model/feature.ts'
 import type { Interview, Plan, Question } from '../engine/model/plan-state.ts'
 import type { State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
-import { MOST_BRIEF } from '../engine/planning/plan-events.ts'
+import { MAX_BRIEF } from '../engine/planning/plan-events.ts'
 import {
   answeredQuestions,
   NEW_INTERVIEW,
@@ -59,7 +59,7 @@ export function requestFromIssue(
   }
   const name = known ?? featureNameOfIssue(number, title, body)
   const quoted = comments.map((comment) => `A comment:\n${comment.trim()}`)
-  const brief = [`# ${title.trim()}`, body.trim(), ...quoted].join('\n\n').slice(0, MOST_BRIEF)
+  const brief = [`# ${title.trim()}`, body.trim(), ...quoted].join('\n\n').slice(0, MAX_BRIEF)
   const prd = { ...emptyPrd(), description: oneLine(title, 300) }
   const interview = asks ? { interview: NEW_INTERVIEW } : {}
   const plan = { ...newPlan(brief, number), ...interview, questions: unavailableSettings(body, gates) }
@@ -83,7 +83,7 @@ export async function requestFromDocuments(
   const feature = featureOf(name, prd, today)
   if (prd.userStories.length === 0) {
     const brief = prose.map(({ path, text }) => `# ${path}\n${text.trim()}`).join('\n\n')
-    return { feature, plan: newPlan(brief.slice(0, MOST_BRIEF)), notes }
+    return { feature, plan: newPlan(brief.slice(0, MAX_BRIEF)), notes }
   }
   const plan: Plan = { ...newPlan(''), phase: 'proposed', context }
   return { feature, plan: { ...plan, digest: planDigest({ plan, prd, records: {} }) }, notes }
@@ -146,7 +146,7 @@ function withAnswersRead(state: State, plan: Plan, questions: readonly Question[
 }
 
 function withInterview(plan: Plan, interview: Interview): Plan {
-  const brief = `${plan.brief.slice(0, MOST_BRIEF - 8000)}\n\n${interview.answers}`
+  const brief = `${plan.brief.slice(0, MAX_BRIEF - 8000)}\n\n${interview.answers}`
   return { ...plan, interview, brief }
 }
 

@@ -6,7 +6,7 @@ import type { DocumentUse, Source } from '../plan/types.ts'
 import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
 import { fit, wrap } from '../report/terminal/width.ts'
-import { describePlacement, LONGEST_PLANNED, type PlanView, storyTexts } from '../report/view.ts'
+import { describePlacement, MAX_PLANNED_LENGTH, type PlanView, storyTexts } from '../report/view.ts'
 
 /** So many rows are shown of a list. */
 const MOST_ROWS = 60
@@ -79,10 +79,10 @@ export function proposedPlanLines(plan: PlanView, width: number): string[] {
     return [
       ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 1000)}`, '  ', width),
       ...[...storyTexts(story), describePlacement(story)].flatMap((one) =>
-        hanging(terminalText(one, LONGEST_PLANNED), '    ', width),
+        hanging(terminalText(one, MAX_PLANNED_LENGTH), '    ', width),
       ),
       ...acceptanceCriteria.flatMap((one) =>
-        hanging(`- ${terminalText(one, LONGEST_PLANNED)}`, '    ', width),
+        hanging(`- ${terminalText(one, MAX_PLANNED_LENGTH)}`, '    ', width),
       ),
     ]
   })
@@ -118,7 +118,7 @@ export const CONTEXT_TITLE = 'context.md, which every session gets'
 /** All lines of a text, wrapped and indented. */
 export function textLines(text: string, width: number): string[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lines.flatMap((line) => hanging(terminalText(line, LONGEST_PLANNED), '  ', width))
+  return lines.flatMap((line) => hanging(terminalText(line, MAX_PLANNED_LENGTH), '  ', width))
 }
 
 /** `US-001, US-002, US-003`, or `US-001, US-002 ... US-042` where there are more. */

@@ -16,7 +16,7 @@ import { parsePrd } from '../engine/prd/parse.ts'
 import { repositoryUrl } from '../github/repository-address.ts'
 import { aggregate, type FeatureRun, featureRun, type RunWithRows } from '../report/aggregate.ts'
 import { renderAll } from '../report/html/all.ts'
-import { MOST_PICTURES, pictureBlobs, renderReport } from '../report/html/report-page.ts'
+import { MAX_PICTURES, pictureBlobs, renderReport } from '../report/html/report-page.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { jobSummary } from '../report/sticky-comment.ts'
 import { type View, viewOf } from '../report/view.ts'
@@ -76,7 +76,7 @@ async function localView({ env }: Context, { settings, workspace }: LocalRun, sa
 
 async function reportPage({ workspace: { store } }: LocalRun, view: View): Promise<string> {
   const read = (blob: string) => store.readScreenshot(blob)
-  return renderReport(view, await pictureUris(pictureBlobs(view), read, MOST_PICTURES))
+  return renderReport(view, await pictureUris(pictureBlobs(view), read, MAX_PICTURES))
 }
 
 /** Writes the file of --output, else `name` in Ralph's own folder, and returns its path. */

@@ -8,7 +8,7 @@ import { indexPage, liveBody, liveHead, renderIndex, renderLivePart } from '../r
 import {
   contentSecurityPolicy,
   type Live,
-  MOST_PICTURES,
+  MAX_PICTURES,
   pictureBlobs,
   renderReport,
 } from '../report/html/report-page.ts'
@@ -146,7 +146,7 @@ class Site {
     const view = liveViewOf(watched, Date.now())
     const body = liveBody(renderLivePart(view), this.#note())
     const read = (blob: string) => this.#source.picture(blob)
-    const pictures = await pictureUris(pictureBlobs(view), read, MOST_PICTURES)
+    const pictures = await pictureUris(pictureBlobs(view), read, MAX_PICTURES)
     return renderReport(view, pictures, { ...live, body })
   }
 

@@ -92,11 +92,11 @@ export function reserve(state: State, event: EventOf<'reserved'>, limits: Limits
 
 /** The most attempts at a time. Workers of a wave leave candidates that wait behind others, and begin the next story. */
 export function maxOpenAttempts({ job }: State, { maxParallel }: Limits): number {
-  return job.wave === undefined ? maxParallel : maxParallel + MOST_WAITING
+  return job.wave === undefined ? maxParallel : maxParallel + MAX_WAITING
 }
 
 /** Candidates that may wait in the train. If one fails, each candidate behind it needs another gate run. */
-const MOST_WAITING = 4
+const MAX_WAITING = 4
 
 export function assigned(state: State, event: EventOf<'assigned'>): State {
   const { worker } = event

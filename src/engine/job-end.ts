@@ -9,7 +9,7 @@ import { recordCommittedContext } from './planning/plan-events.ts'
 import { withDocuments, withJob } from './state-updates.ts'
 
 /** The shortest pause between two tries to start the next job, milliseconds. */
-const LEAST_PAUSE_MS = 60_000
+const MIN_PAUSE_MS = 60_000
 
 function withEnding(state: State, change: Partial<Ending>): State {
   const { ending: before } = state.job
@@ -71,7 +71,7 @@ export function dispatchFailed(state: State, { summary: reason }: EventOf<'dispa
 
 export function dispatchLimited(state: State, { until, at }: EventOf<'dispatch-limited'>): State {
   // GitHub may ban a client that keeps asking: docs.github.com, "Best practices for using the REST API".
-  const after = Math.max(until, at + LEAST_PAUSE_MS)
+  const after = Math.max(until, at + MIN_PAUSE_MS)
   const waiting = withEnding(state, { next: { kind: 'limited', until: after } })
   return after < state.job.deadline ? waiting : holdNextJob(waiting)
 }

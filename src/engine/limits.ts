@@ -7,16 +7,16 @@ import { tokensOf } from './model/usage.ts'
 import { largestSession, runUsage } from './model/usage-totals.ts'
 
 /** No session begins with less time than this, milliseconds. */
-const LEAST_MS = 60_000
+const MIN_MS = 60_000
 /** A chain ends after this many jobs in a row without a charged iteration. */
 export const MAX_IDLE_JOBS = 3
 /** Milliseconds. For a longer wait a job on a paid runner ends instead. */
-export const LONGEST_WAIT_MS = 5 * 60_000
+export const MAX_WAIT_MS = 5 * 60_000
 /** After this many limited sessions in a row (about a day of half hours) a job no longer waits, and a person has to look. */
-export const MOST_LIMITED = 50
+export const MAX_LIMITED = 50
 const HOUR_MS = 3_600_000
 /** Calls of one step that are counted at most. */
-const MOST_CALLS = 1000
+const MAX_CALLS = 1000
 /** The number of sessions that a cost limit is divided by if there is no limit of iterations. */
 const DEFAULT_SHARES = 50
 
@@ -86,7 +86,7 @@ export function batchEndReason(state: State, limits: Limits, now: number, done: 
   const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits)
   if (job.counts.begun > 0 && now + enough > end) return 'no further attempt fits before the job deadline'
   // The first attempt may have less time than the others, but not less than this.
-  const least = Math.min(LEAST_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4))
+  const least = Math.min(MIN_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4))
   if (now + least > end) return 'no attempt fits any more before the job deadline'
   return null
 }
@@ -99,8 +99,8 @@ export function isWaitedOut(
   now: number,
   done: boolean,
 ): boolean {
-  if (until - now <= LONGEST_WAIT_MS) return true
-  if (!limits.waits || state.control.limited >= MOST_LIMITED) return false
+  if (until - now <= MAX_WAIT_MS) return true
+  if (!limits.waits || state.control.limited >= MAX_LIMITED) return false
   return batchEndReason(state, limits, until, done) === null
 }
 
@@ -128,7 +128,7 @@ export function callAllowedAt(state: State, limits: Limits, now: number): number
 /** Adds calls to those of the last hour. `count` may come from an untrusted job, so it is limited. */
 export function countCalls(state: State, at: number, count = 1): State {
   const recent = state.control.calls.filter((one) => one > at - HOUR_MS)
-  const calls = [...recent, ...Array.from({ length: Math.min(count, MOST_CALLS) }, () => at)]
+  const calls = [...recent, ...Array.from({ length: Math.min(count, MAX_CALLS) }, () => at)]
   return count <= 0 ? state : { ...state, control: { ...state.control, calls } }
 }
 
@@ -152,7 +152,7 @@ export function sessionMs(state: State, limits: Limits, now: number): number {
 }
 
 /** Milliseconds. An agent is tried again after a week even if its vendor named a later time. */
-const LONGEST_RESET_MS = 7 * 24 * 3_600_000
+const MAX_RESET_MS = 7 * 24 * 3_600_000
 /** The fallback agent takes over a story after this many failed attempts. */
 const OWN_TRIES = 2
 
@@ -186,7 +186,7 @@ export function withAgentLimit(
   const { control } = state
   const name = which === 'first' ? limits.agent : (limits.fallback ?? limits.agent)
   const pause = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(10, control.limited))
-  const until = Math.max(Math.min(resetsAt ?? 0, at + LONGEST_RESET_MS), at + pause)
+  const until = Math.max(Math.min(resetsAt ?? 0, at + MAX_RESET_MS), at + pause)
   const agentLimits = { ...control.agentLimits, [name]: until }
   return { ...state, control: { ...control, agentLimits, limited: control.limited + 1 } }
 }

@@ -70,11 +70,11 @@ function spentOn(result: StepResult | null): SpentUsage | null {
 }
 
 function timer(ms: number): AbortSignal {
-  return ms > LONGEST_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(Math.max(0, ms))
+  return ms > MAX_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(Math.max(0, ms))
 }
 
 /** The longest timer that Node supports, milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Whether a step's event counts although the job was cancelled or out of time. */
 function isUninterruptible({ job }: State, { kind }: Step): boolean {

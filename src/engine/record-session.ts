@@ -19,9 +19,9 @@ import { isOfAttempts, largestOf, ledgerOf } from './model/usage-totals.ts'
 import { VERSION } from './model/version.ts'
 
 /** The most names of agents and models, since they may come from an untrusted job: further ones are recorded as `other`. */
-const MOST_NAMES = 200
+const MAX_NAMES = 200
 /** The most entries of a single session. Beyond them, entries of attempts that left the timeline are summed up. */
-const MOST_SESSIONS = 2000
+const MAX_SESSIONS = 2000
 
 /** A session that ended at `at`, epoch milliseconds. `others`: parts of it of another kind, agent or model. */
 export type Spending = {
@@ -85,7 +85,7 @@ function ownerOf(state: State, spending: Spending, limits: Limits): Owner {
 function limitOwner({ sessions }: State, owner: Owner): Owner {
   const rows = ledgerOf(sessions)
   const isKnown = rows.some(({ agent, model }) => agent === owner.agent && model === owner.model)
-  return isKnown || rows.length < MOST_NAMES ? owner : { agent: 'other', model: null }
+  return isKnown || rows.length < MAX_NAMES ? owner : { agent: 'other', model: null }
 }
 
 function entryOf(state: State, spending: Spending, owner: Owner & { version?: string }): SessionEntry {
@@ -114,7 +114,7 @@ function withEntries(state: State, entries: readonly SessionEntry[]): State {
 
 /** Sums up old entries where there are too many. The totals stay the same, and the largest session is kept. */
 function compactSessions({ timeline, attempts }: State, sessions: SessionEntry[]): SessionEntry[] {
-  if (sessions.filter(({ largest }) => largest === undefined).length <= MOST_SESSIONS) return sessions
+  if (sessions.filter(({ largest }) => largest === undefined).length <= MAX_SESSIONS) return sessions
   const isNamed = isOfAttempts([...timeline, ...Object.values(attempts)])
   const old = sessions.filter((entry) => !isNamed(entry))
   const sums = [...groupBy(old, groupKey).values()].map(sumOf)

@@ -20,7 +20,7 @@ const WITH_SESSIONS = 5
 export const STATE_FOLDER = '.ralph-state'
 export const STATE_FILE = `${STATE_FOLDER}/state.json`
 /** The most stories, or sessions, in a file. Longer lists go into further files, so that an iteration writes only those that changed. */
-const MOST_IN_A_FILE = 500
+const MAX_IN_A_FILE = 500
 
 /** A part of a list, one entry a line; it stays the same object as long as none of them changes. */
 export type StateFile = { readonly text: string }
@@ -90,8 +90,8 @@ function withField(text: string, name: string, value: string): string {
 }
 
 const fileOf = (list: readonly object[]): StateFile => ({ text: `[${list.map(textOf).join(',\n')}]` })
-const storyFiles = memoizeChunks(MOST_IN_A_FILE, fileOf)
-const sessionFiles = memoizeChunks(MOST_IN_A_FILE, fileOf)
+const storyFiles = memoizeChunks(MAX_IN_A_FILE, fileOf)
+const sessionFiles = memoizeChunks(MAX_IN_A_FILE, fileOf)
 const recordTexts = memoizeEach((record: StoryRecord) => textOf(record))
 
 /** Reads the state of a commit, whose files `read` gives; null where it has none. Throws as `parseState`. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { LABELS, type Label } from '../report/outcomes.ts'
 import { marker } from '../report/parts.ts'
-import { MOST_CHARACTERS } from '../report/sticky-comment.ts'
+import { MAX_CHARACTERS } from '../report/sticky-comment.ts'
 import {
   type GitHub,
   githubMessage,
@@ -132,7 +132,7 @@ const SEAL_LENGTH = 150
 
 /** Title and text of a pull request that Ralph opens. */
 export function newPullText({ feature, title, text }: OwnText): PullText {
-  return { title, body: withSeal(feature, title, text(MOST_CHARACTERS - SEAL_LENGTH)) }
+  return { title, body: withSeal(feature, title, text(MAX_CHARACTERS - SEAL_LENGTH)) }
 }
 
 /**
@@ -146,7 +146,7 @@ export function updatedPullText(current: PullText, own: OwnText): Partial<PullTe
   const before = part === null ? current.body : current.body.slice(0, part.from)
   const after = part === null ? '' : current.body.slice(part.to)
   const gap = part === null && before !== '' ? '\n\n' : ''
-  const room = MOST_CHARACTERS - before.length - after.length - SEAL_LENGTH
+  const room = MAX_CHARACTERS - before.length - after.length - SEAL_LENGTH
   if (room < MIN_ROOM) return 'full'
   const body = `${before}${gap}${withSeal(own.feature, isOurs ? own.title : null, own.text(room))}${after}`
   return {

@@ -3,7 +3,7 @@
 // A notice is sent when its change is durable, and only where the durable state before did not have that change. A job that is
 // killed and started again finds the later state, and sends no notice twice.
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
-import { LONGEST_WAIT_MS } from '../engine/limits.ts'
+import { MAX_WAIT_MS } from '../engine/limits.ts'
 import { EVENTS, type Event } from '../engine/model/event.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
@@ -74,7 +74,7 @@ export function noticesOfWait(
   at: number,
   facts: NoticeFacts,
 ): Notice[] {
-  if (step.kind !== 'wait' || state.job.ending !== null || step.until - at < LONGEST_WAIT_MS) return []
+  if (step.kind !== 'wait' || state.job.ending !== null || step.until - at < MAX_WAIT_MS) return []
   const begun = nextStepOfJob(start, facts.limits, at)
   const until =
     begun.kind === 'wait' ? begun.until : begun.kind === 'conclude' ? begun.conclusion.until : null

@@ -168,14 +168,14 @@ function frontNotes(
 /** Shortens a title that is a whole paragraph. The description gets all of the text. */
 function withShortTitle(story: ParsedStory): ParsedStory {
   const { title, description } = story.raw
-  if (typeof title !== 'string' || title.length <= LONGEST_TITLE) return story
+  if (typeof title !== 'string' || title.length <= MAX_TITLE_LENGTH) return story
   const words = typeof description === 'string' && description !== '' ? `\n\n${description}` : ''
   const short = title.slice(0, SHORT_TITLE).replace(/\s+\S*$/, '')
   return { ...story, raw: { ...story.raw, title: `${short} ...`, description: title + words } }
 }
 
 /** In characters: the longest title that is kept, and the length that a longer one is cut to. */
-const LONGEST_TITLE = 500
+const MAX_TITLE_LENGTH = 500
 const SHORT_TITLE = 120
 
 function asBackground({ text }: OpenDocument): Partial<Reading> {

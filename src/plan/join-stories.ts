@@ -35,11 +35,11 @@ type Found = { mistakes: Mistake[]; notes: string[]; otherTitles: string[] }
 
 function otherTitlesNote(all: readonly string[]): string[] {
   if (all.length === 0) return []
-  const more = all.length > MOST_TITLES ? `; and ${all.length - MOST_TITLES} more` : ''
-  return [`another title than in the document of the story: ${all.slice(0, MOST_TITLES).join('; ')}${more}.`]
+  const more = all.length > MAX_TITLES ? `; and ${all.length - MAX_TITLES} more` : ''
+  return [`another title than in the document of the story: ${all.slice(0, MAX_TITLES).join('; ')}${more}.`]
 }
 
-const MOST_TITLES = 5
+const MAX_TITLES = 5
 
 function isInFull({ rank }: DocumentStory): boolean {
   return rank === 'detailed'

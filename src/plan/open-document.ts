@@ -92,11 +92,11 @@ export class OpenDocument {
   }
 }
 
-const MOST_FRONT = 400
+const MAX_FRONT = 400
 
 /** The front matter with both lines of dashes; empty if there is none. A rule at the top of a page does not count. */
 export function frontMatterOf(text: string): string {
-  const lines = text.split('\n', MOST_FRONT)
+  const lines = text.split('\n', MAX_FRONT)
   const end = lines.findIndex((line, index) => index > 0 && /^---[ \t]*$/.test(line))
   if (end < 1 || !/^---[ \t]*$/.test(lines[0] ?? '') || !/^[#\w'"[{-]/.test(lines[1] ?? '')) return ''
   return `${lines.slice(0, end + 1).join('\n')}\n`
@@ -149,10 +149,10 @@ function toml({ path, text }: OpenDocument): DataRead {
 }
 
 /** In characters. The parser takes more than a second for every 100 KB. */
-const MOST_MARKDOWN = 1_000_000
+const MAX_MARKDOWN = 1_000_000
 const DEEPEST = 50
 /** Most lazy continuation lines of one list item: the parser goes back over all of them at each. */
-const MOST_LAZY_LINES = 300
+const MAX_LAZY_LINES = 300
 
 const nested = new RegExp(`^(?:[ \\t]*(?:>|(?:[-*+]|\\d{1,9}[.)])[ \\t])){${DEEPEST}}|^[ \\t]{200,}[-*+>\\d]`)
 const rule = /^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$/
@@ -162,8 +162,8 @@ const ends = /^[ \t]*$|^ {0,3}(?:#{1,6}[ \t]|```|~~~)/
 /** A mistake for Markdown that the parser would need minutes for; else empty. */
 export function findUnparsable(path: string, text: string): Mistake[] {
   const fix = 'name the files that hold the stories: ralph plan --from FILE'
-  if (text.length > MOST_MARKDOWN) {
-    const expected = `at most ${MOST_MARKDOWN / 1e6} MB of Markdown in a file`
+  if (text.length > MAX_MARKDOWN) {
+    const expected = `at most ${MAX_MARKDOWN / 1e6} MB of Markdown in a file`
     return [{ path, found: `${(text.length / 1e6).toFixed(1)} MB`, expected, fix }]
   }
   let lazyLines: number | null = null
@@ -172,10 +172,10 @@ export function findUnparsable(path: string, text: string): Mistake[] {
     else if (ends.test(line)) lazyLines = null
     else if (lazyLines !== null) lazyLines += 1
     const isDeep = nested.test(line) && !rule.test(line)
-    if (!isDeep && (lazyLines ?? 0) <= MOST_LAZY_LINES) continue
+    if (!isDeep && (lazyLines ?? 0) <= MAX_LAZY_LINES) continue
     const found = isDeep
       ? `lists or quotations nested more than ${DEEPEST} deep`
-      : `more than ${MOST_LAZY_LINES} lines below a list item without an indent`
+      : `more than ${MAX_LAZY_LINES} lines below a list item without an indent`
     return [{ path: formatPlace(path, index + 1), found, expected: 'a document for people', fix }]
   }
   return []

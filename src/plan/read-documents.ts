@@ -12,10 +12,10 @@ import { markPlanned } from './merge-plan.ts'
 import type { DocumentFile, DocumentStory, Documents, DocumentUse, Reading } from './types.ts'
 
 /** UTF-16 units, not bytes: close enough for a limit. */
-const MOST_TEXT = 5_000_000
-export const MOST_STORIES = 2_000
+const MAX_TEXT = 5_000_000
+export const MAX_STORIES = 2_000
 /** Stories in all documents together, since several may describe the same story. */
-export const MOST_READ = 5 * MOST_STORIES
+export const MAX_READ = 5 * MAX_STORIES
 
 /** `branch`: the branch that is checked out, which may name one of several features; null to ignore it. */
 export function readDocuments(
@@ -30,12 +30,12 @@ export function readDocuments(
   // Several plans side by side may use the same ids: joining them would report false contradictions.
   if (choice.mistakes.length > 0) return { ok: false, mistakes }
   // A document with too many stories stays too large, as stories of one document are never joined.
-  const isMany = readings.some(({ reading }) => reading.stories.length > MOST_STORIES)
-  if (isMany || stories.length > MOST_READ)
+  const isMany = readings.some(({ reading }) => reading.stories.length > MAX_STORIES)
+  if (isMany || stories.length > MAX_READ)
     return { ok: false, mistakes: [...mistakes, countMistake(stories.length, readings)] }
   const all = joinStories(stories)
   mistakes.push(...all.mistakes)
-  if (all.stories.length > MOST_STORIES) mistakes.push(countMistake(all.stories.length, readings))
+  if (all.stories.length > MAX_STORIES) mistakes.push(countMistake(all.stories.length, readings))
   const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
   const isProse = ({ prose }: Reading<DocumentStory>) =>
     prose === 'only' || (prose === 'background' && stories.length === 0)
@@ -89,15 +89,15 @@ function sizeMistake(files: readonly DocumentFile[]): Mistake | null {
     return { path: 'documents', found: 'no document', expected: 'at least one', fix }
   }
   const size = files.reduce((sum, { text }) => sum + text.length, 0)
-  if (size < MOST_TEXT) return null
+  if (size < MAX_TEXT) return null
   const found = `${(size / 1e6).toFixed(1)} MB of documents`
   const fix = 'name the files that hold the stories: ralph plan --from FILE'
-  return { path: largest.path, found, expected: `less than ${MOST_TEXT / 1e6} MB in all`, fix }
+  return { path: largest.path, found, expected: `less than ${MAX_TEXT / 1e6} MB in all`, fix }
 }
 
 function countMistake(count: number, readings: readonly DocumentReading[]): Mistake {
   const { path } = readings.reduce((a, b) => (b.reading.stories.length > a.reading.stories.length ? b : a))
-  const [found, expected] = [`${count} stories in all`, `at most ${MOST_STORIES} for one feature`]
+  const [found, expected] = [`${count} stories in all`, `at most ${MAX_STORIES} for one feature`]
   return { path, found, expected, fix: 'plan a part of them: one epic, one file' }
 }
 

@@ -1,11 +1,11 @@
 // Whether a story fits into one session. An agent that runs out of room before its gates are green has worked for nothing.
 import type { Story } from '../engine/model/feature.ts'
 
-const MOST_CRITERIA = 8
+const MAX_CRITERIA = 8
 /** Generous, as story files of BMAD contain notes and code. */
-const MOST_WORDS = 2_000
+const MAX_WORDS = 2_000
 /** Story points. Teams split a story with more. */
-const MOST_POINTS = 8
+const MAX_POINTS = 8
 
 // "Build the entire dashboard" is a feature; "Add a filter to the task list" is a story.
 const WHOLE =
@@ -21,13 +21,13 @@ export function sizeRemarks(stories: readonly Story[]): { storyId: string; remar
 }
 
 function reasonOf({ title, description, acceptanceCriteria, extra }: Story): string | null {
-  if (acceptanceCriteria.length > MOST_CRITERIA)
-    return `${acceptanceCriteria.length} acceptance criteria, and ${MOST_CRITERIA} are many`
+  if (acceptanceCriteria.length > MAX_CRITERIA)
+    return `${acceptanceCriteria.length} acceptance criteria, and ${MAX_CRITERIA} are many`
   const texts = new Set([title, description, ...acceptanceCriteria].map((text) => text.trim()))
   const words = [...texts].join(' ').split(/\s+/).length
-  if (words > MOST_WORDS) return `${words} words, and ${MOST_WORDS} are many`
+  if (words > MAX_WORDS) return `${words} words, and ${MAX_WORDS} are many`
   const points = Number(extra?.points ?? extra?.storyPoints ?? 0)
-  if (points > MOST_POINTS) return `${points} points, and ${MOST_POINTS} are many`
+  if (points > MAX_POINTS) return `${points} points, and ${MAX_POINTS} are many`
   const [whole] = WHOLE.exec(title) ?? []
   return whole === undefined ? null : `"${whole}" is a feature, not a story`
 }

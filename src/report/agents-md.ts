@@ -11,14 +11,14 @@ const ABOUT =
   'What coding agents noted while Ralph worked here: hints about this project, not instructions. Ralph keeps these lines, drops the oldest, and leaves everything outside of them alone.'
 
 /** The size limit of the whole section, in UTF-8 bytes: agents read it in every session. */
-const MOST_BYTES = 4096
-const LONGEST_ITEM = 300
+const MAX_BYTES = 4096
+const MAX_ITEM_LENGTH = 300
 /** In characters: a shorter note means nothing to a later session. */
 const SHORTEST_ITEM = 12
 
 /** The learnings that are worth a line in every later session, as items of the section; the newest last. */
 export function usefulLearnings(learnings: readonly string[]): string[] {
-  const items = learnings.map((learning) => toItem(learning, LONGEST_ITEM))
+  const items = learnings.map((learning) => toItem(learning, MAX_ITEM_LENGTH))
   return withLearnings(
     [],
     items.filter((item) => item.length >= SHORTEST_ITEM),
@@ -62,7 +62,7 @@ function splitSection(text: string): SplitText {
     lines.filter((_, at) => at >= from && at < to && ![BEGIN, END].includes(marks[at] ?? '')).join('')
   if (begin === -1 || end === -1) return { before: textBetween(0, lines.length), items: [], after: '' }
   const inside = lines.slice(begin + 1, end)
-  const items = inside.filter(isItem).map((line) => toItem(line.slice(2), 2 * LONGEST_ITEM))
+  const items = inside.filter(isItem).map((line) => toItem(line.slice(2), 2 * MAX_ITEM_LENGTH))
   const foreign = inside.filter((line) => !isItem(line) && ![HEADING, ABOUT, ''].includes(line.trim()))
   return {
     before: textBetween(0, begin),
@@ -105,9 +105,9 @@ function sectionOf(items: readonly string[]): string[] {
   return [BEGIN, HEADING, '', ABOUT, '', ...items.map((item) => `- ${item}`), END]
 }
 
-/** The newest items that fit into MOST_BYTES. */
+/** The newest items that fit into MAX_BYTES. */
 function newestThatFit(items: readonly string[]): string[] {
-  let left = MOST_BYTES - utf8Bytes(sectionOf([]).join('\n'))
+  let left = MAX_BYTES - utf8Bytes(sectionOf([]).join('\n'))
   const from = items.findLastIndex((item) => {
     left -= utf8Bytes(`- ${item}\n`)
     return left < 0

@@ -47,10 +47,10 @@ const BUTTONS: readonly CheckAction[] = [
 ]
 
 /** GitHub takes 65,535 bytes of a summary, and as many of a text; this leaves a margin. */
-const MOST_BYTES = 65_000
-const MOST_TITLE = 255
+const MAX_BYTES = 65_000
+const MAX_TITLE = 255
 /** GitHub's limit for one request. */
-const MOST_ANNOTATIONS = 50
+const MAX_ANNOTATIONS = 50
 
 /** The roll-up check: one name to require or to watch. It always has a conclusion when the chain has ended. */
 export function rollupCheck(view: View): Check {
@@ -93,7 +93,7 @@ export function closingReportOf(state: State, name: string): ClosingReport {
   }
   return {
     conclusion: name === 'ralph' || outcome === 'paused' ? OUTCOMES[outcome].check : 'cancelled',
-    title: titleText(`${outcome}: ${tally(state)}`, MOST_TITLE),
+    title: titleText(`${outcome}: ${tally(state)}`, MAX_TITLE),
     summary: 'The job could not give its last report here. The stories are in prd.json on the branch.',
   }
 }
@@ -194,13 +194,13 @@ function check(
   return {
     name,
     conclusion,
-    title: titleText(title, MOST_TITLE),
+    title: titleText(title, MAX_TITLE),
     summary: joinBlocks(summary),
-    text: fitToLimit((room) => joinBlocks(text(room)), MOST_BYTES, utf8Bytes),
+    text: fitToLimit((room) => joinBlocks(text(room)), MAX_BYTES, utf8Bytes),
     annotations: annotations
       .map((one) => ({ ...one, message: truncate(sanitizeText(one.message), 4000) }))
       .filter(isValidAnnotation)
-      .slice(0, MOST_ANNOTATIONS),
+      .slice(0, MAX_ANNOTATIONS),
     actions: name !== 'ralph' && conclusion === 'failure' ? BUTTONS : [],
   }
 }

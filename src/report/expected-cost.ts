@@ -17,13 +17,13 @@ const CRITERIA_OF_AN_ISSUE = 3
 const USD_OF_AN_ISSUE = { low: 0.35, high: 1.5 }
 
 /** A prd.json that claims a higher cost is ignored: agents can write that file. */
-const MOST_USD = 1_000_000
+const MAX_USD = 1_000_000
 
 export function earlierRuns(prds: readonly Pick<Prd, 'run' | 'userStories'>[]): EarlierRun[] {
   return prds.flatMap(({ run, userStories }) => {
     const worked = userStories.filter(({ passes, lastResult }) => passes && lastResult?.imported !== true)
     const costUsd = run.usage?.costUsd ?? 0
-    const isKnown = worked.length > 0 && costUsd > 0 && costUsd <= MOST_USD
+    const isKnown = worked.length > 0 && costUsd > 0 && costUsd <= MAX_USD
     return isKnown ? [{ stories: worked.length, costUsd }] : []
   })
 }

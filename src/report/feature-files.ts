@@ -84,12 +84,12 @@ export function storyMessage(
 ): string {
   const title = state.prd.userStories.find((story) => story.id === storyId)?.title ?? ''
   const subject = subjectText(`feat: ${storyId} - ${redact(title)}`)
-  const line = subjectText(redact(words), LONGEST_WORDS)
+  const line = subjectText(redact(words), MAX_WORDS_LENGTH)
   const body = line === '' ? '' : `In the agent's words:\n${wrapped(line, '> ')}\n\n`
   return `${subject}\n\n${body}Ralph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`
 }
 
-const LONGEST_WORDS = 300
+const MAX_WORDS_LENGTH = 300
 const WIDTH = 72
 
 function wrapped(line: string, prefix: string): string {

@@ -130,16 +130,16 @@ export function describeTests(tests: TestCounts | undefined): string {
 }
 
 /** Hosts that the sentence names. */
-const MOST_HOSTS = 10
+const MAX_HOSTS = 10
 
 /** The refused hosts in one line, the most frequent first; null without any. Port 443 is left out. */
 export function describeRefusedHosts(refused: ReadonlyMap<string, number>): string | null {
   if (refused.size === 0) return null
   const named = [...refused]
     .sort(([, one], [, other]) => other - one)
-    .slice(0, MOST_HOSTS)
+    .slice(0, MAX_HOSTS)
     .map(([host, count]) => `${host.replace(/:443$/, '').slice(0, 60)} (${count})`)
-  const more = refused.size > MOST_HOSTS ? ` and ${refused.size - MOST_HOSTS} more` : ''
+  const more = refused.size > MAX_HOSTS ? ` and ${refused.size - MAX_HOSTS} more` : ''
   return `The network refused: ${named.join(', ')}${more}`
 }
 

@@ -12,8 +12,8 @@ import { type Sentence, sentence, toMarkdown } from './sentence.ts'
 export type ReviewFinding = { storyId: string | null; text: string }
 export type Findings = { shown: ReviewFinding[]; more: number; total: number }
 
-const MOST = 5
-const LONGEST = 160
+const MAX_FINDINGS = 5
+const MAX_LENGTH = 160
 
 export function findingsOf(state: State): Findings {
   const { prd, records, verification } = state
@@ -32,10 +32,10 @@ export function findingsOf(state: State): Findings {
   const shown: ReviewFinding[] = []
   // One finding of each story comes before the second of any, so that no story hides another.
   const lists = [...own.filter(({ length }) => length > 0), whole]
-  for (let at = 0; shown.length < Math.min(MOST, total); at += 1)
+  for (let at = 0; shown.length < Math.min(MAX_FINDINGS, total); at += 1)
     for (const findings of lists) {
       const one = findings[at]
-      if (one !== undefined && shown.length < MOST) shown.push(one)
+      if (one !== undefined && shown.length < MAX_FINDINGS) shown.push(one)
     }
   return { shown, more: total - shown.length, total }
 }
@@ -60,7 +60,7 @@ function flakyGates({ records }: State): string[] {
 /** One sentence for each finding. */
 export function findingSentences({ shown }: Findings): Sentence[] {
   return shown.map(({ storyId, text }) => {
-    const words = sentence`${{ text, most: LONGEST }}`
+    const words = sentence`${{ text, most: MAX_LENGTH }}`
     return storyId === null ? sentence`⚠️ ${words}` : sentence`⚠️ ${{ story: storyId }} ${words}`
   })
 }
@@ -85,7 +85,7 @@ export function formatFindingCount(total: number): string {
 /** The findings as lines for a terminal. The caller escapes each line. */
 export function findingLines({ shown, more }: Findings): string[] {
   const lines = shown.map(({ storyId, text }) => {
-    const words = oneLine(text, LONGEST)
+    const words = oneLine(text, MAX_LENGTH)
     return storyId === null ? words : `${oneLine(storyId, 64)}: ${words}`
   })
   return more === 0 ? lines : [...lines, `and ${more} more: ralph report has all of them`]

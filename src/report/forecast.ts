@@ -110,7 +110,7 @@ function openStories({ prd, control }: State) {
 }
 
 /** Fewer passed stories do not show how much stories vary. */
-const LEAST_STORIES = 3
+const MIN_STORIES = 3
 
 /** `count` times the median, with the quartiles as bounds; for few values, half of the lowest and twice the highest. */
 function rangeOf(each: readonly number[], count: number): Range {
@@ -118,7 +118,7 @@ function rangeOf(each: readonly number[], count: number): Range {
   const last = sorted.length - 1
   const at = (place: number) => (sorted[place] ?? 0) * count
   const likely = at(Math.round(last / 2))
-  if (sorted.length < LEAST_STORIES) return { low: at(0) / 2, likely, high: at(last) * 2 }
+  if (sorted.length < MIN_STORIES) return { low: at(0) / 2, likely, high: at(last) * 2 }
   return { low: at(Math.floor(last / 4)), likely, high: at(Math.ceil((last * 3) / 4)) }
 }
 

@@ -34,8 +34,8 @@ export function liveViewOf(
 }
 
 /** Stories in JSON; those that need a person come first. */
-const MOST_STORIES = 200
-const MOST_ITERATIONS = 12
+const MAX_STORIES = 200
+const MAX_ITERATIONS = 12
 
 /** The document of `ralph monitor --json`. */
 export function liveJson(view: LiveView) {
@@ -52,9 +52,9 @@ export function liveJson(view: LiveView) {
     ...{ outlook, figures, calls, circuit, current, workers, lanes, exits },
     // `output` is left out: `gates` has it already.
     stories: view.ranked
-      .slice(0, MOST_STORIES)
+      .slice(0, MAX_STORIES)
       .map(({ output: _output, status: standing, ...story }) => ({ ...story, standing })),
-    timeline: view.timeline.slice(-MOST_ITERATIONS).reverse(),
+    timeline: view.timeline.slice(-MAX_ITERATIONS).reverse(),
     ...{ lines, bar },
   }
 }

@@ -22,13 +22,13 @@ import { evidenceParts, type StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
 /** The title of a check may have 255 characters; characters that break up mentions count, too. */
-const LONGEST_LINE = 240
+const MAX_LINE_LENGTH = 240
 /** Cells of the progress bar, about; with fewer stories a cell is a story. */
-const LONGEST_BAR = 20
+const MAX_BAR_LENGTH = 20
 /** Stories in a table that is not collapsed; a longer one is collapsed below a short table of the most urgent stories. */
-const LONGEST_TABLE = 25
-const MOST_URGENT = 13
-const MOST_NEWEST = 3
+const MAX_TABLE_LENGTH = 25
+const MAX_URGENT = 13
+const MAX_NEWEST = 3
 
 /** The first line of a comment of Ralph's. Ralph finds the comment again by this line and by its author. */
 export function marker(kind: 'sticky' | 'pull' | 'status' | 'issue' | 'unplanned', feature: string): string {
@@ -37,7 +37,7 @@ export function marker(kind: 'sticky' | 'pull' | 'status' | 'issue' | 'unplanned
 
 /** The status of the run, for the first line of the comment and the title of the check. Not escaped. */
 export function statusLine({ headline: { text } }: View): string {
-  return oneLine(text, LONGEST_LINE)
+  return oneLine(text, MAX_LINE_LENGTH)
 }
 
 /** `statusLine` as a heading of the given level. */
@@ -48,7 +48,7 @@ export function heading(view: View, level: number): string {
 /** A bar of coloured cells with the figures behind it. */
 export function progressBar({ bar, stories, counts: { passed, total } }: View): string {
   if (total === 0) return ''
-  const longest = Math.min(total, LONGEST_BAR)
+  const longest = Math.min(total, MAX_BAR_LENGTH)
   // Every status has at least one cell, however few its stories are.
   const cells = bar.map(([status, count]) =>
     STORY_STATUSES[status].cell.repeat(Math.max(1, Math.round((count * longest) / stories.length))),
@@ -107,13 +107,13 @@ export const IN_WORK: Columns<WorkerView> = [
 ]
 
 /** Rows of that table: the comment needs room for the stories, too. */
-const MOST_IN_WORK = 20
+const MAX_IN_WORK = 20
 
 /** The stories in work, if several can be at a time; else empty. */
 export function lanesBlock({ workers, lanes }: View): string {
   if (lanes === null || workers.length === 0) return ''
-  const more = workers.length > MOST_IN_WORK ? `\n\n… and ${workers.length - MOST_IN_WORK} more` : ''
-  return `**Now:** ${describeLanes(workers, lanes)}.\n\n${table(IN_WORK, workers.slice(0, MOST_IN_WORK))}${more}`
+  const more = workers.length > MAX_IN_WORK ? `\n\n… and ${workers.length - MAX_IN_WORK} more` : ''
+  return `**Now:** ${describeLanes(workers, lanes)}.\n\n${table(IN_WORK, workers.slice(0, MAX_IN_WORK))}${more}`
 }
 
 function nameCell({ id, title, aside }: StoryView): string {
@@ -135,9 +135,9 @@ export function storyTable({ stories, ranked, links: { repository } }: View, roo
       ),
       most,
     )
-  if (stories.length <= LONGEST_TABLE) return tableOf(stories, room)
-  const newestPassed = ranked.filter(({ status }) => status === 'passed').slice(0, MOST_NEWEST)
-  const now = tableOf([...new Set([...ranked.slice(0, MOST_URGENT), ...newestPassed])], room / 2)
+  if (stories.length <= MAX_TABLE_LENGTH) return tableOf(stories, room)
+  const newestPassed = ranked.filter(({ status }) => status === 'passed').slice(0, MAX_NEWEST)
+  const now = tableOf([...new Set([...ranked.slice(0, MAX_URGENT), ...newestPassed])], room / 2)
   const all = tableOf(stories, room - now.length - 300)
   return `${now}\n\n${collapsible(`All ${stories.length} stories`, all)}`
 }

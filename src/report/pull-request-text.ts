@@ -4,7 +4,7 @@ import { code, link, markdownText, pathOf, subjectText, titleText } from './esca
 import { listNames, pluralize } from './figures.ts'
 import { findingsBlock } from './findings.ts'
 import { evidenceBlock, marker, storyIdMarkdown } from './parts.ts'
-import { MOST_CHARACTERS } from './sticky-comment.ts'
+import { MAX_CHARACTERS } from './sticky-comment.ts'
 import type { StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
@@ -22,7 +22,7 @@ export function pullRequestTitle({ feature, description, stories }: View): strin
 }
 
 /** Introduction, stories as a check list, what was verified, and how to steer. At most `most` characters. */
-export function pullRequestBody(view: View, most = MOST_CHARACTERS): string {
+export function pullRequestBody(view: View, most = MAX_CHARACTERS): string {
   const render = (room: number) =>
     joinBlocks([
       `${marker('pull', view.feature)}\n${openingText(view)}`,
@@ -116,7 +116,7 @@ function markedDocuments({ documents, unmarked }: View): string {
 /** Learnings are written and read by agents, so a person should look at them before they are merged. */
 function learningList({ learnings }: View): string {
   if (learnings.length === 0) return ''
-  const items = learnings.slice(-MOST_LEARNINGS).map((learning) => markdownText(learning))
+  const items = learnings.slice(-MAX_LEARNINGS).map((learning) => markdownText(learning))
   return list([
     ...items,
     `Agents noted these, and later sessions read them: strike out what is wrong. ${code('agents-md: off')} keeps them out.`,
@@ -124,7 +124,7 @@ function learningList({ learnings }: View): string {
 }
 
 /** About as many as the section has room for. */
-const MOST_LEARNINGS = 30
+const MAX_LEARNINGS = 30
 
 function steering({ branch, folder, links }: View): string {
   const hint = code('/ralph retry US-001 -- use the existing mailer')

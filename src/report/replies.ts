@@ -70,13 +70,13 @@ export function whyReply(why: Why | null): string {
     output === null ? '' : collapsible(title, codeBlock(output.output, OUTPUT_BYTES.reply), true),
     collapsible(
       `What was tried: ${pluralize(attempts.length, 'attempt')}${spent}`,
-      table(ATTEMPTS, attempts.slice(-MOST_TRIED)),
+      table(ATTEMPTS, attempts.slice(-MAX_TRIED)),
     ),
   ])
 }
 
 /** Attempts in one reply. */
-const MOST_TRIED = 20
+const MAX_TRIED = 20
 
 /** The commits of a story; `isKept`: its rejected attempts left saved work, which is on no branch. */
 export type ChangesView = {

@@ -50,7 +50,7 @@ export function costPerAttempt({ attempts, costUsd }: Rung): number {
 }
 
 /** Fewer attempts show neither how often a model passes nor what it costs. */
-const LEAST_ATTEMPTS = 5
+const MIN_ATTEMPTS = 5
 
 /**
  * One line for people for each rung that costs more than it saves. A rung saves money while its cost, divided by that of the next
@@ -76,7 +76,7 @@ export function describeUnpaidRungs(
 /** The same for one ladder: its models in order. */
 export function describeUnpaidRungsOf(ladder: readonly string[], rungs: readonly Rung[]): string[] {
   const measuredRung = (model: string | undefined) =>
-    rungs.find((rung) => rung.model === model && rung.attempts >= LEAST_ATTEMPTS && rung.costUsd > 0)
+    rungs.find((rung) => rung.model === model && rung.attempts >= MIN_ATTEMPTS && rung.costUsd > 0)
   return ladder.flatMap((model, at) => {
     const [rung, next] = [measuredRung(model), measuredRung(ladder[at + 1])]
     if (rung === undefined || next === undefined || rung === next) return []

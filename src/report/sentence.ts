@@ -29,13 +29,13 @@ export function toMarkdown(sentence: Sentence): string {
       if (typeof part === 'string') return part
       if ('code' in part) return code(part.code, part.most)
       if ('text' in part) return markdownText(part.text, part.most)
-      if ('story' in part) return bold(markdownText(part.story, LONGEST_ID))
+      if ('story' in part) return bold(markdownText(part.story, MAX_ID_LENGTH))
       return 'link' in part ? link(markdownText(part.link), part.url) : `*${part.button}*`
     })
     .join('')
 }
 
-export const LONGEST_ID = 64
+export const MAX_ID_LENGTH = 64
 
 /** One line for terminals and logs. */
 export function toPlainText(sentence: Sentence): string {
@@ -47,7 +47,7 @@ export function partText(part: Part): string {
   if (typeof part === 'string') return part
   if ('code' in part) return oneLine(part.code, part.most)
   if ('text' in part) return oneLine(part.text, part.most)
-  if ('story' in part) return oneLine(part.story, LONGEST_ID)
+  if ('story' in part) return oneLine(part.story, MAX_ID_LENGTH)
   return 'link' in part ? oneLine(`${part.link} (${part.url})`) : part.button
 }
 

@@ -24,12 +24,12 @@ import {
 } from './parts.ts'
 import { commandTable } from './replies.ts'
 import { dependenciesOf, type StoryView } from './stories.ts'
-import { describePlacement, LONGEST_PLANNED, type PlanView, storyTexts, type View } from './view.ts'
+import { describePlacement, MAX_PLANNED_LENGTH, type PlanView, storyTexts, type View } from './view.ts'
 
 /** UTF-16 units that a comment or a pull request's text may have (GitHub takes 65,536). */
-export const MOST_CHARACTERS = 65_000
+export const MAX_CHARACTERS = 65_000
 /** Bytes of a job summary; the runner drops the whole summary above 1 MiB. */
-export const MOST_SUMMARY_BYTES = 900_000
+export const MAX_SUMMARY_BYTES = 900_000
 
 /** The one comment of a feature, at most 65,000 characters however many stories there are. */
 export function stickyComment(view: View): string {
@@ -48,7 +48,7 @@ export function stickyComment(view: View): string {
       footer(view),
     ])
   }
-  return fitToLimit(render, MOST_CHARACTERS, characterCount)
+  return fitToLimit(render, MAX_CHARACTERS, characterCount)
 }
 
 /** The summary on a job's page: the same blocks, and every iteration. At most 900,000 bytes. */
@@ -66,7 +66,7 @@ export function jobSummary(view: View): string {
       lastFailure(view, 30_000),
       footer(view),
     ])
-  return fitToLimit(render, MOST_SUMMARY_BYTES, utf8Bytes)
+  return fitToLimit(render, MAX_SUMMARY_BYTES, utf8Bytes)
 }
 
 /** The first blocks, which every reader should see. */
@@ -121,7 +121,7 @@ function plannedStories(stories: readonly Story[], room: number): string {
   for (const story of stories) {
     const { id, title, acceptanceCriteria } = story
     const lines = [...storyTexts(story), describePlacement(story), ...acceptanceCriteria].map(
-      (one) => `  - ${markdownText(one, LONGEST_PLANNED)}`,
+      (one) => `  - ${markdownText(one, MAX_PLANNED_LENGTH)}`,
     )
     const item = [`${storyIdMarkdown(id)} ${markdownText(title, 1000)}`, ...lines].join('\n')
     left -= item.length
@@ -140,15 +140,15 @@ function graphBlock({ stories, outcome }: View): string {
   return collapsible('What depends on what', dependencyGraph(stories) ?? '', isOpen)
 }
 
-const MOST_STORIES = 60
+const MAX_STORIES = 60
 /** GitHub draws at most 500 edges; a graph of that many says nothing any more. */
-const MOST_EDGES = 200
+const MAX_EDGES = 200
 
 /** The dependencies as a Mermaid diagram, coloured by status; null without dependencies, or with too many to draw. */
 export function dependencyGraph(stories: readonly StoryView[]): string | null {
-  if (stories.length > MOST_STORIES) return null
+  if (stories.length > MAX_STORIES) return null
   const { edges, drawn } = dependenciesOf(stories)
-  if (edges.length === 0 || edges.length > MOST_EDGES) return null
+  if (edges.length === 0 || edges.length > MAX_EDGES) return null
   const nodes = drawn.map(({ at, story: { id, title, status } }) => {
     const label = `${STORY_STATUSES[status].sign} ${mermaidText(id, 64)}<br/>${mermaidText(title, 48)}`
     // Node ids are never made of people's words: `end` would end the graph.

@@ -162,7 +162,7 @@ function asideOf(status: StoryStatus, how: How, why: string, waitsFor: readonly 
   return asides[status]
 }
 
-const MOST_BLOCKED = 5
+const MAX_BLOCKED = 5
 
 /** The blocked stories with the reason and what to type. */
 export function blockedSentences(
@@ -172,13 +172,13 @@ export function blockedSentences(
 ): Sentence[] {
   const blocked = stories.filter(({ status }) => status === 'blocked')
   const command = (line: string) => ({ code: formatCommandLine(surface, line) })
-  const items = blocked.slice(0, MOST_BLOCKED).map(({ id, retries, why }) => {
+  const items = blocked.slice(0, MAX_BLOCKED).map(({ id, retries, why }) => {
     const after = retries === 0 ? '' : ` after ${pluralize(retries, 'attempt')}`
     const reason = why === '' ? sentence`` : sentence`: ${{ text: why, most: 200 }}`
     const how = outcome === 'stuck' ? sentence`` : sentence` → ${command(`retry ${id} -- <hint>`)}`
     return sentence`⛔ ${{ story: id }} is blocked${[after]}${reason}${how}`
   })
-  const left = blocked.length - MOST_BLOCKED
+  const left = blocked.length - MAX_BLOCKED
   if (left <= 0) return items
   return [
     ...items,

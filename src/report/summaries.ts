@@ -50,7 +50,7 @@ function verdictWords({ prd, control: { scope } }: State, verdict: Verdict): str
   }
 }
 
-const LONGEST_OUTPUT = 30_000
+const MAX_OUTPUT_LENGTH = 30_000
 
 /** The summary of `command: verify`, for the commit that was looked at. */
 export function verificationSummary(state: State, commit: string, view: VerificationView): string {
@@ -63,7 +63,7 @@ export function verificationSummary(state: State, commit: string, view: Verifica
     list(remarksOf(view.gates).map((remark) => `⚠️ ${markdownText(remark, 400)}`)),
     red === undefined
       ? ''
-      : collapsible(`Output of ${markdownText(red.name)}`, codeBlock(red.output, LONGEST_OUTPUT), true),
+      : collapsible(`Output of ${markdownText(red.name)}`, codeBlock(red.output, MAX_OUTPUT_LENGTH), true),
     ...rest.map((line) => markdownText(line, 1000)),
   ])
 }

@@ -81,7 +81,7 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
   const outcome = outcomeNow(state)
   const resumeAt = resumesAt(state)
   const stories = storiesOf(state)
-  const timeline = iterationsOf(state).slice(-MOST_TIMELINE)
+  const timeline = iterationsOf(state).slice(-MAX_TIMELINE)
   const header = headerOf(state, limits)
   const workers = workersOf(state, stories, limits, now)
   const rungs = rungsOf(state)
@@ -153,7 +153,7 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
     takenGates: state.verification.taken ?? [],
     timeline,
     notes: [...(facts.notes ?? []), ...pageNotes(state), ...splitNotes(stories, surface)]
-      .slice(0, MOST_NOTES)
+      .slice(0, MAX_NOTES)
       .map(noteSentence),
     /** What AGENTS.md got from this run. */
     learnings:
@@ -195,14 +195,14 @@ function linksOf({ github: { pull, comment }, branch }: State, facts: Facts) {
   }
 }
 
-const MOST_NOTES = 10
+const MAX_NOTES = 10
 /** In UTF-16 units. A note may contain a message of GitHub (at most 300) and what to do about it. */
-const LONGEST_NOTE = 700
+const MAX_NOTE_LENGTH = 700
 
 function noteSentence(note: Note): Sentence {
-  if (typeof note === 'string') return sentence`ℹ️ ${{ text: note, most: LONGEST_NOTE }}`
+  if (typeof note === 'string') return sentence`ℹ️ ${{ text: note, most: MAX_NOTE_LENGTH }}`
   const { name, url } = note.link
-  return sentence`ℹ️ ${{ text: note.text, most: LONGEST_NOTE }} ${{ link: name, url }}`
+  return sentence`ℹ️ ${{ text: note.text, most: MAX_NOTE_LENGTH }} ${{ link: name, url }}`
 }
 
 /** A person who edited prd.md has to know that no run reads that file. */
@@ -248,7 +248,7 @@ export function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
 }
 
 /** In UTF-16 units, for a description or one criterion: long, since a person should approve what is shown in whole. */
-export const LONGEST_PLANNED = 4000
+export const MAX_PLANNED_LENGTH = 4000
 
 /** The part of context.md that fits into a prompt. */
 function promptContext(plan: Plan): string {
@@ -277,7 +277,7 @@ function asOf({ job, timeline, attempts }: State): number {
 }
 
 /** How many of the newest iterations a report lists. */
-export const MOST_TIMELINE = 200
+export const MAX_TIMELINE = 200
 
 function verificationOf(state: State, limits: Limits | null): 'agreed' | 'not-agreed' | 'not-held' | 'off' {
   if (state.verification.approved) return 'agreed'

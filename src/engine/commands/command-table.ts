@@ -10,8 +10,8 @@ import {
   type CommandInput,
   type CommandRequest,
   formatCommandLine,
-  LONGEST_TEXT,
   limit,
+  MAX_TEXT_LENGTH,
   mistake,
   type ParsedCommand,
   plan,
@@ -295,7 +295,13 @@ export function parseCommand(
   if (row?.[surface] !== undefined && row.read !== undefined) {
     // Text that a reader of the comment cannot see must not reach the state or a prompt.
     const below = input.below.map(sanitizeText)
-    return row.read({ words: input.words, text: oneLine(input.text, LONGEST_TEXT), below, surface, storyIds })
+    return row.read({
+      words: input.words,
+      text: oneLine(input.text, MAX_TEXT_LENGTH),
+      below,
+      surface,
+      storyIds,
+    })
   }
   return mistake(surface, `there is no command ${safeWord(word)}`, nearest(word, names) ?? 'help')
 }
@@ -328,6 +334,6 @@ function split(rest: string): Pick<CommandInput, 'words' | 'text'> {
       .split(/[\s,]+/)
       .filter(Boolean)
       .slice(0, 100),
-    text: text.trim().slice(0, LONGEST_TEXT),
+    text: text.trim().slice(0, MAX_TEXT_LENGTH),
   }
 }

@@ -24,7 +24,7 @@ export type CommandInput = { words: readonly string[]; text: string; below: read
 
 export type CommandArguments = CommandInput & { surface: Surface; storyIds: readonly string[] }
 
-export const LONGEST_TEXT = 2000
+export const MAX_TEXT_LENGTH = 2000
 
 /** A command line for a surface: `/ralph run`, `ralph run`. */
 export function formatCommandLine(surface: Surface, line: string): string {
@@ -119,7 +119,7 @@ export function wholeRun(kind: 'pause' | 'stop'): (args: CommandArguments) => Pa
 export function plan({ words, text, below, surface }: CommandArguments): ParsedCommand {
   const guidanceLines = surface === 'comment' ? [words.join(' '), text, ...below] : [text]
   const lines = guidanceLines.map((line) => line.trim()).filter((line) => line !== '')
-  const guidance = lines.join('\n').slice(0, LONGEST_TEXT)
+  const guidance = lines.join('\n').slice(0, MAX_TEXT_LENGTH)
   return { kind: 'command', command: { kind: 'plan', guidance } }
 }
 
@@ -149,7 +149,7 @@ export function add({ words, text, below, surface }: CommandArguments): ParsedCo
   const description = lines
     .filter((line) => !bullet.test(line))
     .join('\n')
-    .slice(0, LONGEST_TEXT)
+    .slice(0, MAX_TEXT_LENGTH)
   return {
     kind: 'command',
     command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) },

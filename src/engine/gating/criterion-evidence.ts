@@ -17,7 +17,7 @@ export type EvidenceFacts = {
 }
 
 /** A final message has no room for evidence of more criteria than this: then missing evidence is accepted, unless it is required. */
-const MOST_CRITERIA = 400
+const MAX_CRITERIA = 400
 
 /**
  * The verdict, with the evidence that exists. A criterion without evidence resets its story. Evidence that does not exist is a mistake
@@ -45,7 +45,7 @@ export async function checkEvidence(
     )
   const total = stories.reduce((sum, { acceptanceCriteria }) => sum + acceptanceCriteria.length, 0)
   const missing = criteriaWithout(found)
-  if (missing.length === 0 || (total > MOST_CRITERIA && !facts.isRequired))
+  if (missing.length === 0 || (total > MAX_CRITERIA && !facts.isRequired))
     return { kind: 'verified', evidence: found }
   const unnamed = criteriaWithout(named)
   if (unnamed.length > 0) {
@@ -68,7 +68,7 @@ function formatFirst(criteria: readonly { text: string }[]): string {
 }
 
 /** Words of a path with spaces in it. */
-const MOST_WORDS = 6
+const MAX_WORDS = 6
 
 /** Finds `gate test`, `screenshot cart-1280x800` or `src/cart.test.ts:14` at the start of a text; null if it does not exist. */
 async function placeOf(shown: string, facts: EvidenceFacts): Promise<Place | null> {
@@ -80,7 +80,7 @@ async function placeOf(shown: string, facts: EvidenceFacts): Promise<Place | nul
     return names.some(isNamed) ? 'named' : null
   }
   const words = text.split(/\s+/)
-  for (let count = 1; count <= Math.min(words.length, MOST_WORDS); count += 1) {
+  for (let count = 1; count <= Math.min(words.length, MAX_WORDS); count += 1) {
     const path = /^(?:\.\/)?(.+?)(?::(\d{1,7})(?:[-:]\d{1,7})?)?[,;:.)]*$/.exec(
       words.slice(0, count).join(' '),
     )

@@ -108,7 +108,7 @@ export function verificationRemarks(state: State, gates: readonly GateResult[]):
             `gate ${name}: green for ${id} and red (${ended}) at the final verification of the same commit`,
         ),
     )
-  return [...contradicted, ...remarksOf(gates)].slice(0, MOST_REMARKS)
+  return [...contradicted, ...remarksOf(gates)].slice(0, MAX_REMARKS)
 }
 
-const MOST_REMARKS = 20
+const MAX_REMARKS = 20

@@ -81,11 +81,11 @@ function remarksOn(work: IgnoredWork | null, canPrepare: boolean): string[] {
 }
 
 function formatFirstPaths(paths: readonly string[]): string {
-  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : ''
+  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : ''
   return `${paths
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_NAMED)
     .map((path) => displayPath(path))
     .join(', ')}${more}`
 }
 
-const MOST_NAMED = 3
+const MAX_NAMED = 3

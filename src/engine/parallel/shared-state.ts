@@ -9,8 +9,8 @@ import { reduce } from '../reduce.ts'
 import { nextRunStep } from './parallel-steps.ts'
 
 /** The most tries of one save: other workers may overtake it many times. */
-const MOST_TRIES = 300
-const LONGEST_PAUSE_MS = 8000
+const MAX_TRIES = 300
+const MAX_PAUSE_MS = 8000
 
 export type SharedPorts = Pick<Ports, 'clock' | 'random' | 'signal'> & {
   store: Pick<StorePort, 'save' | 'loadNewest'>
@@ -57,10 +57,10 @@ export class SharedState {
         await store.save(this.#state)
         this.#pending.length = 0
       } catch (error) {
-        if (!(error instanceof LeaseLost) || store.loadNewest === undefined || tries === MOST_TRIES)
+        if (!(error instanceof LeaseLost) || store.loadNewest === undefined || tries === MAX_TRIES)
           throw error
         // Random, and longer with each try: workers that collided once would collide again.
-        const mostMs = Math.min((clock.now() - began) * 2 ** tries, LONGEST_PAUSE_MS)
+        const mostMs = Math.min((clock.now() - began) * 2 ** tries, MAX_PAUSE_MS)
         await clock.sleep(random() * mostMs, signal)
         this.#replay(await store.loadNewest(this.#state))
       }

@@ -79,7 +79,7 @@ function proposed(state: State, proposal: Proposed, limits: Limits): State {
     phase,
     shownAt: null,
     context,
-    questions: [...new Set([...plan.questions, ...questions])].slice(-MOST_QUESTIONS),
+    questions: [...new Set([...plan.questions, ...questions])].slice(-MAX_QUESTIONS),
     sessions: 0,
     message: '',
   }))
@@ -158,15 +158,15 @@ export function requestPlan(state: State, guidance: string): State {
   return withPlan(state, (plan) => {
     if (plan.phase === 'begun') return plan
     const remark = guidance === '' ? '' : `\n\nOf the last proposal a maintainer says: ${guidance}`
-    return { ...plan, phase: 'wanted', brief: `${plan.brief}${remark}`.slice(0, MOST_BRIEF), sessions: 0 }
+    return { ...plan, phase: 'wanted', brief: `${plan.brief}${remark}`.slice(0, MAX_BRIEF), sessions: 0 }
   })
 }
 
 /** The most questions that people are shown. */
-const MOST_QUESTIONS = 20
+const MAX_QUESTIONS = 20
 
 /** The longest brief, in UTF-16 units. */
-export const MOST_BRIEF = 60_000
+export const MAX_BRIEF = 60_000
 
 /**
  * `ralph approve-plan`: of the feature's plan, or of a split. `digest`: of the text that is approved, where a person names it; else

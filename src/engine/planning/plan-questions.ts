@@ -4,24 +4,24 @@ import type { Interview, Proposal, Question } from '../model/plan-state.ts'
 import { oneLine } from '../model/text.ts'
 import { lastJson } from './last-json.ts'
 
-const MOST_QUESTIONS = 5
+const MAX_QUESTIONS = 5
 const LETTERS = ['A', 'B', 'C', 'D']
-const LONGEST = { question: 300, option: 150, answers: 4000 }
+const MAX_LENGTH = { question: 300, option: 150, answers: 4000 }
 
 /** The questions in a session's final message; too many, or too long ones, are cut. */
 export function readQuestions(words: string): Proposal {
   const list = lastJson(words)?.questions
   if (!Array.isArray(list)) return { kind: 'none', message: 'no list "questions" in the JSON' }
-  const questions = list.slice(0, MOST_QUESTIONS).flatMap((one) => questionIn(one) ?? [])
+  const questions = list.slice(0, MAX_QUESTIONS).flatMap((one) => questionIn(one) ?? [])
   if (questions.length > 0 || list.length === 0) return { kind: 'asked', questions }
   return { kind: 'none', message: 'no question with a "text"' }
 }
 
 function questionIn(value: unknown): Question | null {
   const { text: rawText, options: listed } = asObject(value) ?? {}
-  const text = oneLine(asString(rawText) ?? '', LONGEST.question)
+  const text = oneLine(asString(rawText) ?? '', MAX_LENGTH.question)
   const all = Array.isArray(listed) ? listed : []
-  const options = all.flatMap((one) => oneLine(asString(one) ?? '', LONGEST.option) || [])
+  const options = all.flatMap((one) => oneLine(asString(one) ?? '', MAX_LENGTH.option) || [])
   return text === '' ? null : { text, options: options.slice(0, LETTERS.length) }
 }
 
@@ -54,13 +54,13 @@ export function answeredQuestions(
   questions: readonly Question[],
   reply: string,
 ): { text: string } | { fault: string } {
-  const parts = reply.slice(0, LONGEST.answers).split(/([,;\n]|\s+(?=[1-9][A-Za-z](?![\w-])))/)
+  const parts = reply.slice(0, MAX_LENGTH.answers).split(/([,;\n]|\s+(?=[1-9][A-Za-z](?![\w-])))/)
   const answers: Answer[] = []
   const more: string[] = []
   // An answer in free text goes on until the next answer, over commas and lines.
   let openAnswer: Answer | null = null
   for (let at = 0; at < parts.length; at += 2) {
-    const piece = oneLine(parts[at] ?? '', LONGEST.answers)
+    const piece = oneLine(parts[at] ?? '', MAX_LENGTH.answers)
     if (piece === '') continue
     const read = answerIn(piece, questions)
     if ('fault' in read) return read

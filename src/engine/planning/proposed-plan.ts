@@ -14,9 +14,9 @@ import { lastJson } from './last-json.ts'
 import { readQuestions } from './plan-questions.ts'
 
 /** The most stories of a plan: a person would not read more before approving them. */
-const MOST_STORIES = 200
-const MOST_QUESTIONS = 10
-const LONGEST = { context: 6000, description: 2000, question: 300, message: 1000 }
+const MAX_STORIES = 200
+const MAX_QUESTIONS = 10
+const MAX_LENGTH = { context: 6000, description: 2000, question: 300, message: 1000 }
 
 /** The proposal in a session's final message: its last block of JSON, checked like every prd.json. */
 export function readProposal(words: string, task: PlanTask): Proposal {
@@ -27,19 +27,19 @@ export function readProposal(words: string, task: PlanTask): Proposal {
   if (!Array.isArray(stories)) return noProposal('no list "stories" in the JSON')
   if (stories.length === 0)
     return noProposal(readQuestionList(questions)[0] ?? 'the list of stories is empty')
-  if (stories.length > MOST_STORIES)
-    return noProposal(`${stories.length} stories: ${MOST_STORIES} are the most that a plan may have`)
+  if (stories.length > MAX_STORIES)
+    return noProposal(`${stories.length} stories: ${MAX_STORIES} are the most that a plan may have`)
   const fresh = stories.map((story) =>
     without(story, task.split === null ? STATUS_FIELDS : [...STATUS_FIELDS, ...ORDER_FIELDS]),
   )
   const parsed = parsePrd(JSON.stringify({ userStories: fresh }), 'plan')
   if (!parsed.ok)
-    return noProposal(parsed.mistakes.slice(0, 5).map(formatMistake).join('; ').slice(0, LONGEST.message))
+    return noProposal(parsed.mistakes.slice(0, 5).map(formatMistake).join('; ').slice(0, MAX_LENGTH.message))
   const proposed = {
     kind: 'proposed' as const,
     project: oneLine(asString(project) ?? '', 200),
-    description: sanitizeText(asString(description) ?? '').slice(0, LONGEST.description),
-    context: sanitizeText(asString(context) ?? '').slice(0, LONGEST.context),
+    description: sanitizeText(asString(description) ?? '').slice(0, MAX_LENGTH.description),
+    context: sanitizeText(asString(context) ?? '').slice(0, MAX_LENGTH.context),
     stories: mapTexts(parsed.prd.userStories.map(withBoundedTouches), sanitizeText),
     questions: readQuestionList(questions),
   }
@@ -67,8 +67,8 @@ function readQuestionList(questions: unknown): string[] {
   if (!Array.isArray(questions)) return []
   return questions
     .filter((one) => typeof one === 'string' && one.trim() !== '')
-    .slice(0, MOST_QUESTIONS)
-    .map((one) => oneLine(one, LONGEST.question))
+    .slice(0, MAX_QUESTIONS)
+    .map((one) => oneLine(one, MAX_LENGTH.question))
 }
 
 /** Fields that are dropped: a plan cannot pass a story. */

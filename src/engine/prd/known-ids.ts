@@ -30,12 +30,12 @@ function isOtherNumber(word: string, id: string): boolean {
   return letters(word) === letters(id) && digits(word) !== digits(id)
 }
 
-const MOST_CHARACTERS = 100
+const MAX_CHARACTERS = 100
 
 /** `US-001, US-002 and 40 more`: in about a hundred characters. */
 export function idList(ids: readonly string[]): string {
   const shown: string[] = []
-  let left = MOST_CHARACTERS
+  let left = MAX_CHARACTERS
   for (const id of ids) {
     const word = oneLine(id, 64)
     left -= word.length + 2

@@ -2,7 +2,7 @@
 import { formatCount, isGiven, isRaw, type Raw } from './migrate.ts'
 
 /** The most pairs of dependencies: every reader has to hold them all. */
-const MOST_DEPENDENCIES = 10_000
+const MAX_DEPENDENCIES = 10_000
 
 /**
  * The stories, each of a group with `dependsOn` on all stories of the next lower one; a story without a group stays free, as one of group
@@ -25,7 +25,7 @@ export function orderByGroup(stories: readonly unknown[], notes: string[]): unkn
     0,
   )
   const isDecided = grouped.some(({ dependsOn }) => Array.isArray(dependsOn) && dependsOn.length > 0)
-  if (isDecided || count > MOST_DEPENDENCIES || grouped.some((story) => !isNumber(story.parallel_group))) {
+  if (isDecided || count > MAX_DEPENDENCIES || grouped.some((story) => !isNumber(story.parallel_group))) {
     notes.push('parallel_group is kept but orders nothing here: say with dependsOn which story needs which.')
     return [...stories]
   }

@@ -105,7 +105,7 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
   return { ok: true, prd: { ...prd, userStories: stories }, notes }
 }
 
-const MOST_TAGGED = 20
+const MAX_TAGGED = 20
 
 /** Stories without tags in their file, and whose text asks for a page, get the tag `ui`; `notes` has each. */
 function withInterface(prd: Prd, { list }: Draft, notes: string[]): Prd {
@@ -118,8 +118,8 @@ function withInterface(prd: Prd, { list }: Draft, notes: string[]): Prd {
     found.push(`${story.id}: tag ${UI_TAG}, from '${words}'`)
     return { ...story, tags: [UI_TAG] }
   })
-  notes.push(...found.slice(0, MOST_TAGGED))
-  const more = found.length - MOST_TAGGED
+  notes.push(...found.slice(0, MAX_TAGGED))
+  const more = found.length - MAX_TAGGED
   if (more > 0) notes.push(`${formatCount(more, 'more story')} with the tag ${UI_TAG}, from their words.`)
   return found.length === 0 ? prd : { ...prd, userStories }
 }
@@ -163,7 +163,7 @@ function placeOf(path: readonly PropertyKey[], draft: Draft): string {
   return place + rest.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
 }
 
-const MOST_SLIPS = 20
+const MAX_SLIPS = 20
 /** Stricter than with settings: the file may hold fields of any other tool, and `task` is no slip for `tags`. */
 const LETTERS_PER_SLIP = 12
 
@@ -174,8 +174,8 @@ function misspelledFields({ root, list }: Draft): string[] {
     return isRaw(raw) ? misspelledIn(raw, storyShape).map((slip) => `${place}: ${slip}`) : []
   })
   const found = [...misspelledIn(root, prdShape), ...inList]
-  const more = found.length - MOST_SLIPS
-  return more > 0 ? [...found.slice(0, MOST_SLIPS), `${formatCount(more, 'more field')} like these.`] : found
+  const more = found.length - MAX_SLIPS
+  return more > 0 ? [...found.slice(0, MAX_SLIPS), `${formatCount(more, 'more field')} like these.`] : found
 }
 
 function misspelledIn(raw: Raw, shape: object): string[] {
@@ -187,7 +187,7 @@ function misspelledIn(raw: Raw, shape: object): string[] {
   })
 }
 
-const MOST_HIDDEN = 20
+const MAX_HIDDEN = 20
 
 /** Notes on invisible characters. The texts stay as people wrote them; prompts and pages leave such characters out. */
 function invisibleNotes({ project, description, userStories }: Prd): string[] {
@@ -197,7 +197,7 @@ function invisibleNotes({ project, description, userStories }: Prd): string[] {
       ({ kind, count, at }) => `${place}: ${formatCount(count, kind)}, the first at character ${at}`,
     ),
   )
-  const shown = found.slice(0, MOST_HIDDEN).map((one) => `${one}: not shown, and in no prompt.`)
+  const shown = found.slice(0, MAX_HIDDEN).map((one) => `${one}: not shown, and in no prompt.`)
   const more = found.length - shown.length
   return more > 0
     ? [...shown, `${formatCount(more, 'more place')} with characters that are not shown.`]

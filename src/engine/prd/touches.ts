@@ -2,8 +2,8 @@
 import type { Story } from '../model/feature.ts'
 
 /** The most paths kept for a story, and their longest, in UTF-16 units: a state holds thousands of stories. */
-const MOST_PATHS = 50
-const LONGEST_PATH = 300
+const MAX_PATHS = 50
+const MAX_PATH_LENGTH = 300
 
 /** The whole tree. */
 const ROOT = ''
@@ -28,14 +28,14 @@ function withoutGlob(path: string): string {
  */
 export function coveringPaths(paths: Iterable<string>): string[] {
   const whole = outermost([...paths].map(shortened))
-  if (whole.length <= MOST_PATHS) return whole
+  if (whole.length <= MAX_PATHS) return whole
   // A greater depth never has fewer paths: the greatest with few enough is found by halving.
   let covering = [ROOT]
   let deepest = whole.reduce((most, path) => Math.max(most, depthOf(path)), 0)
   for (let known = 0; known < deepest; ) {
     const depth = Math.ceil((known + deepest) / 2)
     const finer = outermost(whole.map((path) => path.split('/').slice(0, depth).join('/')))
-    if (finer.length > MOST_PATHS) deepest = depth - 1
+    if (finer.length > MAX_PATHS) deepest = depth - 1
     else {
       known = depth
       covering = finer
@@ -59,7 +59,7 @@ function outermost(paths: readonly string[]): string[] {
 
 function shortened(path: string): string {
   let short = path
-  while (short.length > LONGEST_PATH) short = parentOf(short)
+  while (short.length > MAX_PATH_LENGTH) short = parentOf(short)
   return short
 }
 

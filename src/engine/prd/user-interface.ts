@@ -62,11 +62,11 @@ export function findInterfaceWords({
 }
 
 /** The part of a text that is searched, in UTF-16 units. */
-const MOST = 10_000
-const LONGEST = 60
+const MAX_SEARCHED = 10_000
+const MAX_LENGTH = 60
 
 function wordsIn(text: string): string | null {
-  const sentences = text.slice(0, MOST).split(/\n|(?<=[.;!?])\s/)
+  const sentences = text.slice(0, MAX_SEARCHED).split(/\n|(?<=[.;!?])\s/)
   for (const sentence of sentences) {
     // What stands in backticks is code, which may speak of pages; an address may stand so, too.
     const local = LOCAL.exec(sentence)
@@ -91,5 +91,5 @@ function isNegated(sentence: string, at: number): boolean {
 }
 
 function quoted(words: string): string {
-  return oneLine(words, LONGEST)
+  return oneLine(words, MAX_LENGTH)
 }

@@ -215,7 +215,7 @@ function camelCase(key: string): string {
   return key.replace(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase())
 }
 
-const MOST_UNREAD = 40
+const MAX_UNREAD = 40
 
 function unreadIn(
   { equivalents: equivalent, replacements: instead = {}, known = [], gates }: Tool,
@@ -231,7 +231,7 @@ function unreadIn(
     const longest = named.toSorted((a, b) => b.length - a.length)[0]
     replaced.set(longest ?? path, longest === undefined ? '' : `: ${instead[longest]}`)
   }
-  return [...replaced].slice(0, MOST_UNREAD).map(([path, place]) => `${path}${place}`)
+  return [...replaced].slice(0, MAX_UNREAD).map(([path, place]) => `${path}${place}`)
 }
 
 const DEEPEST = 4

@@ -152,14 +152,15 @@ class StorySection {
 /** The fields of a line, which may have several: `**Priority:** 1 | **Tags:** ui`. */
 function fieldsOf(line: string): string[] {
   const parts = line
-    .slice(0, LONGEST_FIELDS)
+    .slice(0, MAX_FIELDS_LENGTH)
     .split(/[ \t]*[|\u00b7,;]?[ \t]+(?=\*\*[A-Za-z][A-Za-z ]{1,30}(?::\*\*|\*\*:))/)
   const isAll =
-    line.length <= LONGEST_FIELDS && parts.every((part) => part.startsWith('**') && parseField(part) !== null)
+    line.length <= MAX_FIELDS_LENGTH &&
+    parts.every((part) => part.startsWith('**') && parseField(part) !== null)
   return isAll ? parts : [line]
 }
 
-const LONGEST_FIELDS = 500
+const MAX_FIELDS_LENGTH = 500
 
 /** Tags, each cut to 100 characters; empty for "none". */
 function tagsOf(value: string): string[] {

@@ -95,7 +95,7 @@ function chooseTag({ file, folder }: OpenDocument, tags: readonly Tag[], documen
 }
 
 /** Tags that a message names. */
-const MOST_TAGS = 10
+const MAX_TAGS = 10
 
 function tagMistake({ path, file }: OpenDocument, tags: readonly Tag[]): Mistake {
   const names = tags.map(({ name, tasks }) => `${oneLine(name, 60)} (${tasks.length})`)
@@ -103,7 +103,7 @@ function tagMistake({ path, file }: OpenDocument, tags: readonly Tag[]): Mistake
     file.part === undefined
       ? `${formatCount(tags.length, 'tag')} with tasks: ${names.join(', ')}`
       : `no tag ${file.part}`
-  const [first = 'master', ...others] = tags.slice(0, MOST_TAGS).map(({ name }) => oneLine(name, 60))
+  const [first = 'master', ...others] = tags.slice(0, MAX_TAGS).map(({ name }) => oneLine(name, 60))
   const more = others.length === 0 ? '' : `, or ${others.map((name) => `#${name}`).join(', ')}`
   const fix = `name one: ralph plan --from ${path}#${first}${more}`
   return { path, found: truncate(found, 80), expected: 'the tag to plan from', fix }

@@ -4,7 +4,7 @@ import { plannedFiles } from '../../engine/prd/plan-file.ts'
 import { readTagNames } from '../formats/task-master.ts'
 import { type DocumentReading, findDocuments, readEach } from '../formats.ts'
 import { joinStories } from '../join-stories.ts'
-import { MOST_READ, MOST_STORIES } from '../read-documents.ts'
+import { MAX_READ, MAX_STORIES } from '../read-documents.ts'
 import { normalizeWords } from '../story-words.ts'
 import type { DocumentFile, DocumentStory } from '../types.ts'
 import { isFromDocument } from './passed-stories.ts'
@@ -27,7 +27,7 @@ export function locateStories(
   const counting = hasPlan ? readings.filter((one) => !isLoose(one)) : readings
   // An agent may have written more than can be compared in time.
   const sizes = counting.map(({ reading }) => reading.stories.length)
-  const isTooMuch = sizes.some((size) => size > MOST_STORIES) || sizes.reduce((a, b) => a + b, 0) > MOST_READ
+  const isTooMuch = sizes.some((size) => size > MAX_STORIES) || sizes.reduce((a, b) => a + b, 0) > MAX_READ
   if (isTooMuch) return { placed: [], lost: stories }
   const groups = joinStories(counting.flatMap(({ reading }) => reading.stories)).stories.map(
     ({ from }) => from,
@@ -47,13 +47,13 @@ function readWithoutMistakes(files: readonly DocumentFile[], stories: readonly S
 function chooseTag(one: DocumentReading, stories: readonly Story[]): DocumentReading[] {
   const parts = one.file.part === undefined ? readTagNames(one.file) : []
   // Each part needs a parse of the whole file.
-  if (parts.length < 2 || parts.length > MOST_PARTS) return [one]
+  if (parts.length < 2 || parts.length > MAX_PARTS) return [one]
   const readings = parts.flatMap((part) => readEach([{ ...one.file, part }]))
   const most = withMost(readings, (reading) => countIn([reading], stories))
   return most.length > 1 ? [one] : most
 }
 
-const MOST_PARTS = 20
+const MAX_PARTS = 20
 
 /** If there are several plans side by side: the one with most of the stories, or none if two have as many. */
 function readingsOfOneUnit(

@@ -7,7 +7,7 @@ import { rungTable } from './costs-section.ts'
 import { html, icon, inlineText, type Markup, nothing, section, table } from './markup.ts'
 import { page } from './report-page.ts'
 
-const MOST_RUNS = 2000
+const MAX_RUNS = 2000
 
 /** `hrefs`: links to pages of single runs, by folder. `unread`: a message for each state that could not be read. */
 export function renderAll(
@@ -20,7 +20,7 @@ export function renderAll(
 ): string {
   const { runs, total, byModel, byVersion } = all
   const columns = runColumns(hrefs)
-  const left = runs.length - MOST_RUNS
+  const left = runs.length - MAX_RUNS
   const more = left > 0 ? html`<p class="aside">… and ${pluralize(left, 'older run')}.</p>` : nothing
   const broken = unread.map((why) => html`<li>${icon('⚠')} ${inlineText(why, 600)}</li>`)
   const open = runs.filter(({ outcome, isArchived }) => !isArchived && outcome !== 'complete').length
@@ -30,7 +30,7 @@ export function renderAll(
 ${broken.length === 0 ? nothing : html`<ul class="needs">${broken}</ul>`}
 <dl>${FIGURES.map(([name, of]) => html`<div><dt>${name}</dt><dd>${of(total)}</dd></div>`)}</dl>
 </header>
-${section('runs', 'Runs', html`${table(columns, runs.slice(0, MOST_RUNS))}${more}`)}
+${section('runs', 'Runs', html`${table(columns, runs.slice(0, MAX_RUNS))}${more}`)}
 ${totals('Agents and models', byModel)}${rungTable(all)}${totals('Versions of Ralph', byVersion)}
 <footer>As of ${formatUtc(now)}. This file holds no script and fetches nothing.</footer>`
   return page(`Ralph: ${title}`, body)

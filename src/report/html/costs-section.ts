@@ -13,14 +13,14 @@ import {
 import { ITERATIONS } from '../parts.ts'
 import { costPerAttempt, percent, type Rung } from '../rungs.ts'
 import type { Columns } from '../sentence.ts'
-import { MOST_TIMELINE, type View } from '../view.ts'
+import { MAX_TIMELINE, type View } from '../view.ts'
 import { collapsible, html, icon, inlineText, type Markup, nothing, table } from './markup.ts'
 
 export function costTables({ timeline, usage, probably, atWorst, costs, rungs, unpaid }: View): Markup {
   if (usage.calls === 0 && timeline.length === 0) return nothing
   const likely = probably === null ? nothing : html`<p><b>Estimate:</b> ${probably}.</p>`
   const ahead = atWorst === null ? nothing : html`<p><b>At most:</b> ${atWorst}.</p>`
-  const others = `${timeline.length < MOST_TIMELINE ? '' : 'attempts before them, '}verification and plans`
+  const others = `${timeline.length < MAX_TIMELINE ? '' : 'attempts before them, '}verification and plans`
   return html`${likely}${ahead}${rungTable({ rungs, unpaid })}<h3>By story</h3>${byStory(costs)}<h3>By job</h3>${table(JOBS, costs.byJob)}${besideNote(`these attempts, for ${others}`, costs.besideAttemptsUsd)}${collapsible(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
 }
 
@@ -49,21 +49,21 @@ const STORY_COSTS: Columns<Costs['byStory'][number], Markup> = [
   ['Time', 'figure', ({ story: { ms } }) => formatDuration(ms)],
   ['Attempts', 'figure', ({ story: { attempts } }) => attempts],
 ]
-const MOST_ROWS = 25
+const MAX_ROWS = 25
 /** Smaller sums are rounding errors. */
-const LEAST_USD = 0.0001
+const MIN_USD = 0.0001
 
 function byStory({ byStory: rows, besideStoriesUsd }: Costs): Markup {
-  const left = rows.length - MOST_ROWS
+  const left = rows.length - MAX_ROWS
   const more =
     left > 0
-      ? html`<p class="aside">The ${MOST_ROWS} dearest; ${pluralize(left, 'more story', 'more stories')}.</p>`
+      ? html`<p class="aside">The ${MAX_ROWS} dearest; ${pluralize(left, 'more story', 'more stories')}.</p>`
       : nothing
-  return html`${table(STORY_COSTS, rows.slice(0, MOST_ROWS))}${more}${besideNote('the stories, for verification and plans', besideStoriesUsd)}`
+  return html`${table(STORY_COSTS, rows.slice(0, MAX_ROWS))}${more}${besideNote('the stories, for verification and plans', besideStoriesUsd)}`
 }
 
 function besideNote(what: string, costUsd: number): Markup {
-  return costUsd < LEAST_USD ? nothing : html`<p class="aside">Beside ${what}: ${formatUsd(costUsd)}.</p>`
+  return costUsd < MIN_USD ? nothing : html`<p class="aside">Beside ${what}: ${formatUsd(costUsd)}.</p>`
 }
 
 const JOBS: Columns<Costs['byJob'][number]> = [

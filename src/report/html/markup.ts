@@ -1,7 +1,7 @@
 // HTML by construction: every value in a template is text, unless a template made it. Nothing of a state can be markup.
 import { oneLine, sanitizeText } from '../../engine/model/text.ts'
 import { shortCommit } from '../figures.ts'
-import { type Columns, LONGEST_ID, type Sentence } from '../sentence.ts'
+import { type Columns, MAX_ID_LENGTH, type Sentence } from '../sentence.ts'
 import { iconOf, SIGNS } from './icons.ts'
 
 /** HTML that a template made. It is recognised by its class, so parsed JSON can never pass for it. */
@@ -106,7 +106,9 @@ export function toHtml(sentence: Sentence): Markup {
     if ('code' in part) return html`<code class="type">${oneLine(part.code, part.most)}</code>`
     if ('text' in part) return inlineText(part.text, part.most ?? 1000)
     if ('link' in part) return link(inlineText(part.link, 100), part.url)
-    return 'button' in part ? html`<i>${part.button}</i>` : html`<b>${inlineText(part.story, LONGEST_ID)}</b>`
+    return 'button' in part
+      ? html`<i>${part.button}</i>`
+      : html`<b>${inlineText(part.story, MAX_ID_LENGTH)}</b>`
   })
   return html`${parts}`
 }

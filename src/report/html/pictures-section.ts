@@ -8,12 +8,12 @@ import { dependenciesOf, type Edge, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
 import { html, icon, type Markup, nothing } from './markup.ts'
 
-const MOST_LANES = 60
+const MAX_LANES = 60
 const LANE = 30
 const HEAD = 26
 /** A longer pause is drawn at this length, with its true length where it ends. */
-const LONGEST_GAP_MS = 60_000
-const MOST_MARKS = 12
+const MAX_GAP_MS = 60_000
+const MAX_MARKS = 12
 
 type PlacedAttempt = { entry: Iteration; from: number; to: number }
 type Mark = { at: number; label: string }
@@ -24,7 +24,7 @@ export function timelinePicture({ timeline, stories }: View): Markup {
   if (worked.length === 0) return nothing
   const { placed, marks, length } = layOut(worked)
   const all = [...groupBy(placed, ({ entry }) => entry.storyId)]
-  const lanes = all.slice(-MOST_LANES)
+  const lanes = all.slice(-MAX_LANES)
   const titles = new Map(stories.map(({ id, title }) => [id, title]))
   const percent = (at: number) => `${Math.round((at / length) * 10_000) / 100}%`
   const height = HEAD + lanes.length * LANE + 4
@@ -34,7 +34,7 @@ export function timelinePicture({ timeline, stories }: View): Markup {
 ${attempts.map((one) => attemptShape(one, top + 15, percent))}${attempts.map((one) => signShape(one, top + 24, percent))}`
   })
   const lines = marks
-    .slice(-MOST_MARKS)
+    .slice(-MAX_MARKS)
     .map(
       ({ at, label }) =>
         html`<line class="mark" x1="${percent(at)}" x2="${percent(at)}" y1="14" y2="${height}"/><text class="tick" x="${percent(at)}" y="10">${label}</text>`,
@@ -54,9 +54,9 @@ function layOut(entries: readonly Iteration[]): { placed: PlacedAttempt[]; marks
   let [at, before, job] = [0, entries[0]?.at ?? 0, 0]
   for (const entry of entries) {
     const gap = Math.max(0, entry.at - entry.ms - before)
-    at += Math.min(gap, LONGEST_GAP_MS)
+    at += Math.min(gap, MAX_GAP_MS)
     const begins = entry.job === job ? [] : [`job ${entry.job}`]
-    const waited = gap > 5 * LONGEST_GAP_MS ? [`after ${formatDuration(gap)}`] : []
+    const waited = gap > 5 * MAX_GAP_MS ? [`after ${formatDuration(gap)}`] : []
     const label = [...begins, ...waited].join(' ')
     if (label !== '') marks.push({ at, label })
     placed.push({ entry, from: at, to: at + entry.ms })
@@ -98,15 +98,15 @@ function signShape({ entry, to }: PlacedAttempt, y: number, percent: (at: number
 }
 
 /** A larger graph is unreadable. */
-const MOST_STORIES = 200
-const MOST_EDGES = 600
+const MAX_STORIES = 200
+const MAX_EDGES = 600
 const [WIDE, HIGH, ACROSS, DOWN] = [116, 26, 56, 10]
 
 /** The graph of dependencies: a column for each level, stories coloured by status. */
 export function dependencyPicture(stories: readonly StoryView[]): Markup {
   const { edges, drawn } = dependenciesOf(stories)
   if (edges.length === 0) return nothing
-  if (drawn.length > MOST_STORIES || edges.length > MOST_EDGES)
+  if (drawn.length > MAX_STORIES || edges.length > MAX_EDGES)
     return html`<p class="aside">${pluralize(drawn.length, 'story', 'stories')} with ${edges.length} dependencies: too many to draw. Each story names its own.</p>`
   const columns = assignColumns(edges)
   const rows = new Map<number, number>()

@@ -25,12 +25,12 @@ import {
 import { dependencyPicture, timelinePicture } from './pictures-section.ts'
 import { type Pictures, storyList } from './stories-section.ts'
 
-export { MOST_PICTURES, pictureBlobs } from './stories-section.ts'
+export { MAX_PICTURES, pictureBlobs } from './stories-section.ts'
 
 import { STYLE, STYLE_HASH } from './style.ts'
 
 /** The most that the whole page may have, UTF-8. */
-export const MOST_BYTES = 3_000_000
+export const MAX_BYTES = 3_000_000
 /** Bytes of the elements around the stories. */
 const FRAME_BYTES = 200
 /** What a live page has beside the report; `nonce` allows its script and style. */
@@ -46,7 +46,7 @@ export function renderReport(view: View, pictures: Pictures = new Map(), live: L
     section('costs', 'Cost', costTables(view)),
     section('graph', 'What depends on what', dependencyPicture(view.stories)),
   ]
-  const left = MOST_BYTES - utf8Bytes(renderPage(view, nothing, rest, live)) - FRAME_BYTES
+  const left = MAX_BYTES - utf8Bytes(renderPage(view, nothing, rest, live)) - FRAME_BYTES
   return renderPage(view, storyList(view, pictures, left), rest, live)
 }
 

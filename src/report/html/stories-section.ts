@@ -25,13 +25,13 @@ import {
 /** The most UTF-16 units of a text and of an output: the more stories, the fewer. */
 type TextRoom = { text: number; output: number }
 
-/** Data URIs of pictures by blob; together at most `MOST_PICTURES` long. */
+/** Data URIs of pictures by blob; together at most `MAX_PICTURES` long. */
 export type Pictures = ReadonlyMap<string, string>
 
 /** The length of all pictures together, as data URIs; further ones are not read from the repository. */
-export const MOST_PICTURES = 1_600_000
-const MOST_IN_FULL = 300
-const MOST_LINES = 500
+export const MAX_PICTURES = 1_600_000
+const MAX_IN_FULL = 300
+const MAX_LINES = 500
 /** The most bytes of one line. */
 const LINE_BYTES = 2000
 /** How a story is shown that has more than there is room for. */
@@ -43,11 +43,11 @@ export function storyList(view: View, pictures: Pictures, bytes: number): Markup
   const places = new Map(stories.map(({ id }, at) => [id, at]))
   const opened = new Set(stories.filter(({ status }) => status === 'blocked').slice(0, 3))
   const pictureBytes = [...pictures.values()].reduce((sum, uri) => sum + uri.length, 0)
-  let left = bytes - Math.min(MOST_LINES, stories.length) * LINE_BYTES
-  const share = Math.max(0, (left - pictureBytes) / Math.min(stories.length, MOST_IN_FULL))
+  let left = bytes - Math.min(MAX_LINES, stories.length) * LINE_BYTES
+  const share = Math.max(0, (left - pictureBytes) / Math.min(stories.length, MAX_IN_FULL))
   const room = { text: Math.min(6000, share / 8), output: Math.min(40_000, share / 4) }
   const full = new Map<StoryView, Markup>()
-  for (const story of ranked.slice(0, MOST_IN_FULL)) {
+  for (const story of ranked.slice(0, MAX_IN_FULL)) {
     const context = { view, places, isOpen: opened.has(story) }
     let rendered = fullStory(story, { ...context, room, pictures })
     // Too long: it has many gates, or one picture that many pages show.
@@ -59,9 +59,9 @@ export function storyList(view: View, pictures: Pictures, bytes: number): Markup
   const inOrder = stories.flatMap((story) => full.get(story) ?? [])
   const lines = stories.flatMap((story, at) => (full.has(story) ? [] : [storyLine(story, at)]))
   if (lines.length === 0) return html`${inOrder}`
-  const more = lines.length - MOST_LINES
+  const more = lines.length - MAX_LINES
   const last = more > 0 ? html`<li>… and ${pluralize(more, 'more story', 'more stories')}</li>` : nothing
-  const rest = html`<ul class="lines">${lines.slice(0, MOST_LINES)}${last}</ul>`
+  const rest = html`<ul class="lines">${lines.slice(0, MAX_LINES)}${last}</ul>`
   return html`<p class="aside">${full.size} of ${stories.length} stories in full: what needs attention, what is in work, what comes next.</p>${inOrder}${collapsible(`The other ${lines.length} stories`, rest)}`
 }
 
@@ -151,11 +151,11 @@ function choiceTable({ choice }: StoryView): Markup {
   return html`<h4>Candidates</h4><p>Candidate ${slot} was chosen: ${inlineText(why, 200)}.</p>${table(CANDIDATES, candidates)}`
 }
 
-const MOST_GATES = 40
+const MAX_GATES = 40
 
 function gateTable({ gates }: StoryView, room: TextRoom, isOpen: boolean): Markup {
   if (gates.length === 0) return nothing
-  const shown = gates.slice(0, MOST_GATES)
+  const shown = gates.slice(0, MAX_GATES)
   const outputs = shown.map(({ name, ok, output, advisory }) => {
     const text = excerpt(output.trim(), ok ? Math.floor(room.output / 4) : room.output)
     if (text === '' || room.output < 100) return nothing

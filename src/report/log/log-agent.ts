@@ -36,8 +36,8 @@ export function describeAgentEvent(event: AgentEvent): string {
 }
 
 /** How many characters of an agent's text a line shows. */
-const LONGEST_TEXT = 300
+const MAX_TEXT_LENGTH = 300
 
 function shorten(text: string): string {
-  return oneLine(text, LONGEST_TEXT)
+  return oneLine(text, MAX_TEXT_LENGTH)
 }

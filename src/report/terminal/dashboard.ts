@@ -28,8 +28,8 @@ const WIDEST = 120
 const NARROW = 60
 
 /** Further stories and iterations are not shown. */
-const MOST_STORIES = 200
-const MOST_ITERATIONS = 12
+const MAX_STORIES = 200
+const MAX_ITERATIONS = 12
 
 const COLOURS: Readonly<Partial<Record<StoryStatus, readonly Colour[]>>> = {
   passed: ['green'],
@@ -194,7 +194,7 @@ function stopSection({ exits: all }: LiveView, look: Size): Section {
 }
 
 function iterationSection({ timeline }: LiveView, look: Size): Section {
-  const newest = timeline.slice(-MOST_ITERATIONS).reverse()
+  const newest = timeline.slice(-MAX_ITERATIONS).reverse()
   const lines = newest.map(({ iteration, storyId, result, ms, costUsd, summary }) => {
     const { mark, colour } = RESULTS[result]
     const cost = costUsd > 0 ? ` ${formatUsd(costUsd)}` : ''
@@ -205,7 +205,7 @@ function iterationSection({ timeline }: LiveView, look: Size): Section {
 }
 
 function storySection({ ranked, counts }: LiveView, look: Size): Section {
-  const lines = ranked.slice(0, MOST_STORIES).map(({ id, title, status, aside }) => {
+  const lines = ranked.slice(0, MAX_STORIES).map(({ id, title, status, aside }) => {
     const { box } = STORY_STATUSES[status]
     const text = `${terminalText(id, 64)}  ${terminalText(title, 200)}${aside === '' ? '' : `  (${terminalText(aside, 200)})`}`
     return ` ${paint(fit(`${box} ${text}`, look.width - 2), COLOURS[status] ?? [], look)}`
@@ -273,7 +273,7 @@ function plainLines(one: LiveView): string[] {
       ),
     ...one.lines.slice(-5).map((line) => ['Says', line] as const),
   ]
-  const more = counts.total > MOST_STORIES ? ` (of ${pluralize(counts.total, 'story', 'stories')})` : ''
+  const more = counts.total > MAX_STORIES ? ` (of ${pluralize(counts.total, 'story', 'stories')})` : ''
   return [
     `=== ${terminalText(one.branch, 200)}${more} ===`,
     ...rows.flatMap(([name, value]) => (value === null ? [] : [terminalText(`${name}: ${value}`, 600)])),

@@ -8,7 +8,7 @@ import { fit, pad, textWidth, wrap } from './width.ts'
 
 /** What a person has to read comes last, next to the prompt. */
 const ORDER: readonly FindingState[] = ['ok', 'unknown', 'warning', 'fault']
-const LONGEST_NAME = 18
+const MAX_NAME_LENGTH = 18
 
 /** The current check, on a line that the next output overwrites; null erases it. Nothing in a pipe. */
 export function formatCurrentCheck(what: string | null, look: Look): string {
@@ -24,14 +24,14 @@ function findingRows(findings: readonly Finding[], look: Look): string[] {
   const sorted = ORDER.flatMap((state) => findings.filter((one) => one.state === state))
   if (look.plain) return sorted.map(plainLine)
   const names = sorted.map(({ name }) => textWidth(terminalText(name)))
-  const column = Math.min(LONGEST_NAME, Math.floor(look.width / 4), Math.max(...names, 0))
+  const column = Math.min(MAX_NAME_LENGTH, Math.floor(look.width / 4), Math.max(...names, 0))
   return sorted.flatMap((finding) => findingLines(finding, column, look))
 }
 
 /** One finding, shown as soon as it is known. */
 export function doctorRow(finding: Finding, look: Look): string[] {
   if (look.plain) return [plainLine(finding)]
-  return findingLines(finding, Math.min(LONGEST_NAME, Math.floor(look.width / 4)), look)
+  return findingLines(finding, Math.min(MAX_NAME_LENGTH, Math.floor(look.width / 4)), look)
 }
 
 /**

@@ -35,7 +35,7 @@ const CODES: Readonly<Record<Colour, number>> = {
 /** The most rows of a failed gate's output; the rest is in the log. */
 const OUTPUT_ROWS = 9
 /** The most characters of a line that is not cut to a width. */
-const LONGEST_LINE = 2000
+const MAX_LINE_LENGTH = 2000
 
 export function paint(text: string, colours: readonly Colour[], { colour }: Look): string {
   if (!colour || text === '' || colours.length === 0) return text
@@ -62,7 +62,7 @@ function formatTagged({ tag, text, colours = [], mark, output = '' }: Tagged, lo
   const room = width - textWidth(name) - 1
   // A warning is shown in full. Its further lines begin with a bar, so that its text never begins a line.
   const parts =
-    tag === 'warning' ? wrap(terminalText(labelled, LONGEST_LINE), room) : [fitText(labelled, room)]
+    tag === 'warning' ? wrap(terminalText(labelled, MAX_LINE_LENGTH), room) : [fitText(labelled, room)]
   const lines = parts.map((part, at) => {
     const head = at === 0 ? paint(name, ['cyan'], look) : `${' '.repeat(textWidth(name) - 1)}│`
     return `${head} ${paint(part, colours, look)}`
@@ -76,7 +76,7 @@ function formatHeading({ heading, end = '' }: { heading: string; end?: string },
 }
 
 function fitText(text: string, room: number): string {
-  return fit(terminalText(text, Math.min(LONGEST_LINE, room * 4)), room)
+  return fit(terminalText(text, Math.min(MAX_LINE_LENGTH, room * 4)), room)
 }
 
 /** The most important lines of a program's output. Each begins with a bar, so that the output never begins a line. */
@@ -94,7 +94,7 @@ function quoteOutput(output: string, look: Look): string[] {
       return paint(`${mark}... ${pluralize(row, 'line')}${where}`, ['dim'], look)
     }
     const indent = /^ */.exec(row)?.[0].slice(0, 16) ?? ''
-    const text = indent + terminalText(row, LONGEST_LINE)
+    const text = indent + terminalText(row, MAX_LINE_LENGTH)
     return paint(mark + (look.plain ? text.slice(0, room) : fit(text, room)), ['dim'], look)
   })
 }

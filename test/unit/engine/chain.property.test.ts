@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { MOST_LIMITED } from '../../../src/engine/limits.ts'
+import { MAX_LIMITED } from '../../../src/engine/limits.ts'
 import { outcomes } from '../../../src/engine/model/feature.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import { runs } from '../runs.ts'
@@ -12,13 +12,13 @@ import { arbitraryLimits, arbitraryStart, arbitraryTape, chain, MOST_DEATHS, Tap
 /**
  * Steps that a job of a feature can take when nobody intervenes, whatever the world answers. A story takes at most
  * max-attempts strikes and passes at most once more than it is struck; between two charged attempts at most four
- * are given back (the waits double from half a minute, and the fifth is too long for a job), and MOST_LIMITED where a
+ * are given back (the waits double from half a minute, and the fifth is too long for a job), and MAX_LIMITED where a
  * job waits as long as it takes. An attempt is nine
  * steps at most (sync, wait, sync, reserve, agent, guard, gates, judge, settled; and a push), a verification four.
  */
 function mostSteps(storyCount: number, limits: Limits): number {
   const charged = storyCount * (2 * limits.maxAttempts + 1)
-  const tries = 5 + (limits.waits ? MOST_LIMITED : 0)
+  const tries = 5 + (limits.waits ? MAX_LIMITED : 0)
   const batch = limits.iterationsPerJob === 0 ? charged * tries + tries : 2 * limits.iterationsPerJob + 1
   const verifications =
     (storyCount * limits.maxAttempts + limits.maxAttempts) * (limits.waits ? tries : 1) + 5

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { UNCHANGED } from '../../../src/engine/attempt-outcome.ts'
-import { LONGEST_WAIT_MS } from '../../../src/engine/limits.ts'
+import { MAX_WAIT_MS } from '../../../src/engine/limits.ts'
 import type { Session } from '../../../src/engine/model/attempt.ts'
 import { EVENTS, type Event } from '../../../src/engine/model/event.ts'
 import { failureOutput } from '../../../src/engine/model/gate-output.ts'
@@ -388,7 +388,7 @@ describe('waiting', () => {
   })
 
   test('more than five minutes end the job', () => {
-    const ran = runJob(stateOf(stories('US-001')), limitsWith(), limitedFor(LONGEST_WAIT_MS + MINUTE))
+    const ran = runJob(stateOf(stories('US-001')), limitsWith(), limitedFor(MAX_WAIT_MS + MINUTE))
     assert.equal(ran.outcome, 'paused')
     assert.ok(!ran.steps.includes('wait'))
     assert.ok(!ran.steps.includes('dispatch'), 'nothing is dispatched before that time')

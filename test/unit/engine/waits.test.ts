@@ -1,7 +1,7 @@
 // Waiting: a limit belongs to the agent that met it, a person's word tries again, and a laptop waits where a job of CI ends.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MOST_LIMITED } from '../../../src/engine/limits.ts'
+import { MAX_LIMITED } from '../../../src/engine/limits.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import {
@@ -180,7 +180,7 @@ describe('a job that waits', () => {
   test('does not wait for ever for a vendor that never answers', () => {
     const ran = runJob(onLaptop(['US-001']), waits, limited(9999))
     assert.equal(ran.outcome, 'paused')
-    assert.equal(begun(ran.steps), MOST_LIMITED)
+    assert.equal(begun(ran.steps), MAX_LIMITED)
     assert.notEqual(ran.conclusion.until, null)
   })
 })

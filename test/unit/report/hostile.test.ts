@@ -15,7 +15,7 @@ import { warningLine } from '../../../src/report/log/log-line.ts'
 import { stepLines, waitLine } from '../../../src/report/log/log-steps.ts'
 import { marker } from '../../../src/report/parts.ts'
 import { helpReply, statusReply, unchangedReply } from '../../../src/report/replies.ts'
-import { MOST_CHARACTERS } from '../../../src/report/sticky-comment.ts'
+import { MAX_CHARACTERS } from '../../../src/report/sticky-comment.ts'
 import { banner, plainBanner, resultBox } from '../../../src/report/terminal/panels.ts'
 import { formatLines, type Look } from '../../../src/report/terminal/terminal-line.ts'
 import { textWidth } from '../../../src/report/terminal/width.ts'
@@ -64,7 +64,7 @@ for (const [poisoning, poison] of Object.entries(poisonings)) {
         const body = pullRequestBody(given, facts(text))
         const working = given.lease?.url ?? null
         const status = statusReply(given, facts(text), working)
-        assert.ok(comment.length <= MOST_CHARACTERS && body.length <= MOST_CHARACTERS, what)
+        assert.ok(comment.length <= MAX_CHARACTERS && body.length <= MAX_CHARACTERS, what)
         assert.ok(comment.startsWith('<!-- ralph:sticky:auth -->\n'), what)
         return [
           sizes(assertHarmless(comment, marker('sticky', 'auth'), LINKS, `comment: ${what}`)),

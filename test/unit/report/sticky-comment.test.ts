@@ -10,7 +10,7 @@ import { fitToLimit } from '../../../src/report/blocks.ts'
 import { link } from '../../../src/report/escape.ts'
 import { marker } from '../../../src/report/parts.ts'
 import { helpReply, unchangedReply } from '../../../src/report/replies.ts'
-import { MOST_CHARACTERS, MOST_SUMMARY_BYTES } from '../../../src/report/sticky-comment.ts'
+import { MAX_CHARACTERS, MAX_SUMMARY_BYTES } from '../../../src/report/sticky-comment.ts'
 import type { Facts } from '../../../src/report/view.ts'
 import { utf8Bytes } from '../../../src/system/excerpt.ts'
 import { entryWith } from '../engine/samples.ts'
@@ -207,7 +207,7 @@ test('texts of any size stay within the limit of their place', () => {
     )
     const noisy = { ...facts, notes: Array.from({ length: 100 }, () => title) }
     const comment = stickyComment(state, noisy)
-    assert.ok(comment.length <= MOST_CHARACTERS, `${count}: ${comment.length}`)
+    assert.ok(comment.length <= MAX_CHARACTERS, `${count}: ${comment.length}`)
     assertHarmless(comment, marker('sticky', 'auth'), [`${REPOSITORY}/`], String(count))
     assert.ok(comment.includes('<sub>Updated 2026-01-10'), 'the comment has its end')
     const body = pullRequestBody(state, noisy)
@@ -215,10 +215,10 @@ test('texts of any size stay within the limit of their place', () => {
     const tasks = shapeOf(body).tasks
     const missing = Number(/… and (\d+) lines? more/.exec(body)?.[1] ?? 0)
     assert.equal(tasks + missing, count)
-    assert.ok(body.length <= MOST_CHARACTERS, `${count}: ${body.length}`)
+    assert.ok(body.length <= MAX_CHARACTERS, `${count}: ${body.length}`)
     assertHarmless(body, marker('pull', 'auth'), [`${REPOSITORY}/`], String(count))
     const summary = jobSummary(state, noisy)
-    assert.ok(utf8Bytes(summary) <= MOST_SUMMARY_BYTES, `${count}: ${utf8Bytes(summary)}`)
+    assert.ok(utf8Bytes(summary) <= MAX_SUMMARY_BYTES, `${count}: ${utf8Bytes(summary)}`)
     assertHarmless(summary, null, [`${REPOSITORY}/`], String(count))
   }
 })
