@@ -39,7 +39,7 @@ try {
   say(`gates-parallel: 3: ratio ${ratio(now)}; arithmetic leaves ${(arithmetic(3) / sleeps).toFixed(2)}`)
   say(`gates-parallel: 1: ratio ${ratio(sequential)}`)
   if (peers !== undefined) {
-    const seconds = await runTui({ peers, folder, stories: STORIES, agentSeconds: scale * AGENT_SECONDS })
+    const { seconds } = await runTui({ peers, folder, stories: STORIES, agentSeconds: scale * AGENT_SECONDS })
     const gated = seconds + scale * STORIES * Object.values(GATES).reduce((sum, one) => sum + one, 0)
     const words = 'with its gates counted in; no baseline, no judge, no request'
     say(
