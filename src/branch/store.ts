@@ -12,6 +12,7 @@ import type { Git, Remote } from '../git/git.ts'
 import { UNKNOWN_TOKEN_MESSAGE } from '../git/git-process.ts'
 import { readRef, refsBelow } from '../git/refs.ts'
 import {
+  ANSWER_HOLDS_MS,
   describeRefusal,
   type InitialRefs,
   push,
@@ -69,6 +70,8 @@ class GitStore implements Store {
   #hasCheckedBranch = false
   /** How many states were pushed. The first push takes the lease. */
   #pushes = 0
+  /** Where the last push found the branch, and when (`performance.now`); null where it was not as we left it, or not compared. */
+  #seen: { branch: string; head: string; at: number } | null = null
 
   constructor(git: Git, objects: CatFile, options: StoreOptions) {
     this.#git = git
@@ -214,6 +217,11 @@ class GitStore implements Store {
     this.#options.initialRefs?.end()
     const isOurs = (head: string | null) =>
       head === null ? state.published === null : head === state.green || head === state.published
+    // Each answer is used once. What people push after it is found at the next look at the branch.
+    const seen = this.#seen
+    this.#seen = null
+    if (seen?.branch === state.branch && isOurs(seen.head) && performance.now() - seen.at <= ANSWER_HOLDS_MS)
+      return null
     if (isFirst && this.#pushes === 1 && (await this.#wasAtStart(state.branch, isOurs))) return null
     const head = await this.head(state.branch)
     if (isOurs(head)) return null
@@ -255,7 +263,12 @@ class GitStore implements Store {
     const before = this.#expected(ref)
     const commit = await this.#commitState(state)
     if (remote !== null) {
-      const result = await push(this.#git, remote, [{ ref, from: before, to: commit }])
+      const { branch, published } = state
+      const isThere = published !== null && (await this.#has(published))
+      const compared = isThere ? { ref: `refs/heads/${branch}`, at: published } : null
+      const result = await push(this.#git, remote, [{ ref, from: before, to: commit }], compared)
+      const isUnmoved = result.kind === 'pushed' && result.isUnmoved === true
+      this.#seen = isThere && isUnmoved ? { branch, head: published, at: performance.now() } : null
       if (result.kind !== 'pushed') {
         await this.#revertRef(ref, before)
         if (result.kind === 'stale') throw new LeaseLost(`${ref} moved`)

@@ -10,6 +10,7 @@ import type { Step } from './model/step.ts'
 import { nextStep } from './next-step.ts'
 import { perform } from './perform.ts'
 import { reduce } from './reduce.ts'
+import { isStillNext, reserveAhead } from './reserve-ahead.ts'
 
 /** The end of a job: its conclusion and the last state. */
 export type JobEnd = { conclusion: Conclusion; state: State }
@@ -42,29 +43,33 @@ async function runSteps(
   let state = start
   /**
    * Notifications for observers that wait until the state is durable. The end of an iteration and the next reservation share a
-   * checkpoint where nothing between them waits for the network.
+   * checkpoint: where people are asked between them over a network, the reservation is made ahead of that.
    */
   const pendingNotifications: (() => Promise<void>)[] = []
-  const checkpoint = async () => {
+  const checkpoint = async (saved = state) => {
     if (pendingNotifications.length === 0) return
-    await ports.store.save(state)
+    await ports.store.save(saved)
     for (const notify of pendingNotifications.splice(0)) await notify()
   }
   const notifyInOrder = async (notify: () => Promise<void>) => {
     if (pendingNotifications.length > 0) pendingNotifications.push(notify)
     else await notify()
   }
+  /** The state at the next checkpoint differs from what is saved, although there is nothing to notify of. */
+  const markUnsaved = () => pendingNotifications.push(async () => {})
   for (;;) {
     const step = nextStep(state, limits, ports.clock.now())
     const isBetween = step.kind === 'reserve' || (step.kind === 'sync' && ports.queue.isLocal === true)
-    if (!isBetween || !isOwnStep(step)) await checkpoint()
+    const isToAsk = step.kind === 'sync' && !isBetween && pendingNotifications.length > 0
+    const ahead = isToAsk && isOwnStep(step) ? await reserveAhead(state, limits, ports, isOwnStep) : null
+    if (!isBetween || !isOwnStep(step)) await checkpoint(ahead?.state)
     if (step.kind === 'stop') return { conclusion: step.conclusion, state }
     if (!isOwnStep(step)) return { step, state }
     const before = state
     await notifyInOrder(() => notifyObservers(ports, (observer) => observer.step?.(step, before)))
     const event = await perform(step, before, limits, ports).catch(async (error: unknown) => {
       // The usage of the session has to be saved, whatever error its work caused.
-      if (openAttempt(before)?.phase === 'worked') pendingNotifications.push(async () => {})
+      if (ahead !== null || openAttempt(before)?.phase === 'worked') markUnsaved()
       // Saving may fail because the repository is lost. The first error is the one to report.
       await checkpoint().catch((lost: unknown) => {
         if (lost instanceof LeaseLost) throw lost
@@ -78,6 +83,14 @@ async function runSteps(
     const isToSave = EVENTS[event.kind].durable && after.job.ending?.published !== true
     if (isToSave) pendingNotifications.push(notify)
     else await notifyInOrder(notify)
+    if (ahead === null) continue
+    if (!isStillNext(ahead, event, after, limits, ports.clock.now())) {
+      markUnsaved()
+      continue
+    }
+    state = ahead.state
+    await notifyObservers(ports, (observer) => observer.step?.(ahead.step, after))
+    await notifyObservers(ports, (observer) => observer.event?.(ahead.event, ahead.state))
   }
 }
 

@@ -352,9 +352,9 @@ export class Git {
     await this.run(to === null ? ['update-ref', '-d', ref] : ['update-ref', ref, to])
   }
 
-  async push(remote: Remote, moves: readonly RefMove[]): Promise<GitResult> {
+  async push(remote: Remote, moves: readonly RefMove[], atomic = moves.length > 1): Promise<GitResult> {
     const args = ['push', '--porcelain', '--no-verify', '--no-follow-tags', '--recurse-submodules=no']
-    if (moves.length > 1) args.push('--atomic')
+    if (atomic) args.push('--atomic')
     for (const { ref, from } of moves) args.push(`--force-with-lease=${ref}:${from ?? ''}`)
     return this.#onRemote(remote, [...args, remote.url, ...moves.map(({ ref, to }) => `${to}:${ref}`)])
   }

@@ -20,15 +20,37 @@ const REF_BLOCKED = /exists; cannot create/
 /** Before it sent anything, git saw another value of the ref than the lease names. */
 const STALE = /^!.*\[rejected\] \(stale info\)/m
 
-/** `stale`: a ref has another value than its lease names. `answer`: git's output. */
-export type PushResult = { kind: 'pushed' } | { kind: 'rejected' | 'stale' | 'unknown-token'; answer: string }
+/** A line of `git push --porcelain` about a ref that is as it was pushed: its flag is none of a refusal. */
+const PUSHED = /^[ +*=]\t/
 
-export async function push(git: Git, remote: Remote, moves: readonly RefMove[]): Promise<PushResult> {
+/** `stale`: a ref has another value than its lease names. `answer`: git's output. `isUnmoved`: of the compared ref, where known. */
+export type PushResult =
+  | { kind: 'pushed'; isUnmoved?: boolean }
+  | { kind: 'rejected' | 'stale' | 'unknown-token'; answer: string }
+
+/**
+ * `compared`: a ref that stays as it is. git reads all refs before it pushes, and so tells in the same requests whether that one
+ * is at the given commit, which this clone has to have.
+ */
+export async function push(
+  git: Git,
+  remote: Remote,
+  moves: readonly RefMove[],
+  compared: { ref: string; at: string } | null = null,
+): Promise<PushResult> {
   let answer = ''
+  const stays = compared === null ? [] : [{ ref: compared.ref, from: compared.at, to: compared.at }]
   for (let tries = 0; tries <= PAUSES_S.length; tries++) {
     if (tries > 0) await pause(tries)
-    const result = await git.push(remote, moves)
-    if (result.code === 0) return { kind: 'pushed' }
+    const pushed = await git.push(remote, [...moves, ...stays], moves.length > 1)
+    if (pushed.code === 0) return { kind: 'pushed', ...(compared !== null && { isUnmoved: true }) }
+    const lines = pushed.stdout.split('\n')
+    const ofMoves = lines.filter((line) => compared === null || !line.includes(`:${compared.ref}\t`))
+    const areMoved = moves.every(({ ref }) =>
+      ofMoves.some((line) => PUSHED.test(line) && line.includes(`:${ref}\t`)),
+    )
+    if (compared !== null && areMoved) return { kind: 'pushed', isUnmoved: false }
+    const result = { ...pushed, stdout: ofMoves.join('\n') }
     answer = `${result.stdout}\n${result.stderr}`.trim()
     if (UNKNOWN_TOKEN_MESSAGE.test(result.stderr)) return { kind: 'unknown-token', answer }
     if (REMOTE_REFUSAL.test(result.stderr)) return { kind: 'rejected', answer }
@@ -68,7 +90,7 @@ export async function remoteRefs(
 }
 
 /** How long an answer about a branch is used. Installing an agent may take minutes, in which people push. */
-const ANSWER_HOLDS_MS = 60_000
+export const ANSWER_HOLDS_MS = 60_000
 
 /**
  * One request for all refs that a job needs before it pushes. The answer may be some seconds old when it is used. That is safe, since

@@ -15,6 +15,7 @@ import { pullRequestBody, pullRequestTitle } from '../report/pull-request-text.t
 import { issueReply } from '../report/replies.ts'
 import { stickyComment } from '../report/sticky-comment.ts'
 import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
+import { resolvesWithin } from '../system/within.ts'
 import { type GitHub, githubMessage } from './client.ts'
 import type { Conversation } from './conversation.ts'
 import type { Checks } from './post-checks.ts'
@@ -57,6 +58,8 @@ type ReporterOptions = {
 /** With more stories than this, a batch posts only the checks of its own and of failed stories again. */
 const ALL_CHECKS = 20
 const MAX_CHECKS = 50
+/** How long a save waits for a post that is under way, milliseconds: what it learns is otherwise in a later one. */
+const MAX_POST_WAIT_MS = 10_000
 
 export class GitHubReporter implements Observer, PullRequestPort {
   readonly #options: ReporterOptions
@@ -130,7 +133,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   async newIds(): Promise<Partial<GithubIds>> {
-    await this.#posting
+    // A post that hangs must not hold up the iteration that is saved with this.
+    await resolvesWithin(MAX_POST_WAIT_MS, this.#posting)
     return this.#found
   }
 

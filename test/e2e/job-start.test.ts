@@ -77,3 +77,24 @@ test('the first session of a job comes after few requests, and each is of use', 
   assert.equal(pull?.draft, false, site.log())
   assert.equal(github.comments(pull?.number ?? 0).length, 1)
 })
+
+test('an iteration asks four times beside its checks: one push, one look for comments, one comment', async () => {
+  const names = ['one', 'two', 'three', 'four']
+  const idOf = (at: number) => `US-00${at + 1}`
+  await using site = await openSite({
+    stories: names.map((name, at) => story(idOf(at), name, { priority: at + 1 })),
+    script: Object.fromEntries(names.map((name, at) => [idOf(at), [goodTurn(name, at)]])),
+    inputs: { gates: `test: ${RUN_TESTS}`, 'final-verification': 'false', 'iterations-per-job': '5' },
+  })
+  await site.go()
+  const requests = asked(site).filter((line) => !line.includes('check-runs'))
+  // The comment is written when an iteration begins, and is waited for before that one is saved.
+  const isWritten = (line: string) => /^(?:POST issues\/#|PATCH issues)\/comments/.test(line)
+  const written = requests.flatMap((line, at) => (isWritten(line) ? [at] : []))
+  const between = names
+    .slice(1)
+    .map((_, at) => requests.slice((written[at] ?? 0) + 1, (written[at + 1] ?? 0) + 1))
+  const each = [...pushed, 'GET issues/#/comments', 'PATCH issues/comments/#']
+  assert.deepEqual(between, [each, each, each], site.log())
+  assert.deepEqual(site.github.violations, [], site.log())
+})

@@ -296,7 +296,7 @@ export type PullRequestPort = {
   beforePublish(state: State, head: string): Promise<State['github']>
   /** `isNew`: the push before made the branch. */
   opened(state: State, isNew?: boolean): Promise<State['github']>
-  /** The ids that posts in the background got since the last call; waits for these posts. */
+  /** The ids that posts in the background got since the last call; waits for these posts, for some seconds. */
   newIds(): Promise<Partial<State['github']>>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
   merged(state: State): Promise<boolean>

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loop } from '../../../src/engine/loop.ts'
-import { EVENTS } from '../../../src/engine/model/event.ts'
+import { type Command, EVENTS } from '../../../src/engine/model/event.ts'
 import { openAttempt } from '../../../src/engine/model/job.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import { LeaseLost, type Ports } from '../../../src/engine/model/ports.ts'
@@ -28,6 +28,8 @@ type How = {
   unmarked?: string[]
   /** People are heard over a network. */
   network?: boolean
+  /** What people say, the given time that they are asked, counted from 1. */
+  commands?: { at: number; all: readonly Command[] }
 }
 
 /** How far a run has come: nothing of it may be told that is not saved. */
@@ -118,7 +120,7 @@ function world(how: How = {}) {
       read: async () => {
         heard += 1
         if (how.deaf !== undefined && heard >= how.deaf) throw new Error('nobody answers')
-        return []
+        return heard === how.commands?.at ? [...how.commands.all] : []
       },
       waiting: async () => false,
       arrived: async () => false,
@@ -182,11 +184,30 @@ test('so are a rejection and the next reservation; what was rejected is kept wit
   assert.equal(saved().timeline.length, 2)
 })
 
-test('where people are heard over a network, the iteration is saved before they are asked', async () => {
-  const { log, run } = world({ network: true })
+test('where people are asked over a network, the iteration is saved before that, in one push with the next reservation', async () => {
+  const { log, run, saved } = world({ network: true })
   await run()
-  const each = '> reserve save reserved save accepted > sync'
-  assert.equal(checkpoints(log), `${each} ${each}`)
+  const next = 'save accepted > sync > reserve reserved'
+  assert.equal(checkpoints(log), `> reserve save reserved ${next} save accepted > sync`)
+  assert.deepEqual(reached(saved()).passed, ['US-001', 'US-002'])
+  assert.equal(saved().prd.run.iterations, 2)
+})
+
+test('what people say then is saved before the next session, and the reservation made ahead is not counted', async () => {
+  const note: Command = { kind: 'note', stories: ['US-002'], guidance: 'in blue', id: 7, by: 'alice' }
+  const noted = world({ network: true, commands: { at: 2, all: [note] } })
+  await noted.run()
+  const again = 'save accepted > sync save > reserve reserved'
+  assert.equal(checkpoints(noted.log), `> reserve save reserved ${again} save accepted > sync`)
+  assert.equal(noted.saved().control.lastComment, 7)
+  assert.deepEqual([noted.saved().prd.run.iterations, noted.saved().records['US-002']?.attempts], [2, 1])
+
+  const skip: Command = { kind: 'skip', stories: ['US-002'], guidance: '', id: 8, by: 'alice' }
+  const skipped = world({ network: true, commands: { at: 2, all: [skip] } })
+  await skipped.run()
+  assert.equal(checkpoints(skipped.log), '> reserve save reserved save accepted > sync save')
+  assert.deepEqual(skipped.saved().attempts, {})
+  assert.equal(skipped.saved().prd.run.iterations, 1)
 })
 
 test('what is pushed, or left to another job, is saved and told before', async () => {
@@ -232,10 +253,21 @@ test('a run that is cancelled at a joined checkpoint gives the reservation back'
   assert.equal(saved().prd.run.iterations, 1)
 })
 
-test('where people cannot be heard the iteration before is saved all the same', async () => {
-  const { run, saved } = world({ deaf: 2 })
-  await assert.rejects(run(), /nobody answers/)
+test('where people cannot be heard the iteration before is saved all the same, and no reservation is left', async () => {
+  for (const network of [false, true]) {
+    const { run, saved } = world({ deaf: 2, network })
+    await assert.rejects(run(), /nobody answers/)
+    assert.deepEqual(reached(saved()).passed, ['US-001'])
+    assert.deepEqual(saved().attempts, {})
+  }
+})
+
+test('a run that is cancelled while people are asked keeps no reservation', async () => {
+  const { run, saved } = world({ cancelled: 2, network: true })
+  await run()
+  assert.deepEqual(saved().attempts, {})
   assert.deepEqual(reached(saved()).passed, ['US-001'])
+  assert.deepEqual([saved().prd.run.iterations, saved().records['US-002']?.attempts], [1, undefined])
 })
 
 test('who watches is told last that the job is over, also where the feature was taken by another', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import type { RefMove } from '../../../src/git/git.ts'
 import { push } from '../../../src/git/remote.ts'
 import { place } from './place.ts'
 
@@ -27,7 +28,10 @@ async function remoteWith(locked: string | null, { until = 2, hook = '' } = {}) 
   return {
     here,
     move,
-    push: (...moves: ReturnType<typeof move>[]) => push(here.git, { url: bare, env: {} }, moves),
+    url: bare,
+    compare: (one: RefMove, compared: { ref: string; at: string }) =>
+      push(here.git, { url: bare, env: {} }, [one], compared),
+    push: (...moves: RefMove[]) => push(here.git, { url: bare, env: {} }, moves),
     /** How many pushes the remote had. */
     count: () => {
       const counted = join(bare, 'count')
@@ -76,4 +80,40 @@ test('a ref that another push has moved is lost at once', async () => {
   const result = await remote.push({ ref: STATE, from: null, to })
   assert.equal(result.kind, 'stale')
   assert.equal(remote.count(), 1, 'git itself sees that it has moved')
+})
+
+test('a push says whether another ref is still where it was, and takes its own along in any case', async () => {
+  using remote = await remoteWith(null)
+  const { here, move } = remote
+  const { base } = here
+  await remote.push(move(BRANCH), move(STATE))
+  const commit = () => {
+    here.shell('git commit -q --allow-empty -m more')
+    return here.shell('git rev-parse HEAD').trim()
+  }
+  const [first, second, theirs] = [commit(), commit(), commit()]
+  const compared = { ref: BRANCH, at: base }
+  const next = { ref: STATE, from: base, to: first }
+  assert.deepEqual(await remote.compare(next, compared), { kind: 'pushed', isUnmoved: true })
+
+  await remote.push({ ref: BRANCH, from: base, to: theirs })
+  const pushes = remote.count()
+  const later = { ref: STATE, from: first, to: second }
+  assert.deepEqual(await remote.compare(later, compared), { kind: 'pushed', isUnmoved: false })
+  assert.equal(remote.count(), pushes + 1)
+  const refs = here.shell(`git ls-remote "${remote.url}"`)
+  assert.ok(refs.includes(`${theirs}\t${BRANCH}`), 'the other ref stays')
+  assert.ok(refs.includes(`${second}\t${STATE}`))
+
+  assert.equal((await remote.compare(next, compared)).kind, 'stale', 'its own lease counts all the same')
+  here.shell(`git push -q "${remote.url}" :${BRANCH}`)
+  const last = { ref: STATE, from: second, to: theirs }
+  assert.deepEqual(await remote.compare(last, compared), { kind: 'pushed', isUnmoved: false }, 'it is gone')
+})
+
+test('a ref that is locked is pushed again, also where another one is compared', async () => {
+  using remote = await remoteWith(STATE)
+  await remote.push(remote.move(BRANCH))
+  const compared = { ref: BRANCH, at: remote.here.base }
+  assert.deepEqual(await remote.compare(remote.move(STATE), compared), { kind: 'pushed', isUnmoved: true })
 })
