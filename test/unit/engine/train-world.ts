@@ -23,6 +23,8 @@ export class World {
   readonly red = new Map<string, string>()
   /** Stories whose candidates gates run on now. */
   readonly gating = new Set<string>()
+  /** Gate runs on a candidate that gates had been green on before. */
+  gatedAgain = 0
   sessions = 0
   gateRuns = 0
   /** Stories have several candidates, whose base has landed and may be older than the newest green commit. */
@@ -137,6 +139,7 @@ export function gatesOf(world: World): GatesPort {
       assert.ok(!world.gating.has(commit), `${story} is in work twice at a time`)
       world.gating.add(commit)
       world.gateRuns += 1
+      if (of === 'story' && world.green.has(commit)) world.gatedAgain += 1
       return world.later('gates', () => {
         world.gating.delete(commit)
         const ok = world.draw(4) !== 3

@@ -21,7 +21,7 @@ import {
   World,
 } from '../train-world.ts'
 
-test('in any order of ends, what lands was gated as it lands, and no limit is passed', async () => {
+test('in any order of ends, what lands was gated as it lands, once, and no limit is passed', async () => {
   const property = fc.asyncProperty(
     arbitraryStories,
     arbitraryLimits,
@@ -35,6 +35,7 @@ test('in any order of ends, what lands was gated as it lands, and no limit is pa
       assert.equal(world.open, 0, 'every work tree is closed')
       assert.equal(world.atWork, 0, 'every session has ended')
       assert.ok(world.mostAtWork <= limits.maxParallel)
+      assert.equal(world.gatedAgain, 0, 'a candidate that gates were green on is not gated again')
       const { iterations } = state.prd.run
       const usage = runUsage(state)
       // A session costs a dollar: those that are at work when the limit is reached come to their end.
