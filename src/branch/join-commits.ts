@@ -22,51 +22,52 @@ export type JoinTools = {
   warn(message: string): void
 }
 
-/** Merges `theirs` with the green commit. On a conflict people's commits win, and Ralph's stories are reverted. */
+/** Merges people's branch head with the green commit. On a conflict people's commits win, and Ralph's stories are reverted. */
 export async function joinCommits(
   tools: JoinTools,
   state: State,
-  theirText: string,
+  peoplesHead: string,
 ): Promise<JoinedBranch | { refused: string }> {
   const { git, objects, commits } = tools
   const { green, published } = state
-  const people = await peoplesPrd(tools, state, theirText)
+  const people = await peoplesPrd(tools, state, peoplesHead)
   const unchanged = { people, takenBack: [], entries: [] }
-  if (published !== null && !(await git.isAncestor(published, theirText))) {
-    if (state.job.takesBranch) return takeBranchAsItIs(tools, state, theirText, people)
-    const at = theirText.slice(0, 7)
+  if (published !== null && !(await git.isAncestor(published, peoplesHead))) {
+    if (state.job.takesBranch) return takeBranchAsItIs(tools, state, peoplesHead, people)
+    const at = peoplesHead.slice(0, 7)
     const rewritten = `${state.branch} was rewritten by people (it is at ${at})`
     return { refused: `${rewritten}: say run to take it as it is` }
   }
-  if (await git.isAncestor(theirText, green)) {
-    if (state.job.takesBranch && theirText === green) return takeBranchAsItIs(tools, state, theirText, null)
+  if (await git.isAncestor(peoplesHead, green)) {
+    if (state.job.takesBranch && peoplesHead === green)
+      return takeBranchAsItIs(tools, state, peoplesHead, null)
     return { ...unchanged, green, people: null, code: false }
   }
-  if (await git.isAncestor(green, theirText)) {
-    const changes = await changesBetween(objects, green, theirText)
-    return { ...unchanged, green: theirText, code: changes.some(({ path }) => !tools.isRalphPath(path)) }
+  if (await git.isAncestor(green, peoplesHead)) {
+    const changes = await changesBetween(objects, green, peoplesHead)
+    return { ...unchanged, green: peoplesHead, code: changes.some(({ path }) => !tools.isRalphPath(path)) }
   }
   const files = ownFiles(state)
-  const merged = await git.mergeTree(green, theirText)
+  const merged = await git.mergeTree(green, peoplesHead)
   const blocking = merged.conflicts.filter((path) => path !== files.prd && path !== files.progress)
-  if (blocking.length > 0) return keepTheirs(tools, state, theirText, people, blocking)
+  if (blocking.length > 0) return keepTheirs(tools, state, peoplesHead, people, blocking)
   const own = new Map<string, string | null>()
   for (const path of [files.prd, files.progress]) own.set(path, await objects.text(`${green}:${path}`))
   const tree = merged.conflicts.length === 0 ? merged.tree : await commits.withFiles(merged.tree, own)
   const message = recordMessage(state, `merge: ${state.branch} of people and Ralph`)
-  return { ...unchanged, green: await commits.commit(tree, [theirText, green], message), code: true }
+  return { ...unchanged, green: await commits.commit(tree, [peoplesHead, green], message), code: true }
 }
 
-/** prd.json on the branch with people's commits. A broken one is reported and ignored. */
+/** People's edits of prd.json on the branch. A broken file is reported and ignored. */
 async function peoplesPrd(
   { objects, warn }: JoinTools,
   state: State,
-  theirs: string,
+  peoplesHead: string,
 ): Promise<PeopleEdits | null> {
   const files = ownFiles(state)
   const { prd: path } = files
   const before = state.published ?? state.green
-  const text = await objects.text(`${theirs}:${path}`)
+  const text = await objects.text(`${peoplesHead}:${path}`)
   const ids = new Set(state.prd.userStories.map((story) => story.id))
   const parsed = text === null ? null : parsePrd(text, path, ids)
   if (parsed?.ok === false) {
@@ -77,7 +78,7 @@ async function peoplesPrd(
   const edited = await objects.text(`${before}:${path}`)
   const known = edited === null ? null : parsePrd(edited, path, ids)
   const seen = known?.ok === true ? known.prd.userStories.map((story) => story.id) : [...ids]
-  const page = await objects.text(`${theirs}:${files.page}`)
+  const page = await objects.text(`${peoplesHead}:${files.page}`)
   const isNew = page !== null && page !== (await objects.text(`${before}:${files.page}`))
   return { prd: parsed.prd, seen, page: isNew && page !== prdMarkdown(parsed.prd) }
 }
@@ -86,7 +87,7 @@ async function peoplesPrd(
 async function keepTheirs(
   tools: JoinTools,
   state: State,
-  theirs: string,
+  peoplesHead: string,
   people: PeopleEdits | null,
   paths: readonly string[],
 ): Promise<JoinedBranch> {
@@ -99,17 +100,25 @@ async function keepTheirs(
     if (base === null || tree === null) throw new DamagedClone(`there is no commit ${commit}`)
     takenBack.push({ storyId, kept: { base, tree, dropped: [] }, failure })
   }
-  return { green: theirs, people, code: true, takenBack, entries: await missingEntries(tools, state, theirs) }
+  return {
+    green: peoplesHead,
+    people,
+    code: true,
+    takenBack,
+    entries: await missingEntries(tools, state, peoplesHead),
+  }
 }
 
 /** Continues on a branch that people rewrote. Only stories with a commit on it still count as passed. */
 async function takeBranchAsItIs(
   tools: JoinTools,
   state: State,
-  theirs: string,
+  peoplesHead: string,
   people: PeopleEdits | null,
 ): Promise<JoinedBranch> {
-  const range = (await tools.git.isAncestor(state.base.sha, theirs)) ? `${state.base.sha}..${theirs}` : theirs
+  const range = (await tools.git.isAncestor(state.base.sha, peoplesHead))
+    ? `${state.base.sha}..${peoplesHead}`
+    : peoplesHead
   const storiesOnBranch = new Set(
     (await storyCommits(tools.git, range, state.nonce)).map(({ storyId }) => storyId),
   )
@@ -121,14 +130,20 @@ async function takeBranchAsItIs(
   const takenBack = state.prd.userStories
     .filter((story) => story.passes && story.lastResult?.imported !== true && !storiesOnBranch.has(story.id))
     .map(({ id }) => ({ storyId: id, kept: null, failure }))
-  return { green: theirs, people, code: true, takenBack, entries: await missingEntries(tools, state, theirs) }
+  return {
+    green: peoplesHead,
+    people,
+    code: true,
+    takenBack,
+    entries: await missingEntries(tools, state, peoplesHead),
+  }
 }
 
 /** Entries that progress.txt has at the green commit, but not at another commit. */
 async function missingEntries({ objects }: JoinTools, state: State, commit: string): Promise<string[]> {
   const { progress: path } = ownFiles(state)
   const ownText = (await objects.text(`${state.green}:${path}`)) ?? ''
-  const theirs = (await objects.text(`${commit}:${path}`)) ?? ''
+  const otherText = (await objects.text(`${commit}:${path}`)) ?? ''
   const entries = ownText.split(/^(?=## Iteration )/m).slice(1)
-  return entries.map((entry) => entry.trim()).filter((entry) => !theirs.includes(entry))
+  return entries.map((entry) => entry.trim()).filter((entry) => !otherText.includes(entry))
 }

@@ -44,6 +44,7 @@ export async function checkEvidence(
       }),
     )
   const total = stories.reduce((sum, { acceptanceCriteria }) => sum + acceptanceCriteria.length, 0)
+  // `missing`: without existing evidence; `unnamed`: without any.
   const missing = criteriaWithout(found)
   if (missing.length === 0 || (total > MAX_CRITERIA && !facts.isRequired))
     return { kind: 'verified', evidence: found }
@@ -67,7 +68,7 @@ function formatFirst(criteria: readonly { text: string }[]): string {
     .join(', ')}${more}`
 }
 
-/** Words of a path with spaces in it. */
+/** The most words of a path that has spaces. */
 const MAX_WORDS = 6
 
 /** Finds `gate test`, `screenshot cart-1280x800` or `src/cart.test.ts:14` at the start of a text; null if it does not exist. */

@@ -16,6 +16,6 @@ export type Examination = {
   failure: Failure | null
   dropped: string[]
   remarks: string[]
-  /** Every changed file is a test, or a file beside one. */
+  /** Every changed file is a test or a support file of tests. */
   testsOnly?: true
 }

@@ -7,8 +7,9 @@ import type { GateResult } from './gate.ts'
 export const OUTPUT_BYTES = {
   /** Output of a gate, a browser check or a pipeline step, in the state. */
   stored: 16 * 1024,
-  /** Within `stored`: the log of a service that ended too early, and of services that ran beside a red gate. */
+  /** Within `stored`: the log of a service that ended too early. */
   service: 8 * 1024,
+  /** Within `stored`: the logs of services that ran while a gate became red. */
   standingServices: 2 * 1024,
   /** In the next attempt's prompt. */
   prompt: 1500,

@@ -88,7 +88,7 @@ export const GateResult = z.object({
   findings: z.exactOptional(z.array(z.string())),
   /** It ran with the test files and tool settings as they were before the change. */
   asItWas: z.exactOptional(z.literal(true)),
-  /** From files that the gate wrote (`report`). Annotations in its output are extracted only when they are shown. */
+  /** Annotations in the files of `report`. Those in the output are not stored: they are extracted when they are shown. */
   annotations: z.exactOptional(z.array(Annotation)),
   screenshots: z.exactOptional(z.array(Screenshot)),
 })

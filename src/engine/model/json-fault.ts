@@ -6,7 +6,7 @@ import { describeValue } from './text.ts'
 /** The first fault; line and column count from 1, as editors do. */
 export type JsonFault = { line: number; column: number; found: string; expected: string; fix: string }
 
-/** By the text at the fault: found (null: that text), expected, fix. The first matching pattern counts. */
+/** A pattern for the text at the fault; what was found there (null: the text itself), what was expected, the fix. The first match counts. */
 const knownFaults: ReadonlyArray<readonly [RegExp, string | null, string, string]> = [
   [/^$/, 'the end of the file', 'more', 'close what is open'],
   [/^\ufeff/, 'a byte order mark (BOM)', 'plain UTF-8', 'save the file as UTF-8 without BOM'],
