@@ -42,7 +42,7 @@ test('the base is the input, else what the configuration on the default branch n
   assert.deepEqual([plain.branch, plain.settings.baseBranch], ['main', null])
 })
 
-test('two branches that name each other as the base: one step, and a word about it', async () => {
+test('two branches that name each other as the base: one step, and a notice', async () => {
   const { asked, treeOf } = repository({ main: 'baseBranch: develop\n', develop: 'baseBranch: main\n' })
   const { branch, settings, notes } = await settingsOfBase(contextOf(), treeOf)
   assert.deepEqual([branch, settings.baseBranch, asked], ['develop', 'develop', ['main', 'develop']])

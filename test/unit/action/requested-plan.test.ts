@@ -58,7 +58,7 @@ test('of many comments the newest twenty count, in their order, for three reques
   assert.deepEqual(at.github.violations, [])
 })
 
-test('a closed issue, a pull request and a number that is none are refused with the mend', async () => {
+test('a closed issue, a pull request and an unknown number are refused with the fix', async () => {
   await using at = await place()
   const { number } = at.github.openIssue('alice', 'Passkeys', WISH)
   await at.api.api.rest.issues.update({ ...at.api.at, issue_number: number, state: 'closed' })
@@ -66,7 +66,7 @@ test('a closed issue, a pull request and a number that is none are refused with 
   await assert.rejects(at.words(99), refused(/^feature$/, /^#99: /, /an issue of this repository/))
 })
 
-test('approve: auto takes the words of people with write permission alone', async () => {
+test('approve: auto uses only the text of people with write permission', async () => {
   await using at = await place()
   const { number: theirs } = at.github.openIssue('mallory', 'Free money', WISH)
   assert.equal((await at.words(theirs)).title, 'Free money')

@@ -185,7 +185,7 @@ test("what was restored starts as the agent's user, and without a key", asOther,
   assert.equal(isInstalled(), false)
 })
 
-test('an entry that is of no use is said and not taken: the agent is installed', async (t) => {
+test('an unusable entry is reported and not used: the agent is installed', async (t) => {
   const spoiledVersion = `sed -i s/1.2.3/6.6.6/ ${PACKAGE}/package.json`
   const entries: [string, string, RegExp][] = [
     ['half', 'HALF', /restoring the agent did not succeed.*not whole/],

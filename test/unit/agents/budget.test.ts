@@ -54,7 +54,7 @@ for (const [what, budget] of [
   ['tokens', { costUsd: null, tokens: 50 }],
   ['money', { costUsd: 0.5, tokens: null }],
 ] as const) {
-  test(`${what}: ended at once, charged, and said`, async () => {
+  test(`${what}: ended at once, charged, and reported`, async () => {
     const ended = await session('echo tokens 50; echo tokens 51; exec sleep 600', budget)
     assert.equal(ended.status, 'max-turns')
     assert.match(ended.message, /used all that was left of the limits/)

@@ -65,7 +65,7 @@ for (const exit of ENDS) {
     assert.deepEqual([unpriced.inputTokens, unpriced.estimatedTokens], [3_000_000, undefined])
   })
 
-  test(`codex, ended by ${how}: tokens by what was said, at least those that were reserved`, () => {
+  test(`codex, ended by ${how}: reported tokens count, at least those that were reserved`, () => {
     const result = ended('codex', CODEX, exit)
     const { inputTokens, outputTokens, estimatedTokens, costUsd, estimatedCostUsd } = finalUsage(
       result,
@@ -83,7 +83,7 @@ for (const exit of ENDS) {
   })
 }
 
-test('nothing that is told is estimated, and nothing is where nobody counts', () => {
+test('reported usage is never estimated, and nothing is estimated without a reservation', () => {
   const result = { type: 'result', subtype: 'success', result: 'Done.', num_turns: 1, total_cost_usd: 0.01 }
   const told = finalUsage(ended('claude', [...CLAUDE, result], { kind: 'exit', code: 0 }), PRICES, 'm', {
     costUsd: 9,
@@ -94,7 +94,7 @@ test('nothing that is told is estimated, and nothing is where nobody counts', ()
   assert.deepEqual([free.costUsd, free.inputTokens, free.estimatedTokens], [0, 0, undefined])
 })
 
-test('who prints nothing, and who finishes without a word on its cost, settles at the reservation', () => {
+test('a session that prints nothing, or finishes without its cost, is charged its reservation', () => {
   const reserved = { costUsd: 0.5, tokens: 2000 }
   for (const [lines, exit] of [
     [[], { kind: 'idle' }],
@@ -111,7 +111,7 @@ test('who prints nothing, and who finishes without a word on its cost, settles a
   }
 })
 
-test('a share of the limit counts only where nothing of the session was told or seen', () => {
+test('a share of the limit counts only where no usage of the session was reported or estimated', () => {
   const share = { costUsd: 0.2, tokens: 38_000, isShare: true as const }
   const small = {
     type: 'assistant',

@@ -82,7 +82,7 @@ test('what is installed can be started by other users', async () => {
   assert.equal(statSync(join(at, 'cache/claude/1.2.3')).mode & 0o777, 0o755)
 })
 
-test('installed once, without the scripts of other packages, said in a line before and after', async () => {
+test('installed once, without the scripts of other packages, with a log line before and after', async () => {
   const { at, install, calls, left, said } = bench('once')
   const first = await install('1.2.3')
   assert.deepEqual(first, { version: '1.2.3', bin: join(at, 'cache/claude/1.2.3/node_modules/.bin') })
@@ -99,7 +99,7 @@ test('installed once, without the scripts of other packages, said in a line befo
   assert.doesNotMatch(seen, /^HOME=/m, 'no more than it was given')
 })
 
-test('a range or a tag is what the registry says that it is', async () => {
+test('a range or a tag is resolved by the registry', async () => {
   const { install, calls, left } = bench('range')
   assert.equal((await install('^1')).version, '2.0.0-rc.1')
   assert.match(calls()[0] ?? '', /view @anthropic-ai\/claude-code@\^1 version --json/)
@@ -143,7 +143,7 @@ test('what a killed installation left behind is cleared, one that may still run 
   assert.deepEqual(left().sort(), ['.installing-new', '1.2.3', 'other'])
 })
 
-test("npm's own words, and nothing half done", async () => {
+test("a failed installation reports npm's own message, and leaves no partial installation", async () => {
   const gone = bench(
     'gone',
     'echo "npm error code ETARGET" >&2; echo "npm error no such version" >&2; exit 1',

@@ -74,7 +74,7 @@ test('every known way to log in counts: keys, other providers, files, project se
   assert.equal(await there.ask('claude'), null)
 })
 
-test('what the agent must be told to set reaches it, and is hidden from the gates', () => {
+test('every key that an agent can log in with reaches the agent, and is hidden from the gates', () => {
   for (const agent of agentNames) {
     const vendor = findAgent(agent)
     for (const name of vendor?.login?.keys ?? []) {
@@ -84,7 +84,7 @@ test('what the agent must be told to set reaches it, and is hidden from the gate
   }
 })
 
-test('a person’s machine, a keychain, a program of one’s own or a wrapper may know more than we do', () => {
+test('on a person’s machine, with a keychain, an own program or a wrapper there may be a login that Ralph cannot see', () => {
   const plain = { platform: 'linux', isInstalledByUs: true, isWrapped: false }
   const hosted = { CI: 'true', RUNNER_ENVIRONMENT: 'github-hosted' }
   const own = { CI: 'true', RUNNER_ENVIRONMENT: 'self-hosted' }

@@ -42,7 +42,7 @@ function recorded(cli: string, name: string): Case {
   return found
 }
 
-test('every recording is told apart as the table says', () => {
+test('every recording has the outcome of the table', () => {
   assert.equal(cases.length, 337)
   for (const one of cases) {
     const name = `${one.cli} ${one.case}`
@@ -130,7 +130,7 @@ test('claude: a usage limit gives the time of the reset in milliseconds', () => 
   )
 })
 
-test('claude: a broken stream is said, nothing else tells it', () => {
+test('claude: a broken stream is reported, and no other recording reports one', () => {
   for (const name of ['middrop', 'miderror', 'midhang']) {
     assert.match(replay(recorded('claude', name)).end.message, /stream broke off/)
   }
@@ -170,7 +170,7 @@ test('events name tools and their targets', () => {
   })
 })
 
-test('retries are told with their status', () => {
+test('retries are reported with their status', () => {
   const retries = (cli: string, name: string) =>
     replay(recorded(cli, name)).events.filter((event) => event.kind === 'retry')
   assert.deepEqual(retries('claude', 'e529once'), [{ kind: 'retry', status: 529, attempt: 1 }])

@@ -169,7 +169,7 @@ const REFUSED: readonly [string, string, Told][] = [
 ]
 
 for (const [name, words, told] of REFUSED) {
-  test(`${name} is refused, with the vendor's words: ${words}`, () => {
+  test(`${name} is refused, with the vendor's message: ${words}`, () => {
     const { status, message, resetsAt } = ended(name, told)
     assert.equal(status, 'auth', message)
     assert.ok(message.includes(words), message)
@@ -178,7 +178,7 @@ for (const [name, words, told] of REFUSED) {
   })
 }
 
-test('what the recordings hold of a refusal is told in the words of the server, not in JSON', () => {
+test("a refusal in the recordings is reported with the server's message, not as JSON", () => {
   const folder = join(import.meta.dirname, '../../fixtures/agents')
   for (const name of ['claude', 'codex', 'copilot', 'gemini', 'opencode']) {
     const files = readdirSync(join(folder, name)).filter((file) => /^loopback-400-.*\.stdout$/.test(file))

@@ -16,7 +16,7 @@ const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf
 
 const vendors = agentNames.flatMap((name) => findAgent(name) ?? [])
 
-test('every agent says all that is asked of it, and no two say the same', () => {
+test('every agent has the required fields, and no two share a name or a program', () => {
   assert.equal(vendors.length, agentNames.length)
   for (const names of [vendors.map(({ name }) => name), vendors.map(({ program }) => program)]) {
     assert.equal(new Set(names).size, vendors.length)

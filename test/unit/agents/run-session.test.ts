@@ -72,7 +72,7 @@ test('custom: prompt on stdin, variables of the caller, exit 0, usage in the las
   for (const line of ['the prompt', 'noise', usage]) assert.ok(transcript.includes(`${line}\n`), line)
 })
 
-test('what is told and kept has no secrets, and paths as the repository has them', async () => {
+test('reported and stored text has no secrets, and paths relative to the repository', async () => {
   const events: AgentEvent[] = []
   const secret = 'hunter2-hunter2'
   const used = { name: 'Write', input: { file_path: `${folder}/src/a.ts` } }
@@ -103,7 +103,7 @@ test('what is told and kept has no secrets, and paths as the repository has them
   assert.ok(!readFileSync(transcriptPath, 'utf8').includes(secret))
 })
 
-test('a key that is told line by line, or cut, is not told at all', async () => {
+test('a key that the agent prints line by line, or cut, is not reported at all', async () => {
   const secret = 'a-secret-value-that-is-longer-than-others'
   const body = Array.from({ length: 4 }, (_, at) => `${at}`.repeat(64))
   const key = ['-----BEGIN RSA PRIVATE KEY-----', ...body, '-----END RSA PRIVATE KEY-----']
@@ -133,7 +133,7 @@ test('a key that is told line by line, or cut, is not told at all', async () => 
   assert.ok(!result.message.includes('a-secret'))
 })
 
-test('copilot: what it used stands in a file of its own', async () => {
+test('copilot: its usage is read from its own file', async () => {
   const say = `echo '{"type":"result","exitCode":0}'`
   const usage = (tokens: string) => `{"modelMetrics":{"a":{"usage":${tokens}},"b":{"usage":${tokens}}}}`
   const tmp = join(folder, 'tmp')
@@ -170,7 +170,7 @@ test('copilot: what it used stands in a file of its own', async () => {
   for (const script of bad) assert.deepEqual(await session(script), nothing, script)
 })
 
-test('custom: any other exit code fails, with the words of stderr', async () => {
+test('custom: any other exit code fails, with the text of stderr', async () => {
   const result = await runAgent(request({ commandLine: 'echo so far; echo "Error: no luck" >&2; exit 3' }))
   assert.equal(result.status, 'failed')
   assert.equal(result.message, 'the agent command ended with exit code 3: Error: no luck')
@@ -178,7 +178,7 @@ test('custom: any other exit code fails, with the words of stderr', async () => 
   assert.equal(result.exitCode, 3)
 })
 
-test('custom: usage that is none stays text', async () => {
+test('custom: an invalid usage line stays text', async () => {
   for (const line of [
     '{"usage":{"inputTokens":-1}}',
     '{"usage":{"costUsd":"1"}}',
@@ -266,7 +266,7 @@ test('a program that is missing says how to get it, and nothing was used', async
   assert.equal((await runAgent(request(behind))).message, result.message)
 })
 
-test('a transcript that cannot be written is told and changes nothing', async () => {
+test('a transcript that cannot be written is reported and changes nothing', async () => {
   const events: AgentEvent[] = []
   const transcriptPath = '/dev/null/transcript'
   const result = await runAgent(

@@ -35,7 +35,7 @@ test('a message is one printable line of at most 300 characters', () => {
   )
 })
 
-test('exit codes without a word', () => {
+test('exit codes without a message', () => {
   assert.equal(endingByExit({ kind: 'exit', code: 0 }, 'x').status, 'failed')
   assert.equal(endingByExit({ kind: 'exit', code: 143 }, '').status, 'killed')
   assert.equal(

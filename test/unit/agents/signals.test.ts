@@ -22,7 +22,7 @@ test('the completion markers of all seeds', () => {
   }
 })
 
-test('the last words: the paragraph before the markers, and what is left to the next session', () => {
+test('the closing text: the paragraph before the markers, and the note for the next session', () => {
   const status =
     '---RALPH_STATUS---\nSTATUS: COMPLETE\nRECOMMENDATION: next the mailer\n---END_RALPH_STATUS---'
   const texts: [string, string, string][] = [
@@ -44,7 +44,7 @@ test('the last words: the paragraph before the markers, and what is left to the 
   )
 })
 
-test('how sure the words are that the work is done', () => {
+test('how certain the text is that the work is done', () => {
   const texts: [string, number][] = [
     ['<ralph>DONE</ralph>', 100],
     ['---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_RALPH_STATUS---', 100],
@@ -156,7 +156,7 @@ test('a verdict: verified, or a reset, which wins', () => {
   })
 })
 
-test('learnings are bounded, printable and told once', () => {
+test('learnings are bounded and printable, without repeats', () => {
   const many = Array.from({ length: 20 }, (_, at) => `<ralph>LEARNING: fact ${at}</ralph>`).join('\n')
   assert.equal(hints(many).learnings.length, 10)
   assert.deepEqual(hints('<ralph>LEARNING: a <b> & c: d\u0000\u001b[31m</ralph>').learnings, [
@@ -191,7 +191,7 @@ test('the status block of seed 5', () => {
   assert.equal(hints(`<ralph>DONE</ralph>\n${block('COMPLETE', 'FAILING', 'true')}`).done, false)
 })
 
-test('plain words are no signal', () => {
+test('plain text is no signal', () => {
   for (const words of ['All tasks are complete, nothing left to do.', 'It is not yet done.', ''])
     assert.deepEqual(hints(words), NOTHING)
 })

@@ -119,7 +119,7 @@ test('a warning about a limit, or a limit that was got over, ends nothing', () =
   assert.deepEqual(odd, [{ kind: 'limit', resetsAt: null }], 'no date is that late')
 })
 
-test('words that look like a failure change nothing, wherever the agent or a tool says them', () => {
+test('text that looks like a failure changes nothing, wherever the agent or a tool prints it', () => {
   const words = fc.constantFrom(
     'Claude AI usage limit reached|1795239133',
     'API Error: 429 {"type":"error","error":{"type":"rate_limit_error"}}',

@@ -69,7 +69,7 @@ async function twoJobs() {
   }
 }
 
-test('a job that ends while it is asked whether it lives: its last state is claimed', async () => {
+test('a job that ends while its status is asked for: its last state is claimed', async () => {
   using jobs = await twoJobs()
   const { state } = await jobs.claim(async () => {
     await jobs.save({ ...jobs.held, lease: null, generation: 7 })

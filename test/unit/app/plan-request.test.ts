@@ -40,7 +40,7 @@ test('gates and limits of an issue form are reported, and change no setting', ()
   )
 })
 
-test('an issue without a description is a mistake that says what to write', () => {
+test('an issue without a description is a mistake whose fix is what to write', () => {
   assert.throws(
     () => requestFromIssue(issue('todo', ''), how),
     (error) => error instanceof UserError && /issue #7/.test(error.mistakes[0]?.path ?? ''),

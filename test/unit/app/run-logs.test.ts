@@ -83,7 +83,7 @@ test('what is of no run goes with the runs of its time; links are not followed',
   assert.ok(existsSync(join(outside, 'mine.txt')))
 })
 
-test('a disk that refuses is a warning, and the run goes on', async () => {
+test('a disk error is a warning, and the run goes on', async () => {
   using at = place()
   mkdirSync(at.top)
   // A file where a folder should be is nobody's: it makes way.

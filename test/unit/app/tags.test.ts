@@ -21,7 +21,7 @@ function settingsOf(text: string): Settings {
 
 const story = (...tags: string[]) => ({ tags, skipped: false })
 
-test('what no story asks for is named, with what then becomes of it', () => {
+test('settings for a tag that no story has are named, with the consequence', () => {
   const settings = settingsOf(FILE)
   const rest = 'and no story has it: it runs in the final verification alone'
   assert.deepEqual(unusedTagNotes(settings, [story(), story('api')]), [

@@ -64,7 +64,7 @@ test('a program that is missing is named, whichever runner started it', async ()
   )
 })
 
-test('words of a test that failed are no missing program', async () => {
+test('the output of a failed test is not taken for a missing program', async () => {
   assert.deepEqual(
     await tried([
       ends(1, 'FAIL: user: not found'),

@@ -201,7 +201,7 @@ test('the permission is looked up for each reading: one that was taken away does
   assert.equal(await conversation.waiting(later), true)
 })
 
-test('whatever a comment holds, an answer of ours says nothing of its own', async () => {
+test("no text of a comment becomes markup, a command or a mention in Ralph's answer", async () => {
   const answer = (text: string, ids = ['US-001']) => {
     const parsed = parseSlash(`/ralph retry ${text}`, ids)
     return parsed.kind === 'mistake' ? unchangedReply(parsed.problem, parsed.fix) : ''
@@ -276,7 +276,7 @@ test('a listing that GitHub refuses is no empty one: nothing is answered twice, 
   assert.equal(github.comments(pull).length, before)
 })
 
-test('our own comment is found behind more of them than a page shows', async () => {
+test("Ralph's own comment is found beyond the first page of comments", async () => {
   await using there = await place()
   const { github, conversation, pull } = there
   for (let index = 0; index < 120; index++) github.comment('mallory', pull, `no ${index}`)

@@ -32,7 +32,7 @@ for (const [name, answer] of Object.entries({
   },
   '429': { status: 429, headers: { 'retry-after': '3600' }, body: { message: 'Too Many Requests' } },
 } satisfies Record<string, FaultAnswer>)) {
-  test(`a ${name} rate limit is none of a permission: it says when to try again`, async () => {
+  test(`a ${name} rate limit is not taken for a missing permission: the error gives the time to try again`, async () => {
     await using github = await start()
     github.fault({ method: 'POST', path: /dispatches$/ }, answer)
     const answered = await dispatch(github)

@@ -79,7 +79,7 @@ async function opened(reporter: GitHubReporter, state: State): Promise<State['gi
 
 const END = { outcome: 'complete', reason: 'every story passed its gates', until: null } as const
 
-test('where the pull request may not be opened: one note names the switch, and its link works', async () => {
+test('where the pull request may not be opened: one note names the setting, and its link works', async () => {
   await using there = await place({ actionsMayOpenPullRequests: false })
   const { github, job, at, warnings } = there
   const reporter = job()

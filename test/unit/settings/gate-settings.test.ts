@@ -46,7 +46,7 @@ test('scripts of several lines stay as they are', () => {
   assert.equal(fromInput('test: |\n  set -e\n  npm test\n')[0]?.run, 'set -e\nnpm test')
 })
 
-test('none says outright that there is no gate; --gate beside it gives one', () => {
+test('`none` states that there is no gate; with --gate there is one', () => {
   for (const source of [{ inputs: { gates: 'none' } }, yml('gates: none'), { flags: { gates: 'none' } }]) {
     const { settings } = right(source)
     assert.deepEqual([settings.gates, settings.ungated], [[], true])

@@ -43,7 +43,7 @@ test('a list and a map are the same, as an input, too', () => {
   assert.deepEqual(list.settings.services, lines.settings.services)
 })
 
-test('the environment is names of ours, or values; what is never handed over is told', () => {
+test("the environment is names of Ralph's variables, or values; a variable that is never passed on is reported", () => {
   const { settings, notes } = right(
     yml(
       'services: { a: { ready: 1, environment: { PORT: 3000, ON: true, GITHUB_TOKEN: x } }, b: { ready: 2, environment: [HOME, ANTHROPIC_API_KEY] } }',
@@ -92,7 +92,7 @@ test('all mistakes in services are reported at once, each once', () => {
   )
 })
 
-test('two of one name are refused, in any case', () => {
+test('two services whose names differ only by case are refused', () => {
   const { path, fix } = onlyWrong(yml('services: [{ name: web, ready: 1 }, { name: Web, ready: 2 }]'))
   assert.deepEqual([path, fix], ['ralph.config.yml: services[1].name', 'rename one'])
 })

@@ -221,7 +221,7 @@ describe('named pipelines', () => {
     assert.equal(right(json({ steps: { only: [work] } })).settings.steps?.name, 'only')
   })
 
-  test('one that does not exist, and none that is meant', async () => {
+  test('a pipeline that does not exist, and several pipelines with none named or called default', async () => {
     const mistake = onlyWrong({ ...json({ steps }), inputs: { pipeline: 'carefull' } })
     assert.deepEqual([mistake.path, mistake.found], ['input pipeline', '"carefull"'])
     assert.match(mistake.expected, /default or careful/)

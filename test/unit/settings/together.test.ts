@@ -109,7 +109,7 @@ test('what could not be read is not compared', () => {
   assert.equal(wrong({ inputs: { agent: 'codex', 'max-cost-usd': '5' }, ...yml('prices: 3') }).length, 1)
 })
 
-test('beside other mistakes each is told: a pattern as a page, steps, the pipeline, a count', () => {
+test('several mistakes are reported together: a pattern as a page, steps, the pipeline, a count', () => {
   const text = `notify: { slack: foo, every: 0 }
 pipeline: foo
 browser: { viewports: [1280], urls: ['/users/:id'], tag: ui }

@@ -27,7 +27,7 @@ test('durations are an integer with s, m or h', () => {
   }
 })
 
-test('a bad duration is met with the right one', () => {
+test('a duration in a wrong form is a mistake that shows the right form', () => {
   assert.equal(bad('idle-timeout', '10').fix, 'write 10s, 10m or 10h')
   assert.equal(bad('idle-timeout', '10 min').fix, 'write 10m')
   assert.equal(bad('idle-timeout', '2 Hours').fix, 'write 2h')
@@ -38,7 +38,7 @@ test('no duration is so long that a timer of Node would fire at once', () => {
   assert.ok((input('max-agent-time', '500h').maxAgentTimeMs ?? 0) < 2 ** 31)
 })
 
-test('whole numbers, and where 0 means something', () => {
+test('whole numbers; 0 is valid only for settings where it has a meaning', () => {
   assert.equal(input('max-iterations', '0').maxIterations, 0)
   assert.equal(input('iterations-per-job', '0').iterationsPerJob, 0)
   assert.equal(input('max-tokens', '1000000').maxTokens, 1_000_000)
@@ -262,7 +262,7 @@ test('a ladder of models for run, and by tag; an empty one, a model twice and on
   right(yml('model: { run: [small, strnog] }'))
 })
 
-test('texts: on one line where a line is meant, many where a script is', () => {
+test('texts: one line for names and commands, several lines for scripts', () => {
   assert.equal(input('prepare', 'npm ci\nnpm run build\n').prepare, 'npm ci\nnpm run build')
   assert.equal(input('instructions', 'a\r\nb').instructions, 'a\nb')
   assert.match(bad('agent-wrapper', 'a\nb').expected, /one line/)

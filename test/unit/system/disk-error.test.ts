@@ -41,7 +41,7 @@ test('a folder that is closed is named with its owner, where that is another use
   assert.match(said?.fix ?? '', /`ls -ld \/proc\/1` shows who owns it/)
 })
 
-test('Node names a missing folder where a disk is full: what the disk says counts', {
+test('Node names a missing folder where a disk is full: the error of the disk counts', {
   skip: lacks('root', 'mount'),
 }, () => {
   const disk = mkdtempSync(join(tmpdir(), 'ralph-full-'))

@@ -351,7 +351,7 @@ test('where nothing speaks of a failure, the end is shown', () => {
   assert.match(excerpt(passed.join('\n'), 100), /^\[\.\.\.\]\n(?:ok \d+ - fine\n){3,}ok 199 - fine$/)
 })
 
-test('none of something tells nothing, whoever counts', () => {
+test('a line that counts zero failures is left out, for any tool', () => {
   const noise = Array.from({ length: 200 }, (_, at) => `step ${at}`)
   for (const none of [
     '✖ 53 problems (0 errors, 53 warnings)',
@@ -364,7 +364,7 @@ test('none of something tells nothing, whoever counts', () => {
     assert.equal(excerpt([none, ...noise].join('\n'), 100).includes(none), false, none)
 })
 
-test('of an overwritten line the last text stands, and what told of a failure', () => {
+test('of an overwritten line the last text is kept, and any text that reports a failure', () => {
   const bar = (at: number) => `\rloading ${at}%`
   assert.deepEqual(terminalLines(`${bar(1)}${bar(2)}\rError: no answer${bar(3)}\r\nnext\r\n`), [
     'Error: no answer',

@@ -55,7 +55,7 @@ test('processes replace one file at the same moment: each of them ends well, and
   }
 })
 
-test('what a killed process left of a file goes when the file is replaced, what a living one writes stays', async () => {
+test('the partial file of a killed process is removed when the file is replaced, that of a running one stays', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'replace-'))
   try {
     const { pid: dead } = spawnSync('true')

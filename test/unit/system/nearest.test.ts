@@ -5,7 +5,7 @@ import { nearest } from '../../../src/system/nearest.ts'
 
 const commands = ['status', 'run', 'pause', 'stop', 'retry', 'skip', 'plan']
 
-test('finds the word behind a slip', () => {
+test('finds the word that was misspelled', () => {
   for (const [word, meant] of [
     ['statsu', 'status'],
     ['stat', 'status'],
@@ -18,7 +18,7 @@ test('finds the word behind a slip', () => {
   }
 })
 
-test('two swapped letters are one slip', () => {
+test('two swapped letters are one mistake', () => {
   assert.equal(nearest('ab', ['ba', 'xy']), 'ba')
 })
 
@@ -27,7 +27,7 @@ test('the nearest wins, then the first', () => {
   assert.equal(nearest('US-012', ['US-999', 'US-112', 'US-012']), 'US-012')
 })
 
-test('a stranger has none', () => {
+test('an unrelated word has no nearest one', () => {
   assert.equal(nearest('elephant', commands), null)
   assert.equal(nearest('', commands), null)
   assert.equal(nearest('run', []), null)

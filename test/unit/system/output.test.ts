@@ -76,7 +76,7 @@ test('a short text is kept as it is', () => {
   assert.equal(kept.text(), '1234567890')
 })
 
-test('of a long text head and tail are kept, and what is missing is said', () => {
+test('of a long text head and tail are kept, with a note of what is left out', () => {
   const kept = capture(10)
   for (const part of ['abc', 'defgh', 'i'.repeat(1000), 'jk', 'lmnop']) kept.push(part)
   assert.equal(kept.text(), 'abcde\n... 1005 bytes left out ...\nlmnop')

@@ -23,7 +23,7 @@ const bytes = fc.oneof(
     ),
 )
 
-test('the bytes of a path come back as they were, and what is UTF-8 is what it says', () => {
+test('the bytes of a path come back as they were, and a UTF-8 path is its own text', () => {
   fc.assert(
     fc.property(bytes, (some) => {
       const path = Buffer.from(some)
@@ -39,7 +39,7 @@ test('the bytes of a path come back as they were, and what is UTF-8 is what it s
   )
 })
 
-test('long ones, too', () => {
+test('long paths come back as they were', () => {
   const path = Buffer.concat([
     Buffer.alloc(3_000_000, 'é'),
     Buffer.from([0xe9]),

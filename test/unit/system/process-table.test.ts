@@ -13,7 +13,7 @@ test('a process is known by its start', async () => {
   assert.equal(await processStart(2 ** 30), null)
 })
 
-test('ps is the system’s own, and our environment is not its', {
+test('ps is the system’s own, and does not get Ralph’s environment', {
   skip: process.platform === 'win32',
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ps-'))

@@ -90,7 +90,7 @@ test('exit code, lines of both streams, exactly the given environment and the ma
   assert.ok(environment.includes(`${MARK_NAME}=abc\n`))
 })
 
-test('a signal from elsewhere is told', async () => {
+test('a signal from elsewhere is reported', async () => {
   assert.deepEqual((await run('kill -SEGV $$')).exit, { kind: 'signal', signal: 'SIGSEGV' })
 })
 
@@ -133,7 +133,7 @@ test('output, also without a line end or on stderr, keeps the idle time-out away
   assert.deepEqual(exit, { kind: 'exit', code: 0 })
 })
 
-test('time-outs longer than a timer can be are none', async () => {
+test('a time-out longer than a timer can be never ends the process', async () => {
   const { exit } = await run('true', { timeoutMs: Number.POSITIVE_INFINITY, idleTimeoutMs: 2 ** 40 })
   assert.deepEqual(exit, { kind: 'exit', code: 0 })
 })
@@ -333,7 +333,7 @@ test('a flood of 100 MB is no matter', async () => {
   assert.equal(count, Math.ceil(100_000_000 / 41))
 })
 
-test('our own mistake in onLine ends the program and is thrown on', async () => {
+test('an error thrown in onLine ends the program and is rethrown', async () => {
   const mark = newMark()
   const broken = request('echo x; exec sleep 300', {
     mark,

@@ -9,7 +9,7 @@ import { watchFolders } from '../../../src/system/watch.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-test('what is made, written to and removed is heard, in a folder that comes, and in one in there', async () => {
+test('files that are created, written and removed are reported, also in new folders and those below them', async () => {
   using top = mkdtempDisposableSync(join(tmpdir(), 'watch-'))
   const folder = join(top.path, 'a', 'transcripts')
   const run = join(folder, '1-auth')

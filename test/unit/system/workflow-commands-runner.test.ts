@@ -36,7 +36,7 @@ const COMMANDS = [
   '%0A::error::x',
 ]
 
-test('the reader of these tests hears the commands that nobody muted', () => {
+test('the runner of these tests obeys commands that are not muted', () => {
   const deaf = COMMANDS.filter((text) => heard(text).done.length === 0)
   // Those are none for the runner, or become one only where somebody takes something out of them.
   assert.ok(COMMANDS.length - deaf.length > 30, `${COMMANDS.length - deaf.length}`)
@@ -155,7 +155,7 @@ process.exitCode = 1
   }
 })
 
-test('our own annotations are heard, each as what it says, whatever it says', () => {
+test('Ralph’s own annotations take effect, each with its exact text', () => {
   const said = hostileStrings
     .filter(({ text }) => text.trim() !== '' && text.length < 4000)
     .map(({ text }) => text)

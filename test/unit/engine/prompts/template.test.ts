@@ -215,7 +215,7 @@ describe('filling', () => {
     fc.constantFrom(...hostileStrings.map(({ text }) => text).filter((text) => text.length < 2000)),
   )
 
-  test('data is never a template: whatever it says, it stands there as it is, and changes nothing beside it', () => {
+  test('data is never read as a template: any text stays as it is, and changes nothing around it', () => {
     const template = 'begin {{notes}}|{{#if notes}}{{failure}}{{/if}}|${STORY_TITLE}|{{notes}} end'
     const property = fc.property(hostile, hostile, (one, other) => {
       const said = one.trim() === '' ? '' : other
@@ -273,7 +273,7 @@ describe('the check', () => {
     assert.match(mistakes('{{stories}}')[0] ?? '', /^run\.md:1 "\{\{stories\}\}" /)
   })
 
-  test('blocks: unknown ones, open ones, and ends of none', () => {
+  test('blocks: unknown blocks, blocks without an end, and ends without a block', () => {
     assert.match(mistakes('{{#each stories}}')[0] ?? '', /without a block/)
     assert.match(
       mistakes('x\n{{#if notes}}')[0] ?? '',

@@ -104,7 +104,7 @@ test('a token that GitHub does not know keeps nothing from being looked at', asy
   )
 })
 
-test('what GitHub answers without a word is told by its number', async () => {
+test('an answer of GitHub without a message is reported by its status', async () => {
   const { github, admin } = await place()
   await using _ = github
   github.fault({ path: /\/actions\/permissions/ }, { status: 422, body: '' })

@@ -390,7 +390,7 @@ test('a file that does not start Ralph, or is no workflow, is none', () => {
     assert.equal(readWorkflow('x.yml', text, ACTION), null, text)
 })
 
-test('side by side: a login that one session at a time can renew is warned of, a key is not', async () => {
+test('parallel workers: a login that only one session at a time can renew gives a warning, a key does not', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ralph-doctor-'))
   const look = async (env = {}, flags = {}) => {
     const subject = { settings: settings({ maxParallel: '2', ...flags }), env: { HOME: home, ...env } }

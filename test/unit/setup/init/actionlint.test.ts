@@ -94,7 +94,7 @@ test('where actionlint is used, the exception is written: into a new file, or at
   }
 })
 
-test('paths of its own, or a file that cannot be read, are left to a person, who is told the line', () => {
+test('a configuration with its own paths, or one that cannot be read, is not changed: the person is shown the line to add', () => {
   for (const text of ['paths:\n  "**/x.yml":\n    ignore: [SC2086]\n', 'a: [\n']) {
     const tree = treeOf({ '.github/actionlint.yaml': text })
     assert.equal(actionlintFile(tree), null)

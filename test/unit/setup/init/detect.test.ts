@@ -113,7 +113,7 @@ test('two folders whose names come to the same gate have two gates', () => {
   for (const name of Object.keys(gates)) assert.match(name, /^[a-z][a-z0-9-]{0,63}$/)
 })
 
-test('a package.json that is none, and one that holds nothing, are no reason to stop', () => {
+test('an invalid or empty package.json does not stop the detection', () => {
   for (const text of ['{', '[]', 'null', '{"scripts": 4}', '{"scripts": {"test": 5}}'])
     assert.deepEqual(found({ 'package.json': text }).gates, {})
 })
