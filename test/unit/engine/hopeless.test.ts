@@ -153,7 +153,7 @@ describe('the breaker opens', () => {
     assert.equal(breakerOf(after([one, { ...two, tree: one.tree, output: 29 }]))?.position, 'open')
   })
 
-  test('and not while every attempt gets on', () => {
+  test('not while every attempt makes progress', () => {
     assert.equal(breakerOf(after(words(20)))?.position, 'closed')
   })
 })
@@ -204,7 +204,7 @@ describe('a story that rests', () => {
     assert.equal(breakerOf(closed)?.position, 'closed')
   })
 
-  test('is waked by `retry` and `redo`, not by a note', () => {
+  test('is worked on again after `retry` and `redo`, not after a note', () => {
     const said = (kind: 'retry' | 'note') =>
       reduce(
         open,

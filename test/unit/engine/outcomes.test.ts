@@ -129,7 +129,7 @@ describe('complete', () => {
     assert.deepEqual(again.state.prd.userStories, first.state.prd.userStories)
   })
 
-  test('is not said of work that could not be pushed', () => {
+  test('is not the outcome of work that could not be pushed', () => {
     const refused: Script = (step, state) =>
       step.kind === 'publish' && state.job.branch.kind !== 'refused'
         ? { kind: 'push-refused', summary: 'ralph/auth was not accepted: protected branch' }
@@ -143,7 +143,7 @@ describe('complete', () => {
     assert.equal(mended.outcome, 'complete')
   })
 
-  test('nor of work that conflicts with what people pushed', () => {
+  test('is not the outcome of work that conflicts with commits of people', () => {
     const conflict: Script = (step, state) => {
       if (step.kind === 'join') return { kind: 'join-failed', summary: 'it conflicts in src/a.ts' }
       return step.kind === 'publish' && state.job.branch.kind !== 'refused'
@@ -420,7 +420,7 @@ describe('continued', () => {
     assert.deepEqual([late.outcome, late.state.prd.run.iterations], ['continued', 0])
   })
 
-  test('a refused dispatch is an error that says why, and whoever comes next dispatches again', () => {
+  test('a refused dispatch is an error with its reason, and the next job dispatches again', () => {
     const refused: Script = (step) =>
       step.kind === 'dispatch' ? { kind: 'dispatch-failed', summary: 'actions: write is missing' } : null
     const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ iterationsPerJob: 1 }), refused)
@@ -563,7 +563,7 @@ describe('error', () => {
     assert.equal(runJob(anotherJob(whole.state), limitsWith()).outcome, 'complete')
   })
 
-  test('a branch that may not be made: nothing was charged, and the remedy is told', () => {
+  test('a branch that may not be made: nothing was charged, and the error has a fix', () => {
     const refused: Script = (step) =>
       step.kind === 'open' ? { kind: 'push-refused', summary: 'ralph/auth was not accepted: 403' } : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), refused)

@@ -55,7 +55,7 @@ const attempt: AttemptIn<'worked'> = {
   ...{ startedAt: 0, reserved: { costUsd: null, tokens: null }, unwanted: false, session: session({}) },
 }
 
-test('an error while somebody looks at what a session left refuses the attempt, with the tree restored', async () => {
+test('an error while the work of a session is inspected refuses the attempt, with the tree restored', async () => {
   const state = stateOf(stories('US-001'))
   const restored: string[] = []
   const ports = (canRestore: boolean) =>
@@ -78,7 +78,7 @@ test('an error while somebody looks at what a session left refuses the attempt, 
   await assert.rejects(perform({ kind: 'guard', attempt }, state, limitsWith(), ports(false)), /damaged/)
 })
 
-test('work that cannot be looked at is not kept, and the story goes on', async () => {
+test('work that cannot be read is not saved, and the story goes on', async () => {
   const state = stateOf(stories('US-001'))
   const ports = {
     ...{ clock: { now: Date.now, sleep }, signal: new AbortController().signal },

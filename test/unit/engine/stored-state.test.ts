@@ -93,7 +93,7 @@ describe('a state of version 1', () => {
     assert.equal(records['US-002']?.note, 'gate test failed (exit 1)')
   })
 
-  test('one that was complete has ended so', () => {
+  test('a run that was complete has that outcome', () => {
     const situation = ownSituation(read('complete'))
     assert.ok(situation.kind === 'ended' && situation.conclusion.outcome === 'complete')
   })

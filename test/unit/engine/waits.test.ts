@@ -82,7 +82,7 @@ describe("a vendor's limit", () => {
   })
 })
 
-describe('a limit of ours that was raised goes on at once', () => {
+describe('a limit of Ralph that was raised: the run goes on at once', () => {
   const three = stories('US-001', 'US-002', 'US-003')
   const of = (before: Partial<Limits>, after: Partial<Limits>) => {
     const first = runJob(stateOf(three), limitsWith(before))

@@ -38,7 +38,7 @@ test('base, states and branch are one request, with an answer for each', async (
   assert.deepEqual(asked, [PATTERNS])
 })
 
-test('what it does not hold is asked, and everything is once it is over', async () => {
+test('a ref that the first look does not have is asked for, and after its end every ref is', async () => {
   const refs: Record<string, string> = { 'refs/heads/main': '1', 'refs/heads/other': '2' }
   const { asked, look, get } = open(refs)
   assert.equal((await get('refs/heads/main'))['refs/heads/main'], '1')
@@ -50,7 +50,7 @@ test('what it does not hold is asked, and everything is once it is over', async 
   assert.deepEqual(asked, [PATTERNS, ['refs/heads/other'], ['refs/heads/main']])
 })
 
-test('what it found of a branch is known also once it is over, and of nothing that it was not asked for', async () => {
+test('after its end the first look still has the branch, but nothing before the first request', async () => {
   const { asked, look, get } = open({ 'refs/heads/main': '1', 'refs/heads/ralph/a': '2' })
   assert.equal(await look.answer('refs/heads/ralph/a'), null, 'nothing was asked yet')
   await get('refs/heads/main')
@@ -61,7 +61,7 @@ test('what it found of a branch is known also once it is over, and of nothing th
   assert.equal(asked.length, 1)
 })
 
-test('what it found of a branch is not used for longer than a minute', async () => {
+test('the branch of the first look is not used for longer than a minute', async () => {
   let now = 1000
   const { look, get } = open({ 'refs/heads/ralph/a': '2' }, () => now)
   await get('refs/heads/ralph/a')
