@@ -137,6 +137,7 @@ for (const [name, options] of Object.entries({
   'a chain of jobs with one iteration each': { inputs: { 'iterations-per-job': '1' } },
   'a wave of two workers': { parallel: true, inputs: { 'max-parallel': '2' } },
   'separate-job': { separate: true, inputs: {} },
+  'separate-job with three workers': { separate: true, parallel: true, inputs: { 'max-parallel': '3' } },
 }))
   test(`in the action, ${name}: the candidates of other jobs are chosen from`, async () => {
     await using site = await openSite({
