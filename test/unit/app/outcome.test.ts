@@ -17,7 +17,7 @@ async function written(plannedFrom: Record<string, string>, files: { path: strin
   const state = { prd: { ...prd, run: { ...prd.run, outcome: 'complete' } }, folder: '.ralph/x' }
   const settings = { agentsMd: 'off', writeBack: 'on' } as unknown as Settings
   const edits = documentsOnOutcome(settings, (text) => text)(state as unknown as State)
-  const edit = edits.find((one): one is DocumentSetEdit => 'among' in one)
+  const edit = edits.find((one): one is DocumentSetEdit => 'selectPaths' in one)
   assert.ok(edit !== undefined)
   await edit.selectPaths(files.map(({ path }) => path))
   return await edit.editTexts(files)
