@@ -1,5 +1,5 @@
-// The steps of an attempt other than its gates: the session (with a set-up session before it), the inspection of its work, and
-// saving the work for the next attempt.
+// The steps of an attempt other than its gates and its judge: the session (with a set-up session before it), the inspection of its
+// work, landing it, and saving it for the next attempt.
 
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { budgetLeft, estimateSession, exhaustedBudget, sessionMs } from './limits.ts'
@@ -186,6 +186,25 @@ export async function enter(
   const lines = await ports.repository.linesChanged(attempt.base, attempt.candidate.commit)
   await ports.repository.checkOut(state.green, null)
   return { kind: 'entered', ...idOf(attempt), lines, kept: null }
+}
+
+/** The pipeline steps behind the commit run before the story passes. They cannot change the commit. */
+export async function accept(
+  attempt: AttemptIn<'gated' | 'judged'>,
+  { state, limits, ports, now }: StepContext,
+): Promise<StepResult> {
+  const { candidate, inLane, chosen } = attempt
+  const { agent, repository, signal } = ports
+  // The green commit is checked out, and no session works in it.
+  if (inLane === true || chosen !== undefined) await repository.checkOut(candidate.commit, null)
+  const { timeoutMs } = sessionBounds(state, limits, now)
+  const after = await agent.afterwards?.(state, attempt, timeoutMs, signal)
+  return {
+    kind: 'accepted',
+    ...idOf(attempt),
+    commit: candidate.commit,
+    ...(after === undefined ? {} : { after }),
+  }
 }
 
 /** The story's work in the tree, without files that the guard refuses; null without any, or if it cannot be read. */

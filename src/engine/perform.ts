@@ -3,6 +3,7 @@
 import { excerpt } from '../system/excerpt.ts'
 import { markRunArchived, withoutPending } from './archive-stories.ts'
 import {
+  accept,
   enter,
   guard,
   rebase,
@@ -208,25 +209,6 @@ async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise
     ? await askJudge({ ...about, isUnchanged: true }, candidate.commit, context)
     : await askExpectation(about, { from: base, to: candidate.commit, paths }, context)
   return { kind: 'judged', ...idOf(attempt), verdict, usage }
-}
-
-/** The pipeline steps behind the commit run before the story passes. They cannot change the commit. */
-async function accept(
-  attempt: AttemptIn<'gated' | 'judged'>,
-  { state, limits, ports, now }: StepContext,
-): Promise<StepResult> {
-  const { candidate, inLane, chosen } = attempt
-  const { agent, repository, signal } = ports
-  // The green commit is checked out, and no session works in it.
-  if (inLane === true || chosen !== undefined) await repository.checkOut(candidate.commit, null)
-  const { timeoutMs } = sessionBounds(state, limits, now)
-  const after = await agent.afterwards?.(state, attempt, timeoutMs, signal)
-  return {
-    kind: 'accepted',
-    ...idOf(attempt),
-    commit: candidate.commit,
-    ...(after === undefined ? {} : { after }),
-  }
 }
 
 async function open({ state, ports, now }: StepContext): Promise<StepResult> {
