@@ -210,7 +210,7 @@ class GitStore implements Store {
     return { kind: 'refused', reason: describeRefusal(result.answer, state.branch) }
   }
 
-  async peoplesHead(state: State): ReturnType<StorePort['peoplesHead']> {
+  async peoplesHead(state: State, isAnew: boolean): ReturnType<StorePort['peoplesHead']> {
     const isFirst = !this.#hasCheckedBranch
     if (this.#options.remote === null && !isFirst) return null
     this.#hasCheckedBranch = true
@@ -220,9 +220,10 @@ class GitStore implements Store {
     // Each answer is used once. What people push after it is found at the next look at the branch.
     const seen = this.#seen
     this.#seen = null
-    if (seen?.branch === state.branch && isOurs(seen.head) && performance.now() - seen.at <= ANSWER_HOLDS_MS)
-      return null
-    if (isFirst && this.#pushes === 1 && (await this.#wasAtStart(state.branch, isOurs))) return null
+    const isSeen = seen?.branch === state.branch && performance.now() - seen.at <= ANSWER_HOLDS_MS
+    if (!isAnew && isSeen && isOurs(seen.head)) return null
+    const isStart = isFirst && this.#pushes === 1
+    if (!isAnew && isStart && (await this.#wasAtStart(state.branch, isOurs))) return null
     const head = await this.head(state.branch)
     if (isOurs(head)) return null
     if (head === null) return 'gone'

@@ -109,7 +109,7 @@ const PERFORMERS: Performers = {
   reserve: async ({ storyId }, { ports }) => ({
     kind: 'reserved',
     storyId,
-    github: await ports.pullRequest.newIds(),
+    github: await ports.pullRequest.newIds(ports.signal),
   }),
   agent: async ({ attempt }, context) => (await preparedLane(attempt, context)) ?? work(attempt, context),
   guard: ({ attempt }, context) => guard(attempt, context),
@@ -262,7 +262,8 @@ async function dispatch({ state, ports }: StepContext): Promise<StepResult> {
 
 async function sync({ state, ports }: StepContext): Promise<StepResult> {
   const commands = await ports.queue.read(state)
-  const theirs = await ports.store.peoplesHead(state)
+  // Who says `retry` may have pushed what it needs just before.
+  const theirs = await ports.store.peoplesHead(state, commands.length > 0)
   const context = await planContext(state, state.green, ports)
   if (theirs !== 'gone') return { kind: 'synced', commands, theirs, ...context }
   const how = (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted'

@@ -132,9 +132,9 @@ export class GitHubReporter implements Observer, PullRequestPort {
     await this.#posting
   }
 
-  async newIds(): Promise<Partial<GithubIds>> {
-    // A post that hangs must not hold up the iteration that is saved with this.
-    await resolvesWithin(MAX_POST_WAIT_MS, this.#posting)
+  async newIds(signal: AbortSignal): Promise<Partial<GithubIds>> {
+    // A post that hangs must not hold up the iteration that is saved with this: a cancelled job is killed after some seconds.
+    await resolvesWithin(MAX_POST_WAIT_MS, this.#posting, signal)
     return this.#found
   }
 

@@ -1,8 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Whether `wanted` resolves within `ms` milliseconds; rejects if it rejects. */
-export async function resolvesWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
+/** Whether `promise` resolves within `ms` milliseconds, and before `signal` aborts; rejects if it rejects. */
+export async function resolvesWithin(
+  ms: number,
+  promise: Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const stop = new AbortController()
-  const late = delay(ms, false, { signal: stop.signal }).catch(() => false)
+  const ends = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
+  const late = delay(ms, false, { signal: ends }).catch(() => false)
   return Promise.race([promise.then(() => true), late]).finally(() => stop.abort())
 }

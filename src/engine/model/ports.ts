@@ -254,8 +254,11 @@ export type StorePort = {
     /** The token for the branch has expired: a new job gets a new one. */
     | { kind: 'expired'; reason: string }
   >
-  /** The branch head if people moved it, or `gone` if they deleted it; null if the branch is as Ralph left it. */
-  peoplesHead(state: State): Promise<{ head: string } | 'gone' | null>
+  /**
+   * The branch head if people moved it, or `gone` if they deleted it; null if the branch is as Ralph left it. `isAnew`: the remote is
+   * read now; else an answer of it, at most a minute old, is used where there is one.
+   */
+  peoplesHead(state: State, isAnew: boolean): Promise<{ head: string } | 'gone' | null>
   /** Makes a deleted branch again, at the green commit. */
   restore(state: State): Promise<{ kind: 'published' } | { kind: 'refused'; reason: string }>
 }
@@ -296,8 +299,8 @@ export type PullRequestPort = {
   beforePublish(state: State, head: string): Promise<State['github']>
   /** `isNew`: the push before made the branch. */
   opened(state: State, isNew?: boolean): Promise<State['github']>
-  /** The ids that posts in the background got since the last call; waits for these posts, for some seconds. */
-  newIds(): Promise<Partial<State['github']>>
+  /** The ids that posts in the background got since the last call; waits for these posts, for some seconds, or until `signal`. */
+  newIds(signal: AbortSignal): Promise<Partial<State['github']>>
   finished(state: State, conclusion: Conclusion): Promise<State['github']>
   merged(state: State): Promise<boolean>
 }

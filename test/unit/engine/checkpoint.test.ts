@@ -19,6 +19,8 @@ type How = {
   failing?: { from: number; with: Error }
   /** Cancelled by this save. */
   cancelled?: number
+  /** Cancelled while this reservation waits for what a post learns, counted from 1. */
+  cancelledAtPost?: number
   /** Nobody is heard from this time on. */
   deaf?: number
   ours?: (step: Step) => boolean
@@ -46,7 +48,7 @@ function world(how: How = {}) {
     published: 'base',
     ...(how.unmarked === undefined ? {} : { unmarked: how.unmarked }),
   })
-  let [now, saves, gates, commits, heard] = [NOW, 0, 0, 0, 0]
+  let [now, saves, gates, commits, heard, posts] = [NOW, 0, 0, 0, 0, 0]
   const cancel = new AbortController()
   const isSaved = (what: string, state: State) => {
     const [told, kept] = [reached(state), reached(saved)]
@@ -144,7 +146,11 @@ function world(how: How = {}) {
       },
     ],
     pullRequest: {
-      newIds: async () => ({}),
+      newIds: async () => {
+        posts += 1
+        if (posts === how.cancelledAtPost) cancel.abort()
+        return {}
+      },
       beforePublish: async (state) => state.github,
       opened: async (state) => state.github,
       finished: async (state) => state.github,
@@ -268,6 +274,14 @@ test('a run that is cancelled while people are asked keeps no reservation', asyn
   assert.deepEqual(saved().attempts, {})
   assert.deepEqual(reached(saved()).passed, ['US-001'])
   assert.deepEqual([saved().prd.run.iterations, saved().records['US-002']?.attempts], [1, undefined])
+})
+
+test('a run that is cancelled while a post is waited for saves what passed, and reserves nothing', async () => {
+  const { log, run, saved } = world({ cancelledAtPost: 2, network: true })
+  await run()
+  assert.match(log.join(' '), /> accept save accepted > sync/)
+  assert.deepEqual(saved().attempts, {})
+  assert.deepEqual(reached(saved()).passed, ['US-001'])
 })
 
 test('who watches is told last that the job is over, also where the feature was taken by another', async () => {

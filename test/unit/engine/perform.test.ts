@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { AttemptIn } from '../../../src/engine/model/attempt.ts'
+import type { Command } from '../../../src/engine/model/event.ts'
 import { newEnding } from '../../../src/engine/model/job.ts'
 import type { Ports } from '../../../src/engine/model/ports.ts'
 import type { State } from '../../../src/engine/model/state.ts'
@@ -147,4 +148,25 @@ test('a reservation makes durable what posts beside the run learned of GitHub', 
   }
   const event = await perform({ kind: 'reserve', storyId: 'US-001' }, state, limitsWith(), ports)
   assert.deepEqual(reduce(state, event, limitsWith()).github, { ...known, comment: 2 })
+})
+
+test('where people said something, the branch is looked at behind that: they may have pushed what they speak of', async () => {
+  const state = stateOf(stories('US-001'), { published: 'base' })
+  const asked: string[] = []
+  const looks = async (commands: Command[]) => {
+    const ports: Ports = {
+      ...only(new AbortController().signal),
+      queue: { read: async () => commands } as unknown as Ports['queue'],
+      store: {
+        peoplesHead: async (_: State, isAnew: boolean) => {
+          asked.push(isAnew ? 'anew' : 'as seen')
+          return null
+        },
+      } as unknown as Ports['store'],
+    }
+    return perform({ kind: 'sync' }, state, limitsWith(), ports)
+  }
+  await looks([])
+  await looks([{ kind: 'run', id: 7, by: 'alice' }])
+  assert.deepEqual(asked, ['as seen', 'anew'])
 })

@@ -191,7 +191,7 @@ test('the start is posted beside the iteration, and is finished before the branc
   await one.event({ kind: 'reserved', storyId: 'US-006', at: 0 }, { ...state })
   assert.equal(github.comments(ids.pull ?? 0).length, 0)
   fault.release()
-  const learned = await one.newIds()
+  const learned = await one.newIds(new AbortController().signal)
   const left = await one.beforePublish(state, state.green)
   const [comment, ...others] = github.comments(ids.pull ?? 0)
   assert.equal(others.length, 0)
@@ -199,6 +199,26 @@ test('the start is posted beside the iteration, and is finished before the branc
   assert.equal(learned.comment, comment?.id)
   const checks = posts(github, 0).filter((one) => /^P.* check-runs/.test(one))
   assert.deepEqual(checks, ['POST check-runs', 'PATCH check-runs/'])
+})
+
+test('a cancelled run does not wait for a post that hangs before it saves', async () => {
+  await using there = await place()
+  const { github, job, at } = there
+  const one = job()
+  const ids = await one.opened(at(midRun()))
+  const state = { ...at(midRun()), github: ids }
+  const fault = github.fault({ path: /\/check-runs$/ }, 'hang')
+  await one.event({ kind: 'reserved', storyId: 'US-005', at: 0 }, state)
+  await fault.hit
+  const cancel = new AbortController()
+  const began = performance.now()
+  const learned = one.newIds(cancel.signal)
+  cancel.abort()
+  assert.deepEqual(await learned, {})
+  assert.deepEqual(await one.newIds(cancel.signal), {}, 'it was cancelled before')
+  assert.ok(performance.now() - began < 5000)
+  fault.release()
+  await one.settle()
 })
 
 test('where a job has no iteration to begin with, its start is posted with what takes long', async () => {
