@@ -9,8 +9,9 @@ import type { Git } from '../git/git.ts'
 import { commitBytes, type Identity } from '../git/objects.ts'
 import { editTree } from '../git/tree-edit.ts'
 import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '../report/feature-files.ts'
+import { listNames } from '../report/figures.ts'
 import { DamagedClone } from '../system/errors.ts'
-import { toLatin1 } from '../system/path-text.ts'
+import { quotedPath, toLatin1 } from '../system/path-text.ts'
 import { type FolderMove, freeFile, planArchive } from './run-archive.ts'
 import { type DocumentEdit, type DocumentSetEdit, editDocuments } from './write-documents.ts'
 
@@ -88,13 +89,13 @@ export class Commits {
   }
 
   /**
-   * A commit on top of `state.green` with prd.json and progress.txt rendered from the state, or null if they are unchanged; also the
-   * paths of people's documents that it edits, and the ids of stories that could not be marked in them.
+   * A commit on top of `state.green` that holds prd.json and progress.txt as the state says, null if nothing changed; the paths
+   * of people's documents in it; and the ids of stories that could not be marked there, unless no document was looked at.
    */
   async record(
     state: State,
     subject: string,
-  ): Promise<{ commit: string; documents: string[]; unmarked: string[] } | null> {
+  ): Promise<{ commit: string | null; documents: string[]; unmarked?: string[] }> {
     const { redact, stateCommits, stateSubject, onOutcome, warn } = this.#options
     const files = ownFiles(state)
     const before = await this.#objects.text(`${state.green}:${files.prd}`)
@@ -103,12 +104,18 @@ export class Commits {
     const begins = isFirst || state.control.anew
     // People read the plan on the branch before they approve it.
     const isPlanned = (state.plan?.context ?? '') !== ''
-    if (!begins && !stateCommits && !isPlanned) return null
-    const done = archiveFile(state, redact)
     const edits = begins ? [] : onOutcome(state)
     const unmarked: string[] = []
     const warnRedacted = (text: string) => warn(redact(text))
     const documents = await editDocuments(this.#objects, state.green, edits, warnRedacted, unmarked)
+    const nothing = { commit: null, documents: [], ...(edits.length === 0 ? {} : { unmarked }) }
+    if (!begins && !stateCommits && !isPlanned) {
+      const paths = documents.map(([path]) => quotedPath(path))
+      if (paths.length > 0)
+        warnRedacted(`not brought up to date, as commits.prdChanges is false: ${listNames(paths)}`)
+      return nothing
+    }
+    const done = archiveFile(state, redact)
     // Compared last: parsing both files is slow with thousands of stories.
     if (
       !begins &&
@@ -119,7 +126,7 @@ export class Commits {
       before !== null &&
       comparablePrd(before) === comparablePrd(text)
     )
-      return null
+      return nothing
     const progress = state.control.anew ? null : await this.#objects.text(`${state.green}:${files.progress}`)
     const archive = begins ? await planArchive(this.#objects, state) : null
     const changed = new Map<string, string | null>([
@@ -137,11 +144,11 @@ export class Commits {
     const green = await this.#objects.root(state.green)
     if (green === null) throw new DamagedClone(`there is no commit ${state.green} in it`)
     const tree = await this.withFiles(green, changed, archive?.moves)
-    if (tree === green) return null
+    if (tree === green) return nothing
     // The first commit includes what people had not committed yet, so its parent is the fork point itself.
     const parent = isFirst ? state.base.sha : state.green
     const commit = await this.commit(tree, [parent], recordMessage(state, stateSubject ?? subject))
-    return { commit, documents: documents.map(([path]) => path), unmarked }
+    return { ...nothing, commit, documents: documents.map(([path]) => path) }
   }
 }
 

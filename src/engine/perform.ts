@@ -217,7 +217,7 @@ async function open({ state, ports, now }: StepContext): Promise<StepResult> {
   const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
   const green = first?.commit ?? state.green
   await repository.checkOut(green, null)
-  const context = first === null ? {} : await planContext(state, first.commit, ports)
+  const context = green === state.green ? {} : await planContext(state, green, ports)
   const begun = markRunArchived({ ...state, green })
   const opened = (github: State['github']): StepResult => ({ kind: 'opened', green, github, ...context })
   // A long preparation has used up a part of the lease; a push renews it.
@@ -344,18 +344,20 @@ async function publish(conclusion: Conclusion, { state, limits, ports }: StepCon
     withBranch && !continuesByItself(conclusion, limits)
       ? await repository.record(releasedState, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
       : null
-  const { commit: green, documents = [], unmarked = [] } = recorded ?? { commit: state.green }
+  const { documents = [], unmarked } = recorded ?? {}
+  const isCommitted = typeof recorded?.commit === 'string'
+  const green = recorded?.commit ?? state.green
   if (withBranch) await repository.checkOut(green, null)
   await repository.ignored.restoreAll()
   const github = await ports.pullRequest.beforePublish(state, green)
-  const hasMarks = recorded !== null && (unmarked.length > 0 || state.unmarked !== undefined)
+  const hasMarks = unmarked !== undefined && (unmarked.length > 0 || state.unmarked !== undefined)
   const marked = { ...(documents.length === 0 ? {} : { documents }), ...(hasMarks ? { unmarked } : {}) }
   const left = withDocuments({ ...releasedState, github, green }, marked)
-  const saved = recorded === null ? left : withoutPending({ ...left, progress: [] })
+  const saved = isCommitted ? withoutPending({ ...left, progress: [] }) : left
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return pushFailure(result)
   // While this job held the lease, no other was dispatched for a command (except `stop`): check for commands after the last read.
-  const context = recorded === null ? {} : await planContext(state, recorded.commit, ports)
+  const context = isCommitted ? await planContext(state, green, ports) : {}
   const more = await queue.waiting(state)
   return { kind: 'published', green, withBranch, more, ...context, ...marked }
 }

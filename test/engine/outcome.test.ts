@@ -89,6 +89,19 @@ test('the documents of the plan are marked where the stories have passed, in the
   assert.equal(await chain.head(), head, 'the same outcome again changes nothing')
 })
 
+test('an outcome without a commit: what it could not mark is in the state, and what it did not write is named', async () => {
+  const files = { [PLAN]: LIST.replace('Two', 'Three') }
+  const config = { commits: { prdChanges: false } }
+  await using chain = await open({ stories: PLANNED, files, script: twoStories, config })
+  assert.equal((await chain.go()).outcome, 'complete')
+  assert.equal(await chain.read(BRANCH, PLAN), files[PLAN])
+  assert.deepEqual((await chain.state()).unmarked, ['US-002'])
+  assert.match(
+    chain.notes.join('\n'),
+    /not brought up to date, as commits.prdChanges is false: "docs\/fix_plan.md"/,
+  )
+})
+
 test('a run that gets stuck marks what passed, and `write-back: off` nothing', async () => {
   const script = { ...twoStories, 'US-002': [{}] }
   await using stuck = await open({ stories: PLANNED, files: { [PLAN]: LIST }, script })

@@ -197,13 +197,14 @@ export type RepositoryPort = {
   /** Saves the story's work outside `.ralph/`, after the guard's filter; gives the earlier saved work where it cannot be read. */
   saveWork(state: State, storyId: string): Promise<SavedWork | null>
   /**
-   * Commits prd.json and progress.txt as the state has them, on top of `state.green`; null where nothing changed. `documents`:
-   * the paths of people's documents that the commit updates. `unmarked`: ids of passed stories that could not be marked there.
+   * Commits prd.json and progress.txt as the state has them, on top of `state.green`; the commit is null where nothing changed.
+   * `documents`: the paths of people's documents that the commit updates. `unmarked`: ids of passed stories that could not be
+   * marked there; left out where the documents were not looked at.
    */
   record(
     state: State,
     subject: string,
-  ): Promise<{ commit: string; documents: string[]; unmarked?: string[] } | null>
+  ): Promise<{ commit: string | null; documents: string[]; unmarked?: string[] }>
   /**
    * Joins people's branch head with the green commit. Where they conflict, people's version stays, and the stories are reverted.
    * `refused`: people rewrote the branch, and no `run` told Ralph to take it as it is (`job.takesBranch`).

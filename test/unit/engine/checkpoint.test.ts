@@ -25,7 +25,7 @@ type How = {
   deaf?: number
   ours?: (step: Step) => boolean
   /** What the commit that ends the run marked in documents. */
-  recorded?: { documents: string[]; unmarked: string[] }
+  recorded?: { commit?: null; documents: string[]; unmarked: string[] }
   /** What outcomes of before could not mark. */
   unmarked?: string[]
   /** People are heard over a network. */
@@ -94,7 +94,11 @@ function world(how: How = {}) {
       restore: async () => false,
       rebase: async () => assert.fail('nothing else landed'),
       saveWork: async () => ({ base: 'b', tree: `tree ${commits}`, dropped: [] }),
-      record: async () => (how.recorded === undefined ? null : { commit: 'record', ...how.recorded }),
+      record: async () => ({
+        commit: how.recorded === undefined ? null : 'record',
+        documents: [],
+        ...how.recorded,
+      }),
       join: async () => assert.fail('nobody pushed'),
       read: async () => null,
       history: async () => [],
@@ -300,6 +304,17 @@ test('stories that could not be marked are in the state that is published, as lo
     [null, ['US-001'], ['US-001']],
     [[], undefined, undefined],
   ]
+  const uncommitted: typeof rows = [
+    [['US-002'], undefined, ['US-002']],
+    [[], ['US-001'], undefined],
+  ]
+  for (const [ids, before, left] of uncommitted) {
+    const recorded = { commit: null, documents: [], unmarked: ids ?? [] }
+    const { run, saved } = world({ recorded, ...(before === undefined ? {} : { unmarked: before }) })
+    const { state } = (await run()) as { state: State }
+    assert.deepEqual([saved().unmarked, state.unmarked], [left, left])
+    assert.doesNotMatch(saved().green, /record/)
+  }
   for (const [ids, before, left] of rows) {
     const { run, saved } = world({
       ...(ids === null ? {} : { recorded: { documents: ['a.md'], unmarked: ids } }),

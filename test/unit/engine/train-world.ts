@@ -116,7 +116,7 @@ export function repositoryOf(world: World): RepositoryPort {
       }),
     restore: async () => false,
     saveWork: async () => ({ base: 'b', tree: `tree ${world.now()}`, dropped: [] }),
-    record: async () => null,
+    record: async () => ({ commit: null, documents: [] }),
     join: async () => assert.fail('nobody pushed'),
     read: async () => null,
     history: async () => [],
