@@ -59,7 +59,10 @@ function apply(text: string, wanted: readonly MarkRequest[], isFrontMatter: bool
     if (found === null) unset.push(one)
     else edits.push(...found)
   }
-  const fromTheEnd = edits.toSorted((a, b) => b.from - a.from)
+  // Of two edits of one place the first counts.
+  const fromTheEnd = edits
+    .toSorted((a, b) => b.from - a.from)
+    .filter((edit, index, all) => edit.to <= (all[index - 1]?.from ?? edit.to))
   const changed = fromTheEnd.reduce(
     (now, { from, to, words }) => now.slice(0, from) + words + now.slice(to),
     text,

@@ -109,6 +109,14 @@ test('any text and any marks: nothing throws, and of other texts nothing is lost
   )
 })
 
+test('two marks in one place change it once', () => {
+  const both: Mark[] = [
+    { kind: 'value', at: [], value: 'done' },
+    { kind: 'words', line: 1, value: 'done' },
+  ]
+  assert.equal(marked('open', both).text, 'done')
+})
+
 test('a box that is ticked stays; one that is none is left, and counted', () => {
   for (const text of ['- [x] a', '- [X] a']) {
     assert.deepEqual(marked(text, [box(1, { withCommit: true })]), { text, unset: [] })
