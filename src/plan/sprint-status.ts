@@ -50,10 +50,16 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
     return { ...one, before: levelOf(one.status), level }
   })
   const { development_status: all } = fields
+  const keys = Object.keys(isRaw(all) ? all : {})
   for (const [key, status] of Object.entries(isRaw(all) ? all : {})) {
-    const [, epic] = /^epic-(\d+)$/.exec(key) ?? []
-    if (epic === undefined || typeof status !== 'string') continue
-    const own = moved.filter(({ id, at }) => at[0] === 'development_status' && id.split('.')[0] === epic)
+    if (!EPIC.test(key) || typeof status !== 'string') continue
+    const below = storiesBelow(key, keys)
+    const [, number] = /^epic-(\d+)$/.exec(key) ?? []
+    const own = moved.filter(
+      ({ id, at: [list, name] }) =>
+        list === 'development_status' &&
+        (number === undefined ? below.includes(String(name)) : id.split('.')[0] === number),
+    )
     raise(['development_status', key], status, groupLevel(own), spelled)
   }
   const groups = [...groupsIn(fields, 'sprints', moved), ...groupsIn(fields, 'epics', moved)]
@@ -80,7 +86,17 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
   return inOrder.reduce((now, { from, to, word }) => now.slice(0, from) + word + now.slice(to), text)
 }
 
-/** The fields of the file; null if it is no valid map, or has undefined or too many aliases. */
+/** `epic-1`, and a project's own such as `supp-epic-1`. */
+const EPIC = /(?:^|-)epic-\w+$/i
+
+/** The keys behind that of an epic, up to the next one's: where its key has no number of its stories, they stand there. */
+function storiesBelow(epic: string, keys: readonly string[]): string[] {
+  const after = keys.slice(keys.indexOf(epic) + 1)
+  const end = after.findIndex((key) => EPIC.test(key))
+  return end < 0 ? after : after.slice(0, end)
+}
+
+/** Null where the file is no valid map, has an undefined alias, or too many aliases. */
 function plainValue(document: ReturnType<typeof parseDocument>): Raw | null {
   try {
     const value: unknown = document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 100 })

@@ -124,7 +124,7 @@ export const background: Format = {
   name: 'background',
   discoveryPath: planPaths(
     '(?:product-)?brief[^/]*\\.md|prd[^/]*\\.md|requirements\\.md|architecture[^/]*\\.md|@?(?:PROMPT|LOOP_PROMPT|AGENT)\\.md',
-    '^docs/(?:prd|architecture)/[^/]+\\.md$',
+    '^(?:docs|_bmad-output/planning-artifacts)/(?:prd|architecture)/[^/]+\\.md$',
     '^(?:\\.ralph/)?specs/.+\\.md$',
     '^\\.kiro/steering/[^/]+\\.md$',
   ),
@@ -169,8 +169,15 @@ const REQUIREMENT_PARTS =
 /** Sections with instructions for another tool's loop, which mean nothing here. */
 const LOOP_INSTRUCTIONS = /\b(?:status report|exit signal|promise|loop|completion|when to stop|ralph_status)/i
 
-/** Which sections of documents at `at` go to context.md, by headings. `isAll`: all sections if none matches and there are no stories. */
-type Place = { about: Passage['about']; at: RegExp; parts: RegExp; isAll: boolean }
+/** Sections of a document that go to context.md, by their headings. `isAll`: all sections where none matches and there are no stories. */
+type Place = {
+  about: Passage['about']
+  at: RegExp
+  parts: RegExp
+  isAll: boolean
+  /** None of a document with stories: its sections are the stories. */
+  isWithoutStories?: true
+}
 
 function placeWithFallback(about: Passage['about'], parts: RegExp, at: RegExp): Place {
   return { about, at, parts, isAll: true }
@@ -200,13 +207,14 @@ const places: readonly Place[] = [
     at: /(?:^|\/)@?(?:PROMPT|AGENT)\.md$|^(?:\.ralph\/)?specs\/(?!\d{3,})(?:[^/]+\/)*[^/]+\.md$/,
     parts: /(?:)/,
     isAll: false,
+    isWithoutStories: true,
   },
 ]
 
 /** Passages for context.md, by the path of the document and its headings of the first two levels. Most documents have none. */
 export function findPassages({ path, text: whole, blocks }: OpenDocument, hasStories: boolean): Passage[] {
   const place = places.find(({ at }) => at.test(path))
-  if (place === undefined) return []
+  if (place === undefined || (hasStories && place.isWithoutStories)) return []
   const { about, parts, isAll } = place
   const lines = whole.split('\n')
   const heads = blocks.flatMap((block) =>
@@ -217,8 +225,9 @@ export function findPassages({ path, text: whole, blocks }: OpenDocument, hasSto
   const starts = [{ line: 0, text: '' }, ...heads]
   const sections = starts.map(({ line, text: head }, index) => {
     const words = lines.slice(line, (starts[index + 1]?.line ?? lines.length + 1) - 1).join('\n')
-    // Comments are hidden from agents, as they are from readers of the page.
-    return { head, words: words.replace(/<!--.*?(?:-->|$)/gs, '').trim() }
+    // Comments are hidden from agents as they are from readers.
+    const own = line === 0 ? words.replace(/^---\r?\n.*?\n---[ \t]*(?:\r?\n|$)/s, '') : words
+    return { head, words: own.replace(/<!--.*?(?:-->|$)/gs, '').trim() }
   })
   const matching = sections.filter(({ head }) => parts.test(head) && !LOOP_INSTRUCTIONS.test(head))
   return (matching.length > 0 || hasStories || !isAll ? matching : sections)

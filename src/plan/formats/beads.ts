@@ -1,7 +1,8 @@
 // beads: the output of `bd list --json`. The export file of beads is only a copy of its database, and is neither read nor written.
 import { formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
-import type { Format, Reading } from '../types.ts'
+import type { Format, ParsedStory, Reading } from '../types.ts'
+import { keepKnownNeeds, nameEntries } from './left-out.ts'
 
 /** Stands for a path in a document that is the output of beads. No file has this path. */
 export const BEADS_ANSWER = 'beads'
@@ -25,36 +26,38 @@ function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
   const isWork = ({ issue_type: type, status }: Raw) =>
     !NO_WORK.test(String(type)) && !LEFT.test(String(status))
   const kept = all.filter(isWork)
-  const known = new Set(kept.map(({ id }) => String(id)))
-  const stories = kept.map((issue) => {
-    const links = (Array.isArray(issue.dependencies) ? issue.dependencies : []).filter(isRaw)
-    const linked = (type: string) =>
-      links
-        .filter((one) => (one.type ?? one.dependency_type) === type)
-        .map((one) => String(one.depends_on_id ?? one.id))
-    const criteria =
-      typeof issue.acceptance_criteria === 'string' ? issue.acceptance_criteria.split('\n') : []
-    return {
-      line: 1,
-      raw: {
-        ...{ id: String(issue.id), title: issue.title },
-        description: [issue.description, issue.design, issue.notes]
-          .filter((one) => typeof one === 'string' && one !== '')
-          .join('\n\n'),
-        acceptanceCriteria: criteria
-          .map((one) => one.replace(/^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]*)?/, '').trim())
-          .filter(Boolean),
-        epicId: linked('parent-child')[0] ?? null,
-        dependsOn: linked('blocks').filter((id) => known.has(id) && id !== String(issue.id)),
-        passes: DONE.test(String(issue.status)),
-        ...(Array.isArray(issue.labels) && issue.labels.length > 0 ? { tags: issue.labels.map(String) } : {}),
-      },
-      urgency: typeof issue.priority === 'number' ? issue.priority : 2,
-    }
-  })
-  const left = all.length - kept.length
-  const notes = [`${formatCount(stories.length, 'issue')} of beads read as user stories.`]
-  if (left > 0)
-    notes.push(`left out: ${formatCount(left, 'issue')} that are no work (epics, gates) or put off.`)
+  const { stories, notes: waits } = keepKnownNeeds(kept.map(storyOf))
+  const left = all.filter((one) => !kept.includes(one))
+  const notes = [`${formatCount(stories.length, 'issue')} of beads read as user stories.`, ...waits]
+  if (left.length > 0)
+    notes.push(
+      `left out: ${formatCount(left.length, 'issue')} that are no work (epics, gates) or put off: ${nameEntries(left)}.`,
+    )
   return { stories, notes }
+}
+
+function storyOf(issue: Raw): ParsedStory {
+  const links = (Array.isArray(issue.dependencies) ? issue.dependencies : []).filter(isRaw)
+  const linked = (type: string) =>
+    links
+      .filter((one) => (one.type ?? one.dependency_type) === type)
+      .map((one) => String(one.depends_on_id ?? one.id))
+  const criteria = typeof issue.acceptance_criteria === 'string' ? issue.acceptance_criteria.split('\n') : []
+  return {
+    line: 1,
+    raw: {
+      ...{ id: String(issue.id), title: issue.title },
+      description: [issue.description, issue.design, issue.notes]
+        .filter((one) => typeof one === 'string' && one !== '')
+        .join('\n\n'),
+      acceptanceCriteria: criteria
+        .map((one) => one.replace(/^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]*)?/, '').trim())
+        .filter(Boolean),
+      epicId: linked('parent-child')[0] ?? null,
+      dependsOn: linked('blocks'),
+      passes: DONE.test(String(issue.status)),
+      ...(Array.isArray(issue.labels) && issue.labels.length > 0 ? { tags: issue.labels.map(String) } : {}),
+    },
+    urgency: typeof issue.priority === 'number' ? issue.priority : 2,
+  }
 }

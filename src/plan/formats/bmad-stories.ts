@@ -16,12 +16,12 @@ export const bmadStories: Format = {
     const list: unknown[] = Array.isArray(data?.value) ? data.value : []
     const stories = list.flatMap((entry, index) => {
       if (!isRaw(entry)) return []
-      const { id, title, description, depends_on: needs } = entry
+      const { id, title, description, depends_on: needs, invoke_dev_with: hint } = entry
       const dependsOn = Array.isArray(needs) ? needs.map(String) : null
       const raw = {
         id: isGiven(id) ? String(id) : undefined,
         title,
-        description: description ?? null,
+        description: [description, hint].filter((one) => typeof one === 'string' && one !== '').join('\n\n'),
         dependsOn,
       }
       return [{ line: data?.lineOf([index]) ?? 1, raw }]

@@ -3,6 +3,7 @@ import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.
 import type { OpenDocument } from '../open-document.ts'
 import { isDone } from '../story-words.ts'
 import { type Format, type ParsedStory, planPaths } from '../types.ts'
+import { keepKnownNeeds, nameEntries } from './left-out.ts'
 
 export const featureList: Format = {
   name: 'feature list',
@@ -15,12 +16,14 @@ export const featureList: Format = {
       /^(?:cancell?ed|deferred|obsolete|wont[ _-]?do|skipped)$/i.test(String(status ?? ''))
     const left = entries.filter(isLeft)
     const kept = entries.filter((one) => !isLeft(one))
-    const known = new Set(kept.map(({ entry }) => String(entry.id)))
-    const stories = kept.map((one) => storyOf(document, one, known))
+    const { stories, notes: waits } = keepKnownNeeds(kept.map((one) => storyOf(document, one)))
     const done = stories.filter(({ raw }) => raw.passes === true).length
-    const notes = [`${formatCount(stories.length, 'feature')} read as user stories, ${done} of them passed.`]
+    const notes = [
+      `${formatCount(stories.length, 'feature')} read as user stories, ${done} of them passed.`,
+      ...waits,
+    ]
     if (left.length > 0)
-      notes.push(`left out: ${formatCount(left.length, 'feature')} that are not to be built.`)
+      notes.push(`left out, for they are not to be built: ${nameEntries(left.map(({ entry }) => entry))}.`)
     return { stories, notes }
   },
 }
@@ -46,11 +49,11 @@ function listIn(value: unknown): [string | null, unknown[]] {
   return [null, []]
 }
 
-function storyOf(
-  { data: { data } }: OpenDocument,
-  { entry, at }: Entry,
-  known: ReadonlySet<string>,
-): ParsedStory {
+function idOf(id: unknown): string {
+  return String(id).replace(/[^\w.-]/g, '-')
+}
+
+function storyOf({ data: { data } }: OpenDocument, { entry, at }: Entry): ParsedStory {
   const {
     id,
     title,
@@ -81,9 +84,9 @@ function storyOf(
         acceptanceCriteria: words,
         passes: done,
       },
-      id: isGiven(id) ? String(id).replace(/[^\w.-]/g, '-') : undefined,
+      id: isGiven(id) ? idOf(id) : undefined,
       epicId: typeof category === 'string' ? category : null,
-      dependsOn: needs.map(String).filter((one) => known.has(one)),
+      dependsOn: needs.map(idOf),
       ...(typeof entry.priority === 'number' ? { priority: entry.priority } : {}),
     },
     marks:

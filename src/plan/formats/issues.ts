@@ -5,6 +5,7 @@ import { type Block, type Point, parseBlocks } from '../markdown-lists.ts'
 import { findUnparsable, type OpenDocument, type ParsedData } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
 import { type Format, type ParsedStory, planPaths, type Reading } from '../types.ts'
+import { keepKnownNeeds } from './left-out.ts'
 import { storyFields } from './story-section.ts'
 
 export const issues: Format = {
@@ -26,6 +27,7 @@ type Issue = {
   parent: number | null
   children: number[]
   blockedBy: number[]
+  closedBlockers: number[]
   line: number
 }
 
@@ -66,15 +68,18 @@ function issueOf(one: Raw, number: number, title: string, data: ParsedData, at: 
     parent: numbersIn([one.parent])[0] ?? null,
     children: numbersIn(one.subIssues ?? one.sub_issues),
     blockedBy: numbersIn(one.blockedBy ?? one.blocked_by),
+    closedBlockers: numbersIn(one.blockedBy ?? one.blocked_by, true),
     line: data.lineOf(at),
   }
 }
 
-/** The numbers of linked issues: a list of them, or GraphQL's `{ nodes: [...] }`. */
-function numbersIn(linked: unknown): number[] {
-  const list = isRaw(linked) && Array.isArray(linked.nodes) ? linked.nodes : linked
-  if (!Array.isArray(list)) return []
-  return list.flatMap((one: unknown) => (isRaw(one) && typeof one.number === 'number' ? [one.number] : []))
+/** The numbers of linked issues, or only of closed ones: a list of them, or GraphQL's `{ nodes: [...] }`. */
+function numbersIn(linked: unknown, onlyClosed = false): number[] {
+  const list: unknown = isRaw(linked) && Array.isArray(linked.nodes) ? linked.nodes : linked
+  const isWanted = ({ state }: Raw) => !onlyClosed || /^closed$/i.test(String(state ?? ''))
+  return (Array.isArray(list) ? list : [])
+    .filter(isRaw)
+    .flatMap((one) => (typeof one.number === 'number' && isWanted(one) ? [one.number] : []))
 }
 
 function read(document: OpenDocument): Partial<Reading> {
@@ -84,11 +89,12 @@ function read(document: OpenDocument): Partial<Reading> {
   const parentOf = parents(kept)
   const epics = new Set(parentOf.values())
   const work = kept.filter(({ number }) => !epics.has(number))
-  const known = new Set(work.map(({ number }) => number))
-  const stories = work.map((issue) => storyOf(document.path, issue, { known, parentOf }))
+  const { stories, notes: waits } = keepKnownNeeds(
+    work.map((issue) => storyOf(document.path, withoutClosed(issue, work), parentOf)),
+  )
   const closed = work.filter(({ isClosed }) => isClosed).length
   const words = closed > 0 ? `, ${closed} of them closed` : ''
-  const notes = [`${formatCount(stories.length, 'issue')} read as user stories${words}.`]
+  const notes = [`${formatCount(stories.length, 'issue')} read as user stories${words}.`, ...waits]
   const named = (issues: readonly Issue[]) =>
     `${issues
       .slice(0, 20)
@@ -101,7 +107,16 @@ function read(document: OpenDocument): Partial<Reading> {
   return { stories, notes, boxes: 0 }
 }
 
-/** The parent of each issue, if the list has it. Either of the two issues may name the other one. */
+/** The issue without blockers that are closed and not in the list: nothing waits for them. */
+function withoutClosed(issue: Issue, listed: readonly Issue[]): Issue {
+  const isListed = (number: number) => listed.some((one) => one.number === number)
+  const blockedBy = issue.blockedBy.filter(
+    (number) => !issue.closedBlockers.includes(number) || isListed(number),
+  )
+  return { ...issue, blockedBy }
+}
+
+/** The parent of each issue, if it is in the list. Either of the two issues may name the other. */
 function parents(issues: readonly Issue[]): Map<number, number> {
   const listed = new Set(issues.map(({ number }) => number))
   const found = new Map<number, number>()
@@ -112,15 +127,12 @@ function parents(issues: readonly Issue[]): Map<number, number> {
   return found
 }
 
-type Among = { known: ReadonlySet<number>; parentOf: ReadonlyMap<number, number> }
-
-function storyOf(path: string, issue: Issue, { known, parentOf }: Among): ParsedStory {
+function storyOf(path: string, issue: Issue, parentOf: ReadonlyMap<number, number>): ParsedStory {
   const { number, title, body, labels, isClosed, blockedBy, line } = issue
   const needs = [...body.matchAll(/\b(?:depends on|blocked by)((?:[ \t,]|and|#\d+)+)/gi)].flatMap(
     ([, ids = '']) => [...ids.matchAll(/#(\d{1,9})/g)].map(([, id]) => Number(id)),
   )
-  const all = new Set([...needs, ...blockedBy])
-  const dependsOn = [...all].filter((id) => known.has(id) && id !== number).map((id) => `GH-${id}`)
+  const dependsOn = [...new Set([...needs, ...blockedBy])].map((id) => `GH-${id}`)
   const { description, acceptanceCriteria } = partsOf(path, number, body)
   const parent = parentOf.get(number)
   return {

@@ -20,7 +20,7 @@ export const storyHeading: Format = {
   name: 'headings',
   discoveryPath: planPaths(
     '(?:epics?|prd|stories|sprint-plan)(?:[-_.][^/]*)?.md',
-    '^docs/(?:prd|epics)/[^/]+.md$',
+    '^(?:docs|_bmad-output/planning-artifacts)/(?:prd|epics)/[^/]+.md$',
   ),
   matches: ({ isMarkdown, blocks }) =>
     isMarkdown &&

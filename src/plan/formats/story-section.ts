@@ -16,10 +16,18 @@ const numberedLine = /^(?:AC[ -]?)?\d{1,3}[.:)][ \t]+/i
 const dependencies =
   /^(?:depends on|dependencies|prerequisites?(?: stories)?|blocked by|abh\u00e4ngig von|voraussetzung(?:en)?)\b/i
 
-/** The fields of the story in the blocks. If criteria have a heading or label, other boxes are no criteria. */
+/**
+ * The fields of the story in the blocks. Where criteria have a heading or label, other boxes are no criteria, and a definition of
+ * done, which holds for every story alike, is none beside acceptance criteria.
+ */
 export function storyFields(blocks: readonly Block[], id: string): StorySection {
-  const labelled = new StorySection(blocks, id, true)
-  return labelled.acceptanceCriteria.length > 0 ? labelled : new StorySection(blocks, id, false)
+  const isAccepted = (label: string) => isCriteriaLabel(label) && !/^definition of done\b/i.test(label.trim())
+  const accepted = new StorySection(blocks, id, isAccepted, true)
+  if (accepted.acceptanceCriteria.length > 0) return accepted
+  const labelled = new StorySection(blocks, id, isCriteriaLabel, true)
+  return labelled.acceptanceCriteria.length > 0
+    ? labelled
+    : new StorySection(blocks, id, isCriteriaLabel, false)
 }
 
 class StorySection {
@@ -37,11 +45,18 @@ class StorySection {
   readonly boxes: boolean[] = []
   readonly #description: string[] = []
   readonly #id: string
+  readonly #isCriteria: (label: string) => boolean
   readonly #onlyLabelled: boolean
   #under: 'words' | 'criteria' | 'dependencies' = 'words'
 
-  constructor(blocks: readonly Block[], id: string, onlyLabelled: boolean) {
+  constructor(
+    blocks: readonly Block[],
+    id: string,
+    isCriteria: (label: string) => boolean,
+    onlyLabelled: boolean,
+  ) {
     this.#id = id
+    this.#isCriteria = isCriteria
     this.#onlyLabelled = onlyLabelled
     for (const block of blocks) {
       if (block.kind === 'heading') this.#label(withoutEmphasis(block.text))
@@ -120,15 +135,15 @@ class StorySection {
   }
 
   #label(text: string): void {
-    this.#under = isCriteriaLabel(text) ? 'criteria' : dependencies.test(text) ? 'dependencies' : 'words'
+    this.#under = this.#isCriteria(text) ? 'criteria' : dependencies.test(text) ? 'dependencies' : 'words'
     if (!this.#inCriteria()) this.#description.push(text.replace(/:$/, ''))
   }
 
   /** Reads a field such as `**Priority:** 2`. Returns text of the line that is still to be read; null if the line is no field. */
   #field(line: string): string | null {
     const { name = '', value = '' } = parseField(line) ?? {}
-    if (isCriteriaLabel(name) || /^(?:description|story|user story)$/.test(name)) {
-      this.#under = isCriteriaLabel(name) ? 'criteria' : 'words'
+    if (this.#isCriteria(name) || /^(?:description|story|user story)$/.test(name)) {
+      this.#under = this.#isCriteria(name) ? 'criteria' : 'words'
       return value
     }
     if (name === 'priority') {

@@ -5,6 +5,7 @@ import type { Mistake } from '../../system/errors.ts'
 import { OpenDocument } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
 import type { DocumentFile, DocumentSet, Format, ParsedStory, Reading } from '../types.ts'
+import { keepKnownNeeds, nameEntries } from './left-out.ts'
 
 export const taskMaster: Format = {
   name: 'Task Master',
@@ -66,19 +67,16 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   if (tag === null) return { mistakes: [tagMistake(document, tags)] }
   const left = tag.tasks.filter(({ status }) => LEFT.test(String(status)))
   const tasks = tag.tasks.map((task, index) => ({ task, index })).filter(({ task }) => !left.includes(task))
-  const known = new Set(tasks.map(({ task }) => String(task.id)))
-  const stories = tasks.map(({ task, index }) => storyOf(document, task, [...tag.at, index], known))
+  const { stories, notes: waits } = keepKnownNeeds(
+    tasks.map(({ task, index }) => storyOf(document, task, [...tag.at, index])),
+  )
   const notes = [
     `${formatCount(stories.length, 'task')} read as user stories${tag.name === '' ? '' : `, of the tag ${tag.name}`}.`,
+    ...waits,
   ]
   const others = tags.filter((one) => one !== tag).map(({ name }) => name)
   if (others.length > 0) notes.push(`its other tags are left alone: ${others.slice(0, 20).join(', ')}.`)
-  if (left.length > 0) {
-    const named = left
-      .slice(0, 20)
-      .map(({ id, title }) => `${String(id)} ${truncate(String(title ?? ''), 60)}`)
-    notes.push(`left out, for they are deferred or cancelled: ${named.join('; ')}.`)
-  }
+  if (left.length > 0) notes.push(`left out, for they are deferred or cancelled: ${nameEntries(left)}.`)
   return { stories, notes }
 }
 
@@ -109,12 +107,7 @@ function tagMistake({ path, file }: OpenDocument, tags: readonly Tag[]): Mistake
   return { path, found: truncate(found, 80), expected: 'the tag to plan from', fix }
 }
 
-function storyOf(
-  { data: { data } }: OpenDocument,
-  task: Raw,
-  at: readonly (string | number)[],
-  known: ReadonlySet<string>,
-): ParsedStory {
+function storyOf({ data: { data } }: OpenDocument, task: Raw, at: readonly (string | number)[]): ParsedStory {
   const { id, title, description, details, testStrategy, priority, dependencies, status, subtasks } = task
   const text = (value: unknown) => (typeof value === 'string' ? value.trim() : '')
   const subs: Raw[] = Array.isArray(subtasks)
@@ -129,7 +122,7 @@ function storyOf(
       ...{ id: isGiven(id) ? String(id) : undefined, title },
       description: [text(description), text(details)].filter(Boolean).join('\n\n'),
       acceptanceCriteria: [text(testStrategy), ...subs.map((one) => text(one.title))].filter(Boolean),
-      dependsOn: [...new Set(needs)].filter((one) => one !== String(id) && known.has(one)),
+      dependsOn: [...new Set(needs)],
       passes: DONE.test(String(status)),
     },
     urgency: typeof priority === 'string' ? urgencyOf(priority) : 1,

@@ -537,6 +537,37 @@ test('beads: what bd answers; an export is named and not read', () => {
   assert.match(notes.join('\n'), /an export of beads.*ralph plan --from beads/)
 })
 
+test('a story that waits for what is no story of the list waits no more, and that is a note', () => {
+  const notesOf = (path: string, value: unknown) =>
+    documentsOf({ path, text: JSON.stringify(value), isNamed: true }).notes.join('\n')
+  const task = { id: 2, title: 'Sum', details: '', testStrategy: '', status: 'pending', dependencies: [1, 7] }
+  const left = { ...task, id: 1, title: 'Table', status: 'deferred', dependencies: [] }
+  const tasks = notesOf('tasks/tasks.json', { master: { tasks: [left, task] } })
+  assert.match(tasks, /wait no more: 2 for 1, 7\./)
+  assert.match(tasks, /deferred or cancelled: 1 Table\./)
+  const feature = { id: 'f2', description: 'Sum', passes: false, depends_on: ['f1', 'f9'] }
+  const cut = { id: 'f1', description: 'Table', passes: false, status: 'cancelled' }
+  const features = notesOf('feature_list.json', [cut, feature])
+  assert.match(features, /wait no more: f2 for f1, f9\./)
+  assert.match(features, /not to be built: f1 Table\./)
+  const issue = { number: 3, title: 'Sum', state: 'OPEN', body: 'Blocked by #9', blockedBy: [{ number: 8 }] }
+  const closed = { number: 7, state: 'CLOSED' }
+  assert.match(notesOf('issues.json', [issue]), /wait no more: GH-3 for GH-9, GH-8\./)
+  assert.doesNotMatch(notesOf('issues.json', [{ ...issue, body: '', blockedBy: [closed] }]), /wait no more/)
+})
+
+test('a task list below specs/, and front matter, are no text for every prompt', () => {
+  const list = '# Tasks\n\n- [ ] 1.1 Write a row\n- [ ] 1.2 Write all\n'
+  const files = [
+    { path: 'specs/export/tasks.md', text: list, isNamed: true },
+    { path: '.kiro/steering/product.md', text: '---\ninclusion: always\n---\n# Product\n\nA till.\n' },
+  ]
+  const { prd, context } = documentsOf(...files)
+  assert.equal(prd.userStories.length, 2)
+  assert.match(context, /A till/)
+  assert.doesNotMatch(context, /inclusion|Write a row/)
+})
+
 test('plans that are known and not read are named, with what helps', () => {
   const told = (path: string, text: string) => documentsOf({ path, text }).notes.join('\n')
   assert.match(
