@@ -28,7 +28,8 @@ const SAD = '<script>console.error("price is", undefined)</script>'
 const PRD = '.ralph/2026-01-31-sample/prd.json'
 const GATE = 'gates: { test: "true" }'
 
-async function shop(settings: string, turns: unknown[], verify: unknown[] = [{}]) {
+/** `older`: the gates stand in a ralph.config.json of the agnostic CLI. */
+async function shop(settings: string, turns: unknown[], verify: unknown[] = [{}], older?: object) {
   const port = await freePort()
   const url = `http://localhost:${port}`
   const seen = story('US-001', 'the cart', {
@@ -40,11 +41,16 @@ async function shop(settings: string, turns: unknown[], verify: unknown[] = [{}]
     `services: { web: { start: node server.mjs ${port}, ready: "${url}" } }`,
     `browser: { ${settings} }`,
   ]
+  const services = [{ name: 'web', start: `node server.mjs ${port}`, ready: url }]
+  const settingsFile =
+    older === undefined
+      ? { 'ralph.config.yml': `${config.join('\n')}\n` }
+      : { 'ralph.config.json': JSON.stringify({ services, ...older }) }
   const at = await place(
     {
       'server.mjs': SERVER,
       'pages/index.html': page('Shop'),
-      'ralph.config.yml': `${config.join('\n')}\n`,
+      ...settingsFile,
       [PRD]: JSON.stringify({ schemaVersion: 2, userStories: [seen] }),
     },
     { 'US-001': turns, verify } as never,
@@ -103,6 +109,25 @@ test('a broken console is refused with a picture, and told to the next attempt; 
     'US-001-2-home-390x844.webp',
   ])
   assert.equal(readFileSync(join(folder, files[4] ?? '')).toString('latin1', 8, 12), 'WEBP')
+})
+
+test("with the agnostic CLI's configuration pages are looked at before verify.ui, and commits have its text (real Chromium)", {
+  skip: lacks('chrome'),
+  timeout: 120_000,
+}, async () => {
+  const cart = [{ files: { 'pages/cart.html': page('Cart') } }]
+  await using at = await shop('', cart, [{}], {
+    provider: { command: 'amp' },
+    verify: { default: ['test -f server.mjs'], ui: ['test -d pages'] },
+    browser: { enabled: true },
+    commits: { message: 'chore: update prd.json' },
+  })
+  const { code, out, err } = await at.ralph(['run'])
+  assert.equal(code, 0, out + err)
+  const names = at.state().records['US-001'].gates.map(({ name }: { name: string }) => name)
+  assert.deepEqual(names, ['test-server-mjs', 'browser', 'test-pages'])
+  const subjects = at.git('log', '--format=%s', 'main..ralph/sample').split('\n')
+  assert.deepEqual(subjects, ['chore: update prd.json', 'feat: US-001 - the cart', 'chore: update prd.json'])
 })
 
 test('as another user, beside services that are that user too (real Chromium)', {

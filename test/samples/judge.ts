@@ -110,15 +110,18 @@ export async function answerOf(name: string): Promise<Answer> {
   try {
     await cp(join(HERE, of, 'project'), folder, { recursive: true })
     for (const [path, target] of Object.entries(links)) await symlink(target, join(folder, path))
-    return await read(folder, from)
+    return await read(folder, from, join(HERE, of, 'bd.json'))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-async function read(workTree: string, from: readonly string[] | null): Promise<Answer> {
+/** `beads`: the file with the answer of its program. */
+async function read(workTree: string, from: readonly string[] | null, beads: string): Promise<Answer> {
   try {
-    const files = await readDocumentFiles({ workTree }, from)
+    const files = from?.includes('beads')
+      ? [{ path: 'beads', text: readFileSync(beads, 'utf8'), isNamed: true }]
+      : await readDocumentFiles({ workTree }, from)
     if (files.length === 0 && from === null) return NOTHING
     const result = readDocuments(files)
     if (!result.ok) {

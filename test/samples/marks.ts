@@ -11,7 +11,8 @@ import { place } from '../unit/git/place.ts'
 import { answerOf, expectedOf, pairsOf } from './judge.ts'
 
 const HERE = import.meta.dirname
-const COMMIT = 'c0ffee1234567890c0ffee1234567890c0ffee12'
+/** Stands for the commit of every story. */
+export const COMMIT = 'c0ffee1234567890c0ffee1234567890c0ffee12'
 
 /** One outcome of a sample. */
 export type Outcome = {
