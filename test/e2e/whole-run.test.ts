@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { parse } from 'yaml'
 import type { Prd } from '../../src/engine/model/feature.ts'
-import { expectedOf, holds, pairsOf, storyDifferences } from '../samples/judge.ts'
+import { expectedOf, holds, inOrder, pairsOf, storyDifferences } from '../samples/judge.ts'
 import { COMMIT, fileDifferences, type Outcome, textsOf } from '../samples/marks.ts'
 import { type Place, place } from './laptop.ts'
 import { ROOT, type Script } from './site.ts'
@@ -97,7 +97,7 @@ for (const { name, whole } of wholeRuns) {
     const paths: string[] = JSON.parse(planned.out).written
     const path = paths.find((one) => one.endsWith('prd.json')) ?? ''
     const { userStories, branchName }: Prd = JSON.parse(await at.read(path))
-    assert.deepEqual(storyDifferences(expected, userStories), [])
+    assert.deepEqual(storyDifferences(expected, inOrder(userStories)), [])
     commit(at, 'plan')
 
     const open = userStories.filter(({ passes }) => !passes)

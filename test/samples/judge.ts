@@ -148,7 +148,7 @@ async function read(workTree: string, from: readonly string[] | null, beads: str
 }
 
 /** As a run takes them: by priority and place, and none before those it waits for. */
-function inOrder(stories: readonly Story[]): Story[] {
+export function inOrder(stories: readonly Story[]): Story[] {
   const left = [...stories].sort((one, other) => one.priority - other.priority)
   const ordered: Story[] = []
   while (left.length > 0) {
