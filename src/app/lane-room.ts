@@ -6,9 +6,10 @@ import { nulFields } from '../git/git-process.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
 import type { Mistake } from '../system/errors.ts'
 import { workTreesFolder } from './clean-room.ts'
+import { findStaleLanes } from './lane-work-trees.ts'
 import type { Workspace } from './workspace.ts'
 
-/** In bytes on the disk. `installed`: files that git ignores in the checkout, where `prepare` makes them anew in each work tree. */
+/** In bytes on the disk. `free`: with what is free once stale work trees are removed. `installed`: files that git ignores in the checkout, where `prepare` makes them anew in each work tree. */
 export type LaneRoom = { place: string; free: number; committed: number; installed: number }
 
 /** Files that are measured at most, so that a large folder of data keeps nobody waiting. */
@@ -28,8 +29,13 @@ export async function measureLaneRoom(
   const sizes = nulFields(listed).map((line) => Number(/^\d+ blob \w+ +(\d+)\t/.exec(line)?.[1] ?? 0))
   const committed = sizes.reduce((sum, size) => sum + Math.ceil(size / BLOCK) * BLOCK, 0)
   const ignored = prepare ? await git.ignored() : []
-  const installed = await bytesOnDisk(ignored.map((path) => join(clone.workTree, path)))
-  return { place, free: freeBytes(place), committed, installed }
+  const installed = await bytesOnDisk(
+    ignored.map((path) => join(clone.workTree, path)),
+    MOST_FILES,
+  )
+  // All files, as many as there are: to remove them takes longer.
+  const stale = await bytesOnDisk(await findStaleLanes(place, clone), Number.POSITIVE_INFINITY)
+  return { place, free: freeBytes(place) + stale, committed, installed }
 }
 
 /** Why so many work trees of the committed files alone do not fit; null where they do. */
@@ -83,8 +89,9 @@ export function formatBytes(bytes: number): string {
 function freeBytes(place: string): number {
   for (let at = place; ; at = dirname(at)) {
     try {
-      const { bavail, bsize } = statfsSync(at)
-      return bavail * bsize
+      const { bavail, blocks, bsize } = statfsSync(at)
+      // Some file systems of a network say no size.
+      return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
     } catch (error) {
       // The folder is made when the first lane opens.
       if (at === dirname(at)) throw error
@@ -92,11 +99,11 @@ function freeBytes(place: string): number {
   }
 }
 
-async function bytesOnDisk(paths: readonly string[]): Promise<number> {
+async function bytesOnDisk(paths: readonly string[], most: number): Promise<number> {
   let bytes = 0
   let files = 0
   const waiting = [...paths]
-  while (waiting.length > 0 && files < MOST_FILES) {
+  while (waiting.length > 0 && files < most) {
     const at = waiting.pop() ?? ''
     files += 1
     const found = await lstat(at).catch(() => null)

@@ -6,6 +6,7 @@ import type { Lane, Ports } from '../engine/model/ports.ts'
 import { fixedPort, OWN_PORT_NAME } from '../engine/model/service.ts'
 import { findLeftoverClones, removeClone } from '../git/clean-clone.ts'
 import { detachHead } from '../git/clone.ts'
+import type { Clone } from '../git/git.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
@@ -18,7 +19,7 @@ import { openWorkspace } from './workspace.ts'
 export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']> {
   const { clone } = options.workspace
   const place = workTreesFolder(options.env)
-  const prefix = `lane-${createHash('sha256').update(clone.gitDir).digest('hex').slice(0, 8)}-`
+  const prefix = lanePrefix(clone)
   /** Work trees that killed runs left are removed before the first lane is opened. */
   let ready: Promise<void> | null = null
   let count = 0
@@ -29,6 +30,15 @@ export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']>
     const mark = markOfPart(options.mark, `lane${++count}`)
     return openLane({ ...options, mark, worker: String(count) }, { place, prefix }, state.green)
   }
+}
+
+function lanePrefix({ gitDir }: Clone): string {
+  return `lane-${createHash('sha256').update(gitDir).digest('hex').slice(0, 8)}-`
+}
+
+/** Work trees that runs in this clone left: they are removed before the first lane is opened. */
+export function findStaleLanes(place: string, clone: Clone): Promise<string[]> {
+  return findLeftoverClones(place, lanePrefix(clone))
 }
 
 /** Why the stories of a run cannot be worked on side by side on this machine. */
