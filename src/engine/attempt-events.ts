@@ -10,8 +10,10 @@ import {
   type AttemptIn,
   attemptKey,
   type Failure,
+  type GreenAttempt,
   hasCandidate,
   idOf,
+  isGreen,
   type Session,
 } from './model/attempt.ts'
 import type { EventOf } from './model/event.ts'
@@ -228,9 +230,11 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
   const earlierPaths = paths === undefined ? {} : { paths }
   const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates, ...earlierPaths }
   const red = redGate(gates)
-  // A candidate that is not chosen yet is based on a commit that landed.
-  if (red !== undefined && attempt.base !== state.green && attempt.slot === undefined)
-    return withAttempt(state, { ...attempt, redBehind: true })
+  // In the train the candidate may stand on another one that has not landed. Then either of the two may be the cause, so the attempt is
+  // not failed: it waits until the other one landed or left, and its gates run again. One of several candidates for a story stands on a
+  // commit that landed, even if others landed since.
+  const mayBeOthersFault = attempt.base !== state.green && attempt.slot === undefined
+  if (red !== undefined && mayBeOthersFault) return withAttempt(state, { ...attempt, redBehind: true })
   if (red === undefined && attempt.candidate.wasRed === true) return failAsFlaky(state, now)
   const [finding] = gateFindings(gates)
   if (red === undefined && finding !== undefined && limits.weakenedTests === 'fail')
@@ -242,7 +246,7 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
 }
 
 /** Whether a judge has to decide: the change is empty, or gates no longer check what they checked before. */
-export function needsJudge({ candidate, gates }: AttemptIn<'gated'>, { weakenedTests }: Limits): boolean {
+export function needsJudge({ candidate, gates }: GreenAttempt, { weakenedTests }: Limits): boolean {
   return candidate.empty || (weakenedTests === 'judge' && gateFindings(gates).length > 0)
 }
 
@@ -322,8 +326,9 @@ export function refund(
 ): State {
   const attempt = state.attempts[attemptKey(id)]
   if (attempt === undefined) return state
-  const isGated = attempt.phase === 'gated' || attempt.phase === 'judged'
-  if (attempt.chosen !== undefined && isGated && reason !== 'conflict')
+  // A chosen candidate with green gates needs no further session: it waits in the contest and lands later. After a conflict its work
+  // does not apply any more, so it is returned like any other attempt.
+  if (attempt.chosen !== undefined && isGreen(attempt) && reason !== 'conflict')
     return waitToBeChosen(withoutAttempt(state, attempt), attempt)
   const session = sessionOf(attempt)
   const isBesideOthers = attempt.inLane === true || attempt.chosen !== undefined
@@ -359,9 +364,10 @@ function fail(
 
 function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
   const { session } = attempt
-  const remarks = attempt.phase === 'worked' ? [] : attempt.candidate.remarks
-  const gates = attempt.phase === 'gated' ? attempt.gates : []
-  const isTestsOnly = attempt.phase !== 'worked' && attempt.candidate.testsOnly === true
+  const candidate = hasCandidate(attempt) ? attempt.candidate : null
+  const remarks = candidate?.remarks ?? []
+  const gates = isGreen(attempt) ? attempt.gates : []
+  const isTestsOnly = candidate?.testsOnly === true
   const testsOnly = isTestsOnly ? { testsOnly: true as const } : {}
   return { ...reservedFields(attempt), phase: 'failed', session, ...testsOnly, remarks, gates, failure }
 }

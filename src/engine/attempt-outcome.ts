@@ -4,7 +4,7 @@
 import { needsJudge } from './attempt-events.ts'
 import { closedBreaker, describeFalseDone, recordFailure } from './breaker.ts'
 import { updateTestCounts } from './gating/gate-memory.ts'
-import { type Attempt, attemptKey, type Candidate } from './model/attempt.ts'
+import { type Attempt, attemptKey, type Candidate, isGreen } from './model/attempt.ts'
 import type { EventOf, RevertedStory } from './model/event.ts'
 import type { LastResult, Story } from './model/feature.ts'
 import { failureOutput } from './model/gate-output.ts'
@@ -210,11 +210,12 @@ type Built = Pick<Candidate, 'empty' | 'builtAt' | 'summary'>
 export function accepted(state: State, event: EventOf<'accepted'>, limits: Limits): State {
   const { storyId, commit, at, after = {} } = event
   const attempt = state.attempts[attemptKey(event)]
-  if (attempt?.phase !== 'judged' && attempt?.phase !== 'gated') return state
+  if (attempt === undefined || !isGreen(attempt)) return state
   const { candidate, gates } = attempt
   // The branch only moves forward, and only to a tree that the gates ran on.
   if (attempt.base !== state.green) return state
-  if (candidate.commit !== commit || (attempt.phase === 'gated' && needsJudge(attempt, limits))) return state
+  if (candidate.commit !== commit) return state
+  if (attempt.phase !== 'judged' && needsJudge(attempt, limits)) return state
   const done = passStory(updateTestCounts(withPipelineResult(state, after), gates), attempt, candidate)
   const passed = mapStory(done.prd, storyId, (story) => ({
     ...story,

@@ -7,7 +7,9 @@ import {
   type Attempt,
   type AttemptIn,
   type AttemptWithCandidate,
+  type CandidateDone,
   type Failure,
+  type GreenAttempt,
   idOf,
   type Session,
 } from './model/attempt.ts'
@@ -176,10 +178,7 @@ export async function rebase(
 }
 
 /** Measures one of several candidates, or saves the work of one that failed, and leaves a clean tree. */
-export async function enter(
-  attempt: AttemptIn<'gated' | 'failed'>,
-  context: StepContext,
-): Promise<StepResult> {
+export async function enter(attempt: CandidateDone, context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   if (attempt.phase === 'failed')
     return { kind: 'entered', lines: null, ...(await stashAttempt(attempt, context)) }
@@ -190,7 +189,7 @@ export async function enter(
 
 /** The pipeline steps behind the commit run before the story passes. They cannot change the commit. */
 export async function accept(
-  attempt: AttemptIn<'gated' | 'judged'>,
+  attempt: GreenAttempt,
   { state, limits, ports, now }: StepContext,
 ): Promise<StepResult> {
   const { candidate, inLane, chosen } = attempt

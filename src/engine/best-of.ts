@@ -3,7 +3,7 @@
 import { needsJudge, nextPlace } from './attempt-events.ts'
 import { rejected } from './attempt-outcome.ts'
 import { contestOf, undecidedContests, withContest } from './contests.ts'
-import { type AttemptIn, attemptKey, idOf } from './model/attempt.ts'
+import { type AttemptIn, attemptKey, type CandidateDone, idOf, isCandidateDone } from './model/attempt.ts'
 import type { EventOf } from './model/event.ts'
 import { gateFindings } from './model/gate.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -15,7 +15,7 @@ type Entry = Contest['done'][number]
 export function entered(state: State, event: EventOf<'entered'>, limits: Limits): State {
   const { storyId, lines, kept, at } = event
   const attempt = state.attempts[attemptKey(event)]
-  if (attempt?.phase !== 'gated' && attempt?.phase !== 'failed') return state
+  if (attempt === undefined || !isCandidateDone(attempt)) return state
   const after = withoutAttempt(chargeIteration(state, attempt, 'candidate', describe(attempt), at), attempt)
   const contest = contestOf(state, storyId)
   // Ignored if people have discarded the work meanwhile.
@@ -102,7 +102,7 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0)
 }
 
-function describe(attempt: AttemptIn<'gated' | 'failed'>): string {
+function describe(attempt: CandidateDone): string {
   const found = attempt.phase === 'failed' ? attempt.failure.summary : 'its gates are green'
   return `candidate ${attempt.slot}: ${found}`
 }

@@ -1,6 +1,6 @@
 // Contests: stories with several candidates, each made by its own session from the same base. Pure.
 
-import type { AttemptIn } from './model/attempt.ts'
+import type { GreenAttempt } from './model/attempt.ts'
 import type { Story } from './model/feature.ts'
 import { attemptsAt } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -85,10 +85,7 @@ export function dueContest(state: State, { maxParallel }: Limits): string | null
 }
 
 /** A chosen candidate that cannot land now waits to be chosen again, alone. */
-export function waitToBeChosen(
-  state: State,
-  { chosen: _chosen, ...attempt }: AttemptIn<'gated' | 'judged'>,
-): State {
+export function waitToBeChosen(state: State, { chosen: _chosen, ...attempt }: GreenAttempt): State {
   const done = [{ attempt: { ...attempt, phase: 'gated' as const }, lines: null, kept: null }]
   return withContest(state, attempt.storyId, { of: 1, base: attempt.base, done })
 }

@@ -1,6 +1,6 @@
 // The attempts in work, one row each: which worker has it, what happens to it, where it is in the train. Pure.
 
-import { type Attempt, hasCandidate } from '../engine/model/attempt.ts'
+import { type Attempt, hasCandidate, isGreen } from '../engine/model/attempt.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import { baseFor, trainOf } from '../engine/parallel/train.ts'
@@ -90,7 +90,7 @@ function timesRebased(attempt: Attempt): number {
   return hasCandidate(attempt) ? (attempt.rebased ?? 0) : 0
 }
 
-const PHASES: Readonly<Record<Attempt['phase'], string>> = {
+const PHASE_WORDS: Readonly<Record<Attempt['phase'], string>> = {
   reserved: 'the agent is at work',
   worked: 'what it did is looked at',
   guarded: 'the gates run',
@@ -103,16 +103,16 @@ const PHASES: Readonly<Record<Attempt['phase'], string>> = {
 /** `before`: the story that is before it in the train and has to land first, or null. */
 function describeProgress(state: State, attempt: Attempt, before: string | null): string {
   const isInTrain = attempt.inLane === true && attempt.slot === undefined
-  if (!isInTrain || !hasCandidate(attempt)) return PHASES[attempt.phase]
+  if (!isInTrain || !hasCandidate(attempt)) return PHASE_WORDS[attempt.phase]
   const waits = state.job.wave !== undefined && attempt.worker === undefined
   const base = baseFor(state, attempt.storyId)
   if (attempt.base !== base) {
     const onto = before ?? 'what landed'
     return waits || base === null ? `waits to be rebased on ${onto}` : `is rebased on ${onto}`
   }
-  if (attempt.phase !== 'guarded') return before === null ? 'green, lands next' : `green, waits for ${before}`
+  if (isGreen(attempt)) return before === null ? 'green, lands next' : `green, waits for ${before}`
   if (attempt.redBehind === true && before !== null)
     return `its gates were red behind ${before}, waits for it`
   if (waits) return 'waits for its gates'
-  return timesRebased(attempt) > 0 ? 'the gates run again' : PHASES.guarded
+  return timesRebased(attempt) > 0 ? 'the gates run again' : PHASE_WORDS[attempt.phase]
 }

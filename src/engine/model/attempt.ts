@@ -178,22 +178,45 @@ export function attemptKey({ storyId, slot }: AttemptId): string {
   return slot === undefined ? storyId : `${storyId}#${slot}`
 }
 
-/** An attempt whose candidate is built and not landed. */
-export type AttemptWithCandidate = AttemptIn<'guarded' | 'gated' | 'judged'>
+export type AttemptIn<P extends Attempt['phase']> = Extract<Attempt, { phase: P }>
 
-/** By phase. */
-const WITH_CANDIDATE: Readonly<Record<Attempt['phase'], boolean>> = {
-  reserved: false,
-  worked: false,
-  guarded: true,
-  gated: true,
-  judged: true,
-  failed: false,
-  returned: false,
+type PhaseRow = {
+  /** Its candidate is built and not landed. */
+  hasCandidate: boolean
+  /** The gates are green on its candidate. A judge may still have to agree (`needsJudge`). */
+  isGreen: boolean
+  /** One of several candidates that is done: it enters the contest. */
+  isCandidateDone: boolean
 }
+
+/** Phases are compared by this table, so that a new phase does not compile before it has a row. */
+const PHASES = {
+  reserved: { hasCandidate: false, isGreen: false, isCandidateDone: false },
+  worked: { hasCandidate: false, isGreen: false, isCandidateDone: false },
+  guarded: { hasCandidate: true, isGreen: false, isCandidateDone: false },
+  gated: { hasCandidate: true, isGreen: true, isCandidateDone: true },
+  judged: { hasCandidate: true, isGreen: true, isCandidateDone: false },
+  failed: { hasCandidate: false, isGreen: false, isCandidateDone: true },
+  returned: { hasCandidate: false, isGreen: false, isCandidateDone: false },
+} as const satisfies Record<Attempt['phase'], PhaseRow>
+
+/** The phases whose row says yes in this column. */
+type PhaseWith<Column extends keyof PhaseRow> = {
+  [P in Attempt['phase']]: (typeof PHASES)[P][Column] extends true ? P : never
+}[Attempt['phase']]
+
+export type AttemptWithCandidate = AttemptIn<PhaseWith<'hasCandidate'>>
+export type GreenAttempt = AttemptIn<PhaseWith<'isGreen'>>
+export type CandidateDone = AttemptIn<PhaseWith<'isCandidateDone'>>
 
 export function hasCandidate(attempt: Attempt): attempt is AttemptWithCandidate {
-  return WITH_CANDIDATE[attempt.phase]
+  return PHASES[attempt.phase].hasCandidate
 }
 
-export type AttemptIn<P extends Attempt['phase']> = Extract<Attempt, { phase: P }>
+export function isGreen(attempt: Attempt): attempt is GreenAttempt {
+  return PHASES[attempt.phase].isGreen
+}
+
+export function isCandidateDone(attempt: Attempt): attempt is CandidateDone {
+  return PHASES[attempt.phase].isCandidateDone
+}

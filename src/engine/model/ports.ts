@@ -1,6 +1,14 @@
 // The ports of the loop: all that it needs from the outside. Adapters implement them.
 
-import type { AttemptIn, AttemptWithCandidate, Candidate, Failure, Reservation, Session } from './attempt.ts'
+import type {
+  AttemptIn,
+  AttemptWithCandidate,
+  Candidate,
+  Failure,
+  GreenAttempt,
+  Reservation,
+  Session,
+} from './attempt.ts'
 import type { Command, Event, JoinedBranch, Verdict } from './event.ts'
 import type { Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
@@ -80,7 +88,7 @@ export type AgentPort = {
   /** Runs the pipeline steps behind the commit, on the candidate that passed; left out where there are none. */
   afterwards?(
     state: State,
-    attempt: AttemptIn<'gated' | 'judged'>,
+    attempt: GreenAttempt,
     timeoutMs: number,
     signal: AbortSignal,
   ): Promise<AfterSteps>

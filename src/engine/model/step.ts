@@ -1,5 +1,5 @@
 // The steps of the loop as data.
-import type { AttemptIn, AttemptWithCandidate } from './attempt.ts'
+import type { AttemptIn, AttemptWithCandidate, CandidateDone, GreenAttempt } from './attempt.ts'
 import type { Conclusion } from './state.ts'
 
 export type Step =
@@ -18,9 +18,9 @@ export type Step =
   | { kind: 'rebase'; attempt: AttemptWithCandidate; onto: string }
   | { kind: 'gates'; attempt: AttemptIn<'guarded'> }
   | { kind: 'judge'; attempt: AttemptIn<'gated'> }
-  | { kind: 'accept'; attempt: AttemptIn<'gated' | 'judged'> }
+  | { kind: 'accept'; attempt: GreenAttempt }
   /** Enters one of several candidates into its contest, and frees its work tree. */
-  | { kind: 'enter'; attempt: AttemptIn<'gated' | 'failed'> }
+  | { kind: 'enter'; attempt: CandidateDone }
   | { kind: 'decide'; storyId: string }
   | { kind: 'reject'; attempt: AttemptIn<'failed'> }
   | { kind: 'return'; attempt: AttemptIn<'returned'> }
