@@ -74,9 +74,11 @@ export function replayedAgent(
     },
     // The set-up session is part of the session that was handed over.
     setUp: async () => null,
-    async judge() {
+    async judge(_state, { isUnchanged }) {
       const noVerdict = { kind: 'none' as const, message: 'the work job handed over no verdict' }
-      const { verdict, usage } = work.judged ?? { verdict: noVerdict, usage: emptyUsage() }
+      // A rebase may leave nothing of a change that landed with another story. The agent's own job may say nothing about that.
+      const handed = isUnchanged === true ? null : work.judged
+      const { verdict, usage } = handed ?? { verdict: noVerdict, usage: emptyUsage() }
       return { verdict: mapTexts(verdict, clean), usage }
     },
     async plan(_state, task) {

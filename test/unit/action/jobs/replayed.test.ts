@@ -6,6 +6,7 @@ import { readFromWork } from '../../../../src/action/jobs/handover.ts'
 import type { AttemptIn } from '../../../../src/engine/model/attempt.ts'
 import type { Circuits, PipelineStep } from '../../../../src/engine/model/pipeline-step.ts'
 import type { RepositoryPort } from '../../../../src/engine/model/ports.ts'
+import type { State } from '../../../../src/engine/model/state.ts'
 import { withPipelineResult } from '../../../../src/engine/state-updates.ts'
 import type { CatFile } from '../../../../src/git/cat-file.ts'
 import { session, stateOf, stories } from '../../engine/samples.ts'
@@ -53,4 +54,26 @@ test('a circuit that the work job opened stays open for at most the time in the 
 test('names that no step with a circuit has are left out', async () => {
   const one = { failures: 2, until: null }
   assert.deepEqual(await landed({ fragile: one, plain: one, other: one, constructor: one }), { fragile: one })
+})
+
+test("the work job's word passes no story without a change, such as one whose change landed with another story", async () => {
+  const judged = { verdict: { kind: 'verified' as const }, usage: session().usage }
+  const handed = {
+    nonce: 'n',
+    session: null,
+    judged,
+    planned: null,
+    commit: null,
+    sha256: null,
+    mistake: null,
+  }
+  const work = readFromWork(JSON.stringify(handed)) ?? assert.fail('nothing was read')
+  const port = replayedAgent(work, {} as RepositoryPort, {} as CatFile, (text) => text, [])
+  const ask = async (task: { isUnchanged?: true }) => {
+    const about = { stories: ['US-001'], gates: [], ...task }
+    const { verdict } = await port.judge({} as State, about, {} as never, new AbortController().signal)
+    return verdict.kind
+  }
+  assert.equal(await ask({ isUnchanged: true }), 'none')
+  assert.equal(await ask({}), 'verified')
 })
