@@ -2,7 +2,7 @@
 
 import { needsJudge } from './attempt-events.ts'
 import { openUntil } from './breaker.ts'
-import { contestedStory, dueContest, nextSlot, storyToDecide } from './contests.ts'
+import { contestedStory, contestOf, dueContest, nextSlot, storyToDecide } from './contests.ts'
 import { describeCompletion } from './how-passed.ts'
 import {
   agentsRestUntil,
@@ -56,8 +56,11 @@ export function nextStep(
   const withAttempts = { ...state, attempts: attemptsInWork }
   const isLimit = outcome !== null && landsFirst(outcome)
   const undecided = isLimit ? storyToDecide(withAttempts) : null
-  const isForNextWave = state.waiting !== undefined || (undecided !== null && job.wave !== undefined)
-  if (isLimit && landing !== null && isForNextWave) return concludeLanding(state)
+  // A candidate that stands on another commit is gated anew behind its rebase, and no gates run in a job that lands.
+  const needsGates =
+    undecided !== null && (job.wave !== undefined || contestOf(state, undecided)?.base !== state.green)
+  if (landing !== null && (needsGates || (isLimit && state.waiting !== undefined)))
+    return concludeLanding(state)
   if (undecided !== null) return { kind: 'decide', storyId: undecided }
   if (outcome !== null) return { kind: 'conclude', conclusion: outcome }
   const planTarget = nextPlanTarget(state)
