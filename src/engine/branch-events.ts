@@ -3,6 +3,7 @@
 import { withoutArchived } from './archive-stories.ts'
 import { revert } from './attempt-outcome.ts'
 import { applyCommand } from './commands/apply-commands.ts'
+import { withoutContests } from './contests.ts'
 import { requireGate } from './gating/judge-verdict.ts'
 import { endOfWork, isIdleJob, MAX_IDLE_JOBS } from './limits.ts'
 import type { EventOf } from './model/event.ts'
@@ -10,8 +11,9 @@ import type { Prd } from './model/feature.ts'
 import { newEnding } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, State } from './model/state.ts'
+import { returnWaiting } from './parallel/waiting.ts'
 import { recordBranchContext } from './planning/plan-events.ts'
-import { mergePeople } from './prd/merge-edits.ts'
+import { mergePeople, storiesWithOtherCriteria } from './prd/merge-edits.ts'
 import { haltWithError, incrementCount, withJob, withoutApproval, withReady } from './state-updates.ts'
 import { hasNote } from './story-notes.ts'
 
@@ -58,6 +60,9 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
     ...(state.splits === undefined ? {} : { splits: withoutRemovedStories(state.splits, prd) }),
     ...(people === null ? {} : { pageEdited: people.page }),
   }
+  // No session has seen the criteria as they are now.
+  const changed = storiesWithOtherCriteria(state.prd, prd)
+  after = withoutContests(returnWaiting(withoutRemovedWaiting(after), changed, CRITERIA_CHANGED), changed)
   for (const reverted of takenBack) {
     const { storyId, kept, failure } = reverted
     if (kept !== null) after = { ...after, kept: { ...after.kept, [storyId]: kept } }
@@ -65,6 +70,16 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
     if (failure.gate !== undefined) after = requireGate(after, storyId, failure.gate)
   }
   return after
+}
+
+const CRITERIA_CHANGED = 'people changed its acceptance criteria'
+
+/** What waits for a story that was removed is dropped, as its saved work is. */
+function withoutRemovedWaiting(state: State): State {
+  if (state.waiting === undefined) return state
+  const ids = new Set(state.prd.userStories.map((story) => story.id))
+  const waiting = Object.entries(state.waiting).filter(([, { storyId }]) => ids.has(storyId))
+  return { ...state, waiting: Object.fromEntries(waiting) }
 }
 
 function withoutRemovedStories<T>(all: Record<string, T>, prd: Prd): Record<string, T> {

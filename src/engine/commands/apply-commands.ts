@@ -7,6 +7,7 @@ import { resetWaits } from '../limits.ts'
 import type { Command } from '../model/event.ts'
 import type { Scope, Story } from '../model/feature.ts'
 import type { State, StoryRecord } from '../model/state.ts'
+import { returnWaiting } from '../parallel/waiting.ts'
 import { approve, requestPlan, requestSplit, withoutSplit } from '../planning/plan-events.ts'
 import { newStory } from '../prd/schema.ts'
 import { extendScope } from '../prd/scope.ts'
@@ -58,7 +59,8 @@ function applyEffect(state: State, command: Command): State {
       }))
       const remark = command.guidance
       const formatNote = remark === '' ? retryNote : () => `to be worked on again: ${remark}`
-      return resumeRun(withoutContests(addToScope(replaceNotes(again, ids, formatNote, remark), ids), ids))
+      const noted = addToScope(replaceNotes(again, ids, formatNote, remark), ids)
+      return resumeRun(returnWaiting(withoutContests(noted, ids), ids, 'it is worked on again'))
     }
     case 'skip': {
       const skipped = changeStories(state, command.stories, command.guidance, (story) => ({

@@ -31,6 +31,15 @@ export function withoutWaiting(state: State): State {
     .reduce((after, attempt) => refund(after, attempt, 'limit', 'it is not asked for any more'), resumed)
 }
 
+/** Candidates of these stories wait no more: they are returned by the next wave, each with its work. */
+export function returnWaiting(state: State, ids: readonly string[], why: string): State {
+  if (state.waiting === undefined) return state
+  const { attempts } = Object.values(state.waiting)
+    .filter(({ storyId }) => ids.includes(storyId))
+    .reduce((after, attempt) => refund(after, attempt, 'limit', why), { ...state, attempts: state.waiting })
+  return { ...state, waiting: attempts }
+}
+
 /** Without a job that gates them, waiting candidates are returned, and the next sessions of their stories begin with that work. */
 export function withWaitingReturned(state: State): State {
   return Object.values(state.waiting ?? {}).reduce(

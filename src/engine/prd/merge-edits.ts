@@ -46,15 +46,25 @@ function mergedStory(before: Story, edited: Story, hasRalphNote: boolean): Story
   const { passes, retries, blocked, skipped, lastResult } = before
   const notes = hasRalphNote && before.notes !== '' ? before.notes : edited.notes
   const merged: Story = { ...edited, passes, retries, blocked, skipped, lastResult, notes }
-  // Criteria that differ in white space only ask for the same: a reformatted file must not cost a new attempt.
-  if (
-    passes &&
-    !isSame(before.acceptanceCriteria.map(collapseSpaces), edited.acceptanceCriteria.map(collapseSpaces))
-  )
-    return reopenStory(merged)
+  if (passes && !asksTheSame(before, edited)) return reopenStory(merged)
   // An unchanged story stays the same object, so that memoized writing and redaction skip it.
   const now = editableFields(merged)
   return editableFields(before).every((one, at) => isSame(one, now[at])) ? before : merged
+}
+
+/** The ids of the stories of which people changed the acceptance criteria. */
+export function storiesWithOtherCriteria(before: Prd, after: Prd): string[] {
+  const known = new Map(before.userStories.map((story) => [story.id, story]))
+  const isChanged = (story: Story) => {
+    const old = known.get(story.id)
+    return old !== undefined && !asksTheSame(old, story)
+  }
+  return after.userStories.filter(isChanged).map(({ id }) => id)
+}
+
+/** Criteria that differ in white space only ask for the same: a reformatted file must not cost a new attempt. */
+function asksTheSame(before: Story, after: Story): boolean {
+  return isSame(before.acceptanceCriteria.map(collapseSpaces), after.acceptanceCriteria.map(collapseSpaces))
 }
 
 function editableFields(story: Story) {

@@ -276,6 +276,20 @@ test('a story that people begin anew loses its candidates', () => {
   assert.equal(passedCommit(state), 'c2')
 })
 
+test('a story whose acceptance criteria people change loses its candidates', () => {
+  const { start, limits } = started()
+  const { state } = runJob(start, { ...limits, iterationsPerJob: 1 }, making([{ ok: true }]))
+  const joinedWith = (change: object) => {
+    const userStories = state.prd.userStories.map((story) => ({ ...story, ...change }))
+    const people = { prd: { ...state.prd, userStories }, seen: ['US-001'] }
+    const heads = { green: 'people', theirs: 'theirs', takenBack: [], entries: [] }
+    const { contests } = reduce(state, { kind: 'joined', people, ...heads, at: NOW } as never, limits)
+    return contests?.['US-001']?.done.length
+  }
+  assert.equal(joinedWith({ title: 'another title' }), 1)
+  assert.equal(joinedWith({ acceptanceCriteria: ['it does more'] }), undefined)
+})
+
 test('side by side: after --fresh no further candidate begins before the old ones are over, and then all begin anew', () => {
   const { start } = started()
   const limits = limitsWith({ candidates: three, maxParallel: 3 })

@@ -8,7 +8,7 @@ import { nextStep } from '../../../../src/engine/next-step.ts'
 import { withoutWaiting, withWaiting, withWaitingReturned } from '../../../../src/engine/parallel/waiting.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
 import { parseState, stateFiles } from '../../../../src/engine/stored-state.ts'
-import { built, limitsWith, NOW, session, stateOf, stories } from '../samples.ts'
+import { built, gate, limitsWith, NOW, session, stateOf, stories } from '../samples.ts'
 
 const limits = limitsWith({ maxParallel: 3 })
 
@@ -80,4 +80,67 @@ test('at a limit the land job goes on while candidates wait: the next wave lands
   assert.equal(outcome(at(waiting(), null)), 'max-iterations')
   const { waiting: _landed, ...none } = waiting()
   assert.equal(outcome(at(none, 'attempt')), 'max-iterations')
+})
+
+test('a land job at a limit leaves a choice to the next run where the chosen candidate has to be gated again', () => {
+  const over = limitsWith({ maxIterations: 1, candidates: { run: 3, byTag: [], fromAttempt: 1 } })
+  const ready = { synced: true, prepared: true, opened: true }
+  let begun: State = { ...stateOf(stories('US-001')), published: 'base', baseline: 'green' }
+  begun = reduce(begun, { kind: 'reserved', storyId: 'US-001', at: NOW }, over)
+  const id = { storyId: 'US-001', slot: 1 }
+  begun = reduce(begun, { kind: 'worked', ...id, session: session(), at: NOW }, over)
+  begun = reduce(begun, { kind: 'guarded', ...id, candidate: built('c1'), at: NOW }, over)
+  begun = reduce(begun, { kind: 'gated', ...id, commit: 'c1', gates: [gate(true)], at: NOW }, over)
+  begun = reduce(begun, { kind: 'entered', ...id, lines: 1, kept: null, at: NOW }, over)
+  const stepAt = (green: string, landing: State['job']['landing']) => {
+    const step = nextStep({ ...begun, green, job: { ...begun.job, ready, landing } }, over, NOW)
+    return step.kind === 'conclude' ? step.conclusion.outcome : step.kind
+  }
+  assert.equal(stepAt(begun.green, 'nothing'), 'decide', 'it can land without another gate run')
+  assert.equal(stepAt('people', 'nothing'), 'continued')
+  assert.equal(stepAt('people', null), 'decide')
+})
+
+test('what waits for a story whose acceptance criteria people changed is given back, and what waits for one that they removed is gone', () => {
+  const before = waiting()
+  const edited = (change: (story: State['prd']['userStories'][number]) => object) => ({
+    ...before.prd,
+    userStories: before.prd.userStories.map((story) =>
+      story.id === 'US-001' ? { ...story, ...change(story) } : story,
+    ),
+  })
+  const joinedWith = (prd: State['prd'], seen = prd.userStories.map(({ id }) => id)) =>
+    reduce(
+      before,
+      {
+        kind: 'joined',
+        people: { prd, seen },
+        takenBack: [],
+        entries: [],
+        green: 'people',
+        theirs: 'theirs',
+        at: NOW,
+      } as never,
+      limits,
+    )
+  const stricter = joinedWith(edited(() => ({ acceptanceCriteria: ['it does more'] })))
+  assert.deepEqual(phases(stricter), [], 'the claim of the next wave returns it')
+  const again = withoutWaiting(stricter)
+  assert.deepEqual(phases(again), ['US-001 returned', 'US-002 guarded'])
+  const [first] = Object.values(again.attempts)
+  assert.ok(first?.phase === 'returned' && first.left === 'c1', 'its work is kept')
+  const [removed, ...others] = before.prd.userStories
+  assert.equal(removed?.id, 'US-001')
+  const seen = before.prd.userStories.map(({ id }) => id)
+  assert.deepEqual(phases(withoutWaiting(joinedWith({ ...before.prd, userStories: others }, seen))), [
+    'US-002 guarded',
+  ])
+  const renamed = joinedWith(edited(() => ({ title: 'another title' })))
+  assert.deepEqual(phases(withoutWaiting(renamed)), ['US-001 guarded', 'US-002 guarded'])
+})
+
+test('a story that is to be worked on again with a remark does not land with what waited before it', () => {
+  const redo = { kind: 'redo', id: 1, by: 'alice', stories: ['US-001'], guidance: 'in another way' }
+  const state = withoutWaiting(applyCommand(waiting(), redo as never))
+  assert.deepEqual(phases(state), ['US-001 returned', 'US-002 guarded'])
 })
