@@ -57,6 +57,7 @@ function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInS
         : asideOf(status, how, why, waitsFor) +
           (status === 'passed' && how === 'gates' ? describeChoice(choice) : '') +
           splitWords(state, id, status) +
+          gatesWords(state, id, status) +
           (status === 'skipped' && record?.note.startsWith(SKIPPED)
             ? `: ${record.note.slice(SKIPPED.length)}`
             : '') +
@@ -114,6 +115,17 @@ function splitWords({ splits = {} }: State, id: string, status: StoryStatus): st
   if (phase !== 'wanted' && phase !== 'proposed') return ''
   return status === 'open' ? SPLITS[phase] : `; ${SPLITS[phase]}`
 }
+
+/** The note that the story has a candidate already, which the next run's jobs gate. It follows the text of the status. */
+function gatesWords({ waiting = {} }: State, id: string, status: StoryStatus): string {
+  const isWaiting = Object.values(waiting).some(
+    ({ storyId, phase }) => storyId === id && phase !== 'returned',
+  )
+  if (!isWaiting || (status !== 'open' && status !== 'rejected')) return ''
+  return status === 'open' ? WAITS : `; ${WAITS}`
+}
+
+const WAITS = 'its change waits for its gates'
 
 const STAYS = '; what was committed for it stays on the branch'
 

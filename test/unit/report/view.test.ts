@@ -1,6 +1,8 @@
 // A report as data: what other renderers than today's can rely on.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Attempt } from '../../../src/engine/model/attempt.ts'
+import type { State } from '../../../src/engine/model/state.ts'
 import { findingLines, findingSentences, findingsOf } from '../../../src/report/findings.ts'
 import { renderReport } from '../../../src/report/html/report-page.ts'
 import { sentence, toMarkdown, toPlainText } from '../../../src/report/sentence.ts'
@@ -104,4 +106,17 @@ test('a skipped story that had passed before says that its commits stay on the b
   )
   const { stories } = viewOf({ ...state, prd: { ...state.prd, userStories } }, facts('x'))
   assert.equal(stories[0]?.aside, 'skipped by a person; what was committed for it stays on the branch')
+})
+
+test('a story whose candidate waits for the gates of the next run says so, and no story that is in work or given back does', () => {
+  const state = midRun()
+  const [{ storyId } = assert.fail('no story is in work')] = Object.values(state.attempts)
+  const asideWith = (phase: 'guarded' | 'returned', attempts: State['attempts'] = {}) => {
+    const attempt = { storyId, phase } as Attempt
+    const paused = { ...state, attempts, waiting: { [storyId]: attempt } }
+    return viewOf(paused, facts('x')).stories.find(({ id }) => id === storyId)?.aside ?? ''
+  }
+  assert.match(asideWith('guarded'), /its change waits for its gates$/)
+  assert.doesNotMatch(asideWith('returned'), /waits for its gates/)
+  assert.doesNotMatch(asideWith('guarded', state.attempts), /waits for its gates/)
 })
