@@ -1,10 +1,11 @@
 // `max-parallel` at `isolation: separate-job`: claim, matrices of work and gate, and land, by the example workflow and the bundle.
 
 import assert from 'node:assert/strict'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { sharedFolder } from '../fakes/shared.ts'
+import type { Run } from '../standin/runner.ts'
 import {
   badTurn,
   goodTurn,
@@ -231,6 +232,42 @@ test('the machine of a worker is lost: the others land in the same wave', async 
   const { passed, returned, left } = await endOf(site)
   assert.deepEqual([passed, returned], [PASSED, ['US-002']])
   assert.deepEqual(left, NOTHING_LEFT)
+})
+
+test('the machine of a gate job is lost, and no candidate fell out before it: its story is given back uncharged, and those behind it wait', async (t) => {
+  const folder = await sharedFolder('ralph-matrix-')
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const killed = join(folder, 'killed')
+  // Only the second gate job has the second story, and not the third: it waits there to be killed.
+  const hang = `if [ -e src/two.mjs ] && [ ! -e src/three.mjs ] && [ ! -e "${killed}" ]; then sleep 600; fi`
+  await using site = await open({
+    script: Object.fromEntries(PASSED.map((id, at) => [id, [turn(at + 1), turn(at + 1)]])),
+    inputs: {
+      gates: `test: ${hang}; node --test --test-isolation=none test/*.test.mjs && ls src | xargs >>"${folder}/gated"`,
+      'final-verification': 'false',
+    },
+  })
+  const going = site.go()
+  const isAtGates = ({ jobs }: Run) =>
+    jobs.some(
+      ({ name, steps }) => name === 'gate (2)' && steps.some(({ log }) => log.includes('[gates] running')),
+    )
+  const first = await site.runner.when((run) => run.status === 'completed' || isAtGates(run))
+  assert.equal(first.status, 'in_progress', site.log())
+  await writeFile(killed, '')
+  site.runner.kill(first.id, 'gate (2)')
+  assert.equal(outputsOf(await going).outcome, 'complete', site.log())
+  assert.match(site.log(), /US-002 is given back: the gate job handed nothing over/)
+  const { passed, rejected, returned, sessions, left } = await endOf(site)
+  assert.deepEqual([passed, rejected, returned], [PASSED, [], ['US-002']])
+  assert.deepEqual(left, NOTHING_LEFT)
+  // Its second session is the only further one, and each is in the ledger once.
+  assert.equal(sessions, 5)
+  const [, second] = shape(site)
+  assert.equal(second, 'claim work gate gate gate land', 'two candidates that wait, and one session')
+  const { prd } = await site.state()
+  assert.ok(prd.userStories.every(({ retries }) => retries === 0))
+  await assertGated(site, join(folder, 'gated'))
 })
 
 test('a wave that is cancelled ends saved, and starts no other', async () => {
