@@ -266,3 +266,29 @@ test('people push at once whenever a story is published: every commit of theirs 
   assert.equal(theirs.length, 2)
   for (const sha of theirs) await holds(site, sha)
 })
+
+test('somebody pushes and then comments, while comments are read: the next session has what they pushed', async () => {
+  const second = { ...goodTurn('two', 2), shell: 'ls >seen.txt' }
+  await using site = await openSite({
+    stories: STORIES,
+    script: { ...SCRIPT, 'US-002': [second] },
+    inputs: QUICK,
+  })
+  const { github } = site
+  // The comment of the first iteration is read for no more: from then on comments are read for commands.
+  const fault = github.fault({ method: 'GET', path: /\/issues\/\d+\/comments/, where: isPosted }, 'hang')
+  function isPosted() {
+    return github.comments(1).some(({ login }) => login === 'github-actions[bot]')
+  }
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await fault.hit
+  const theirs = await github.commit(BRANCH, { 'by-hand.md': 'x\n' }, 'by hand', 'bob')
+  github.comment('bob', (await site.pull()).number, '/ralph note US-002 read by-hand.md')
+  fault.release()
+  await site.runner.settled()
+  assert.deepEqual(github.violations, [], site.log())
+  assert.equal(outcome(site).outcome, 'complete', site.log())
+  await holds(site, theirs)
+  const seen = await github.bare.ask(['show', `${BRANCH}:seen.txt`])
+  assert.match(seen ?? '', /^by-hand\.md$/m, site.log())
+})
