@@ -480,7 +480,16 @@ test('a check that neither the job nor its post step could close is closed by th
   await site.setScript({ ...SCRIPT, 'US-001': [{ shell: middle.shell }] })
   const run = await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
   checksAway(site, (id) => id === run.id)
+  // The check is posted beside the session.
+  const posted = new Promise<void>((resolve) => {
+    const where = () => {
+      resolve()
+      return false
+    }
+    site.github.fault({ method: 'POST', path: /\/check-runs$/, where }, 'drop')
+  })
   await middle.reached()
+  await posted
   site.runner.cancel(run.id)
   await site.runner.settled()
   assert.deepEqual(openChecks(site), ['ralph'], site.log())
