@@ -13,10 +13,15 @@ export function hasWaiting({ waiting }: Pick<State, 'waiting'>): boolean {
 export function withWaiting(state: State): State {
   const open = Object.values(state.attempts)
   if (open.length === 0) return state
-  const waiting = Object.fromEntries(
-    open.map(({ worker: _worker, ...attempt }) => [attemptKey(attempt), attempt]),
-  )
+  const waiting = Object.fromEntries(open.map((attempt) => [attemptKey(attempt), putAside(attempt)]))
   return { ...state, attempts: {}, waiting: { ...state.waiting, ...waiting } }
+}
+
+/** Its worker is gone. The next wave runs its gates behind those before it, also where they were red there. */
+function putAside({ worker: _worker, ...attempt }: Attempt): Attempt {
+  if (attempt.phase !== 'guarded') return attempt
+  const { redBehind: _red, ...guarded } = attempt
+  return guarded
 }
 
 /** The state with the waiting candidates in work again. One whose story nobody asks for any more is returned, uncharged. */

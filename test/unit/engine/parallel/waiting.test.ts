@@ -5,6 +5,7 @@ import { applyCommand } from '../../../../src/engine/commands/apply-commands.ts'
 import type { AttemptIn } from '../../../../src/engine/model/attempt.ts'
 import type { State } from '../../../../src/engine/model/state.ts'
 import { nextStep } from '../../../../src/engine/next-step.ts'
+import { stepOf } from '../../../../src/engine/parallel/parallel-steps.ts'
 import { withoutWaiting, withWaiting, withWaitingReturned } from '../../../../src/engine/parallel/waiting.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
 import { parseState, stateFiles } from '../../../../src/engine/stored-state.ts'
@@ -46,6 +47,15 @@ test('what waits is in no job, is stored, and is taken up again as it was, witho
     Object.values(again.attempts).map((attempt) => (attempt as AttemptIn<'guarded'>).place),
     [1, 2],
   )
+})
+
+test('one whose gates were red behind a candidate that waits, too, is gated again behind it', () => {
+  const state = withoutWaiting(waiting())
+  const second = { ...state.attempts['US-002'], base: 'c1', redBehind: true } as AttemptIn<'guarded'>
+  const again = withoutWaiting(withWaiting({ ...state, attempts: { ...state.attempts, 'US-002': second } }))
+  const attempt = again.attempts['US-002'] ?? assert.fail('it is gone')
+  // A job that runs its gates has to find them to be run: the land job has no others.
+  assert.equal(stepOf(again, attempt, limits)?.kind, 'gates')
 })
 
 test('a story that is skipped, or is to begin anew, gives its candidate back', () => {
