@@ -60,7 +60,10 @@ export function contestedStory(state: State, isFree: (story: Story) => boolean):
   return pickStory(state.prd, (story) => contestOf(state, story.id) !== null && isFree(story))
 }
 
-/** Contests with candidates that are done and none in work. Stories that people passed or skipped are left out. */
+/**
+ * Contests with candidates that are done and none in work: a choice is possible now. Whether it is due, `storyToDecideNow` says, or at the
+ * end of the run `storyToDecideAtEnd`. Stories that people passed or skipped are left out.
+ */
 export function undecidedContests(state: State): [id: string, contest: Contest][] {
   const isOpen = (id: string) =>
     state.prd.userStories.some((story) => story.id === id && !story.passes && !story.skipped)
@@ -69,8 +72,11 @@ export function undecidedContests(state: State): [id: string, contest: Contest][
   )
 }
 
-/** A story whose candidate has to be chosen before the run ends, or null. A candidate that was chosen before waits for the next run. */
-export function storyToDecide(state: State): string | null {
+/**
+ * A story whose candidate has to be chosen before the run ends, or null. A contest of one is a candidate that was chosen before and could
+ * not land (`waitToBeChosen`): it waits for the next run.
+ */
+export function storyToDecideAtEnd(state: State): string | null {
   return undecidedContests(state).find(([, { of }]) => of > 1)?.[0] ?? null
 }
 
@@ -78,9 +84,12 @@ export function storyToDecide(state: State): string | null {
  * A story whose candidate is to be chosen now, or null: if all its candidates are done, or if its base is no longer the green commit
  * and there is no train that would rebase a further candidate.
  */
-export function dueContest(state: State, { maxParallel }: Limits): string | null {
-  const isDue = ({ of, base, done }: Contest) =>
-    done.length >= of || (maxParallel === 1 && base !== state.green)
+export function storyToDecideNow(state: State, { maxParallel }: Limits): string | null {
+  const isDue = ({ of, base, done }: Contest) => {
+    const areAllDone = done.length >= of
+    const isBaseOutdated = maxParallel === 1 && base !== state.green
+    return areAllDone || isBaseOutdated
+  }
   return undecidedContests(state).find(([, contest]) => isDue(contest))?.[0] ?? null
 }
 

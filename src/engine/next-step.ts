@@ -2,7 +2,7 @@
 
 import { needsJudge } from './attempt-events.ts'
 import { openUntil } from './breaker.ts'
-import { contestedStory, contestOf, dueContest, nextSlot, storyToDecide } from './contests.ts'
+import { contestedStory, contestOf, nextSlot, storyToDecideAtEnd, storyToDecideNow } from './contests.ts'
 import { describeCompletion } from './how-passed.ts'
 import {
   agentsRestUntil,
@@ -55,11 +55,13 @@ export function nextStep(
   const outcome = outcomeOf(state, limits, now)
   const withAttempts = { ...state, attempts: attemptsInWork }
   const isLimit = outcome !== null && landsFirst(outcome)
-  const undecided = isLimit ? storyToDecide(withAttempts) : null
-  // A candidate that stands on another commit is gated anew behind its rebase, and no gates run in a job that lands.
+  const undecided = isLimit ? storyToDecideAtEnd(withAttempts) : null
+  // A limit does not end the run before these are gated. A job that lands runs no gates, so it leaves them to the next job: candidates
+  // that wait for their gates, and a choice whose candidate is gated again after its rebase on another commit.
+  const hasWaitingCandidates = isLimit && state.waiting !== undefined
   const needsGates =
     undecided !== null && (job.wave !== undefined || contestOf(state, undecided)?.base !== state.green)
-  if (landing !== null && (needsGates || (isLimit && state.waiting !== undefined)))
+  if (landing !== null && (hasWaitingCandidates || needsGates))
     return concludeLanding(state)
   if (undecided !== null) return { kind: 'decide', storyId: undecided }
   if (outcome !== null) return { kind: 'conclude', conclusion: outcome }
@@ -77,26 +79,30 @@ export function nextStep(
   const pause = pendingWait(state, limits, now)
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
   if (planTarget !== null) return { kind: 'plan', split: planTarget === '' ? null : planTarget }
-  const due = dueContest(withAttempts, limits)
+  const due = storyToDecideNow(withAttempts, limits)
   if (due !== null && landing === null) return { kind: 'decide', storyId: due }
   const isWorkable = workableIn(state)
-  const others = state.prd.userStories.filter(({ id }) => attemptsAt(withAttempts, id).length > 0)
-  const canBegin = canBeginBeside(state, others)
-  // Candidates of one story may be made side by side.
-  const mayBegin = (one: Story) =>
-    others.includes(one)
-      ? canBeginBeside(
-          state,
-          others.filter((other) => other !== one),
-        )(one)
-      : canBegin(one)
+  const fitsBesideOthers = storiesBesideOthers(withAttempts)
   const isFree = (one: Story) =>
-    isWorkable(one) && nextSlot(withAttempts, one, limits) !== null && mayBegin(one)
+    isWorkable(one) && nextSlot(withAttempts, one, limits) !== null && fitsBesideOthers(one)
+  const isBreakerClosed = (one: Story) => openUntil(state.records[one.id], now) === null
+  // A contest that has begun gets its further candidates even while the story's breaker is open.
   const story =
-    contestedStory(state, isFree) ??
-    pickStory(state.prd, (one) => isFree(one) && openUntil(state.records[one.id], now) === null)
+    contestedStory(state, isFree) ?? pickStory(state.prd, (one) => isFree(one) && isBreakerClosed(one))
   if (story === null) return { kind: 'verify' }
   return landing === null ? { kind: 'reserve', storyId: story.id } : concludeLanding(state)
+}
+
+/** A test for the stories that share no files with other stories in work. Candidates of one story may be made side by side. */
+function storiesBesideOthers(state: State): (story: Story) => boolean {
+  const inWork = state.prd.userStories.filter(({ id }) => attemptsAt(state, id).length > 0)
+  // Computed once: most stories are not in work.
+  const fitsBesideAll = canBeginBeside(state, inWork)
+  return (story) => {
+    if (!inWork.includes(story)) return fitsBesideAll(story)
+    const others = inWork.filter((one) => one !== story)
+    return canBeginBeside(state, others)(story)
+  }
 }
 
 /** Whether a candidate is chosen and landed before the run ends with this outcome. */
@@ -114,7 +120,10 @@ function concludeLanding(state: State): Step {
   return { kind: 'conclude', conclusion: endIdleChain(state, conclusion) }
 }
 
-/** An attempt in work is always finished or returned, whatever else happens. */
+/**
+ * An attempt in work is always finished or returned, whatever else happens. `stepOf` of parallel/parallel-steps.ts has the same order for
+ * attempts side by side, where candidates are rebased on what lands before them.
+ */
 function nextStepOfAttempt(attempt: Attempt, { green }: State, limits: Limits): Step {
   const isOneOf = attempt.slot !== undefined
   if (isOneOf && (attempt.phase === 'gated' || attempt.phase === 'failed')) return { kind: 'enter', attempt }

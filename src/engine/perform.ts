@@ -175,10 +175,11 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   const stories = state.prd.userStories.filter((one) => one.id === storyId)
   const tags = stories.flatMap((story) => story.tags)
   const what = attemptName(state, storyId)
-  const { owes: also = [], redTree: red } = state.records[storyId] ?? {}
+  const { owes = [], redTree } = state.records[storyId] ?? {}
+  // In a clean room the results count for the final verification, too. Null for all but the run's last story.
   await using room = await openLastStoryRoom(attempt, context)
   const fork = room === null ? {} : { fork: state.base.sha }
-  const run = newGateRun(state, { of: 'story', tags, stories, what, commit, also, ...fork })
+  const run = newGateRun(state, { of: 'story', tags, stories, what, commit, also: owes, ...fork })
   let earlierPaths: string[] = []
   const gates = await withoutSessionFiles(ports, async () => {
     const { restore, ignored } = ports.repository
@@ -187,7 +188,8 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     const keys = room === null ? {} : ((await ports.gates.keys?.(commit, state.base.sha)) ?? {})
     const results = withReuseKeys(found, keys, ports.clock.now())
     if (limits.weakenedTests === 'off' || redGate(results) !== undefined) return results
-    const again = await runGatesAsItWas(run, results, red === undefined ? {} : { red }, ports, place)
+    const which = redTree === undefined ? {} : { red: redTree }
+    const again = await runGatesAsItWas(run, results, which, ports, place)
     earlierPaths = again.paths
     return [...results, ...again.results]
   })

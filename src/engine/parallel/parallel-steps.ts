@@ -73,9 +73,12 @@ export function nextWorkerStep(
   return step !== null && isBetweenAttempts(step) ? step : null
 }
 
-/** The next step of this attempt; null while it waits for those before it in the train. */
+/**
+ * The next step of this attempt; null while it waits for those before it in the train. The order is that of `nextStepOfAttempt` in
+ * next-step.ts. What differs: a candidate stands on the one before it in the train (`baseFor`), is rebased when that one changes, and lands
+ * only as the first. One of several candidates for a story (`slot`) is in no train before it is chosen: it keeps its base.
+ */
 export function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | null {
-  // Candidates of one story are rebased when one of them is chosen.
   if (attempt.slot !== undefined && attempt.phase === 'guarded') return { kind: 'gates', attempt }
   if (attempt.slot !== undefined && attempt.phase === 'gated') return { kind: 'enter', attempt }
   switch (attempt.phase) {
