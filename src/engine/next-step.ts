@@ -15,7 +15,7 @@ import {
   jobsAllowed,
   MAX_IDLE_JOBS,
 } from './limits.ts'
-import { type Attempt, hasCandidate } from './model/attempt.ts'
+import { type Attempt, hasCandidate, isCandidateDone } from './model/attempt.ts'
 import type { Outcome, Story } from './model/feature.ts'
 import { attemptsAt, isDispatched, openAttempt } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -126,7 +126,7 @@ function concludeLanding(state: State): Step {
  */
 function nextStepOfAttempt(attempt: Attempt, { green }: State, limits: Limits): Step {
   const isOneOf = attempt.slot !== undefined
-  if (isOneOf && (attempt.phase === 'gated' || attempt.phase === 'failed')) return { kind: 'enter', attempt }
+  if (isOneOf && isCandidateDone(attempt)) return { kind: 'enter', attempt }
   if (attempt.chosen !== undefined && hasCandidate(attempt) && attempt.base !== green)
     return { kind: 'rebase', attempt, onto: green }
   switch (attempt.phase) {
