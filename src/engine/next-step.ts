@@ -61,8 +61,7 @@ export function nextStep(
   const hasWaitingCandidates = isLimit && state.waiting !== undefined
   const needsGates =
     undecided !== null && (job.wave !== undefined || contestOf(state, undecided)?.base !== state.green)
-  if (landing !== null && (hasWaitingCandidates || needsGates))
-    return concludeLanding(state)
+  if (landing !== null && (hasWaitingCandidates || needsGates)) return concludeLanding(state)
   if (undecided !== null) return { kind: 'decide', storyId: undecided }
   if (outcome !== null) return { kind: 'conclude', conclusion: outcome }
   const planTarget = nextPlanTarget(state)

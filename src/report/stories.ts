@@ -54,14 +54,13 @@ function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInS
     aside:
       parts.length > 0
         ? `split into ${parts.join(', ')}`
-        : asideOf(status, how, why, waitsFor) +
-          (status === 'passed' && how === 'gates' ? describeChoice(choice) : '') +
-          splitWords(state, id, status) +
-          gatesWords(state, id, status) +
-          (status === 'skipped' && record?.note.startsWith(SKIPPED)
-            ? `: ${record.note.slice(SKIPPED.length)}`
-            : '') +
-          (status === 'skipped' && hadPassed(state, id) ? STAYS : ''),
+        : [
+            asideOf(status, how, why, waitsFor),
+            status === 'passed' && how === 'gates' ? describeChoice(choice) : '',
+            splitWords(state, id, status),
+            gatesWords(state, id, status),
+            status === 'skipped' ? skippedWords(state, id) : '',
+          ].join(''),
     /** All its attempts without those given back; `retries` counts the charged ones since its last pass or reset. */
     attempts: Math.max((record?.attempts ?? 0) - givenBack, lastResult?.attempts ?? 0, retries),
     /** Attempts that count for nothing: cancelled, lost, or stopped by a limit. */
@@ -102,8 +101,6 @@ function describeChoice(choice: ChoiceView): string {
   return `by candidate ${slot} of ${candidates.length}: ${why}${cost}`
 }
 
-const SKIPPED = 'skipped: '
-
 const SPLITS = {
   wanted: 'to be split: a session proposes its parts next',
   proposed: 'its parts wait to be approved',
@@ -127,7 +124,15 @@ function gatesWords({ waiting = {} }: State, id: string, status: StoryStatus): s
 
 const WAITS = 'its change waits for its gates'
 
-const STAYS = '; what was committed for it stays on the branch'
+/** The start of Ralph's note on a skipped story, before the person's reason. */
+const SKIPPED = 'skipped: '
+
+/** The person's reason, and whether commits of the story stay. It follows the text of the status. */
+function skippedWords(state: State, id: string): string {
+  const note = state.records[id]?.note ?? ''
+  const reason = note.startsWith(SKIPPED) ? `: ${note.slice(SKIPPED.length)}` : ''
+  return hadPassed(state, id) ? `${reason}; what was committed for it stays on the branch` : reason
+}
 
 function hadPassed({ timeline }: State, id: string): boolean {
   return timeline.some(({ storyId, result }) => storyId === id && result === 'passed')
