@@ -52,12 +52,16 @@ export const documentNames: readonly string[] = [
   ...VENDORS.flatMap(({ documents = [] }) => documents),
 ]
 
-/** Documents of a project for agents, whose programs read them unasked, in any folder. In lower case. */
-const DOCUMENTS = [
-  ...['agent.md', 'agents.md', 'agents.local.md', 'claude.md', 'claude.local.md', 'gemini.md', 'qwen.md'],
+/**
+ * Documents of a project that agents' programs read unasked, in any folder, in lower case. Those in `documents` of a vendor's file are added
+ * to them: here are the documents of programs that have no such file.
+ */
+const OTHER_DOCUMENTS = [
+  ...['agent.md', 'agents.local.md', 'qwen.md'],
   ...['.clinerules', '.goosehints', '.rules', '.windsurfrules', '.windsurf'],
   ...['.github/copilot-instructions.md', '.github/instructions', '.github/prompts', '.github/chatmodes'],
 ]
+const DOCUMENTS = [...OTHER_DOCUMENTS, ...documentNames.map((name) => name.toLowerCase())]
 const AGENT_FILES = [...DOCUMENTS, ...agentSettings].map((name) => `/${name}/`)
 
 /** Whether agents read the file at this path unasked: a document or a setting, whatever the case of its letters. */
