@@ -44,11 +44,13 @@ export async function releaseJob(folder: string): Promise<string> {
   })
   const found = await workspace.store.load(folder.replace(/^\.ralph\//, ''))
   const lease = found?.state.lease ?? null
-  const isHeld = lease?.nonce === core.getState('nonce') && lease.runId === context.run.id
-  const isOurs = isHeld || (lease?.runId === context.run.id && lease.runAttempt === context.run.attempt)
   if (found === null) return `nothing is held (${endedCount} processes ended)`
+  // A job that took the lease itself is known by the attempt of its run. One that it was handed over to has its nonce.
+  const isOfThisJob = lease?.nonce === core.getState('nonce') || lease?.runAttempt === context.run.attempt
+  const isOurs = lease?.runId === context.run.id && isOfThisJob
   // Another job works already, and the checks are its own.
   if (!isOurs && lease !== null) return `no lease is held (${endedCount} processes ended)`
+  // Without a lease the job gave it back itself, but may have been killed before its last report: its checks are still open.
   let { github } = found.state
   if (found.state.published !== null) {
     const checks = new Checks(connect(context.place, token, warn), settings.reportAs, found.state.feature)

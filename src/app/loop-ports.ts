@@ -165,18 +165,19 @@ export type GatesPortOptions = Pick<
   'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'run' | 'folder' | 'onGateStart' | 'onGateEnd'
 >
 
-/** The gates of the settings. `place`: where they run; left out: in the work tree. */
-export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPort {
+function workTreePlace({ workspace, env, as }: GatesPortOptions): GatePlace {
+  const { clone, repository } = workspace
+  return { top: clone.workTree, env, as: as?.gates ?? null, restore: repository.restore }
+}
+
+/** The gates of the settings, which run in the work tree or at another place. */
+export function gatesPort(options: GatesPortOptions, place = workTreePlace(options)): GatesPort {
   const { settings, workspace, mark, run, onGateStart: onStart, onGateEnd: onEnd } = options
   const { clone, repository, redactor } = workspace
-  const { top, env, as, restore } = place ?? {
-    top: clone.workTree,
-    env: options.env,
-    as: options.as?.gates ?? null,
-    restore: repository.restore,
-  }
-  const after = createBrowserCheck({ ...options, env })
-  const shared = {
+  const { top, env, as, restore } = place
+  const browserCheck = createBrowserCheck({ ...options, env })
+  /** Gates and services run their programs in the same way. */
+  const forPrograms = {
     cwd: resolve(top, settings.workingDirectory),
     redactor,
     logs: { top: options.folder ?? join(clone.gitDir, 'ralph'), folder: join('logs', run ?? '') },
@@ -186,7 +187,7 @@ export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPo
     onEnd,
   }
   return createGates({
-    ...shared,
+    ...forPrograms,
     gates: settings.gates,
     parallel: settings.gatesParallel,
     prepare: settings.prepare,
@@ -196,9 +197,11 @@ export function gatesPort(options: GatesPortOptions, place?: GatePlace): GatesPo
     top,
     shownTop: clone.workTree,
     env: gatesEnvironment(env, settings),
-    ...(settings.services.length === 0 ? {} : { services: () => servicesOf(shared, { ...options, env }) }),
+    ...(settings.services.length === 0
+      ? {}
+      : { services: () => servicesOf(forPrograms, { ...options, env }) }),
     // With a browser check no gate result is reused: pages are opened after gates that really ran.
-    ...(after === null ? { reuse: reuseFacts(options) } : { after }),
+    ...(browserCheck === null ? { reuse: reuseFacts(options) } : { after: browserCheck }),
   })
 }
 
@@ -215,12 +218,12 @@ function reuseFacts({ settings, workspace, env }: GatesPortOptions): ReuseFacts 
 }
 
 async function servicesOf(
-  shared: Omit<ServicesOptions, 'services' | 'envOf'>,
+  forPrograms: Omit<ServicesOptions, 'services' | 'envOf'>,
   { settings, env }: GatesPortOptions,
 ) {
   const { createServices } = await import(/* webpackChunkName: "services" */ '../gates/services.ts')
   const envOf = ({ inherit, environment: set }: Service) =>
     gateEnv(env, { extra: [...settings.gateEnv, ...inherit], set, isModelKey }).env
   const services = servicesAt(settings.services, Number(env[OWN_PORT_NAME]))
-  return createServices({ ...shared, services, envOf })
+  return createServices({ ...forPrograms, services, envOf })
 }

@@ -138,26 +138,29 @@ export function handedOverGates(
         landPictures(screenshots, handover.pictures ?? {}, pages, (picture) =>
           writeScreenshot(git, objects, picture),
         )
-      const isSame = handover.code !== null && handover.code === (await codeDigest(git, objects, commit))
-      if (asItWas === true) return isSame ? asItWasResults.map((one) => cleanResult(one, true)) : []
+      // Each job builds its own commit, with other times in `.ralph`, so the digest of the code is compared.
+      const ranOnThisCode =
+        handover.code !== null && handover.code === (await codeDigest(git, objects, commit))
+      if (asItWas === true) return ranOnThisCode ? asItWasResults.map((one) => cleanResult(one, true)) : []
       const failed = handover.gates.find((one) => one.name === 'prepare' && !one.ok)
-      if (isSame && failed !== undefined) return [cleanResult(failed, false)]
+      if (ranOnThisCode && failed !== undefined) return [cleanResult(failed, false)]
       const results: GateResult[] = []
-      const others = isSame ? handover.gates.filter(({ name }) => isOther(name, configured)) : []
-      const red = others.some(({ ok }) => !ok)
+      // Such as a service's, which is red where it did not come up.
+      const unconfigured = ranOnThisCode ? handover.gates.filter(({ name }) => isOther(name, configured)) : []
+      const isUnconfiguredRed = unconfigured.some(({ ok }) => !ok)
       for (const { name, when, advisory } of configured) {
         if (of === 'baseline' && name === BROWSER_GATE) {
-          const baseResult = isSame ? handover.gates.find((one) => one.name === name) : undefined
+          const baseResult = ranOnThisCode ? handover.gates.find((one) => one.name === name) : undefined
           // Screenshots of the base are advisory: no page has to exist or to be right there.
           if (baseResult !== undefined)
             results.push({ ...cleanResult(baseResult, true), screenshots: await pictures(baseResult) })
           continue
         }
         if (!isFor(when, tags) && !also.includes(name)) continue
-        // The gate did not run, because of these failures.
-        if (red && handover.gates.every((one) => one.name !== name)) break
-        const ran = isSame ? handover.gates.find((one) => one.name === name) : undefined
-        const reason = isSame ? 'no result from the gate job' : 'the gate job ran on other code'
+        // The gate has no result because a service was red: that is the failure then, not the missing result.
+        if (isUnconfiguredRed && handover.gates.every((one) => one.name !== name)) break
+        const ran = ranOnThisCode ? handover.gates.find((one) => one.name === name) : undefined
+        const reason = ranOnThisCode ? 'no result from the gate job' : 'the gate job ran on other code'
         const result = cleanResult(
           ran ?? { name, ok: false, advisory, ended: reason, ms: 0, output: '' },
           advisory,
@@ -166,7 +169,7 @@ export function handedOverGates(
         results.push(screenshots.length === 0 ? result : { ...result, screenshots })
         if (!result.ok && !advisory) break
       }
-      return [...results, ...others.map((result) => cleanResult(result, false))]
+      return [...results, ...unconfigured.map((result) => cleanResult(result, false))]
     },
   }
 }

@@ -53,21 +53,20 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
   const list: readonly unknown[] = Array.isArray(found) ? found : []
   if (list.length === 0) mistakes.push(emptyListMistake(raw, `${source}: ${listName}`, found))
   const isLatest = version === LATEST_VERSION && listName === 'userStories'
-  const nameOf = (fields: unknown, key: string) => (isLatest ? key : olderName(fields, key))
-  // A run of Ralph has `control` from its first write; one of the earlier CLI has none.
-  const { run } = raw
-  const isOurs = isLatest && isRaw(run) && isRaw(run.control) && typeof run.startedAt === 'string'
+  // Mistakes name a field as the file does.
+  const nameInFile = (fields: unknown, key: string) => (isLatest ? key : olderName(fields, key))
+  const isImported = !(isLatest && isInProgress(raw))
   const draft: Draft = {
     root,
     list,
-    rootPath: (key) => `${source}: ${key === 'userStories' ? listName : nameOf(raw, key)}`,
+    rootPath: (key) => `${source}: ${key === 'userStories' ? listName : nameInFile(raw, key)}`,
     storyPath: (index, key) => {
-      const place = `${source}: ${listName}[${index}]`
-      return key === undefined ? place : `${place}.${nameOf(list[index], key)}`
+      const story = `${source}: ${listName}[${index}]`
+      return key === undefined ? story : `${story}.${nameInFile(list[index], key)}`
     },
     mayLackCriteria: () => false,
-    imported: !isOurs,
-    notes: !isOurs ? importNotes(raw, list.filter(isRaw), version) : [],
+    imported: isImported,
+    notes: isImported ? importNotes(raw, list.filter(isRaw), version) : [],
   }
   if (isLatest) return draft
   const mayLackCriteria = listName === 'tasks' || isOfRalphTui(root, list.filter(isRaw))
@@ -83,6 +82,11 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
     }),
     mayLackCriteria: () => mayLackCriteria,
   }
+}
+
+/** Whether a run of Ralph is in progress in this file: it has `control` from its first write. A file of the earlier CLI has none. */
+function isInProgress({ run }: Raw): boolean {
+  return isRaw(run) && isRaw(run.control) && typeof run.startedAt === 'string'
 }
 
 function versionOf(raw: Raw, source: string, mistakes: Mistake[]): number | null {
