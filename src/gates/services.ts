@@ -136,6 +136,7 @@ export function createServices(options: ServicesOptions) {
     if (occupant !== null) return `${CANNOT_START}${occupant}`
     options.onStart(`service ${service.name}`)
     count += 1
+    // A mark of its own (`<mark>-1`): the end of a gate ends everything with the run's mark, and services go on.
     const how = { cwd, env: envOf(service), mark: markOfPart(options.mark, count), as: sharedUser(as) }
     const [logMatched, ended] = [new AbortController(), new AbortController()]
     const one = startService(service, service.start, how, (line) => {

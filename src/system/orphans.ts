@@ -22,11 +22,15 @@ export function newMark(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** What can follow a mark in an environment: its end, or the suffix of a part of the run (`markOfPart`). */
+/** What follows a mark in an environment, where processes with exactly this mark are searched: its end. */
 const MARK_ENDS = ['\0']
+/** Where those of all parts of the run are searched, too: also the `-` that `markOfPart` writes behind the run's mark. */
 const RUN_MARK_ENDS = ['\0', '-']
 
-/** The mark for processes of a run that must outlive programs with the run's own mark, or run beside them. */
+/**
+ * `<mark>-<part>`, for processes of a run that must outlive programs with the run's own mark, or run beside them: a service has its number,
+ * counted from 1. `endOrphans` of the run's mark spares them, and `endOrphansOfRun` ends them, too.
+ */
 export function markOfPart(
   mark: string,
   part: number | `lane${number}` | `gate${number}` | `worker${string}`,

@@ -29,6 +29,7 @@ const BOX = '"Allow GitHub Actions to create and approve pull requests"'
 export async function checkPullRequests(subject: Subject): Promise<CheckResult[]> {
   const { ci } = requireCheckout(subject)
   const { github } = subject
+  // No row without a workflow: runs on this machine alone open no pull request. The row `github` says what is missing without a token.
   if (ci === null || github === null) return []
   const { job, settings } = ci
   if (settings.pullRequest === 'none') return [okResult('none is opened: pull-request: none')]

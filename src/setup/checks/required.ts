@@ -22,6 +22,7 @@ export async function requiredChecks(subject: Subject): Promise<CheckResult[]> {
   const checkout = requireCheckout(subject)
   const { ci, base } = checkout
   const { github } = subject
+  // No row without a workflow: then no job of Ralph's posts checks. The row `github` says what is missing without a token.
   if (ci === null || github === null) return []
   const rules = await rulesOf(github, base.branch)
   if (rules === null) {
