@@ -110,6 +110,16 @@ function install(at, name) {
     }
   }
 
+  /** What throws has an end, too. */
+  function attempted(n, call) {
+    try {
+      return call()
+    } catch (error) {
+      moment(n, 'after')
+      throw error
+    }
+  }
+
   function wrap(
     object,
     method,
@@ -135,7 +145,7 @@ function install(at, name) {
           return Reflect.apply(last, this, given)
         }
       }
-      const result = through(() => Reflect.apply(real, this, args))
+      const result = attempted(n, () => through(() => Reflect.apply(real, this, args)))
       if (typeof result?.then === 'function') {
         return result.then(
           (value) => {

@@ -9,7 +9,7 @@ import { MET, type Plan, PRELOAD, pointsOf } from './points.ts'
 
 const SCRIPT = `
 import { execFileSync, spawn } from 'node:child_process'
-import fs, { createWriteStream, writeFileSync } from 'node:fs'
+import fs, { createWriteStream, rmdirSync, writeFileSync } from 'node:fs'
 import { open, readFile, rename, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 await writeFile('one', 'from promises')
@@ -27,6 +27,7 @@ await readFile('six')
 execFileSync('git', ['--version'])
 await once(spawn('git', ['rev-parse', '--git-dir']), 'exit')
 await once(spawn('true', ['given']), 'exit')
+try { rmdirSync('none') } catch {}
 await fetch('http://127.0.0.1:9/read').catch(() => {})
 await fetch('http://127.0.0.1:9/write', { method: 'POST' }).catch(() => {})
 `
@@ -65,6 +66,7 @@ test('every way to change something is an effect, and reading is none', async ()
       'write fd of a file',
       'rename six',
       'spawn true given',
+      'rmdir none',
       'request POST /write',
     ],
   )
@@ -84,4 +86,9 @@ test('a process ends before, in and after a write, as planned', async () => {
     [one, 'from'],
     [one, 'from sync'],
   ])
+})
+
+test('a process ends after a call that fails, too', async () => {
+  await using ended = await tried({ at: 'rmdir none, 1', when: 'after' })
+  assert.equal(ended.run.signal, 'SIGKILL')
 })
