@@ -9,11 +9,15 @@ import { workTreesFolder } from './clean-room.ts'
 import { findStaleLanes } from './lane-work-trees.ts'
 import type { Workspace } from './workspace.ts'
 
-/** In bytes on the disk. `free`: with what is free once stale work trees are removed. `installed`: files that git ignores in the checkout, where `prepare` makes them anew in each work tree. */
+/**
+ * In bytes on the disk. `place`: the folder of the work trees. `free`: the stale ones there count as free, since they are removed
+ * first. `committed`: the files of the commit. `installed`: the ignored files of the checkout if there is a `prepare`, which makes
+ * them again in each work tree; else 0.
+ */
 export type LaneRoom = { place: string; free: number; committed: number; installed: number }
 
-/** Files that are measured at most, so that a large folder of data keeps nobody waiting. */
-const MOST_FILES = 100_000
+/** Files that are measured at most, so that a large folder of data takes no minutes. */
+const MAX_FILES = 100_000
 const BLOCK = 4096
 
 const EXPECTED = 'room for a work tree for each story that is worked on side by side'
@@ -31,7 +35,7 @@ export async function measureLaneRoom(
   const ignored = prepare ? await git.ignored() : []
   const installed = await bytesOnDisk(
     ignored.map((path) => join(clone.workTree, path)),
-    MOST_FILES,
+    MAX_FILES,
   )
   // All files, as many as there are: to remove them takes longer.
   const stale = await bytesOnDisk(await findStaleLanes(place, clone), Number.POSITIVE_INFINITY)

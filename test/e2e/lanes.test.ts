@@ -9,7 +9,7 @@ import test from 'node:test'
 import type { State } from '../../src/engine/model/state.ts'
 import { type Clone, openClone, type Started } from '../fakes/clone.ts'
 import { CLI } from './laptop.ts'
-import { type Script, story } from './site.ts'
+import { type Script, story, together } from './site.ts'
 
 const STATE_REF = 'refs/ralph/2026-01-31-sample'
 const IDS = ['US-001', 'US-002', 'US-003', 'US-004', 'US-005', 'US-006']
@@ -60,11 +60,6 @@ const good = (id: string, more: Record<string, unknown> = {}) => ({
 })
 const allGood = (more: Record<string, unknown> = {}): Script =>
   Object.fromEntries(IDS.map((id) => [id, [good(id, more)]]))
-
-/** A point that so many sessions have to reach before one goes on. */
-function together(folder: string, count: number): string {
-  return `touch "${folder}/$RALPH_STORY_ID"; until [ "$(ls "${folder}" | wc -l)" -ge ${count} ]; do sleep 0.02; done`
-}
 
 /** Comes back when the run has printed so many of these. */
 async function printed(run: Started, what: RegExp, count = 1): Promise<void> {

@@ -9,23 +9,15 @@ import type { Run } from '../standin/runner.ts'
 import {
   badTurn,
   goodTurn,
+  jobsOfRuns,
   openChecks,
   openSite,
   outputsOf,
   type Site,
   type SiteOptions,
   story,
+  together,
 } from './site.ts'
-
-/** The jobs of each run, as `claim work work gate gate land`; `!` marks one that failed. */
-function shape(site: Site): string[] {
-  return site.runner.runs.map((run) =>
-    run.jobs
-      .filter((job) => job.conclusion !== 'skipped')
-      .map((job) => (job.conclusion === 'success' ? job.key : `${job.key}!`))
-      .join(' '),
-  )
-}
 
 const NAMES = ['one', 'two', 'three', 'four']
 const STORIES = NAMES.map((name, at) => story(`US-00${at + 1}`, name))
@@ -40,11 +32,6 @@ const open = (options: Pick<SiteOptions, 'script'> & Partial<SiteOptions>) =>
     ...options,
     inputs: { baseline: 'off', 'max-parallel': '4', ...options.inputs },
   })
-
-/** A session goes on when so many have begun. */
-function together(folder: string, count: number): string {
-  return `touch "${folder}/$RALPH_STORY_ID"; until [ "$(ls "${folder}" | wc -l)" -ge ${count} ]; do sleep 0.02; done`
-}
 
 async function endOf(site: Site) {
   const state = await site.state()
@@ -95,7 +82,7 @@ test('four stories at the same time land in one wave, each on a tree that its ga
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
   assert.deepEqual(
-    shape(site),
+    jobsOfRuns(site),
     ['claim work work work work gate gate gate gate land', 'claim work gate land'],
     site.log(),
   )
@@ -137,7 +124,7 @@ test('a red candidate falls out of the train: those behind it wait, and the next
   })
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
-  const [first, second] = shape(site)
+  const [first, second] = jobsOfRuns(site)
   assert.equal(first, 'claim work work work work gate gate gate gate land', site.log())
   assert.equal(second, 'claim work gate gate gate land', 'two candidates that wait, and one session')
   const { passed, rejected, returned, sessions, left } = await endOf(site)
@@ -164,7 +151,7 @@ test('two stories change the same line: the second is given back uncharged, and 
   })
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
-  assert.deepEqual(shape(site), ['claim work work gate gate land', 'claim work gate land'], site.log())
+  assert.deepEqual(jobsOfRuns(site), ['claim work work gate gate land', 'claim work gate land'], site.log())
   const { passed, rejected, returned, left } = await endOf(site)
   assert.deepEqual([passed, rejected, returned], [['US-001', 'US-002'], [], ['US-002']])
   assert.deepEqual(left, NOTHING_LEFT)
@@ -203,7 +190,7 @@ test('what is swapped, replaced or missing lands nothing and charges no story, a
   // Behind those that were lost, the gates of US-002 and US-004 had run on another tree.
   assert.deepEqual(returned, ['US-001', 'US-003'], site.log())
   assert.deepEqual(left, NOTHING_LEFT)
-  const [first, second] = shape(site)
+  const [first, second] = jobsOfRuns(site)
   assert.equal(first, 'claim work work work work gate gate gate gate land')
   assert.equal(second, 'claim work work gate gate gate gate land', site.log())
   const { prd, timeline } = await site.state()
@@ -225,7 +212,7 @@ test('the machine of a worker is lost: the others land in the same wave', async 
   site.runner.kill(id, 'work (2)')
   assert.equal(outputsOf(await going).outcome, 'complete', site.log())
   assert.deepEqual(
-    shape(site).map((jobs) => jobs.replace('work!', 'work')),
+    jobsOfRuns(site).map((jobs) => jobs.replace('work!', 'work')),
     ['claim work work work work gate gate gate gate land', 'claim work gate land'],
     site.log(),
   )
@@ -263,7 +250,7 @@ test('the machine of a gate job is lost, and no candidate fell out before it: it
   assert.deepEqual(left, NOTHING_LEFT)
   // Its second session is the only further one, and each is in the ledger once.
   assert.equal(sessions, 5)
-  const [, second] = shape(site)
+  const [, second] = jobsOfRuns(site)
   assert.equal(second, 'claim work gate gate gate land', 'two candidates that wait, and one session')
   const { prd } = await site.state()
   assert.ok(prd.userStories.every(({ retries }) => retries === 0))

@@ -8,17 +8,17 @@ import test from 'node:test'
 import { openAttempt } from '../../src/engine/model/job.ts'
 import { runUsage, usageByKind } from '../../src/engine/model/usage-totals.ts'
 import type { Run } from '../standin/runner.ts'
-import { annotationsOf, badTurn, goodTurn, openSite, outputsOf, RUN_TESTS, type Site, story } from './site.ts'
-
-/** The jobs of each run, as `claim work gate land`; `!` marks one that failed. */
-function shape(site: Site): string[] {
-  return site.runner.runs.map((run) =>
-    run.jobs
-      .filter((job) => job.conclusion !== 'skipped')
-      .map((job) => (job.conclusion === 'success' ? job.key : `${job.key}!`))
-      .join(' '),
-  )
-}
+import {
+  annotationsOf,
+  badTurn,
+  goodTurn,
+  jobsOfRuns,
+  openSite,
+  outputsOf,
+  RUN_TESTS,
+  type Site,
+  story,
+} from './site.ts'
 
 const BASELINE = 'claim gate land'
 const ITERATION = 'claim work gate land'
@@ -66,7 +66,7 @@ test('a chain of runs: baseline, a story, a red gate and its repair, people on t
   await t.test('every story passed, in as many runs as there was something to run', async () => {
     assert.equal(outputsOf(run).outcome, 'complete', site.log())
     assert.equal(outputsOf(run).iterations, '3')
-    const runs = shape(site)
+    const runs = jobsOfRuns(site)
     assert.equal(runs[0], BASELINE)
     assert.equal(runs.filter((one) => one === ITERATION).length, 4, runs.join('\n'))
     assert.equal(
@@ -268,7 +268,7 @@ test('the work job is lost with its machine: its iteration is given back, and th
   site.runner.kill(first.id)
   const run = await going
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
-  assert.equal(shape(site)[0], 'claim work! land')
+  assert.equal(jobsOfRuns(site)[0], 'claim work! land')
   assert.equal(outputsOf(run).iterations, '1')
   assert.equal((await site.state()).timeline[0]?.result, 'returned')
 })
@@ -310,7 +310,7 @@ test('a person cancels while the gates run: the attempt is given back, and no ot
   site.runner.cancel(first.id)
   const run = await going
   assert.equal(run.id, first.id, 'no other run was started')
-  assert.equal(shape(site)[0], 'claim work gate! land', site.log())
+  assert.equal(jobsOfRuns(site)[0], 'claim work gate! land', site.log())
   const state = await site.state()
   assert.deepEqual([state.lease, openAttempt(state), state.prd.run.outcome], [null, null, 'interrupted'])
   assert.equal(state.prd.userStories[0]?.retries, 0)
@@ -329,7 +329,7 @@ test('what no agent can begin with ends the chain in one run, uncharged, with wh
         inputs: { baseline: 'off', ...inputs },
       })
       await site.go()
-      assert.deepEqual(shape(site), ['claim work! land!'], site.log())
+      assert.deepEqual(jobsOfRuns(site), ['claim work! land!'], site.log())
       const state = await site.state()
       assert.equal(state.job.ending?.conclusion?.outcome, 'error')
       assert.match(state.job.ending?.conclusion?.reason ?? '', word)

@@ -289,6 +289,21 @@ export function openChecks(site: Site): string[] {
   return all.filter((check) => !check.ofJob && check.status !== 'completed').map((check) => check.name)
 }
 
+/** A command for a session: it goes on when so many stories have begun theirs. `folder` is theirs alone. */
+export function together(folder: string, count: number): string {
+  return `touch "${folder}/$RALPH_STORY_ID"; until [ "$(ls "${folder}" | wc -l)" -ge ${count} ]; do sleep 0.02; done`
+}
+
+/** The jobs of each run, as `claim work work join`, without those that were skipped; `!` marks one that failed. */
+export function jobsOfRuns(site: Site): string[] {
+  return site.runner.runs.map((run) =>
+    run.jobs
+      .filter((job) => job.conclusion !== 'skipped')
+      .map((job) => (job.conclusion === 'success' ? job.key : `${job.key}!`))
+      .join(' '),
+  )
+}
+
 /** Requests to the API (git left out) of every run, as `work: 25, comment: 6`. */
 export function requestsByRun(site: Site): string {
   const counts = site.runner.runs.map(

@@ -4,7 +4,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { sharedFolder } from '../fakes/shared.ts'
-import { goodTurn, openSite, outputsOf, RUN_TESTS, story } from './site.ts'
+import { goodTurn, openSite, outputsOf, RUN_TESTS, story, together } from './site.ts'
 
 const NAMES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight']
 const WORKERS = 4
@@ -16,7 +16,7 @@ test('four workers, eight stories: at most 15 requests a job and 4 an iteration,
   const atWork = join(folder, 'at-work')
   await mkdir(atWork)
   // The first session of each worker waits until all of them are at work.
-  const shell = `echo "a session begins"; touch "${atWork}/$RALPH_STORY_ID"; until [ "$(ls "${atWork}" | wc -l)" -ge ${WORKERS} ]; do sleep 0.02; done`
+  const shell = `echo "a session begins"; ${together(atWork, WORKERS)}`
   await using site = await openSite({
     parallel: true,
     stories: NAMES.map((name, at) => story(idOf(at), name)),

@@ -9,31 +9,18 @@ import {
   annotationsOf,
   badTurn,
   goodTurn,
+  jobsOfRuns,
   openChecks,
   openSite,
   outputsOf,
   type Site,
   story,
+  together,
 } from './site.ts'
-
-/** The jobs of each run, as `claim work work join`; `!` marks one that failed. */
-function shape(site: Site): string[] {
-  return site.runner.runs.map((run) =>
-    run.jobs
-      .filter((job) => job.conclusion !== 'skipped')
-      .map((job) => (job.conclusion === 'success' ? job.key : `${job.key}!`))
-      .join(' '),
-  )
-}
 
 const NAMES = ['one', 'two', 'three', 'four']
 const STORIES = NAMES.map((name, at) => story(`US-00${at + 1}`, name))
 const turn = (at: number) => goodTurn(NAMES[at - 1] ?? '', at)
-
-/** A session goes on when so many have begun. */
-function together(folder: string, count: number): string {
-  return `touch "${folder}/$RALPH_STORY_ID"; until [ "$(ls "${folder}" | wc -l)" -ge ${count} ]; do sleep 0.02; done`
-}
 
 /** How often each story has passed, and what the run used, in sessions. */
 async function endOf(site: Site) {
@@ -63,7 +50,7 @@ test('three workers at the same time, four stories, a red gate: each commit is a
   })
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
-  assert.deepEqual(shape(site), ['claim work work work join'], site.log())
+  assert.deepEqual(jobsOfRuns(site), ['claim work work work join'], site.log())
   assert.ok((await site.prd()).userStories.every(({ passes }) => passes))
   const { passed, sessions, lease, attempts } = await endOf(site)
   assert.deepEqual(passed, ['US-001', 'US-002', 'US-003', 'US-004'])
@@ -102,7 +89,7 @@ test('the machine of a worker is lost in its session: the others go on, and the 
   await site.setScript({ 'US-001': [turn(1)], ...rest })
   site.runner.kill(run.id, job?.name)
   assert.equal(outputsOf(await going).outcome, 'complete', site.log())
-  assert.equal(shape(site)[0]?.replace('work!', 'work'), 'claim work work join', site.log())
+  assert.equal(jobsOfRuns(site)[0]?.replace('work!', 'work'), 'claim work work join', site.log())
   const { passed } = await endOf(site)
   assert.deepEqual(passed, ['US-001', 'US-002', 'US-003', 'US-004'])
   const { timeline, prd } = await site.state()

@@ -2,7 +2,7 @@
 // jobs of their own (`isolation: separate-job`), a job that claims, gates or lands has no more to do than this.
 
 import { refund } from '../attempt-events.ts'
-import { notifyObservers } from '../loop.ts'
+import { notifyObservers, settleObservers } from '../loop.ts'
 import { type Attempt, attemptKey, idOf } from '../model/attempt.ts'
 import { EVENTS } from '../model/event.ts'
 import type { Limits } from '../model/limit-types.ts'
@@ -22,13 +22,18 @@ export function byWorker({ attempts }: Pick<State, 'attempts'>): Attempt[] {
   return Object.values(attempts).sort((a, b) => Number(a.worker ?? 0) - Number(b.worker ?? 0))
 }
 
-/** Does the steps of attempts until all that is left is left to other jobs. `turnOf` decides on each step. */
-export async function inTurn(
-  start: State,
-  limits: Limits,
-  ports: Ports,
-  turnOf: (step: AttemptStep, state: State) => Promise<Turn>,
-): Promise<State> {
+type TurnOf = (step: AttemptStep, state: State) => Promise<Turn>
+
+/** Does the steps of attempts until all that is left is left to other jobs. `turnOf` decides on each step. Throws as `loop` does. */
+export async function inTurn(start: State, limits: Limits, ports: Ports, turnOf: TurnOf): Promise<State> {
+  try {
+    return await runTurns(start, limits, ports, turnOf)
+  } finally {
+    await settleObservers(ports)
+  }
+}
+
+async function runTurns(start: State, limits: Limits, ports: Ports, turnOf: TurnOf): Promise<State> {
   let state = start
   const left = new Set<string>()
   const keyOf = (step: AttemptStep) => `${attemptKey(step.attempt)} ${step.kind}`
