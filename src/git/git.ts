@@ -360,7 +360,9 @@ export class Git {
   }
 
   async lsRemote(remote: Remote, patterns: readonly string[]): Promise<GitResult> {
-    return this.#onRemote(remote, ['ls-remote', '--refs', remote.url, ...patterns])
+    // In this version of the protocol the server's first answer lists its refs: one request instead of two.
+    const args = ['-c', 'protocol.version=0', 'ls-remote', '--refs', remote.url, ...patterns]
+    return this.#onRemote(remote, args)
   }
 
   /** `depth` as options of `git fetch`. */
@@ -376,10 +378,7 @@ export class Git {
     return this.run(args, { timeoutMs: REMOTE_TIMEOUT_MS, accept: FAILED_EXIT_CODES, env: remote.env })
   }
 
-  /**
-   * Packs the loose objects that Ralph's refs reach, when Ralph has written `most` of them. Other loose objects belong to people and
-   * stay.
-   */
+  /** Packs the loose objects that Ralph's refs reach, once Ralph has written `most`. Others are people's, and stay. */
   async packLoose(most = MAX_LOOSE_OBJECTS): Promise<void> {
     if (this.#loose < most) return
     this.#loose = 0
