@@ -100,13 +100,7 @@ async function keepTheirs(
     if (base === null || tree === null) throw new DamagedClone(`there is no commit ${commit}`)
     takenBack.push({ storyId, kept: { base, tree, dropped: [] }, failure })
   }
-  return {
-    green: peoplesHead,
-    people,
-    code: true,
-    takenBack,
-    entries: await missingEntries(tools, state, peoplesHead),
-  }
+  return joinedAt(tools, state, peoplesHead, people, takenBack)
 }
 
 /** Continues on a branch that people rewrote. Only stories with a commit on it still count as passed. */
@@ -130,13 +124,19 @@ async function takeBranchAsItIs(
   const takenBack = state.prd.userStories
     .filter((story) => story.passes && story.lastResult?.imported !== true && !storiesOnBranch.has(story.id))
     .map(({ id }) => ({ storyId: id, kept: null, failure }))
-  return {
-    green: peoplesHead,
-    people,
-    code: true,
-    takenBack,
-    entries: await missingEntries(tools, state, peoplesHead),
-  }
+  return joinedAt(tools, state, peoplesHead, people, takenBack)
+}
+
+/** People's head becomes the green commit, and the reverted stories are done again on it. */
+async function joinedAt(
+  tools: JoinTools,
+  state: State,
+  peoplesHead: string,
+  people: PeopleEdits | null,
+  takenBack: RevertedStory[],
+): Promise<JoinedBranch> {
+  const entries = await missingEntries(tools, state, peoplesHead)
+  return { green: peoplesHead, people, code: true, takenBack, entries }
 }
 
 /** Entries that progress.txt has at the green commit, but not at another commit. */
