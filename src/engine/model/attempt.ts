@@ -141,8 +141,9 @@ const Failed = z.extend(Worked, {
   failure: Failure,
 })
 
-/** An attempt whose gates have run, or that failed before: one of the candidates to choose from. */
-export const AttemptDone = z.discriminatedUnion('phase', [Gated, Failed])
+/** One of several candidates that is done: its gates are green, or it failed. It enters the contest. */
+export type CandidateDone = z.infer<typeof CandidateDone>
+export const CandidateDone = z.discriminatedUnion('phase', [Gated, Failed])
 
 /** An iteration in work. It is saved before the agent starts, so that a crash cannot hide its cost. */
 export type Attempt = z.infer<typeof Attempt>
@@ -185,19 +186,17 @@ type PhaseRow = {
   hasCandidate: boolean
   /** The gates are green on its candidate. A judge may still have to agree (`needsJudge`). */
   isGreen: boolean
-  /** One of several candidates that is done: it enters the contest. */
-  isCandidateDone: boolean
 }
 
 /** Phases are compared by this table, so that a new phase does not compile before it has a row. */
 const PHASES = {
-  reserved: { hasCandidate: false, isGreen: false, isCandidateDone: false },
-  worked: { hasCandidate: false, isGreen: false, isCandidateDone: false },
-  guarded: { hasCandidate: true, isGreen: false, isCandidateDone: false },
-  gated: { hasCandidate: true, isGreen: true, isCandidateDone: true },
-  judged: { hasCandidate: true, isGreen: true, isCandidateDone: false },
-  failed: { hasCandidate: false, isGreen: false, isCandidateDone: true },
-  returned: { hasCandidate: false, isGreen: false, isCandidateDone: false },
+  reserved: { hasCandidate: false, isGreen: false },
+  worked: { hasCandidate: false, isGreen: false },
+  guarded: { hasCandidate: true, isGreen: false },
+  gated: { hasCandidate: true, isGreen: true },
+  judged: { hasCandidate: true, isGreen: true },
+  failed: { hasCandidate: false, isGreen: false },
+  returned: { hasCandidate: false, isGreen: false },
 } as const satisfies Record<Attempt['phase'], PhaseRow>
 
 /** The phases whose row says yes in this column. */
@@ -207,7 +206,6 @@ type PhaseWith<Column extends keyof PhaseRow> = {
 
 export type AttemptWithCandidate = AttemptIn<PhaseWith<'hasCandidate'>>
 export type GreenAttempt = AttemptIn<PhaseWith<'isGreen'>>
-export type CandidateDone = AttemptIn<PhaseWith<'isCandidateDone'>>
 
 export function hasCandidate(attempt: Attempt): attempt is AttemptWithCandidate {
   return PHASES[attempt.phase].hasCandidate
@@ -217,6 +215,10 @@ export function isGreen(attempt: Attempt): attempt is GreenAttempt {
   return PHASES[attempt.phase].isGreen
 }
 
+const DONE_PHASES = new Set<Attempt['phase']>(
+  CandidateDone.def.options.flatMap(({ shape }) => [...shape.phase.def.values]),
+)
+
 export function isCandidateDone(attempt: Attempt): attempt is CandidateDone {
-  return PHASES[attempt.phase].isCandidateDone
+  return DONE_PHASES.has(attempt.phase)
 }

@@ -1,6 +1,6 @@
 // The durable state of a feature, version 5: one zod definition gives its type and its reader.
 import * as z from 'zod/mini'
-import { Attempt, AttemptDone, Failure } from './attempt.ts'
+import { Attempt, CandidateDone, Failure } from './attempt.ts'
 import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
 import { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import { Circuits } from './pipeline-step.ts'
@@ -110,7 +110,7 @@ export const Contest = z.object({
   base: z.string(),
   done: z.array(
     z.object({
-      attempt: AttemptDone,
+      attempt: CandidateDone,
       /** How many lines its change added and removed; null where it failed. */
       lines: z.nullable(z.number()),
       kept: z.nullable(SavedWork),
