@@ -10,7 +10,7 @@ const ROOT = process.env.RECORD_DIR ?? join(tmpdir(), 'ralph-record-gates')
 const FIXTURES = new URL('../test/fixtures/gates/', import.meta.url).pathname
 /** Outputs and files that only places and numbers of tests are read from. */
 const PLACES = new URL('../test/fixtures/places/', import.meta.url).pathname
-const MOST_BYTES = 60_000
+const MAX_BYTES = 60_000
 /** Where the samples seem to have run. */
 const HOME = '/home/runner'
 const SHOP = `${HOME}/work/shop/shop`
@@ -940,7 +940,7 @@ function record(name, { tool, files, run, isPlace = false, keeps = {} }) {
   const ran = spawnSync('bash', ['-c', `exec 2>&1; ${run}`], { cwd: folder, env, timeout: 600_000 })
   const text = neutral(ran.stdout.toString('utf8'), folder)
   if (ran.status === 0) throw new Error(`${name} has to fail`)
-  if (Buffer.byteLength(text) > MOST_BYTES)
+  if (Buffer.byteLength(text) > MAX_BYTES)
     throw new Error(`${name} is too long: ${Buffer.byteLength(text)} bytes`)
   const kept = Object.entries(keeps)
   if (kept.length === 0) writeFileSync(join(isPlace ? PLACES : FIXTURES, `${name}.txt`), text)

@@ -6,7 +6,7 @@ import { refuse } from './refuse.mjs'
 const [repository = '', ref = ''] = process.argv.slice(2)
 const { GH_TOKEN = '', GITHUB_API_URL = 'https://api.github.com', CANARY_WAIT_S = '15' } = process.env
 const WORKFLOW = 'canary.yml'
-const MOST_MINUTES = 60
+const MAX_MINUTES = 60
 
 const started = await ask('POST', `actions/workflows/${WORKFLOW}/dispatches`, {
   ref: 'main',
@@ -14,14 +14,14 @@ const started = await ask('POST', `actions/workflows/${WORKFLOW}/dispatches`, {
   return_run_details: true,
 })
 process.stdout.write(`${started.html_url}\n`)
-const until = Date.now() + MOST_MINUTES * 60_000
+const until = Date.now() + MAX_MINUTES * 60_000
 for (;;) {
   const run = await ask('GET', `actions/runs/${started.workflow_run_id}`)
   if (run.status === 'completed') {
     if (run.conclusion !== 'success') failed(`the conclusion ${run.conclusion}`, 'look at the run, mend it')
     break
   }
-  if (Date.now() > until) failed(`no end in ${MOST_MINUTES} minutes`, 'look at the run')
+  if (Date.now() > until) failed(`no end in ${MAX_MINUTES} minutes`, 'look at the run')
   await wait(Number(CANARY_WAIT_S) * 1000)
 }
 process.stdout.write(`${ref} works in ${repository}\n`)

@@ -27,16 +27,16 @@ const GENERATED = new Set(
   'node_modules vendor third_party target dist build out venv __pycache__ bower_components'.split(' '),
 )
 const DEEPEST = 5
-const MOST_FILES = 10_000
+const MAX_FILES = 10_000
 /** Of a file, in characters: what is read of it. */
 const LONGEST_TEXT = 5 * 1024 * 1024
-const MOST_DOCUMENTS = 50
+const MAX_DOCUMENTS = 50
 
 /** The files of a repository, as far as projects are looked for. */
 export function openTree(top: string): FileTree {
   const paths: string[] = []
   const left = ['']
-  for (let folder = left.shift(); folder !== undefined && paths.length < MOST_FILES; folder = left.shift()) {
+  for (let folder = left.shift(); folder !== undefined && paths.length < MAX_FILES; folder = left.shift()) {
     for (const entry of entriesOf(join(top, folder))) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
       if (entry.isFile()) paths.push(path)
@@ -115,7 +115,7 @@ async function olderAnswers(
   const gates: Record<string, { run: string; path: string }> = {}
   const settings: Record<string, { value: unknown; path: string }> = {}
   const notes: string[] = []
-  for (const path of findDocuments(tree.paths).slice(0, MOST_DOCUMENTS)) {
+  for (const path of findDocuments(tree.paths).slice(0, MAX_DOCUMENTS)) {
     const file = { path, text: tree.text(path) }
     const read = readDocuments([file])
     for (const [name, run] of Object.entries(read.ok ? read.documents.gates : {}))

@@ -18,7 +18,7 @@ export type Summary = {
 }
 
 /** So many things that are missing are listed. */
-const MOST_MISSING = 4
+const MAX_MISSING = 4
 const LABEL = 9
 
 export function summaryLines({ written, answers, tried, missing, next }: Summary, look: Look): string[] {
@@ -27,8 +27,8 @@ export function summaryLines({ written, answers, tried, missing, next }: Summary
   const kind = isEmpty
     ? 'no code yet'
     : project.languages.join(', ') || 'a project of a kind that Ralph does not know'
-  const more = missing.length - MOST_MISSING
-  const listed = missing.slice(0, more > 0 ? MOST_MISSING - 1 : MOST_MISSING)
+  const more = missing.length - MAX_MISSING
+  const listed = missing.slice(0, more > 0 ? MAX_MISSING - 1 : MAX_MISSING)
   const rest = more > 0 ? [`and ${missing.length - listed.length} more: see the warnings above`] : []
   const rows: [label: string, lines: readonly string[]][] = [
     ['Found', [`${kind}; agent ${inputs.agent}`]],

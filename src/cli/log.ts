@@ -176,13 +176,13 @@ function selectLogs(logs: readonly Log[], { prd }: State, word: string, parsed: 
       fix: `use one of: ${ids.slice(0, 20).join(', ')}; or ralph log, for a list of all`,
     })
   }
-  const gates = named.filter(({ kind }) => kind === 'gate').slice(-MOST_GATES)
+  const gates = named.filter(({ kind }) => kind === 'gate').slice(-MAX_GATES)
   return [...gates, ...named.filter(({ kind }) => kind === 'session').slice(-1)]
 }
 
 const KINDS = ['verify', 'plan', 'baseline']
 /** Gates of the newest verification: names of logs do not say of which one. */
-const MOST_GATES = 10
+const MAX_GATES = 10
 
 /** `US-001-2` and `US-001-2-test` are logs of the second attempt on US-001, unless a story is called US-001-2. */
 function attemptOf({ name }: Log, id: string, ids: readonly string[]): number | null {

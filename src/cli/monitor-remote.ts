@@ -23,7 +23,7 @@ import { chooseFolders, refuseUnknown, type Source } from './monitor-source.ts'
 import { defaultBranchOf, remoteOf } from './origin.ts'
 
 /** Where no feature is named, so many of the newest are shown: each costs a request when it changes. */
-const MOST_FEATURES = 20
+const MAX_FEATURES = 20
 
 /** Null where `--remote` was not given and this clone is not of GitHub, or there is no token. */
 export async function openRemote(
@@ -92,7 +92,7 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Rem
     const commits = await refs.poll()
     if (commits === null) return
     const all = [...chooseFolders(commits.keys(), wanted).values()].sort().reverse()
-    const selected = all.slice(0, MOST_FEATURES)
+    const selected = all.slice(0, MAX_FEATURES)
     hidden = all.length - selected.length
     refuseUnknown(wanted, [...chooseFolders(commits.keys(), []).keys()], 'in CI')
     if (selected.length === 0) throw noRun(place)

@@ -11,7 +11,7 @@ import { tokenFor } from './github-token.ts'
 import { remoteOf } from './origin.ts'
 
 const ANSWER_MS = 60_000
-const MOST_BYTES = 5_000_000
+const MAX_BYTES = 5_000_000
 
 type Place = {
   clone: Workspace['clone']
@@ -59,7 +59,7 @@ async function beads({ env, directory }: Place): Promise<string> {
     throw new UserError({ path: '--from', found: 'no program bd', expected: 'beads on this machine', fix })
   }
   const args = ['list', '--all', '--limit', '0', '--json']
-  const options = { cwd: directory, env, timeout: ANSWER_MS, maxBuffer: MOST_BYTES }
+  const options = { cwd: directory, env, timeout: ANSWER_MS, maxBuffer: MAX_BYTES }
   try {
     return (await promisify(execFile)(program, args, options)).stdout
   } catch (error) {

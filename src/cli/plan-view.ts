@@ -9,7 +9,7 @@ import { fit, wrap } from '../report/terminal/width.ts'
 import { describePlacement, MAX_PLANNED_LENGTH, type PlanView, storyTexts } from '../report/view.ts'
 
 /** So many rows are shown of a list. */
-const MOST_ROWS = 60
+const MAX_ROWS = 60
 
 /** One row a file: where its first story stands, its format, its stories. `width`: columns. */
 export function sourceLines(sources: readonly Source[], width: number): string[] {
@@ -28,18 +28,18 @@ export function sourceLines(sources: readonly Source[], width: number): string[]
 }
 
 /** So many documents are listed; the others are counted. */
-const MOST_TAKEN = 12
+const MAX_TAKEN = 12
 
 /** A row for each document: what it was read as, and how many check boxes in it are no stories. */
 export function takenLines(taken: readonly DocumentUse[], width: number): string[] {
-  const rows = taken.slice(0, MOST_TAKEN).flatMap(({ path, what, boxes }) => {
+  const rows = taken.slice(0, MAX_TAKEN).flatMap(({ path, what, boxes }) => {
     const words =
       boxes === 0
         ? what
         : `${what}; ${pluralize(boxes, 'check box', 'check boxes')} in it not read as stories`
     return hanging(`${terminalText(path)}  ${terminalText(words)}`, '  ', width)
   })
-  const more = taken.length - MOST_TAKEN
+  const more = taken.length - MAX_TAKEN
   return more > 0 ? [...rows, `  and ${more} more: --json has all of them`] : rows
 }
 
@@ -142,7 +142,7 @@ export function differenceLines(before: Prd, after: Prd, width: number): string[
 }
 
 function firstRows<T>(rows: readonly T[]): T[] {
-  return rows.slice(0, MOST_ROWS)
+  return rows.slice(0, MAX_ROWS)
 }
 
 /** Wraps a text below its row. After a mark such as `- ` further lines are indented to the text. */

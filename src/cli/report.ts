@@ -28,7 +28,7 @@ import { type LocalRun, openFeature } from './local-feature.ts'
 import { remoteOf } from './origin.ts'
 
 /** So many of the newest runs get a page of their own, beside the table of all. */
-const MOST_PAGES = 100
+const MAX_PAGES = 100
 
 export async function report(context: Context): Promise<CommandResult> {
   const { flags } = context
@@ -119,7 +119,7 @@ async function reportAll(context: Context, local: LocalRun): Promise<CommandResu
     featureRun(state, { feature: state.feature, folder, isArchived: false }),
   )
   const all = aggregate([...begun, ...(await withoutState(local, states, unread))])
-  const newest = all.runs.filter((run) => !run.isArchived && states.has(run.folder)).slice(0, MOST_PAGES)
+  const newest = all.runs.filter((run) => !run.isArchived && states.has(run.folder)).slice(0, MAX_PAGES)
   const hrefs = new Map(newest.map(({ folder }) => [folder, `${folder.replace(/[^\w.-]/g, '_')}.html`]))
   const why = unread.map(({ path, found }) => `${path}: ${found}`)
   for (const one of why) context.warn(one)

@@ -26,7 +26,7 @@ import { readText, writeFiles } from './write-files.ts'
 
 const WORKFLOWS = '.github/workflows'
 /** Of a release's notes, so many lines are shown. */
-const MOST_LINES = 60
+const MAX_LINES = 60
 
 type File = { path: string; text: string; pinned: Pinned }
 
@@ -175,7 +175,7 @@ function releaseNoteLines(releases: Releases, target: Release, since: string): s
     `What changes since ${since}:`,
     ...between.flatMap(({ tag, notes, publishedAt }) => {
       const lines = notes.split(/\r?\n/).map((line) => terminalText(line, 300))
-      const listed = lines.filter((line) => line.trim() !== '').slice(0, MOST_LINES)
+      const listed = lines.filter((line) => line.trim() !== '').slice(0, MAX_LINES)
       return ['', `${tag} (${publishedAt.slice(0, 10)})`, ...listed.map((line) => `  ${line}`)]
     }),
   ]

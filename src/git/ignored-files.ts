@@ -16,7 +16,7 @@ type IgnoredListing = { stamps: Stamps; entries: readonly string[] }
 export class IgnoredFiles {
   readonly #top: string
   readonly #list: () => Promise<string[]>
-  readonly #mostPaths: number
+  readonly #maxPaths: number
   readonly #stashes: Record<StashName, FileStash>
   #isRemembered = false
   /** The shared files; null if they are not known yet, or too many. */
@@ -25,12 +25,12 @@ export class IgnoredFiles {
 
   /**
    * `own`: a folder of Ralph on the same file system. `list`: the ignored files of the tree at `top` as git lists them; a folder of
-   * only ignored files is one entry that ends in `/`. If there are more than `mostPaths` files, they are not separated, as reading
+   * only ignored files is one entry that ends in `/`. If there are more than `maxPaths` files, they are not separated, as reading
    * their stats would take too long.
    */
-  constructor(top: string, own: string, list: () => Promise<string[]>, mostPaths = 300_000) {
+  constructor(top: string, own: string, list: () => Promise<string[]>, maxPaths = 300_000) {
     this.#top = top
-    this.#mostPaths = mostPaths
+    this.#maxPaths = maxPaths
     this.#list = list
     const stash = (name: StashName) => new FileStash(own, name)
     this.#stashes = { session: stash('session'), gates: stash('gates'), changed: stash('changed') }
@@ -132,8 +132,8 @@ export class IgnoredFiles {
     const entries = await this.#list()
     const stamps = new Map<string, Stats | null>()
     for (const entry of entries) {
-      addStamps(this.#top, withoutSlash(entry), stamps, this.#mostPaths)
-      if (stamps.size > this.#mostPaths) return null
+      addStamps(this.#top, withoutSlash(entry), stamps, this.#maxPaths)
+      if (stamps.size > this.#maxPaths) return null
     }
     return { stamps, entries }
   }

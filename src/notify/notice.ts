@@ -26,10 +26,10 @@ export function factsOf({ repository, project, feature, iterations, costUsd }: N
 }
 
 export function headlineOf({ sign, headline }: Notice): string {
-  return `${sign} ${titleText(headline, MOST_HEADLINE)}`
+  return `${sign} ${titleText(headline, MAX_HEADLINE)}`
 }
 
-const MOST_HEADLINE = 500
+const MAX_HEADLINE = 500
 
 /** The sentence as a service shows it: `text` escapes what others wrote, `code` frames what can be typed. */
 export function renderSentence(

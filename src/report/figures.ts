@@ -43,9 +43,9 @@ export function costOrEmpty(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>):
 /** The cost, with its limit if there is one; `not reported` if no agent reported a cost. */
 export function costLabel(
   usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd' | 'calls'>,
-  mostUsd: number | null = null,
+  maxUsd: number | null = null,
 ): string {
-  return hasCost(usage) ? withLimit(describeCost(usage), mostUsd, formatUsd) : NO_COST
+  return hasCost(usage) ? withLimit(describeCost(usage), maxUsd, formatUsd) : NO_COST
 }
 
 /** `attempt 2 of 3`; `attempt 4` beyond the limit, which happens with imported stories and after the limit was lowered. */

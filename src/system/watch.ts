@@ -44,10 +44,10 @@ export function watchFolders(folders: readonly string[]) {
   }
   start()
   return {
-    /** Resolves when something has changed since the last time, after `mostMs`, or when it is aborted. */
-    async next(mostMs: number, signal?: AbortSignal): Promise<void> {
+    /** Resolves when something has changed since the last time, after `maxMs`, or when it is aborted. */
+    async next(maxMs: number, signal?: AbortSignal): Promise<void> {
       const either = AbortSignal.any(signal ? [signal, change.signal] : [change.signal])
-      const ms = isPolling ? Math.min(mostMs, POLL_MS) : mostMs
+      const ms = isPolling ? Math.min(maxMs, POLL_MS) : maxMs
       await timers.setTimeout(ms, undefined, { signal: either }).catch(() => {})
       if (change.signal.aborted) await timers.setTimeout(SETTLE_MS, undefined, { signal }).catch(() => {})
       // The watches are made anew each time, because a folder may have been replaced.

@@ -60,8 +60,8 @@ export class SharedState {
         if (!(error instanceof LeaseLost) || store.loadNewest === undefined || tries === MAX_TRIES)
           throw error
         // Random, and longer with each try: workers that collided once would collide again.
-        const mostMs = Math.min((clock.now() - began) * 2 ** tries, MAX_PAUSE_MS)
-        await clock.sleep(random() * mostMs, signal)
+        const maxMs = Math.min((clock.now() - began) * 2 ** tries, MAX_PAUSE_MS)
+        await clock.sleep(random() * maxMs, signal)
         this.#replay(await store.loadNewest(this.#state))
       }
     }

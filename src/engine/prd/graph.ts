@@ -28,10 +28,10 @@ export function graphMistakes(stories: readonly Edges[], path: Path, gone: Reado
 }
 
 // The most cycles that are reported: a hundred stories that all depend on each other have thousands.
-const mostCycles = 100
+const MAX_CYCLES = 100
 
 // The most searches for a nearest id: each is a pass over all ids, and a file may have thousands of wrong ones.
-const mostSuggestions = 20
+const MAX_SUGGESTIONS = 20
 
 function unknownDependencies(
   stories: readonly Edges[],
@@ -43,7 +43,7 @@ function unknownDependencies(
   for (const [index, story] of stories.entries()) {
     for (const [edge, id] of story.dependsOn.entries()) {
       if (id === '' || indexOf.has(id) || gone.has(id)) continue
-      const near = mistakes.length < mostSuggestions ? nearestId(id, [...indexOf.keys()]) : null
+      const near = mistakes.length < MAX_SUGGESTIONS ? nearestId(id, [...indexOf.keys()]) : null
       const fix =
         near === null || near === story.id
           ? 'remove it, or add that story'
@@ -86,7 +86,7 @@ function cycles(stories: readonly Edges[], indexOf: ReadonlyMap<string, number>,
       } else {
         const circle = stack.slice(depth).map(({ index }) => stories[index]?.id ?? '')
         mistakes.push(circleMistake(`${path(top.index, 'dependsOn')}[${top.edge - 1}]`, circle))
-        if (mistakes.length === mostCycles) return mistakes
+        if (mistakes.length === MAX_CYCLES) return mistakes
       }
     }
   }

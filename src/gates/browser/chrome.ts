@@ -151,7 +151,7 @@ function describeEnd({ exit, output }: RunResult): string {
 }
 
 /** A larger message is dropped: no answer to a call of ours is as large. */
-const MOST_MESSAGE_BYTES = 8 * 1024 * 1024
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 /** Events that a page can send without end: at most `left` of them are read. */
 const CONSOLE = /^\{"method":"(?:Runtime\.consoleAPICalled|Runtime\.exceptionThrown|Log\.entryAdded)"/
 /** Console messages that are no errors: they are only counted. */
@@ -196,12 +196,12 @@ class PipeTransport implements ConnectionTransport {
   #keep(piece: Buffer): void {
     this.#bytes += piece.length
     // Of a message that is too large only the first chunk is kept: it shows which event it was.
-    if (this.#bytes > MOST_MESSAGE_BYTES) this.#chunks.length = Math.min(this.#chunks.length, 1)
+    if (this.#bytes > MAX_MESSAGE_BYTES) this.#chunks.length = Math.min(this.#chunks.length, 1)
     else if (piece.length > 0) this.#chunks.push(piece)
   }
 
   #deliver(): void {
-    const isWhole = this.#bytes <= MOST_MESSAGE_BYTES
+    const isWhole = this.#bytes <= MAX_MESSAGE_BYTES
     const chunks = this.#chunks
     this.#chunks = []
     this.#bytes = 0

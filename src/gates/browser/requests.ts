@@ -108,7 +108,7 @@ export function describeNetError(text: string): string {
 }
 
 /** How many different lines are kept of a page, and how long each may be. */
-const MOST_LINES = 20
+const MAX_LINES = 20
 const LINE_LENGTH = 400
 
 /** Faults of a page as short lines without control characters; each different line once, with a count. */
@@ -119,7 +119,7 @@ export class Faults {
   add(what: string, text: string): void {
     const line = `${what}: ${oneLine(text, LINE_LENGTH) || '(no text)'}`
     const times = this.#lines.get(line)
-    if (times !== undefined || this.#lines.size < MOST_LINES) this.#lines.set(line, (times ?? 0) + 1)
+    if (times !== undefined || this.#lines.size < MAX_LINES) this.#lines.set(line, (times ?? 0) + 1)
     else this.#more += 1
   }
 

@@ -27,14 +27,14 @@ export type VisitResult = { faults: Faults; remarks: Faults; picture: Buffer | n
 /** After the load event, for requests of scripts, milliseconds: a page that polls never becomes idle. */
 const SETTLE_MS = 5000
 /** Console errors that are read; the rest is counted. */
-const MOST_CONSOLE_ERRORS = 1000
+const MAX_CONSOLE_ERRORS = 1000
 const AXE_MS = 20_000
 const LOOK_MS = 5000
 
 /** Never throws for what the page does; rejects where the browser has ended. */
 export async function visit(chrome: Chrome, how: VisitOptions): Promise<VisitResult> {
   const { connection, transport } = chrome
-  Object.assign(transport.console, { noise: 0, left: MOST_CONSOLE_ERRORS, lost: 0 })
+  Object.assign(transport.console, { noise: 0, left: MAX_CONSOLE_ERRORS, lost: 0 })
   const { browserContextId } = await connection.send('Target.createBrowserContext')
   try {
     await connection.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId })
@@ -48,7 +48,7 @@ export async function visit(chrome: Chrome, how: VisitOptions): Promise<VisitRes
     const page = new Page(session, how, chrome.browserEnd)
     const picture = (await page.open()) ? await page.look() : null
     const { noise, lost } = transport.console
-    if (noise > MOST_CONSOLE_ERRORS) page.remarks.add('console', `it printed ${noise} messages`)
+    if (noise > MAX_CONSOLE_ERRORS) page.remarks.add('console', `it printed ${noise} messages`)
     if (lost > 0) page.faults.add('console error', `${lost} more that were too many, or too long, to be read`)
     const { faults, remarks, isThere } = page
     return { faults, remarks, picture, isThere }
@@ -243,7 +243,7 @@ const QUALITIES = [80, 60, 40, 20, 5]
 async function takePicture(
   session: CDPSession,
   { width, height }: Viewport,
-  mostBytes: number,
+  maxBytes: number,
   timeoutMs: number,
 ): Promise<Buffer | null> {
   const tries = [1, 0.5].flatMap((scale) => QUALITIES.map((quality) => ({ scale, quality })))
@@ -253,7 +253,7 @@ async function takePicture(
     const taken = await session.send('Page.captureScreenshot', how, { timeout: timeoutMs }).catch(() => null)
     if (taken === null) return null
     const picture = Buffer.from(taken.data, 'base64')
-    if (picture.length <= mostBytes) return picture
+    if (picture.length <= maxBytes) return picture
   }
   return null
 }

@@ -7,7 +7,7 @@ import { isTooLong } from '../../system/files.ts'
 import type { FileChange } from './changed-tests.ts'
 import { changedGateDefinitions, collectGateTexts, pathsNamedIn } from './gate-definitions.ts'
 import { PACKAGE_KEYS } from './gate-files.ts'
-import { gateSources, MOST_TEXT, type ObjectReader, readSmallBlob } from './sources.ts'
+import { gateSources, MAX_TEXT, type ObjectReader, readSmallBlob } from './sources.ts'
 import { withoutNewSuppressions } from './suppressions.ts'
 import { isTestSupport } from './test-files.ts'
 
@@ -86,7 +86,7 @@ async function withoutSuppressions(
   objects: ObjectReader,
 ): Promise<Map<string, RestoredFile>> {
   const found = new Map<string, RestoredFile>()
-  let left = MOST_TEXT
+  let left = MAX_TEXT
   for (const { path, status, oldOid, newOid, newMode } of changes) {
     if (left <= 0) break
     if (status === 'D' || isTooLong(path) || !FILE.test(newMode) || !CODE.test(path)) continue

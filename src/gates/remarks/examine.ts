@@ -36,15 +36,15 @@ export type ExamineOptions = {
 /** Contents that are held in memory at once, bytes. */
 const PORTION_BYTES = 16 * 1024 * 1024
 /** A diff of more files is refused whole, and nothing of it is read. */
-const MOST_CHANGES = 100_000
-const MOST_REMARKS = 20
+const MAX_CHANGES = 100_000
+const MAX_REMARKS = 20
 /** Texts that are read for remarks, bytes; beyond that, only names of files are compared. */
-const MOST_WATCHED_BYTES = 64 * 1024 * 1024
+const MAX_WATCHED_BYTES = 64 * 1024 * 1024
 
 /** Gives a function that examines a diff: the guard's verdict, the paths that may not be kept, and remarks for reviewers. */
 export function createExamine(options: ExamineOptions) {
   return async (changes: readonly Change[], objects: ObjectReader, base: string): Promise<Examination> => {
-    if (changes.length > MOST_CHANGES) return refuseTooMany(changes)
+    if (changes.length > MAX_CHANGES) return refuseTooMany(changes)
     const refusals = await guard(changes, objects, options)
     const remarks = await collectRemarks(changes, objects, base, options, refusals)
     const dropped = [...new Set(refusals.map((refusal) => refusal.path))]
@@ -66,7 +66,7 @@ export function createExamine(options: ExamineOptions) {
 }
 
 function refuseTooMany(changes: readonly Change[]): Examination {
-  const summary = `the guard refused ${changes.length} changed files: more than ${MOST_CHANGES} are not looked at`
+  const summary = `the guard refused ${changes.length} changed files: more than ${MAX_CHANGES} are not looked at`
   const detail = 'Change fewer files, and let git ignore what tools make.'
   return {
     failure: { kind: 'guard', summary, detail },
@@ -147,7 +147,7 @@ async function collectRemarks(
   const tests: FileChange[] = []
   const unread: string[] = []
   const definitions: FileChange[] = []
-  let left = MOST_WATCHED_BYTES
+  let left = MAX_WATCHED_BYTES
   /** Null where there is no blob, undefined where the text is too long to be read. */
   const read = async (oid: string | null): Promise<string | null | undefined> => {
     if (oid === null) return null
@@ -208,11 +208,11 @@ function sensitiveFileRemarks(changes: readonly Change[]): string[] {
 const UNREAD = 'too much text to see what became of its tests'
 const AGENT_DOCUMENT = 'agents read it before they work, reviewing ones among them'
 
-/** At most MOST_REMARKS lines, as many as a reviewer reads; each kind gets at least half of the room where it needs it. */
+/** At most MAX_REMARKS lines, as many as a reviewer reads; each kind gets at least half of the room where it needs it. */
 function limitRemarks(tests: readonly string[], definitionRemarks: readonly string[]): string[] {
-  const room = Math.max(MOST_REMARKS / 2, MOST_REMARKS - Math.min(tests.length, MOST_REMARKS))
+  const room = Math.max(MAX_REMARKS / 2, MAX_REMARKS - Math.min(tests.length, MAX_REMARKS))
   const listed = definitionRemarks.slice(0, room)
-  listed.unshift(...tests.slice(0, MOST_REMARKS - listed.length))
+  listed.unshift(...tests.slice(0, MAX_REMARKS - listed.length))
   const more = tests.length + definitionRemarks.length - listed.length
   return more === 0 ? listed : [...listed, `and ${more} more of this kind`]
 }

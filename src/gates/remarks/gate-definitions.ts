@@ -12,9 +12,9 @@ import { isMakefile, PACKAGE_KEYS, readersOf } from './gate-files.ts'
 /** A change of `path` that changes what these gates' commands run. `text` is one short line, and not trusted. */
 type DefinitionChange = { path: string; gates: string[]; text: string }
 
-const MOST_CHANGES = 100
+const MAX_CHANGES = 100
 /** How many scripts, files and texts are followed for one gate, and how many characters of each text are read. */
-const MOST_NAMES = 500
+const MAX_NAMES = 500
 const LONGEST_TEXT = 100_000
 /** Deeper JSON is not parsed, because it can overflow the stack. No real package.json is nested so deep. */
 const DEEPEST = 100
@@ -36,7 +36,7 @@ export function changedGateDefinitions(files: FileChange[], gateCommands: string
   const found = new Map<string, DefinitionChange>()
   // Files that existed before come first: any number of new files must not push them out of the list.
   for (const file of changed.toSorted((a, b) => Number(a.before === null) - Number(b.before === null))) {
-    for (const { gate, reached } of found.size < MOST_CHANGES ? gates : []) {
+    for (const { gate, reached } of found.size < MAX_CHANGES ? gates : []) {
       for (const text of describeChanges(file, reached).map((one) => oneLine(one))) {
         const key = `${file.path}\0${text}`
         const change = found.get(key) ?? { path: file.path, gates: [], text }
@@ -45,7 +45,7 @@ export function changedGateDefinitions(files: FileChange[], gateCommands: string
       }
     }
   }
-  return [...found.values()].slice(0, MOST_CHANGES)
+  return [...found.values()].slice(0, MAX_CHANGES)
 }
 
 /** Names of files that the gates' commands lead to and that are not among `files`. They need not exist. */
@@ -142,7 +142,7 @@ function followCommand(gate: string, { packages, makefiles, byName }: GateSource
   const seen = new Set<string>()
   const left = [gate]
   let isOpaque = false
-  for (let raw = left.pop(); raw !== undefined && seen.size < MOST_NAMES; raw = left.pop()) {
+  for (let raw = left.pop(); raw !== undefined && seen.size < MAX_NAMES; raw = left.pop()) {
     if (seen.has(raw)) continue
     seen.add(raw)
     const text = normalizeCommand(raw)
@@ -162,7 +162,7 @@ function followCommand(gate: string, { packages, makefiles, byName }: GateSource
     }
     for (const name of filesNamedIn(text)) {
       const plain = name.replace(/^(?:.*\.\.\/|[./]+)/, '')
-      if (plain === '' || files.has(plain) || files.size >= MOST_NAMES) continue
+      if (plain === '' || files.has(plain) || files.size >= MAX_NAMES) continue
       files.add(plain)
       for (const file of byName.get(plain) ?? [])
         left.push(...textsOf(file).filter((it) => isFollowed(plain, it)))

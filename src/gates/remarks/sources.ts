@@ -12,9 +12,9 @@ export type ObjectReader = {
 
 /** Files that define gates; looked for in each folder of a changed file, and in those above it. */
 const SOURCES = ['package.json', 'Makefile', 'makefile', 'GNUmakefile']
-const MOST_SOURCES = 200
+const MAX_SOURCES = 200
 /** Characters that are read of one change; of files beyond that only names and object ids are compared. */
-export const MOST_TEXT = 64 * 1024 * 1024
+export const MAX_TEXT = 64 * 1024 * 1024
 
 /** The files of a change, and unchanged ones that say what gates run. A file that says nothing of that has its object id as its text. */
 export async function gateSources(
@@ -24,7 +24,7 @@ export async function gateSources(
   gateCommands: string[],
 ): Promise<FileChange[]> {
   const files: FileChange[] = []
-  let left = MOST_TEXT
+  let left = MAX_TEXT
   for (const { path, status, oldOid, newOid } of changes) {
     if (isTooLong(path)) continue
     const [old, now] = [status === 'A' ? null : oldOid, status === 'D' ? null : newOid]
@@ -48,7 +48,7 @@ export async function withSources(
   const files = [...changed]
   const known = new Set(changed.map(({ path }) => path))
   const add = async (path: string): Promise<void> => {
-    if (known.has(path) || known.size > changed.length + MOST_SOURCES || /[\n\0]/.test(path)) return
+    if (known.has(path) || known.size > changed.length + MAX_SOURCES || /[\n\0]/.test(path)) return
     known.add(path)
     const text = await readSmallBlob(`${base}:${path}`, objects)
     if (text !== null) files.push({ path, before: text, after: text })

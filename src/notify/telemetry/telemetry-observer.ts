@@ -24,7 +24,7 @@ type TelemetryOptions = {
 const PATIENCE_MS = 10_000
 const SHORT_PATIENCE_MS = 2_000
 /** More are not kept: a run on a laptop may go on for days, and a collector takes so much in one request. */
-const MOST_SPANS = 10_000
+const MAX_SPANS = 10_000
 
 export class Telemetry implements Observer {
   readonly #options: TelemetryOptions
@@ -46,7 +46,7 @@ export class Telemetry implements Observer {
   }
 
   async event(event: Event, state: State): Promise<void> {
-    if (this.#spans.length < MOST_SPANS)
+    if (this.#spans.length < MAX_SPANS)
       this.#spans.push(...spansOf(this.#state ?? state, event, state, this.#facts))
     this.#state = state
     this.#at = event.at

@@ -7,7 +7,7 @@ import { outcomes } from '../../../src/engine/model/feature.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import { runs } from '../runs.ts'
 import { Watch } from './watch.ts'
-import { arbitraryLimits, arbitraryStart, arbitraryTape, chain, MOST_DEATHS, Tape, World } from './world.ts'
+import { arbitraryLimits, arbitraryStart, arbitraryTape, chain, MAX_DEATHS, Tape, World } from './world.ts'
 
 /**
  * Steps that a job of a feature can take when nobody intervenes, whatever the world answers. A story takes at most
@@ -16,7 +16,7 @@ import { arbitraryLimits, arbitraryStart, arbitraryTape, chain, MOST_DEATHS, Tap
  * job waits as long as it takes. An attempt is nine
  * steps at most (sync, wait, sync, reserve, agent, guard, gates, judge, settled; and a push), a verification four.
  */
-function mostSteps(storyCount: number, limits: Limits): number {
+function maxSteps(storyCount: number, limits: Limits): number {
   const charged = storyCount * (2 * limits.maxAttempts + 1)
   const tries = 5 + (limits.waits ? MAX_LIMITED : 0)
   const batch = limits.iterationsPerJob === 0 ? charged * tries + tries : 2 * limits.iterationsPerJob + 1
@@ -36,7 +36,7 @@ describe('chains of jobs', () => {
       arbitraryTape,
       async (start, limits, numbers) => {
         const world = new World(new Tape(numbers, false), { people: true })
-        await chain(start, limits, world, new Watch(), { mostSteps: 3000, mostJobs: 20 })
+        await chain(start, limits, world, new Watch(), { maxSteps: 3000, maxJobs: 20 })
       },
     )
     await fc.assert(property, RUNS)
@@ -50,10 +50,10 @@ describe('chains of jobs', () => {
       async (start, limits, numbers) => {
         const world = new World(new Tape(numbers, true), { people: false })
         // A plan here has two stories.
-        const steps = mostSteps(start.prd.userStories.length + (start.plan === undefined ? 0 : 3), limits)
+        const steps = maxSteps(start.prd.userStories.length + (start.plan === undefined ? 0 : 3), limits)
         const ran = await chain(start, limits, world, new Watch(), {
-          mostSteps: steps,
-          mostJobs: limits.maxJobs + 1 + MOST_DEATHS,
+          maxSteps: steps,
+          maxJobs: limits.maxJobs + 1 + MAX_DEATHS,
         })
         assert.notEqual(ran.conclusion, null, `no outcome after ${ran.jobs} jobs`)
         assert.ok(outcomes.includes(ran.conclusion?.outcome ?? 'continued'))

@@ -66,7 +66,7 @@ export class Tape {
 /** What may happen beside an honest job: comments, pushes of people, answers about another commit than was asked. */
 export type Weather = { people: boolean }
 
-export const MOST_DEATHS = 5
+export const MAX_DEATHS = 5
 
 export class World {
   readonly tape: Tape
@@ -75,7 +75,7 @@ export class World {
   /** Cancelled: from here on only what settles goes through. */
   aborted = false
   /** Deaths that are still to come at most: a runner that kills every job for ever has no outcome. */
-  #deaths = MOST_DEATHS
+  #deaths = MAX_DEATHS
   #count = 0
   #comment = 0
   #wrong = 0
@@ -515,13 +515,13 @@ function askedAgain({ prd, control: { scope } }: State): ScopeRequest {
 
 export type Chain = { jobs: number; conclusion: Conclusion | null; saved: State; longest: number }
 
-/** Job after job, until the outcome or, with people about, until `mostJobs`. */
+/** Job after job, until the outcome or, with people about, until `maxJobs`. */
 export async function chain(
   start: State,
   limits: Limits,
   world: World,
   watch: Watch,
-  bounds: { mostSteps: number; mostJobs: number },
+  bounds: { maxSteps: number; maxJobs: number },
 ): Promise<Chain> {
   let saved = start
   let jobs = 0
@@ -531,7 +531,7 @@ export async function chain(
     const claimed = await claimNext(saved, world.now, generation, limits)
     watch.claimed(saved, claimed)
     jobs += 1
-    const ran = job(claimed, limits, world, watch, bounds.mostSteps)
+    const ran = job(claimed, limits, world, watch, bounds.maxSteps)
     longest = Math.max(longest, ran.steps)
     saved = ran.saved
     if (ran.end.kind === 'died') watch.lost()
@@ -539,7 +539,7 @@ export async function chain(
     const next = goesOn(ran.end, world)
     if (conclusion !== null && next === null) return { jobs, conclusion, saved, longest }
     generation = next === 'dispatched' ? saved.generation : null
-    if (jobs >= bounds.mostJobs) return { jobs, conclusion: null, saved, longest }
+    if (jobs >= bounds.maxJobs) return { jobs, conclusion: null, saved, longest }
     world.now = Math.max(world.now + 1000, (conclusion?.until ?? 0) + 1)
   }
 }

@@ -14,7 +14,7 @@ async function open() {
      mkdir -p node_modules/.bin node_modules/left; echo real >node_modules/.bin/tool; echo 1 >node_modules/left/index.js; echo mine >.env`,
   )
   const { top, git, shell } = await at
-  const make = (mostPaths?: number) => new IgnoredFiles(top, git.clone.gitDir, () => git.ignored(), mostPaths)
+  const make = (maxPaths?: number) => new IgnoredFiles(top, git.clone.gitDir, () => git.ignored(), maxPaths)
   const ignored = make()
   await ignored.remember()
   const files = () => shell('find . -name .git -prune -o -type f -print | sort').trim().split('\n')

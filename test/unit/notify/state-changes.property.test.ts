@@ -87,8 +87,8 @@ test('over any chain, with a kill at any moment, no notice is sent twice', async
     async (start, limits, numbers) => {
       const watch = new Listening(limits)
       await chain(start, limits, new World(new Tape(numbers, false), { people: true }), watch, {
-        mostSteps: 3000,
-        mostJobs: 20,
+        maxSteps: 3000,
+        maxJobs: 20,
       })
       const words = watch.told.map(about)
       assert.deepEqual(words, [...new Set(words)])
