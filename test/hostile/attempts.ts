@@ -201,7 +201,7 @@ const spoken: Omit<Attempt, 'group' | 'stops'>[] = [
     title: 'with invisible characters in its mark',
     judge: unheard('speak.invisible'),
   },
-  { id: 'speak.colours', title: 'behind control sequences of a terminal', judge: unheard('speak.colours') },
+  { id: 'speak.colours', title: 'within control sequences of a terminal', judge: unheard('speak.colours') },
   { id: 'speak.long', title: 'where a line of 64 KiB is cut', judge: unheard('speak.long') },
   { id: 'speak.json', title: "in an agent's JSON stream", judge: unheard('speak.json') },
   { id: 'speak.words', title: 'in learnings', judge: unheard('speak.words') },

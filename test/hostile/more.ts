@@ -312,7 +312,7 @@ export const states = [
     {
       id: 'state.inbox',
       title: 'a command in `.git/ralph/inbox.jsonl`',
-      stops: 'in CI nobody reads it',
+      stops: 'in CI nothing reads it',
       judge: (seen) => (notSkipped(seen) ? null : 'the story was skipped'),
     },
     {
@@ -552,7 +552,7 @@ export const settings = grouped('Gates', '', [
 export const settingsAgain = grouped('Gates', '', [
   {
     id: 'gate.npmrc-again',
-    title: "the same by a story's tests each time that they run, for a gate behind them in the same room",
+    title: "the same by a story's tests each time that they run, for a gate after them in the same room",
     stops: 'nothing: gates share a home, as they do in CI',
     judge: complete,
   },
@@ -784,7 +784,7 @@ const forged = grouped('Changes hidden from git', 'objects are read with their h
 const struck = grouped('The action itself', 'the state is on the remote after every step', [
   { id: 'kill.action', title: 'killed with SIGKILL', judge: survives },
   { id: 'kill.stop', title: 'stopped for ever with SIGSTOP', judge: survives },
-  { id: 'kill.terminate', title: 'told to end with SIGTERM', judge: survives },
+  { id: 'kill.terminate', title: 'ended with SIGTERM', judge: survives },
   {
     id: 'files.broken',
     title: "an unfinished line in the outputs, so that the runner takes none of Ralph's",

@@ -400,7 +400,7 @@ export const MUTATIONS: readonly Mutation[] = [
     level: 'other-user',
   },
   {
-    name: 'behind a session its key goes on',
+    name: 'after a session its key goes on',
     file: 'src/app/relay.ts',
     from: 'isOpen: () => sessions > 0',
     to: 'isOpen: () => sessions >= 0',
@@ -445,7 +445,7 @@ export const MUTATIONS: readonly Mutation[] = [
     batch: 7,
   },
   {
-    name: 'files that act elsewhere are not told',
+    name: 'files that act elsewhere are not reported',
     stories: 'ACT',
     file: 'src/gates/remarks/examine.ts',
     from: '...sensitiveFileRemarks(changes),',
