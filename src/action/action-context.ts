@@ -146,11 +146,11 @@ export function noWorkflowError(found: string): UserError {
 /** Reads the names of branches and states without a checkout. Where the configuration is broken, the defaults are taken: the jobs that work report it. */
 export async function readNamesByApi(
   context: ActionContext,
-  { api, at }: GitHub,
+  { api, repo }: GitHub,
 ): Promise<Pick<Settings, 'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs'>> {
   const read = async (ref: string, path: string): Promise<string | null> => {
     try {
-      const { data } = await api.rest.repos.getContent({ ...at, path, ref })
+      const { data } = await api.rest.repos.getContent({ ...repo, path, ref })
       return 'content' in data ? Buffer.from(data.content, 'base64').toString('utf8') : null
     } catch (error) {
       if (httpStatusOf(error) === 404) return null

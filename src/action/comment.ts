@@ -52,9 +52,9 @@ export async function answerComment(context: ActionContext, event: EventOf<'comm
     return `${comment.login} has no write permission`
   }
   if (!event.onPull) return answerOnIssue(place, event)
-  const { api, at } = github
-  const { data: pull } = await api.rest.pulls.get({ ...at, pull_number: issue })
-  const isOurs = pull.head.repo?.full_name === `${at.owner}/${at.repo}`
+  const { api, repo } = github
+  const { data: pull } = await api.rest.pulls.get({ ...repo, pull_number: issue })
+  const isOurs = pull.head.repo?.full_name === `${repo.owner}/${repo.repo}`
   const { branchPrefix: prefix, stateNamespace } = await readNamesByApi(context, github)
   const states = isOurs ? [...(await peekStates(context, stateNamespace))] : []
   const isOfBranch = ([folder, { branch }]: [string, State]) =>
@@ -77,7 +77,7 @@ async function answerOnPull(
   state: State | null,
 ): Promise<string> {
   const { github, conversation } = place
-  const { api, at } = github
+  const { api, repo } = github
   const replyAndReact = async (body: string, line: string) => {
     await conversation.reply(issue, comment.id, body)
     await conversation.react(comment.id, 'rocket')
@@ -111,7 +111,7 @@ async function answerOnPull(
       if (isAlive && parsed.command.kind !== 'stop') return HEARD_BY_JOB
       if (isAlive && state.lease?.runId != null) {
         await api.rest.actions
-          .cancelWorkflowRun({ ...at, run_id: state.lease.runId })
+          .cancelWorkflowRun({ ...repo, run_id: state.lease.runId })
           .catch((error: unknown) => core.warning(githubMessage(error)))
       }
       // A job that is being stopped may or may not raise the generation before it ends. Only a kick-off, without a generation, fits both.
@@ -143,11 +143,11 @@ async function explainReply(
 
 /** The story's commits among the branch's newest hundred, the oldest first. Only its last one where GitHub lists none. */
 async function commitsOf(github: GitHub, state: State, story: string): Promise<ChangesView['commits']> {
-  const { api, at, place, warn } = github
+  const { api, repo, place, warn } = github
   const { green, nonce, records } = state
   const url = (sha: string, parent: string) => `${repositoryUrl(place)}/compare/${parent}...${sha}`
   try {
-    const { data } = await api.rest.repos.listCommits({ ...at, sha: green, per_page: 100 })
+    const { data } = await api.rest.repos.listCommits({ ...repo, sha: green, per_page: 100 })
     return data.toReversed().flatMap(({ sha, parents, commit: { message } }) => {
       const [subject = ''] = message.split('\n')
       const parent = parents[0]?.sha ?? ''

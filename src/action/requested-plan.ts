@@ -138,13 +138,18 @@ async function newestAnswer(
   { number, comments: all }: FoundIssue,
   askedAt: number,
 ): Promise<string | null> {
-  const { api, at } = github
+  const { api, repo } = github
   const conversation = new Conversation(github)
   let isRequested = false
   const last = Math.ceil(all / 100)
   // Pages are read from the end, so that many comments of strangers before an answer do not hide it.
   for (let page = last; page > Math.max(0, last - MAX_PAGES); page -= 1) {
-    const { data } = await api.rest.issues.listComments({ ...at, issue_number: number, per_page: 100, page })
+    const { data } = await api.rest.issues.listComments({
+      ...repo,
+      issue_number: number,
+      per_page: 100,
+      page,
+    })
     for (const { user, body, created_at: made, updated_at: edited } of data.reverse()) {
       // GitHub's times are whole seconds.
       if (Date.parse(made) + 999 < askedAt) return isRequested ? '' : null
@@ -162,8 +167,8 @@ async function newestAnswer(
 export type FoundIssue = Awaited<ReturnType<typeof findIssue>>
 
 /** The issue of this number. Throws UserError where there is none. */
-export async function findIssue({ api, at }: GitHub, number: number) {
-  const found = await api.rest.issues.get({ ...at, issue_number: number }).catch((error: unknown) => {
+export async function findIssue({ api, repo }: GitHub, number: number) {
+  const found = await api.rest.issues.get({ ...repo, issue_number: number }).catch((error: unknown) => {
     const fix = 'name an issue of this repository; the job needs the permission issues: write'
     throw mistake(`#${number}: ${githubMessage(error)}`, 'an issue', fix)
   })
@@ -208,14 +213,14 @@ export async function readIssueText(
 
 /** The newest comments of members, the oldest of them first. GitHub lists the oldest comments first, so the last pages are read. */
 async function newestComments(
-  { api, at }: GitHub,
+  { api, repo }: GitHub,
   { number, comments: all }: FoundIssue,
   mayCount: (login: string) => Promise<boolean>,
 ): Promise<string[]> {
   const last = Math.ceil(all / 100)
   const comments: string[] = []
   for (let page = last; page > Math.max(0, last - MAX_PAGES); page -= 1) {
-    const place = { ...at, issue_number: number, per_page: 100, page }
+    const place = { ...repo, issue_number: number, per_page: 100, page }
     const { data } = await api.rest.issues.listComments(place)
     for (const { user, author_association: association, body } of data.reverse()) {
       if (user?.type !== 'User' || !MEMBERS.includes(association)) continue

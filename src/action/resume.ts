@@ -62,9 +62,9 @@ export async function resumeLost(context: ActionContext): Promise<string> {
 }
 
 /** Since when each queued run waits, in epoch milliseconds. */
-async function waitingSince({ api, at }: GitHub, workflow: string): Promise<number[]> {
+async function waitingSince({ api, repo }: GitHub, workflow: string): Promise<number[]> {
   const route = api.rest.actions.listWorkflowRuns
-  const { data } = await route({ ...at, workflow_id: workflow, event: 'workflow_dispatch', per_page: 100 })
+  const { data } = await route({ ...repo, workflow_id: workflow, event: 'workflow_dispatch', per_page: 100 })
   return data.workflow_runs
     .filter((run) => run.status !== 'completed' && run.status !== 'in_progress')
     .map((run) => Date.parse(run.run_started_at ?? run.created_at))

@@ -18,7 +18,7 @@ export type GitHub = {
   api: Api
   place: RepositoryAddress
   /** The parameters that every request to the repository takes. */
-  at: { owner: string; repo: string }
+  repo: { owner: string; repo: string }
   warn(message: string): void
 }
 
@@ -66,7 +66,7 @@ export function connect(
     // octokit passes the same object to all requests, and the retry plugin counts in it, so each call gets its own.
     request.request = { ...request.request, retryCount: 0 }
   })
-  return { api, place, at: { owner: place.owner, repo: place.repo }, warn }
+  return { api, place, repo: { owner: place.owner, repo: place.repo }, warn }
 }
 
 /** Limits each try, not the whole call: the wait for a rate limit may be longer than a try. */

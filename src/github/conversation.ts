@@ -77,7 +77,7 @@ export class Conversation implements QueuePort {
     const written = await this.writeSticky(pull, null, marker, body)
     const oldest = await this.#findOwnComment(pull, marker)
     if (oldest === null || oldest === written) return
-    await this.#github.api.rest.issues.deleteComment({ ...this.#github.at, comment_id: written })
+    await this.#github.api.rest.issues.deleteComment({ ...this.#github.repo, comment_id: written })
     await this.#update(oldest, body)
   }
 
@@ -88,7 +88,7 @@ export class Conversation implements QueuePort {
 
   async react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void> {
     await this.#github.api.rest.reactions
-      .createForIssueComment({ ...this.#github.at, comment_id: comment, content })
+      .createForIssueComment({ ...this.#github.repo, comment_id: comment, content })
       .catch((error: unknown) => this.#github.warn(`the reaction could not be set: ${githubMessage(error)}`))
   }
 
@@ -101,8 +101,8 @@ export class Conversation implements QueuePort {
 
   /** Posts a new comment. */
   async postComment(pull: number, body: string): Promise<void> {
-    const { api, at } = this.#github
-    await api.rest.issues.createComment({ ...at, issue_number: pull, body, ...NO_RETRIES })
+    const { api, repo } = this.#github
+    await api.rest.issues.createComment({ ...repo, issue_number: pull, body, ...NO_RETRIES })
   }
 
   /** Looks up whether a person has write permission; anything but a clear yes is a no. Throws where GitHub does not answer. */
@@ -110,7 +110,7 @@ export class Conversation implements QueuePort {
     const cached = this.#permissions.get(login)
     if (cached !== undefined) return cached
     const isAllowed = await this.#github.api.rest.repos
-      .getCollaboratorPermissionLevel({ ...this.#github.at, username: login })
+      .getCollaboratorPermissionLevel({ ...this.#github.repo, username: login })
       .then(({ data }) => data.permission === 'admin' || data.permission === 'write')
       .catch((error: unknown) => {
         // 404: not a collaborator. Any other error is thrown, because a command must not be lost while GitHub is unavailable.
@@ -181,7 +181,7 @@ export class Conversation implements QueuePort {
   async #fetchPage(pull: number, page: number) {
     try {
       const { data, headers } = await this.#github.api.rest.issues.listComments({
-        ...this.#github.at,
+        ...this.#github.repo,
         issue_number: pull,
         per_page: 100,
         page,
@@ -234,8 +234,8 @@ export class Conversation implements QueuePort {
 
   /** The id of Ralph's own comment that begins with a marker. In a comment of another author a marker means nothing. */
   async #findOwnComment(pull: number, marker: string): Promise<number | null> {
-    const { api, at } = this.#github
-    const params = { ...at, issue_number: pull, per_page: 100 }
+    const { api, repo } = this.#github
+    const params = { ...repo, issue_number: pull, per_page: 100 }
     const ask = (page: number) => api.rest.issues.listComments({ ...params, page })
     for await (const comments of pagesOf(ask)) {
       const marked = comments.filter(({ body }) => (body ?? '').startsWith(marker))
@@ -258,7 +258,7 @@ export class Conversation implements QueuePort {
   #post(pull: number, marker: string, body: string): Promise<number> {
     return createOnce(
       async () => {
-        const comment = { ...this.#github.at, issue_number: pull, body }
+        const comment = { ...this.#github.repo, issue_number: pull, body }
         const created = await this.#github.api.rest.issues.createComment({ ...comment, ...NO_RETRIES })
         return Number(created.data.id)
       },
@@ -267,7 +267,7 @@ export class Conversation implements QueuePort {
   }
 
   async #update(comment: number, body: string): Promise<number> {
-    await this.#github.api.rest.issues.updateComment({ ...this.#github.at, comment_id: comment, body })
+    await this.#github.api.rest.issues.updateComment({ ...this.#github.repo, comment_id: comment, body })
     return comment
   }
 }

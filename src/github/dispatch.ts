@@ -5,12 +5,12 @@ import { type GitHub, githubMessage, httpStatusOf, rateLimitedUntil } from './cl
 
 /** Dispatches `workflow` (a file name); without a generation it starts a new chain. The error names the fix. */
 export async function dispatchRun(
-  { api, at, place }: GitHub,
+  { api, repo, place }: GitHub,
   workflow: string,
   inputs: { feature: string; generation: number | null },
 ): Promise<DispatchResult> {
   const request = {
-    ...at,
+    ...repo,
     workflow_id: workflow,
     ref: place.defaultBranch,
     inputs: { feature: inputs.feature, generation: String(inputs.generation ?? '') },
@@ -46,20 +46,22 @@ const FOLDER = '.github/workflows/'
  * The file of the workflow called `name`, for runners that do not name the file (act, other forges); else ralph.yml where the default
  * branch has it; else null.
  */
-export async function findWorkflow({ api, at, place }: GitHub, name: string): Promise<string | null> {
+export async function findWorkflow({ api, repo, place }: GitHub, name: string): Promise<string | null> {
   // The name of a workflow without a name is its path.
   if (/\.ya?ml$/.test(name)) return name.replace(/^.*\//, '')
   const named = await api.rest.actions
-    .listRepoWorkflows({ ...at, per_page: 100 })
+    .listRepoWorkflows({ ...repo, per_page: 100 })
     .then(({ data }) => data.workflows.filter((one) => one.name === name && one.path.startsWith(FOLDER)))
     .catch(() => [])
   const [only, ...others] = named
   if (only !== undefined && others.length === 0) return only.path.slice(FOLDER.length)
   const defaultFile = 'ralph.yml'
-  return api.rest.repos.getContent({ ...at, ref: place.defaultBranch, path: `${FOLDER}${defaultFile}` }).then(
-    () => defaultFile,
-    () => null,
-  )
+  return api.rest.repos
+    .getContent({ ...repo, ref: place.defaultBranch, path: `${FOLDER}${defaultFile}` })
+    .then(
+      () => defaultFile,
+      () => null,
+    )
 }
 
 export function createDispatch(github: GitHub, workflow: string): DispatchPort {
@@ -86,9 +88,9 @@ function dispatchErrorMessage(status: number | null, workflow: string, message: 
 }
 
 /** A run of a workflow; null where GitHub does not answer. A run that was deleted counts as completed. */
-export async function findWorkflowRun({ api, at, warn }: GitHub, id: number): Promise<HolderRun> {
+export async function findWorkflowRun({ api, repo, warn }: GitHub, id: number): Promise<HolderRun> {
   try {
-    const { data } = await api.rest.actions.getWorkflowRun({ ...at, run_id: id })
+    const { data } = await api.rest.actions.getWorkflowRun({ ...repo, run_id: id })
     return { status: data.status ?? '', conclusion: data.conclusion, at: Date.parse(data.updated_at) }
   } catch (error) {
     if (httpStatusOf(error) === 404) return { status: 'completed', conclusion: null, at: Date.now() }

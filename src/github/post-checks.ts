@@ -143,8 +143,8 @@ export class Checks {
   async #listChecks(sha: string): Promise<Map<string, Posted>> {
     const cached = this.#known.get(sha)
     if (cached !== undefined) return cached
-    const { api, at } = this.#github
-    const params = { ...at, ref: sha, filter: 'latest' as const, per_page: 100 }
+    const { api, repo } = this.#github
+    const params = { ...repo, ref: sha, filter: 'latest' as const, per_page: 100 }
     const ask = (page: number) => api.rest.checks.listForRef({ ...params, page })
     const runs = []
     for await (const { check_runs } of pagesOf(ask)) runs.push(...check_runs)
@@ -186,7 +186,7 @@ export class Checks {
   async #update(before: Posted | undefined, content: object): Promise<number | null> {
     if (before === undefined) return null
     try {
-      await this.#github.api.rest.checks.update({ ...this.#github.at, check_run_id: before.id, ...content })
+      await this.#github.api.rest.checks.update({ ...this.#github.repo, check_run_id: before.id, ...content })
       return before.id
     } catch (error) {
       if (httpStatusOf(error) === 404) return null
@@ -199,7 +199,7 @@ export class Checks {
     return createOnce(
       async () => {
         const created = await this.#github.api.rest.checks.create({
-          ...this.#github.at,
+          ...this.#github.repo,
           ...params,
           ...NO_RETRIES,
         })
@@ -214,7 +214,7 @@ export class Checks {
   }
 
   async #postStatus(sha: string, status: ReturnType<typeof commitStatusOf>): Promise<void> {
-    await this.#github.api.rest.repos.createCommitStatus({ ...this.#github.at, sha, ...status })
+    await this.#github.api.rest.repos.createCommitStatus({ ...this.#github.repo, sha, ...status })
   }
 
   async #closeChecks(
@@ -228,7 +228,7 @@ export class Checks {
       const { conclusion, ...output } = reportOf(name)
       const closed = { status: 'completed' as const, conclusion, output }
       try {
-        await this.#github.api.rest.checks.update({ ...this.#github.at, check_run_id: one.id, ...closed })
+        await this.#github.api.rest.checks.update({ ...this.#github.repo, check_run_id: one.id, ...closed })
       } catch (error) {
         // The check belongs to another App, so this token cannot close it. The permission for checks is not missing: the error is
         // thrown as another one, so that the commit is remembered.
@@ -250,8 +250,8 @@ export class Checks {
     reportOf: (name: string) => ClosingReport,
     except: readonly string[],
   ): Promise<void> {
-    const { api, at } = this.#github
-    const params = { ...at, ref: sha, per_page: 100 }
+    const { api, repo } = this.#github
+    const params = { ...repo, ref: sha, per_page: 100 }
     const ask = (page: number) => api.rest.repos.listCommitStatusesForRef({ ...params, page })
     const listed = []
     for await (const statuses of pagesOf(ask)) listed.push(...statuses)

@@ -27,15 +27,15 @@ export type Refused = { kind: 'refused'; reason: string; forbidden: boolean }
 export type Opened = { kind: 'open'; pull: Pull } | Refused
 
 /** The open pull request from this branch of this repository, or null. */
-export async function findPull({ api, at }: GitHub, branch: string): Promise<Pull | null> {
+export async function findPull({ api, repo }: GitHub, branch: string): Promise<Pull | null> {
   const { data } = await api.rest.pulls.list({
-    ...at,
-    head: `${at.owner}:${branch}`,
+    ...repo,
+    head: `${repo.owner}:${branch}`,
     state: 'open',
     per_page: 10,
   })
   const found = data.find(
-    (pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${at.owner}/${at.repo}`,
+    (pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${repo.owner}/${repo.repo}`,
   )
   return found === undefined ? null : pullOf(found)
 }
@@ -64,7 +64,7 @@ function pullOf(found: {
 export async function openPull(github: GitHub, pullRequest: PullRequest, isLast = false): Promise<Opened> {
   const { branch: head, ...rest } = pullRequest
   try {
-    const { data } = await github.api.rest.pulls.create({ ...github.at, head, ...rest, ...NO_RETRIES })
+    const { data } = await github.api.rest.pulls.create({ ...github.repo, head, ...rest, ...NO_RETRIES })
     return { kind: 'open', pull: pullOf(data) }
   } catch (error) {
     // It may have been opened although the answer was lost, or the repository does not support drafts. Where it cannot be looked up
@@ -89,18 +89,22 @@ export async function makeReady({ api }: GitHub, pull: Pull): Promise<void> {
 }
 
 export async function updatePull(
-  { api, at }: GitHub,
+  { api, repo }: GitHub,
   number: number,
   change: Partial<PullText>,
 ): Promise<void> {
-  await api.rest.pulls.update({ ...at, pull_number: number, ...change })
+  await api.rest.pulls.update({ ...repo, pull_number: number, ...change })
 }
 
 /** Sets Ralph's labels to exactly `labels`; other labels stay. `pull.labels`: its labels now. False where the token may not do this. */
-export async function setLabels({ api, at }: GitHub, pull: Pull, labels: readonly Label[]): Promise<boolean> {
+export async function setLabels(
+  { api, repo }: GitHub,
+  pull: Pull,
+  labels: readonly Label[],
+): Promise<boolean> {
   const missing = labels.filter((name) => !pull.labels.includes(name))
   const surplus = LABELS.filter((name) => pull.labels.includes(name) && !labels.includes(name))
-  const issue = { ...at, issue_number: pull.number }
+  const issue = { ...repo, issue_number: pull.number }
   try {
     if (missing.length > 0) await api.rest.issues.addLabels({ ...issue, labels: missing })
     for (const name of surplus)

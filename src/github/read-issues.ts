@@ -40,13 +40,13 @@ export async function readIssues(
   github: GitHub,
   query: IssueQuery,
 ): Promise<{ text: string; title: string | null; authors: string[] }> {
-  const { api, at } = github
+  const { api, repo } = github
   const milestone = query.milestone === null ? null : await milestoneOf(github, query.milestone)
   const found: Awaited<ReturnType<typeof api.rest.issues.listForRepo>>['data'] = []
   for (let page = 1; ; page += 1) {
     const { data } = await api.rest.issues
       .listForRepo({
-        ...at,
+        ...repo,
         ...{ page, per_page: PAGE, sort: 'created' as const, direction: 'asc' as const },
         state: query.milestone === null && query.label === null ? ('open' as const) : ('all' as const),
         ...(milestone === null ? {} : { milestone: String(milestone.number) }),
@@ -66,7 +66,7 @@ export async function readIssues(
     const { number, title, body = null, state, state_reason = null, labels } = issue
     const { blocked_by: waits = 0 } = issue.issue_dependencies_summary ?? {}
     const { total: parts = 0 } = issue.sub_issues_summary ?? {}
-    const params = { ...at, issue_number: number, per_page: PAGE }
+    const params = { ...repo, issue_number: number, per_page: PAGE }
     const blockedBy =
       waits === 0 ? [] : (await api.rest.issues.listDependenciesBlockedBy(params).catch(throwUserError)).data
     const subIssues =
@@ -80,9 +80,9 @@ export async function readIssues(
   return { text: JSON.stringify(issues, null, 1), title: milestone?.title ?? null, authors }
 }
 
-async function milestoneOf({ api, at }: GitHub, name: string): Promise<{ number: number; title: string }> {
+async function milestoneOf({ api, repo }: GitHub, name: string): Promise<{ number: number; title: string }> {
   const { data } = await api.rest.issues
-    .listMilestones({ ...at, state: 'all', per_page: PAGE })
+    .listMilestones({ ...repo, state: 'all', per_page: PAGE })
     .catch(throwUserError)
   const found = data.find(({ number }) => String(number) === name) ?? data.find(({ title }) => title === name)
   if (found !== undefined) return found

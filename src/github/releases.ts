@@ -12,8 +12,8 @@ export type Release = {
 }
 
 /** The releases called `vX.Y.Z`, the newest first, at most the last hundred. A failed request is not repeated. */
-export async function releasesOf({ api, at }: GitHub): Promise<Release[]> {
-  const page = { ...at, per_page: 100, ...NO_RETRIES }
+export async function releasesOf({ api, repo }: GitHub): Promise<Release[]> {
+  const page = { ...repo, per_page: 100, ...NO_RETRIES }
   const { data: releases } = await api.rest.repos.listReleases(page)
   const { data: tags } = await api.rest.repos.listTags(page)
   const commits = new Map(tags.map(({ name, commit }) => [name, commit.sha]))

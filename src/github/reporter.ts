@@ -180,11 +180,11 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   async merged(state: State): Promise<boolean> {
-    const { api, at, warn } = this.#options.github
+    const { api, repo, warn } = this.#options.github
     const { pull } = state.github
     if (pull === null) return false
     const found = await api.rest.pulls
-      .get({ ...at, pull_number: pull })
+      .get({ ...repo, pull_number: pull })
       .catch((error: unknown) => warn(`the pull request could not be looked up: ${githubMessage(error)}`))
     return found?.data.merged === true
   }

@@ -18,10 +18,10 @@ export class StateRefs {
 
   /** The commit of every state, by folder; null where nothing has changed since the last poll. Throws errors of the API. */
   async poll(): Promise<Map<string, string> | null> {
-    const { api, at } = this.#github
+    const { api, repo } = this.#github
     try {
       const { data, headers } = await api.rest.git.listMatchingRefs({
-        ...at,
+        ...repo,
         ref: this.#prefix,
         headers: this.#etag === null ? {} : { 'if-none-match': this.#etag },
       })
@@ -41,9 +41,9 @@ export class StateRefs {
 
   /** The text of a file of the state at its commit, which never changes. */
   async text(commit: string, path: string): Promise<string> {
-    const { api, at } = this.#github
+    const { api, repo } = this.#github
     const { data } = await api.rest.repos.getContent({
-      ...at,
+      ...repo,
       path,
       ref: commit,
       mediaType: { format: 'raw' },

@@ -36,10 +36,10 @@ export async function checkPullRequests(subject: Subject): Promise<CheckResult[]
   // A secret that is not set gives an empty token; that cannot be seen from here.
   if (settings.publishToken !== null || job.unread.includes('publish-token'))
     return [okResult('opened by publish-token')]
-  const { api, at, place } = github
+  const { api, repo, place } = github
   const page = `${repositoryUrl(place)}/settings/actions`
   try {
-    const { data } = await api.rest.actions.getGithubActionsDefaultWorkflowPermissionsRepository(at)
+    const { data } = await api.rest.actions.getGithubActionsDefaultWorkflowPermissionsRepository(repo)
     if (data.can_approve_pull_request_reviews) return [okResult('Actions may open them')]
     const found = 'Actions may not open them: a person has to, by a link in the summary'
     const fix = `tick ${BOX} at ${page}, or give publish-token`

@@ -47,13 +47,13 @@ type Required = { name: string; app: number | null }
 type Rules = { checks: Required[]; hasQueue: boolean }
 
 /** Required checks of rulesets and branch protection; null where this token may not see them. */
-async function rulesOf({ api, at }: GitHub, branch: string): Promise<Rules | null> {
+async function rulesOf({ api, repo }: GitHub, branch: string): Promise<Rules | null> {
   const { getBranchRules } = api.rest.repos
   try {
-    const ask = (page: number) => getBranchRules({ ...at, branch, per_page: 100, page })
+    const ask = (page: number) => getBranchRules({ ...repo, branch, per_page: 100, page })
     const rules = []
     for await (const page of pagesOf(ask)) rules.push(...page)
-    const { data } = await api.rest.repos.getBranch({ ...at, branch })
+    const { data } = await api.rest.repos.getBranch({ ...repo, branch })
     const ofRules = rules.flatMap((rule) =>
       rule.type === 'required_status_checks' ? (rule.parameters?.required_status_checks ?? []) : [],
     )

@@ -61,7 +61,7 @@ test('of many comments the newest twenty count, in their order, for three reques
 test('a closed issue, a pull request and an unknown number are refused with the fix', async () => {
   await using at = await place()
   const { number } = at.github.openIssue('alice', 'Passkeys', WISH)
-  await at.api.api.rest.issues.update({ ...at.api.at, issue_number: number, state: 'closed' })
+  await at.api.api.rest.issues.update({ ...at.api.repo, issue_number: number, state: 'closed' })
   await assert.rejects(at.words(number), refused(/^issue #1$/, /closed/, /reopen it, or open another/))
   await assert.rejects(at.words(99), refused(/^feature$/, /^#99: /, /an issue of this repository/))
 })
@@ -90,7 +90,7 @@ test('only people with write permission answer questions, and only once these ar
   say('alice', '/ralph plan')
   say('alice', shown)
   assert.equal(await answers(), null, 'a comment of somebody else shows nothing')
-  await at.api.api.rest.issues.createComment({ ...at.api.at, issue_number: number, body: shown })
+  await at.api.api.rest.issues.createComment({ ...at.api.repo, issue_number: number, body: shown })
   assert.equal(await answers(), '', 'left to the session')
   say('bob', '/ralph plan -- 1A\n2: both\n')
   assert.equal(await answers(), '1A\n2: both')

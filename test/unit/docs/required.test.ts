@@ -92,7 +92,7 @@ test('in a merge queue: other people pass at once, Ralph only where its run is c
 
   // A job of somebody else's that is called so, too, says nothing about the run.
   await posted.api.rest.checks.create({
-    ...{ ...posted.at, name: 'ralph', head_sha: sha, status: 'completed', conclusion: 'success' },
+    ...{ ...posted.repo, name: 'ralph', head_sha: sha, status: 'completed', conclusion: 'success' },
   })
   assert.equal((await ask(own.number)).code, 1)
 

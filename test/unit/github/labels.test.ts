@@ -21,7 +21,7 @@ test("a label with the name of an object's built-in property stays", async () =>
   if (opened.kind !== 'open') return
   const { pull } = opened
   const people = ['constructor', 'toString', 'hasOwnProperty']
-  const issue = { ...seen.at, issue_number: pull.number }
+  const issue = { ...seen.repo, issue_number: pull.number }
   await seen.api.rest.issues.addLabels({ ...issue, labels: [...people, 'ralph:blocked'] })
   const found = (await findPull(seen, 'ralph/auth')) ?? assert.fail('not found')
   await setLabels(seen, found, ['ralph:complete'])
