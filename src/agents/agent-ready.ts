@@ -76,11 +76,11 @@ export async function findKeyProblem(
   ask: typeof fetch = fetch,
 ): Promise<string | null> {
   const isSet = (name: string): boolean => (env[name] ?? '').trim() !== ''
-  if ([...login.others, ...extraEnv].some(isSet)) return null
+  if ([...login.alternatives, ...extraEnv].some(isSet)) return null
   const home = env.HOME ?? ''
   const found = await Promise.all([
     ...login.files.map((path) => exists(join(home, path))),
-    ...login.project.map((path) => namesKey(join(cwd, path))),
+    ...login.projectFiles.map((path) => namesKey(join(cwd, path))),
   ])
   if (found.includes(true)) return null
   if (login.keys.some(isSet)) return refusedKey(login.check?.(env) ?? null, ask)

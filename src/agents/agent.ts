@@ -6,9 +6,13 @@ import type { Exit } from '../system/process.ts'
 import type { StreamEstimate } from './cost.ts'
 
 /**
- * How a session ended. `finished` alone is well; it says nothing about the story. `limit` and `overloaded` (the vendor's
- * server, or the connection to it) are waited for; `auth` (key, account, credit, model) needs a person; `max-turns` is a limit of
- * turns or money; `killed` was a signal that Ralph did not send; `failed` is everything else, also exit code 0 without a final event.
+ * How a session ended.
+ * - `finished`: the session is complete. This says nothing about the story.
+ * - `limit`, `overloaded` (the vendor's server, or the connection to it): Ralph waits and tries again.
+ * - `auth`: key, account, credit or model are refused, so a person is needed.
+ * - `max-turns`: the vendor's own limit of turns or money.
+ * - `killed`: a signal that Ralph did not send.
+ * - `failed`: everything else, also exit code 0 without a final event.
  */
 export type SessionStatus =
   | 'finished'
@@ -37,7 +41,7 @@ export type SessionResult = {
   estimate: StreamEstimate
   /** Epoch milliseconds; only with `limit`. */
   resetsAt: number | null
-  /** Null when it never started, or a signal or Ralph ended it. */
+  /** Null if the program never started, or if a signal or Ralph ended it. */
   exitCode: number | null
   ms: number
   /** Raw output of both streams, shortened. */
@@ -50,44 +54,44 @@ export type ParsedEnd = Pick<SessionResult, 'status' | 'message' | 'finalText' |
 export type CommandOptions = {
   commandLine?: string | undefined
   model?: string | undefined
-  /** What the agent will see. */
+  /** The agent's environment. */
   env: Readonly<Record<string, string>>
   extraArgs: readonly string[]
-  root: boolean
+  isRoot: boolean
 }
 
 export type Login = {
   /** Variables that hold a key, the usual one first. Messages name them. */
   keys: readonly string[]
   /** Variables that can replace a key: another provider, a gateway, a folder with a login. */
-  others: readonly string[]
+  alternatives: readonly string[]
   /** Files below HOME that may have a login, or configure one. */
   files: readonly string[]
-  /** Files of the project that may name a key, or a program that gives one. */
-  project: readonly string[]
+  /** Files of the project that may name a key, or a program that prints a key. */
+  projectFiles: readonly string[]
   /** A free request to the vendor that needs a valid key. */
   check?: (env: Readonly<Record<string, string>>) => KeyCheck | null
 }
 
-/** `key`: the variable that is tried. */
+/** The request that tries a key. `key`: the name of its variable. */
 export type KeyCheck = {
   key: string
   url: string
   headers: Record<string, string>
-  /** Whether the answer says that the key is wrong; else HTTP 401 does. */
+  /** Whether the answer says that the key is wrong. Left out where HTTP 401 alone says it. */
   isRefused?(status: number, body: string): boolean
 }
 
 /** How a vendor's program reaches its model at another address, with another key instead of its own. */
 export type Relay = {
-  /** Variables that hold the key, the one that counts first. */
+  /** Variables that hold the key, in the order in which the program prefers them. */
   keys: readonly string[]
-  /** Variables that select another way to the model: then no proxy is used. */
-  unless: readonly string[]
-  /** The vendor's own address; null where only `base` may name one. */
+  /** Variables that select another way to the model. If one is set, no proxy is used. */
+  disabledBy: readonly string[]
+  /** The vendor's own address; null where only `addressVariable` may name one. */
   upstream: string | null
-  /** The variable that names another address, read and set; null where an argument sets it. */
-  base: string | null
+  /** The variable that names the address: Ralph reads it, and sets it to the proxy's. Null where an argument sets the address. */
+  addressVariable: string | null
   args?(url: string): string[]
 }
 
@@ -97,14 +101,14 @@ export type HomeShare = {
   /** For a JSON file that holds more than the login: the keys to copy. */
   onlyKeys?: Readonly<Record<string, readonly string[]>>
   /** Files in which the vendor renews its tokens. */
-  renews?: readonly string[]
+  renewedFiles?: readonly string[]
   /**
-   * A renewal ends the refresh token that it was made with: of two sessions that renew at the same time, one has no login any more
+   * Each refresh token can be used once. If two sessions renew at the same time, one of them loses its login
    * (openai/codex#9634, anthropics/claude-code#41507).
    */
-  singleUse?: true
-  /** `variable`, where it is set, names the folder of the files whose paths begin with `start`. */
-  folder?: readonly [variable: string, start: string]
+  hasSingleUseTokens?: true
+  /** A variable that moves the folder `start`: files below `start` are in the folder that the variable names, if it is set. */
+  folderVariable?: readonly [variable: string, start: string]
 }
 
 /** One kind of agent: a file of its own and one line in registry.ts; nothing else in src/ names it. */
@@ -115,9 +119,9 @@ export interface AgentVendor {
   /** Looked up in PATH. */
   program: string
   install: string
-  /** Its package, which `agent-version` installs; null where there is none. */
+  /** The npm package, which `agent-version` installs; null where there is none. */
   npm: string | null
-  /** The version of it that our tests drive (test/agents-real). */
+  /** The version of the program that the tests drive (test/agents-real). */
   tested?: string
   /** How it is logged in; null where it may work without a key that Ralph knows. */
   login: Login | null
@@ -127,7 +131,7 @@ export interface AgentVendor {
   relay?: Relay
   /** The vendor's variables that the agent may see, in addition to those of its login. */
   env: readonly string[]
-  /** Variables that name folders of its settings or tools. Not passed on, as a session could change what the next one reads. */
+  /** Variables that name folders of its settings or tools. They are not passed on: a session could change what the next one reads. */
   withheld?: readonly string[]
   /** What its keys look like, in addition to the shapes of well-known services. */
   keyShapes: readonly KeyShape[]
@@ -147,9 +151,9 @@ export interface AgentVendor {
     args(path: string): string[]
     read(text: string): Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedTokens'> | null
   }
-  /** Its answer cannot be told from its other output: a verdict counts in the last lines only. */
+  /** The final answer cannot be distinguished from other output, so a verdict counts only in the last lines. */
   answersInOutput?: true
-  /** Its command line; the prompt comes on stdin. */
+  /** The arguments of a session; the prompt comes on stdin. */
   args(options: CommandOptions): string[]
   /** Variables that are set for it, in addition to those that it may see. */
   variables?(options: CommandOptions): Record<string, string>
@@ -182,7 +186,7 @@ export function flag(name: string, value: string | undefined): string[] {
 
 /** All of the vendor's variables that the agent may see, keys included. */
 export function agentVariables({ login, env }: AgentVendor): string[] {
-  return [...(login?.keys ?? []), ...(login?.others ?? []), ...env]
+  return [...(login?.keys ?? []), ...(login?.alternatives ?? []), ...env]
 }
 
 export function words(text: string): string[] {

@@ -12,9 +12,9 @@ export const amp: AgentVendor = {
   withheld: ['AMP_SETTINGS_FILE', 'AMP_TOOLBOX'],
   login: {
     keys: ['AMP_API_KEY'],
-    others: ['AMP_URL'],
+    alternatives: ['AMP_URL'],
     files: ['.local/share/amp/secrets.json', '.config/amp/settings.json'],
-    project: ['.amp/settings.json'],
+    projectFiles: ['.amp/settings.json'],
   },
   keyShapes: [
     {
@@ -37,8 +37,8 @@ export const amp: AgentVendor = {
   parser: () =>
     new StreamJsonReader({
       finalText: 'result',
-      streamed: false,
-      cacheCounted: true,
+      isStreamed: false,
+      inputIncludesCache: true,
       // Without a key it waits in a login until the idle time-out ends it (recording no-key).
       refusals: [
         /^No API key found\. Starting login flow/,

@@ -19,12 +19,12 @@ export const claude: AgentVendor = {
   `),
   login: {
     keys: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN'],
-    others: words(`
+    alternatives: words(`
       CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX CLAUDE_CODE_USE_FOUNDRY AWS_BEARER_TOKEN_BEDROCK
       ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS CLAUDE_CONFIG_DIR
     `),
     files: ['.claude/.credentials.json', '.claude/settings.json', '.claude.json'],
-    project: ['.claude/settings.json', '.claude/settings.local.json'],
+    projectFiles: ['.claude/settings.json', '.claude/settings.local.json'],
     check: ({ ANTHROPIC_API_KEY: key = '', ANTHROPIC_AUTH_TOKEN: token = '' }) => {
       // A subscription's token is accepted only for messages, not for this request.
       if (key === '' || token !== '') return null
@@ -38,16 +38,16 @@ export const claude: AgentVendor = {
       '.claude/settings.json': words('apiKeyHelper awsAuthRefresh awsCredentialExport env'),
       '.claude.json': words('primaryApiKey oauthAccount customApiKeyResponses userID hasCompletedOnboarding'),
     },
-    renews: ['.claude/.credentials.json'],
-    singleUse: true,
-    folder: ['CLAUDE_CONFIG_DIR', '.claude'],
+    renewedFiles: ['.claude/.credentials.json'],
+    hasSingleUseTokens: true,
+    folderVariable: ['CLAUDE_CONFIG_DIR', '.claude'],
   },
   // https://code.claude.com/docs/en/env-vars
   relay: {
     keys: ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN'],
-    unless: ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY'],
+    disabledBy: ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY'],
     upstream: 'https://api.anthropic.com',
-    base: 'ANTHROPIC_BASE_URL',
+    addressVariable: 'ANTHROPIC_BASE_URL',
   },
   keyShapes: [{ what: 'an Anthropic key', starts: ['sk-ant-'], key: /sk-ant-[A-Za-z0-9_-]{16,}/y }],
   settings: ['.claude', '.claude.json', '.mcp.json'],
@@ -59,16 +59,16 @@ export const claude: AgentVendor = {
     ...flag('--model', model),
     ...extraArgs,
   ],
-  variables: ({ root }) => ({
+  variables: ({ isRoot }) => ({
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_ERROR_REPORTING: '1',
-    // Without this it waits for every background task, such as a dev server, before it ends.
+    // Without this, Claude Code waits for every background task, such as a dev server, before it ends.
     CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
-    // As root it refuses to skip permissions unless it is told that it runs in a sandbox.
-    ...(root ? { IS_SANDBOX: '1' } : {}),
+    // Claude Code refuses to skip permissions as root, unless this variable says that it runs in a sandbox.
+    ...(isRoot ? { IS_SANDBOX: '1' } : {}),
   }),
   parser: () =>
-    new StreamJsonReader({ finalText: 'result', streamed: true, cacheCounted: false, refusals: [] }),
+    new StreamJsonReader({ finalText: 'result', isStreamed: true, inputIncludesCache: false, refusals: [] }),
 }

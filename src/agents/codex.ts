@@ -17,9 +17,9 @@ export const codex: AgentVendor = {
   env: [],
   login: {
     keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
-    others: ['CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
+    alternatives: ['CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY', 'CODEX_HOME'],
     files: ['.codex/auth.json', '.codex/config.toml'],
-    project: ['.codex/config.toml'],
+    projectFiles: ['.codex/config.toml'],
     check(env) {
       const name = (env.CODEX_API_KEY ?? '') === '' ? 'OPENAI_API_KEY' : 'CODEX_API_KEY'
       return {
@@ -31,13 +31,18 @@ export const codex: AgentVendor = {
       }
     },
   },
-  home: { files: [], renews: ['.codex/auth.json'], singleUse: true, folder: ['CODEX_HOME', '.codex'] },
+  home: {
+    files: [],
+    renewedFiles: ['.codex/auth.json'],
+    hasSingleUseTokens: true,
+    folderVariable: ['CODEX_HOME', '.codex'],
+  },
   // OPENAI_BASE_URL is not read (https://developers.openai.com/codex/config-reference).
   relay: {
     keys: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
-    unless: ['CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY'],
+    disabledBy: ['CODEX_ACCESS_TOKEN', 'AZURE_OPENAI_API_KEY'],
     upstream: 'https://api.openai.com/v1',
-    base: null,
+    addressVariable: null,
     args: (url) => ['-c', `openai_base_url="${url}"`],
   },
   keyShapes: [],

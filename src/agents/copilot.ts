@@ -31,20 +31,20 @@ export const copilot: AgentVendor = {
   env: ['COPILOT_PROVIDER_TYPE', 'COPILOT_MODEL'],
   login: {
     keys: ['COPILOT_GITHUB_TOKEN'],
-    others: words(`
+    alternatives: words(`
       COPILOT_PROVIDER_API_KEY COPILOT_PROVIDER_BEARER_TOKEN COPILOT_PROVIDER_BASE_URL
       COPILOT_OFFLINE COPILOT_HOME
     `),
     files: ['.copilot/config.json', '.config/github-copilot', '.config/gh/hosts.yml'],
-    project: [],
+    projectFiles: [],
   },
-  home: { files: [], folder: ['COPILOT_HOME', '.copilot'] },
+  home: { files: [], folderVariable: ['COPILOT_HOME', '.copilot'] },
   // Only for a provider of the user's own: no variable sets the addresses that GitHub's tokens are sent to.
   relay: {
     keys: ['COPILOT_PROVIDER_BEARER_TOKEN', 'COPILOT_PROVIDER_API_KEY'],
-    unless: [],
+    disabledBy: [],
     upstream: null,
-    base: 'COPILOT_PROVIDER_BASE_URL',
+    addressVariable: 'COPILOT_PROVIDER_BASE_URL',
   },
   keyShapes: [],
   settings: words(`

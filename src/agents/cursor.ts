@@ -11,11 +11,15 @@ export const cursor: AgentVendor = {
   env: [],
   login: {
     keys: ['CURSOR_API_KEY'],
-    others: ['CURSOR_CONFIG_DIR'],
+    alternatives: ['CURSOR_CONFIG_DIR'],
     files: ['.cursor/cli-config.json', '.config/cursor/auth.json'],
-    project: [],
+    projectFiles: [],
   },
-  home: { files: [], renews: ['.config/cursor/auth.json'], folder: ['CURSOR_CONFIG_DIR', '.cursor'] },
+  home: {
+    files: [],
+    renewedFiles: ['.config/cursor/auth.json'],
+    folderVariable: ['CURSOR_CONFIG_DIR', '.cursor'],
+  },
   keyShapes: [
     { what: 'a Cursor key', starts: ['crsr_'], key: /(?<![A-Za-z0-9_])crsr_[A-Za-z0-9]{32,}/y, also: /\d/ },
   ],
@@ -31,8 +35,8 @@ export const cursor: AgentVendor = {
   parser: () =>
     new StreamJsonReader({
       finalText: 'last-message',
-      streamed: false,
-      cacheCounted: false,
+      isStreamed: false,
+      inputIncludesCache: false,
       refusals: [
         /^(?:Error: )?Authentication required\. Please run /,
         /^\W*Warning: The provided API key is invalid\b/,

@@ -25,12 +25,14 @@ export const gemini: AgentVendor = {
   withheld: ['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH'],
   login: {
     keys: ['GEMINI_API_KEY'],
-    others: words('GOOGLE_API_KEY GOOGLE_GENAI_USE_VERTEXAI GOOGLE_CLOUD_PROJECT GOOGLE_GEMINI_BASE_URL'),
+    alternatives: words(
+      'GOOGLE_API_KEY GOOGLE_GENAI_USE_VERTEXAI GOOGLE_CLOUD_PROJECT GOOGLE_GEMINI_BASE_URL',
+    ),
     files: words(`
       .gemini/oauth_creds.json .gemini/settings.json .gemini/.env .env
       .config/gcloud/application_default_credentials.json
     `),
-    project: ['.env', '.gemini/.env', '.gemini/settings.json'],
+    projectFiles: ['.env', '.gemini/.env', '.gemini/settings.json'],
     check: ({ GEMINI_API_KEY: key = '' }) => ({
       key: 'GEMINI_API_KEY',
       url: 'https://generativelanguage.googleapis.com/v1beta/models?pageSize=1',
@@ -41,14 +43,14 @@ export const gemini: AgentVendor = {
   home: {
     files: [],
     onlyKeys: { '.gemini/settings.json': ['security', 'selectedAuthType'] },
-    renews: ['.gemini/oauth_creds.json'],
+    renewedFiles: ['.gemini/oauth_creds.json'],
   },
   // https://geminicli.com/docs/reference/configuration
   relay: {
     keys: ['GEMINI_API_KEY'],
-    unless: ['GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_API_KEY'],
+    disabledBy: ['GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_API_KEY'],
     upstream: 'https://generativelanguage.googleapis.com',
-    base: 'GOOGLE_GEMINI_BASE_URL',
+    addressVariable: 'GOOGLE_GEMINI_BASE_URL',
   },
   keyShapes: [],
   settings: ['.gemini'],

@@ -84,8 +84,8 @@ const MAX_BYTES = 16 * 1024 * 1024
  */
 export async function openHomes(options: HomesOptions): Promise<Homes> {
   const { env, as, shares } = options
-  const folders = shares.flatMap(({ folder }) => (folder === undefined ? [] : [folder[0]]))
-  const foreign = new Set([...Object.keys(XDG_FOLDERS), ...folders])
+  const variables = shares.flatMap(({ folderVariable }) => folderVariable?.[0] ?? [])
+  const foreign = new Set([...Object.keys(XDG_FOLDERS), ...variables])
   const envIn = (env: Environment, path: string, tools: Environment): Environment => {
     const kept = Object.entries(env).filter(([name]) => !foreign.has(name))
     return { ...tools, ...Object.fromEntries(kept), HOME: path }
@@ -124,11 +124,14 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
   }
 }
 
-/** A file with a login whose refresh token counts once, where a session would work by it; null where there is none. */
-export function findSingleUseLogin({ renews = [], singleUse, folder }: HomeShare, env: Environment) {
+/** The file with a login whose refresh token can be used only once; null where sessions have no such login. */
+export function findSingleUseLogin(
+  { renewedFiles = [], hasSingleUseTokens, folderVariable }: HomeShare,
+  env: Environment,
+) {
   const home = env.HOME ?? ''
-  if (singleUse !== true || !isAbsolute(home)) return null
-  const files = renews.map((path) => resolveInHome(path, home, env, folder))
+  if (hasSingleUseTokens !== true || !isAbsolute(home)) return null
+  const files = renewedFiles.map((path) => resolveInHome(path, home, env, folderVariable))
   const hasRefreshToken = (file: string) =>
     /"refresh\w*"\s*:\s*"[^"]/i.test(readRegularFileSync(file, MAX_BYTES)?.toString('utf8') ?? '')
   return files.find(hasRefreshToken) ?? null
@@ -143,15 +146,15 @@ function toolsIn(home: string, env: Environment): Environment {
 
 async function readShares(home: string, { shares, env }: HomesOptions): Promise<SharedFile[]> {
   const found = new Map<string, SharedFile>()
-  for (const { files, onlyKeys = {}, renews = [], folder } of shares) {
+  for (const { files, onlyKeys = {}, renewedFiles = [], folderVariable } of shares) {
     for (const file of files) {
       // People keep their settings in a repository, and link to it.
-      const realPath = await realpath(resolveInHome(file, home, env, folder)).catch(() => null)
+      const realPath = await realpath(resolveInHome(file, home, env, folderVariable)).catch(() => null)
       if (realPath === null) continue
       for (const from of await filesAt(realPath)) {
         const path = join(file, relative(realPath, from))
         const bytes = loginPart(await readRegularFile(from), onlyKeys[file])
-        if (bytes !== null) found.set(path, { path, from, bytes, isRenewed: renews.includes(path) })
+        if (bytes !== null) found.set(path, { path, from, bytes, isRenewed: renewedFiles.includes(path) })
       }
     }
   }
@@ -159,10 +162,15 @@ async function readShares(home: string, { shares, env }: HomesOptions): Promise<
 }
 
 /** Where a path below HOME is, by the variables that name other places. */
-function resolveInHome(path: string, home: string, env: Environment, folder?: HomeShare['folder']): string {
-  const [variable, start] = folder ?? ['', '']
-  const own = env[variable] ?? ''
-  if (own !== '' && path.startsWith(start)) return join(own, basename(path))
+function resolveInHome(
+  path: string,
+  home: string,
+  env: Environment,
+  folderVariable?: HomeShare['folderVariable'],
+): string {
+  const [variable, start] = folderVariable ?? ['', '']
+  const namedFolder = env[variable] ?? ''
+  if (namedFolder !== '' && path.startsWith(start)) return join(namedFolder, basename(path))
   const moved = Object.entries(XDG_FOLDERS).find(([name, at]) => path.startsWith(`${at}/`) && env[name])
   if (moved === undefined) return join(home, path)
   const [name, at] = moved

@@ -37,8 +37,8 @@ export const opencode: AgentVendor = {
       '.config/opencode/opencode.json': ['provider', 'model', 'small_model'],
       '.config/opencode/opencode.jsonc': ['provider', 'model', 'small_model'],
     },
-    renews: ['.local/share/opencode/auth.json'],
-    singleUse: true,
+    renewedFiles: ['.local/share/opencode/auth.json'],
+    hasSingleUseTokens: true,
   },
   // Keys of providers that no other agent here uses: 80 and 52 characters.
   keyShapes: [

@@ -19,7 +19,7 @@ export type Budget = { costUsd: number | null; tokens: number | null }
 
 /** `env` is the whole environment (untrusted-env.ts); the vendor's quiet variables are added. */
 export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine' | 'lineLimit'> &
-  Omit<CommandOptions, 'root'> & {
+  Omit<CommandOptions, 'isRoot'> & {
     vendor: AgentVendor
     /** A command put before the agent, such as a sandbox; a piece of shell, so it may have arguments. */
     wrapper?: string | undefined
@@ -46,7 +46,7 @@ const TEXT_LIMIT = 4096
 /** Runs a session to its end. Never rejects for anything that the agent does; every failure is a status. */
 export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const { vendor, redactor, signal } = request
-  const options = { ...request, root: process.getuid?.() === 0 }
+  const options = { ...request, isRoot: process.getuid?.() === 0 }
   const usageFile = usageFileOf(request)
   const parser = vendor.parser(Date.now)
   // A secret may span lines, such as a private key, and a cut may end within one. So each stream is redacted with its own memory.

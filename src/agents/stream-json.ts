@@ -18,9 +18,9 @@ export type Dialect = {
   /** `result`: the result event has the last answer; `last-message`: it has all answers in a row (cursor). */
   finalText: 'result' | 'last-message'
   /** Messages come in pieces, without a stop reason. A message with one is a whole answer, sent after the stream broke off. */
-  streamed: boolean
+  isStreamed: boolean
   /** `input_tokens` includes what was read from the cache or written to it. */
-  cacheCounted: boolean
+  inputIncludesCache: boolean
   refusals: readonly RegExp[]
 }
 
@@ -101,7 +101,7 @@ export class StreamJsonReader extends EventReader {
     this.#apiError = error
     // Streamed messages arrive without a stop reason; one that has it came whole, because the stream broke off and
     // was asked again. Its text may be a part only (recordings miderror, middrop, midhang).
-    if (this.#dialect.streamed && error === null && asString(message.stop_reason) !== null) {
+    if (this.#dialect.isStreamed && error === null && asString(message.stop_reason) !== null) {
       this.#brokenStream = true
     }
     const events = asObjects(message.content).flatMap((part): AgentEvent[] => {
@@ -128,7 +128,9 @@ export class StreamJsonReader extends EventReader {
 
   #tokens(usage: Json): Tokens {
     const cached = asAmount(usage.cache_read_input_tokens)
-    const uncounted = this.#dialect.cacheCounted ? 0 : cached + asAmount(usage.cache_creation_input_tokens)
+    const uncounted = this.#dialect.inputIncludesCache
+      ? 0
+      : cached + asAmount(usage.cache_creation_input_tokens)
     return { input: asAmount(usage.input_tokens) + uncounted, cached, output: asAmount(usage.output_tokens) }
   }
 

@@ -216,8 +216,8 @@ export function singleUseLoginWarnings(settings: Settings, env: Environment): Om
     const { login = null, home = null } = findAgent(name) ?? {}
     if (home === null) return []
     const keys = login?.keys ?? []
-    const variables = [...keys, ...(login?.others ?? []), ...settings.agentEnv]
-    if (variables.some((one) => one !== home.folder?.[0] && (env[one] ?? '').trim() !== '')) return []
+    const variables = [...keys, ...(login?.alternatives ?? []), ...settings.agentEnv]
+    if (variables.some((one) => one !== home.folderVariable?.[0] && (env[one] ?? '').trim() !== '')) return []
     const file = findSingleUseLogin(home, env)
     if (file === null) return []
     const found = `${name} has the login in ${file}, which one session at a time can renew: others that try log each other out`

@@ -22,14 +22,20 @@ export async function relayModel(
 ): Promise<ModelRelay | null> {
   const isSet = (variable: string) => (env[variable] ?? '').trim() !== ''
   const keyName = relay?.keys.find(isSet)
-  if (relay === undefined || keyName === undefined || relay.unless.some(isSet)) return null
-  const address = relay.base !== null && isSet(relay.base) ? env[relay.base] : relay.upstream
+  if (relay === undefined || keyName === undefined || relay.disabledBy.some(isSet)) return null
+  const { addressVariable } = relay
+  const address = addressVariable !== null && isSet(addressVariable) ? env[addressVariable] : relay.upstream
   if (address == null) return null
   // Node 20 has no `URL.parse`.
   const upstream = URL.canParse(address.trim()) ? new URL(address.trim()) : null
   if (upstream === null || !/^https?:$/.test(upstream.protocol)) {
     const expected = `the address of ${name}'s model`
-    throw new UserError({ path: `env ${relay.base}`, found: address, expected, fix: 'write an https URL' })
+    throw new UserError({
+      path: `env ${addressVariable}`,
+      found: address,
+      expected,
+      fix: 'write an https URL',
+    })
   }
   const { openModelProxy } = await import(/* webpackChunkName: "proxy" */ '../isolation/model-proxy.ts')
   let sessions = 0
@@ -42,7 +48,7 @@ export async function relayModel(
     env: {
       ...Object.fromEntries(others),
       [keyName]: proxy.key,
-      ...(relay.base === null ? {} : { [relay.base]: url }),
+      ...(addressVariable === null ? {} : { [addressVariable]: url }),
     },
     args: relay.args?.(url) ?? [],
     admit() {

@@ -93,7 +93,7 @@ test('codex has its model by the proxy, whose address is an argument', { timeout
   using _way = relayed.admit()
   const ran = await runUntrusted({
     file: 'codex',
-    args: codex.args({ env: {}, extraArgs: relayed.args, root: isRoot }),
+    args: codex.args({ env: {}, extraArgs: relayed.args, isRoot: isRoot }),
     cwd: folder,
     env: Object.fromEntries(Object.entries(relayed.env).map(([name, value]) => [name, value ?? ''])),
     stdin: 'Say hello.',

@@ -144,8 +144,8 @@ async function session(cli: Cli, scene: Scene): Promise<Take> {
       vendor: agentVariables(vendor),
       set: {},
     })
-    const root = process.getuid?.() === 0
-    const options = { env, extraArgs: cli.args(model.url), root }
+    const isRoot = process.getuid?.() === 0
+    const options = { env, extraArgs: cli.args(model.url), isRoot }
     const lines = { stdout: [] as string[], stderr: [] as string[] }
     const { exit } = await runUntrusted({
       file: vendor.program,

@@ -104,7 +104,7 @@ async function checkKey({ vendor, version }: ChosenAgent, subject: Subject): Pro
     cwd: resolve(subject.directory, settings.workingDirectory),
   })
   const isSet = (name: string) => (env[name] ?? '').trim() !== ''
-  const set = [...login.keys, ...login.others, ...settings.agentEnv].find(isSet)
+  const set = [...login.keys, ...login.alternatives, ...settings.agentEnv].find(isSet)
   if (problem === null)
     return okResult(set === undefined ? `${vendor.name} has a login here` : `${set} is set`)
   const expected = `a key in ${login.keys.join(' or ')}`

@@ -56,7 +56,7 @@ test('every known way to log in counts: keys, other providers, files, project se
   for (const agent of agentNames) {
     const login = findAgent(agent)?.login ?? null
     if (login === null) continue
-    for (const name of [...login.keys, ...login.others]) {
+    for (const name of [...login.keys, ...login.alternatives]) {
       await using there = await place()
       assert.equal(await there.ask(agent, { [name]: 'x' }), null, `${agent} ${name}`)
     }

@@ -7,7 +7,7 @@ import { agentNames, findAgent, isModelKey } from '../../../src/agents/registry.
 import { isForbidden } from '../../../src/isolation/untrusted-env.ts'
 import type { Exit } from '../../../src/system/process.ts'
 
-const options: CommandOptions = { env: {}, extraArgs: [], root: false }
+const options: CommandOptions = { env: {}, extraArgs: [], isRoot: false }
 
 function vendor(name: string) {
   const found = findAgent(name)
@@ -59,7 +59,7 @@ test('no variable of a vendor leads to settings or tools in a place where sessio
     )
     // What names the folder of its home leads to the session's own.
     const places = given.filter((variable) => /(_CONFIG|_DIR|_HOME|_FILE|_PATH|_TOOLBOX)$/.test(variable))
-    assert.deepEqual(places, home?.folder === undefined ? [] : [home.folder[0]])
+    assert.deepEqual(places, home?.folderVariable === undefined ? [] : [home.folderVariable[0]])
   }
 })
 
@@ -74,7 +74,7 @@ test('claude: stream-json needs --verbose, and root needs IS_SANDBOX', () => {
     'opus',
   ])
   assert.equal(vendor('claude').variables?.(options).IS_SANDBOX, undefined)
-  assert.equal(vendor('claude').variables?.({ ...options, root: true }).IS_SANDBOX, '1')
+  assert.equal(vendor('claude').variables?.({ ...options, isRoot: true }).IS_SANDBOX, '1')
 })
 
 test('codex: a dash as the last argument, and the key under the name that exec reads', () => {
