@@ -185,7 +185,7 @@ async function resume(
   const notes =
     file === null ? [] : isUnpublished ? [...file.notes] : await baseEditNotes(state, file, repository)
   const takenOver = takeOver(
-    withLostUsage(git, isUnpublished ? fromBaseOfToday(state, file, request) : state),
+    withLostUsage(git, isUnpublished ? withCurrentBase(state, file, request) : state),
   )
   const free = request.landsWaiting === true ? takenOver : withWaitingReturned(takenOver)
   const claimed = withJobStarted(await request.prepareState(free, isUnpublished), request, request.job)
@@ -194,7 +194,7 @@ async function resume(
 }
 
 /** No branch was published yet, so the run forks from the base as it is now. */
-function fromBaseOfToday(state: State, file: Feature | null, { base }: ClaimRequest): State {
+function withCurrentBase(state: State, file: Feature | null, { base }: ClaimRequest): State {
   const baseline = base.sha === state.base.sha ? state.baseline : 'pending'
   const rebased: State = { ...state, base: { branch: base.branch, sha: base.sha }, green: base.sha, baseline }
   // Reading the same file again would undo later commands, such as a retry.

@@ -19,7 +19,7 @@ export async function withAnswers(
     )
     return brief
   }
-  const questions = await planner.questions(subject, brief)
+  const questions = await planner.askQuestions(subject, brief)
   if (questions.length === 0) return brief
   const lines = questionLines(questions).flatMap((line) => {
     const indent = /^ */.exec(line)?.[0] ?? ''

@@ -38,7 +38,7 @@ export async function readMaterial(
   const isPlannedBySession =
     documents === null ? isAsked || sentence !== '' : documents.prd.userStories.length === 0
   // A missing key or program is reported before the person is asked anything.
-  if (planContext.ask !== null && isPlannedBySession) await planContext.planner.ready()
+  if (planContext.ask !== null && isPlannedBySession) await planContext.planner.checkReady()
   return { files, documents, sentence: isAsked ? await sentenceOf(planContext) : sentence }
 }
 

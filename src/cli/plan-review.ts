@@ -221,7 +221,7 @@ export async function saveDraft(
   feature: string,
   draft: Draft,
 ): Promise<Draft> {
-  if (planner.used().calls === 0) return draft
+  if (planner.usage().calls === 0) return draft
   const file = await writeAside(clone, `${feature}.json`, serializePrd(draft.prd))
   say([`The plan so far stays outside the tree: ralph plan ${feature} --from ${file}`])
   return draft

@@ -30,7 +30,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
   let answeredFlags: Flags = {}
   let sessions: SessionEntry[] = []
 
-  async function session(local: LocalRun, subject: Subject, task: PlanTask): Promise<Proposal> {
+  async function runSession(local: LocalRun, subject: Subject, task: PlanTask): Promise<Proposal> {
     const { settings } = local
     const limits = limitsOf(settings)
     const live = liveOf(context, settings, limits, [])
@@ -70,13 +70,13 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
 
   return {
     /** Sets what the person answered, as flags, for the sessions that follow. */
-    choose(flags: Flags): void {
+    setAnswers(flags: Flags): void {
       answeredFlags = flags
     },
     /** What the sessions have used. */
-    used: () => runUsage({ sessions }),
+    usage: () => runUsage({ sessions }),
     /** Throws UserError where no session could begin, so that a person does not answer questions in vain. */
-    async ready(): Promise<void> {
+    async checkReady(): Promise<void> {
       if (opened === null) throw noCommit(context.directory)
       const { settings } = opened
       const facts = { limits: limitsOf(settings), agent: settings.agent, surface: 'cli' as const }
@@ -86,10 +86,10 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
         throw new Cancelled()
     },
     /** A session's questions before it plans; none where its answer holds none. */
-    async questions(subject: Subject, brief: string): Promise<readonly Question[]> {
+    async askQuestions(subject: Subject, brief: string): Promise<readonly Question[]> {
       const local = await localWithAnswers()
       const task = { brief, stories: subject.prd.userStories, split: null, message: '', asks: true as const }
-      const proposal = await session(local, subject, task)
+      const proposal = await runSession(local, subject, task)
       if (proposal.kind === 'asked') return proposal.questions
       if (proposal.kind !== 'none' && proposal.kind !== 'proposed')
         throw noPlan(local.settings.agent, proposal)
@@ -101,14 +101,14 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
       const local = await localWithAnswers()
       const task = { brief, stories: subject.prd.userStories, split: null }
       // The second session gets the mistakes in the answer of the first.
-      const first = await session(local, subject, { ...task, message: '' })
+      const first = await runSession(local, subject, { ...task, message: '' })
       if (first.kind === 'proposed') return first
       if (first.kind === 'none')
         context.print(
           `No plan in its answer (${terminalText(first.message)}): a second session is asked, and gets this message.`,
         )
       const second =
-        first.kind === 'none' ? await session(local, subject, { ...task, message: first.message }) : first
+        first.kind === 'none' ? await runSession(local, subject, { ...task, message: first.message }) : first
       if (second.kind === 'proposed') return second
       throw noPlan(local.settings.agent, second)
     },

@@ -65,7 +65,7 @@ async function planOnly(context: Context): Promise<PlanResult> {
     return await planFeature(planContext, { ...typed, feature: planContext.settings.feature })
   } catch (error) {
     // What sessions used is reported, even if they made no plan.
-    const usage = planContext.planner.used()
+    const usage = planContext.planner.usage()
     const isLeft = error instanceof Cancelled
     if (isLeft) planContext.say(['', 'Interrupted: nothing was written.'])
     const { code, outputs, more } = isLeft ? interruptedResult() : errorResult(context, error)
@@ -114,7 +114,7 @@ async function planFeature(planContext: PlanContext, typed: PlanArguments): Prom
     ask === null || !existing.isNew
       ? { flags: {}, config: null }
       : await askSettings(ask, clone.workTree, planContext.context, material, settings)
-  planner.choose(answered.flags)
+  planner.setAnswers(answered.flags)
   const draft = await firstDraft(planContext, typed, material, { feature, scope, existing })
   const branch = `${settings.branchPrefix}${feature}`
   const { branchName } = draft.prd
@@ -251,7 +251,7 @@ function answerOf(
   const stories = draft.prd.userStories.map(({ id, title, acceptanceCriteria, dependsOn, passes }) => {
     return { id, title, criteria: acceptanceCriteria.length, dependsOn, imported: passes }
   })
-  const usage = planner.used()
+  const usage = planner.usage()
   const outputs = {
     ...outputsOf(null, null, null),
     feature,
