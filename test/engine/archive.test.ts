@@ -18,7 +18,7 @@ const open = () =>
   })
 const iterations = async (chain: Chain) => (await chain.prd()).run.iterations
 
-test('anew: the plan stays, what the run came to is archived with what it learned, every story is worked on again', async () => {
+test('a run begun anew keeps the plan, archives the last run with its learnings, and works on every story again', async () => {
   await using chain = await open()
   await chain.go()
   const [before, head] = [await chain.read(BRANCH, PRD), await chain.head()]
@@ -45,14 +45,14 @@ test('anew: the plan stays, what the run came to is archived with what it learne
   assert.notEqual(await chain.read(BRANCH, `${ARCHIVED}-2/prd.json`), null)
 })
 
-test('anew where nothing was begun archives nothing', async () => {
+test('beginning anew before any run archives nothing', async () => {
   await using chain = await open()
   assert.equal((await chain.go({ anew: true })).outcome, 'complete')
   assert.equal(await chain.read(BRANCH, `${ARCHIVED}/prd.json`), null)
   assert.equal(await iterations(chain), 2)
 })
 
-test('anew after a merge that took the branch away: from the base, with the run before in the archive', async () => {
+test('beginning anew after the branch was merged and deleted starts from the base and archives the last run', async () => {
   await using chain = await open()
   await chain.go()
   const [head, before] = [await chain.head(), await chain.read(BRANCH, PRD)]
@@ -64,7 +64,7 @@ test('anew after a merge that took the branch away: from the base, with the run 
   assert.equal(await iterations(chain), 2)
 })
 
-test('stories that are done leave a list that is not: with the commit that ends the run, and nothing of them comes back', async () => {
+test('`/ralph archive` removes passed stories from prd.json in the commit that ends the run, and later runs do not bring them back', async () => {
   const third: Turn[] = [{}]
   await using chain = await Chain.open({
     stories: [

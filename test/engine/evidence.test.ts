@@ -13,7 +13,7 @@ const inputs = { 'final-verification': 'true' }
 
 const say = (...lines: string[]) => ({ answer: [...lines, '<ralph>VERIFIED</ralph>'].join('\n') })
 
-test('a criterion without evidence is worked again; of one that is untrue another judge is asked; what was found stands in prd.json', async () => {
+test('the final judge: a criterion without evidence resets its story, untrue evidence asks another judge, and evidence is recorded in prd.json', async () => {
   const untrue = '<ralph>EVIDENCE:US-002#1 src/nowhere.ts:3 has it</ralph>'
   const verify = [say(FIRST), say(FIRST, untrue), say(FIRST, SECOND)]
   await using chain = await Chain.open({ stories: STORIES, script: { ...SCRIPT, verify }, inputs })
@@ -36,7 +36,7 @@ test('a criterion without evidence is worked again; of one that is untrue anothe
   assert.deepEqual(userStories[1].lastResult.evidence, [{ criterion: 1, shown: 'gate test runs it' }])
 })
 
-test('an approval that names nothing stands, unless evidence is required', async () => {
+test('an approval of the final judge without evidence is accepted, unless `evidence: require`', async () => {
   await using asked = await Chain.open({ stories: STORIES, script: SCRIPT, inputs })
   assert.equal((await asked.go()).outcome, 'complete')
   await using required = await Chain.open({

@@ -28,7 +28,7 @@ const viewed = async (chain: Chain) =>
 const redAt = (...runs: number[]) =>
   `echo x >> "$COUNT"; [ ! -e litter ] || exit 9; touch litter; case $(wc -l < "$COUNT") in ${runs.join('|')}) exit 1;; esac`
 
-test('a flaky gate is green at its second try, on the tree that is committed, and named in the report', async () => {
+test('a flaky gate that is green on its second try, on the committed tree, passes the story and is named in the report', async () => {
   // The baseline is its first run.
   await using chain = await chainOf(`run: ${JSON.stringify(redAt(2))}\nretries: 1`)
   assert.equal((await chain.go()).outcome, 'complete')
@@ -43,7 +43,7 @@ test('a flaky gate is green at its second try, on the tree that is committed, an
   assert.equal(await chain.read(BRANCH, 'litter'), null)
 })
 
-test('green for the story, and red at the final verification of the same commit: named', async () => {
+test('a gate that is green for the story and red in the final verification of the same commit is reported', async () => {
   await using chain = await chainOf(
     // Else what was green in a clean room for the last story counts for the whole.
     `run: ${JSON.stringify(redAt(3))}\nreuse: false`,
@@ -61,7 +61,7 @@ test('green for the story, and red at the final verification of the same commit:
 const LCOV =
   'for f in src/*; do echo "SF:$f"; awk \'{ print "DA:" NR "," ($0 ~ /untested/ ? 0 : 1) }\' "$f"; echo end_of_record; done > lcov.info'
 
-test('a change that too few tests ran is rejected with its places, and passes when they do', async () => {
+test('a change whose lines tests cover too little is rejected with its uncovered lines, and passes once they are covered', async () => {
   await using chain = await chainOf(
     `run: ${JSON.stringify(LCOV)}\ncoverage: { file: lcov.info, threshold: 60 }`,
     {
@@ -82,7 +82,7 @@ test('a change that too few tests ran is rejected with its places, and passes wh
   assert.equal(one?.gates[0]?.annotations?.length, 2)
 })
 
-test('tests that are gone are told once; without a baseline the first green run is what is compared with', async () => {
+test('a drop in the number of tests is reported once, compared with the baseline or else with the first green run', async () => {
   const run = 'echo "test result: ok. $(ls src | wc -l) passed; 0 failed; 0 ignored"'
   const stories = ['US-001', 'US-002', 'US-003'].map((id) => story(id, id))
   for (const baseline of ['require', 'off']) {
@@ -105,7 +105,7 @@ test('tests that are gone are told once; without a baseline the first green run 
   }
 })
 
-describe('a port that somebody else takes ends the run, and charges nobody', () => {
+describe('a service port that another program takes during the run ends the run and charges no attempt', () => {
   const take = async (port: number): Promise<Server> => {
     const server = createServer().listen(port, '127.0.0.1').unref()
     await once(server, 'listening')
@@ -143,7 +143,7 @@ describe('a port that somebody else takes ends the run, and charges nobody', () 
     assert.match(reason ?? '', /^service web cannot start: .*answers already/)
   }
 
-  test('people pushed meanwhile: their branch is no worse for it', async () => {
+  test('while a commit of people is gated: their branch is not paused', async () => {
     const { chain, leave } = await withPort((there) => there.commit(BRANCH, { 'src/two': 'two\n' }, 'two'))
     await using _ = chain
     ended(chain, 'error')
@@ -155,7 +155,7 @@ describe('a port that somebody else takes ends the run, and charges nobody', () 
     assert.equal((await chain.prd()).userStories[0]?.retries, 0)
   })
 
-  test('the gates early, as a step', async () => {
+  test('in a verify step before the commit: the attempt is given back', async () => {
     const steps = [
       { name: 'work', type: 'agent' },
       { name: 'look', type: 'verify' },

@@ -9,7 +9,7 @@ const SECRET = 'xoxb-0123456789-secret'
 const STORIES = [story('US-001', `<!channel> ${SECRET}`), story('US-002', 'two')]
 const SCRIPT = { 'US-001': [goodTurn('one')], 'US-002': [badTurn('two'), badTurn('two'), badTurn('two')] }
 
-test('start, progress, blocked and the outcome reach a webhook once, without a secret; a restart tells nothing again', async () => {
+test('start, progress, blocked and the outcome reach a webhook once each, without secrets, and a restarted job sends none again', async () => {
   await using server = await Loopback.open()
   const inputs = {
     notify: JSON.stringify({
@@ -50,7 +50,7 @@ test('start, progress, blocked and the outcome reach a webhook once, without a s
   assert.equal(server.heard.length, before, 'it stands as it stood: nothing is told')
 })
 
-test('a receiver that fails is one warning, and the chain ends as it would', async () => {
+test('a webhook that answers with errors is one warning, and the chain completes', async () => {
   await using server = await Loopback.open()
   server.reply = (response) => response.writeHead(500).end('gone')
   const inputs = { notify: `discord: ${server.url('/api/webhooks/1/abcdefghijklmnopqrstuvwxyz')}\nevery: 1` }
@@ -63,7 +63,7 @@ test('a receiver that fails is one warning, and the chain ends as it would', asy
 
 type Sent = { traceId: string; spanId: string; parentSpanId?: string; name: string } & Record<string, unknown>
 
-test('a collector gets the jobs of a chain as one trace: spans with their parents, figures, and no word of a story', async () => {
+test('an OTLP collector gets all jobs of a chain as one trace of nested spans with metrics, without text of stories', async () => {
   await using server = await Loopback.open()
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: server.url(''),
@@ -104,7 +104,7 @@ test('a collector gets the jobs of a chain as one trace: spans with their parent
   assert.deepEqual(chain.notes, [])
 })
 
-test('a collector that refuses is one warning a job', async () => {
+test('an OTLP collector that refuses requests is one warning per job', async () => {
   await using server = await Loopback.open()
   server.reply = (response) => response.writeHead(503).end('full')
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: server.url('') }

@@ -21,7 +21,7 @@ async function changedBy(chain: Chain, commit: string): Promise<string[]> {
   return out.split('\n').filter(Boolean)
 }
 
-test('a complete run keeps what it learned, once, in the commit that ends it', async () => {
+test('a complete run writes its learnings to AGENTS.md once, in the commit that ends the run', async () => {
   await using chain = await open({ files: { 'AGENTS.md': '# Agents\n\nBe kind.\n' } })
   assert.equal((await chain.go()).outcome, 'complete')
   const text = (await agentsMd(chain)) ?? ''
@@ -35,7 +35,7 @@ test('a complete run keeps what it learned, once, in the commit that ends it', a
   assert.equal(await chain.head(), head, 'the same outcome again changes nothing')
 })
 
-test('not before it is complete, and not where it is refused', async () => {
+test('AGENTS.md is not written by a run that is stuck, nor with `agents-md: off`', async () => {
   await using stuck = await open({ script: { ...SCRIPT, 'US-002': [{}] } })
   assert.equal((await stuck.go()).outcome, 'stuck')
   assert.equal(await agentsMd(stuck), null)
@@ -44,7 +44,7 @@ test('not before it is complete, and not where it is refused', async () => {
   assert.equal(await agentsMd(off), null)
 })
 
-test('a file of that name in another spelling is the one', async () => {
+test('learnings go into an existing agents.md, whatever the case of its name', async () => {
   await using chain = await open({ files: { 'agents.md': 'Be kind.\n' } })
   await chain.go()
   assert.equal(await agentsMd(chain), null)
@@ -52,7 +52,7 @@ test('a file of that name in another spelling is the one', async () => {
   assert.deepEqual(chain.notes, [])
 })
 
-test('what it learned goes on where people have pushed meanwhile, and what they wrote stays', async () => {
+test('learnings are appended to an AGENTS.md that people pushed during the run', async () => {
   const pushing = {
     ...goodTurn('two'),
     meanwhile: (chain: Chain) => chain.commit(BRANCH, { 'AGENTS.md': '# Ours\n' }),
@@ -68,7 +68,7 @@ const LIST = '\ufeff# Fix plan\r\n\r\n- [ ] One\r\n- [~] Two\r\n'
 const PLANNED = [story('US-001', 'One', { planned: 'ab' }), story('US-002', 'Two', { planned: 'ab' })]
 const twoStories = { 'US-001': [goodTurn('one')], 'US-002': [goodTurn('two')] }
 
-test('the documents of the plan are marked where the stories have passed, in the commit that ends the run', async () => {
+test('documents of the plan are checked off for passed stories, in the commit that ends the run, over edits that people pushed', async () => {
   const moving = {
     ...goodTurn('two'),
     meanwhile: (chain: Chain) =>
@@ -89,7 +89,7 @@ test('the documents of the plan are marked where the stories have passed, in the
   assert.equal(await chain.head(), head, 'the same outcome again changes nothing')
 })
 
-test('an outcome without a commit: what it could not mark is in the state, and what it did not write is named', async () => {
+test('with `commits.prdChanges: false` documents stay unmarked: the state lists the stories, and a notice the documents', async () => {
   const files = { [PLAN]: LIST.replace('Two', 'Three') }
   const config = { commits: { prdChanges: false } }
   await using chain = await open({ stories: PLANNED, files, script: twoStories, config })
@@ -102,7 +102,7 @@ test('an outcome without a commit: what it could not mark is in the state, and w
   )
 })
 
-test('a run that gets stuck marks what passed, and `write-back: off` nothing', async () => {
+test('a stuck run checks off the stories that passed; with `write-back: off` documents stay unchanged', async () => {
   const script = { ...twoStories, 'US-002': [{}] }
   await using stuck = await open({ stories: PLANNED, files: { [PLAN]: LIST }, script })
   assert.equal((await stuck.go()).outcome, 'stuck')
@@ -113,7 +113,7 @@ test('a run that gets stuck marks what passed, and `write-back: off` nothing', a
   assert.equal(await off.read(BRANCH, PLAN), LIST)
 })
 
-test('an agent that rewrote the plan: what is no mark of a story any more stays as it is, and is mentioned', async () => {
+test('lines of the plan that an agent rewrote, so that they match no story, stay unchanged and are reported', async () => {
   const hostile = {
     ...goodTurn('two'),
     files: { ...goodTurn('two').files, [PLAN]: '- [ ] One \u202e evil\n- [ ] Two\n- [ ] Two\n' },

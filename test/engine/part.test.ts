@@ -20,7 +20,7 @@ const worked = (chain: Chain) => chain.sessions.filter(({ mode }) => mode === 'r
 const judged = (chain: Chain) =>
   chain.sessions.filter(({ mode }) => mode === 'verify').map((one) => one.story)
 
-test('an epic, in two jobs: the later job keeps it; a run without a part goes on with the rest', async () => {
+test('--epic: the next job of the chain keeps to the epic, and a later run without it works on the remaining stories', async () => {
   await using chain = await Chain.open({
     stories: STORIES,
     script: SCRIPT,
@@ -42,7 +42,7 @@ test('an epic, in two jobs: the later job keeps it; a run without a part goes on
   assert.deepEqual(judged(chain), ['US-001,US-002', 'US-001,US-002,US-003,US-004'])
 })
 
-test('the same part again changes nothing; a comment that says run means the rest', async () => {
+test('--story for a story that has passed changes nothing, and `/ralph run` then works on the remaining stories', async () => {
   await using chain = await Chain.open({ stories: STORIES, script: SCRIPT })
   await chain.go({ stories: ['us-001'] })
   const head = await chain.head()
@@ -56,7 +56,7 @@ test('the same part again changes nothing; a comment that says run means the res
   assert.deepEqual(worked(chain), ['US-001', 'US-002', 'US-003', 'US-004'])
 })
 
-test('what it waits for must have passed, or be asked for: nothing begins, and the mend is told', async () => {
+test('an epic whose dependency has not passed and was not selected is refused before the branch exists, naming the dependency', async () => {
   await using chain = await Chain.open({ stories: STORIES, script: SCRIPT })
   await assert.rejects(
     chain.go({ epic: 'b' }),
@@ -69,7 +69,7 @@ test('what it waits for must have passed, or be asked for: nothing begins, and t
   assert.deepEqual(worked(chain), ['US-001', 'US-003', 'US-004'])
 })
 
-test('a story that a person names or adds meanwhile is asked for, too; one that is taken back outside is told', async () => {
+test('with --story, stories that a comment adds or redoes during the run are worked on, too', async () => {
   await using chain = await Chain.open({ stories: STORIES, script: SCRIPT })
   chain.say('/ralph add -- five')
   await chain.go({ stories: ['US-001'] })

@@ -46,7 +46,7 @@ async function holds(chain: Chain, commit: string): Promise<void> {
 
 const worked = (chain: Chain) => chain.sessions.filter((one) => one.mode === 'run').map((one) => one.story)
 
-test('people push code while a session works: joined, gated together, nothing is lost', async () => {
+test('people push code while a session works: their commit is merged, gated with the story, and nothing is lost', async () => {
   let theirs = ''
   await using chain = await meanwhile('US-001', async (there) => {
     theirs = await there.commit(BRANCH, { 'src/three': 'three\n' })
@@ -57,7 +57,7 @@ test('people push code while a session works: joined, gated together, nothing is
   assert.deepEqual(worked(chain), ['US-001', 'US-002'])
 })
 
-test('a story is added, one removed, one reworded and put first while another is in work', async () => {
+test('people add, remove, reword and reorder stories in prd.json while another story is in work: the run follows', async () => {
   const stories = [
     ...STORIES,
     story('US-003', 'three', { priority: 3 }),
@@ -90,7 +90,7 @@ test('a story is added, one removed, one reworded and put first while another is
   )
 })
 
-test('new criteria for a story that passed, and for the one in work: both are worked again', async () => {
+test('new criteria for a passed story and for the one in work: both are worked on again', async () => {
   await using chain = await meanwhile(
     'US-002',
     (there) =>
@@ -109,7 +109,7 @@ test('new criteria for a story that passed, and for the one in work: both are wo
   assert.deepEqual(worked(chain).toSorted(), ['US-001', 'US-001', 'US-002', 'US-002'])
 })
 
-test('the story in work is removed: its session ends, the chain goes on with what is left', async () => {
+test('people remove the story in work from prd.json: its session ends, and the chain goes on with the rest', async () => {
   await using chain = await meanwhile('US-001', (there) =>
     there.edit((prd) => {
       prd.userStories = prd.userStories.filter((one) => one.id !== 'US-001')
@@ -122,7 +122,7 @@ test('the story in work is removed: its session ends, the chain goes on with wha
   )
 })
 
-test('`/ralph add` and a push of people at the same time: the added story is worked, too', async () => {
+test('`/ralph add` while people push: the added story is worked on, too', async () => {
   await using chain = await meanwhile(
     'US-001',
     async (there) => {
@@ -135,7 +135,7 @@ test('`/ralph add` and a push of people at the same time: the added story is wor
   assert.deepEqual(worked(chain), ['US-001', 'US-002', 'US-003'])
 })
 
-test('prd.json on the branch is broken by hand: said, and Ralph goes on with its own', async () => {
+test('people push an invalid prd.json: it is reported, and the run goes on with the stories of its state', async () => {
   await using chain = await meanwhile('US-001', (there) =>
     there.commit(BRANCH, { [PRD]: '{ "userStories": [' }),
   )
@@ -143,7 +143,7 @@ test('prd.json on the branch is broken by hand: said, and Ralph goes on with its
   assert.match(chain.notes.join('\n'), /is broken; Ralph goes on with its own/)
 })
 
-test('people push what conflicts with the story in work: it is worked again, told of the conflict', async () => {
+test('people push a commit that conflicts with the story in work: the story is worked on again, and its prompt names the conflict', async () => {
   let theirs = ''
   await using chain = await meanwhile(
     'US-001',
@@ -163,7 +163,7 @@ test('people push what conflicts with the story in work: it is worked again, tol
   assert.equal(worked(chain).filter((id) => id === 'US-001').length, 2)
 })
 
-test('people push what fails the gates: paused, said, nothing of either side is lost; mended, it goes on', async () => {
+test('people push a commit that fails the gates: the run pauses with the reason, keeps both sides, and goes on once it is fixed', async () => {
   await using chain = await meanwhile('US-001', (there) =>
     there.commit(BRANCH, { 'src/three': 'RED\n' }, 'red'),
   )
@@ -184,7 +184,7 @@ test('people push what fails the gates: paused, said, nothing of either side is 
   )
 })
 
-test('a gate that is red where people push, and was before: the story that broke it is worked again, nobody is blamed', async () => {
+test('people push while a gate is red because of an earlier story: that story is worked on again, and the run is not paused', async () => {
   let theirs = ''
   await using chain = await meanwhile(
     'US-003',
@@ -214,7 +214,7 @@ test('a gate that is red where people push, and was before: the story that broke
   )
 })
 
-test('the branch is deleted: paused, never made again by itself; restored, the chain goes on', async () => {
+test('people delete the branch: the run pauses and does not recreate it; once it is restored the chain goes on', async () => {
   let before = ''
   await using chain = await meanwhile('US-001', async (there) => {
     before = await there.head()
@@ -229,7 +229,7 @@ test('the branch is deleted: paused, never made again by itself; restored, the c
   assert.deepEqual(worked(chain), ['US-001', 'US-002'], 'what had passed was not worked again')
 })
 
-test('the branch is deleted and people say `/ralph run`: it is made again with all that had passed', async () => {
+test('people delete the branch and comment `/ralph run`: it is recreated with every story that had passed', async () => {
   await using chain = await meanwhile('US-002', (there) => there.move(null))
   assert.equal(chain.conclusions.at(-1)?.outcome, 'paused')
   chain.say('/ralph run')
@@ -239,7 +239,7 @@ test('the branch is deleted and people say `/ralph run`: it is made again with a
   for (const name of ['one', 'two']) assert.notEqual(await chain.read(BRANCH, `src/${name}`), null)
 })
 
-test('the branch is rewritten: paused, their history stands; put back, the chain goes on', async () => {
+test('people force-push the branch: the run pauses and keeps their history; once it is put back the chain goes on', async () => {
   let [before, theirs] = ['', '']
   await using chain = await meanwhile('US-001', async (there) => {
     before = await there.head()
@@ -256,7 +256,7 @@ test('the branch is rewritten: paused, their history stands; put back, the chain
   assert.deepEqual(worked(chain), ['US-001', 'US-002'])
 })
 
-test('the branch is rewritten and people say `/ralph run`: it is taken as it is, gated, and worked to the end', async () => {
+test('people force-push the branch and comment `/ralph run`: their history is gated, and the chain completes on it', async () => {
   let theirs = ''
   await using chain = await meanwhile('US-002', async (there) => {
     theirs = await there.rewrite()
@@ -268,7 +268,7 @@ test('the branch is rewritten and people say `/ralph run`: it is taken as it is,
   await holds(chain, theirs)
 })
 
-test('the base moves on, its prd.json too: not merged, and said', async () => {
+test('the base gets new commits and another prd.json: they are not merged, and a notice says that prd.json differs', async () => {
   let base = ''
   await using chain = await meanwhile(
     'US-001',
@@ -287,7 +287,7 @@ test('the base moves on, its prd.json too: not merged, and said', async () => {
   assert.match(chain.notes.join('\n'), /prd\.json was changed on main after the run had begun/)
 })
 
-test('people edit prd.md in the place of prd.json: told once, with where the stories are; the two edited alike is nothing to tell', async () => {
+test('an edit of prd.md without prd.json is reported once, naming prd.json; an edit of both alike is not reported', async () => {
   const page = PRD.replace('.json', '.md')
   const facts = {
     repositoryUrl: 'https://github.com/acme/shop',
@@ -326,7 +326,7 @@ test('people edit prd.md in the place of prd.json: told once, with where the sto
   assert.deepEqual(await told(chain), [])
 })
 
-test('people push during the final verification: joined and verified anew, nothing is lost', async () => {
+test('people push during the final verification: their commit is merged and verified again, nothing is lost', async () => {
   let theirs = ''
   const judging = async (there: Chain) => {
     theirs = await there.commit(BRANCH, { 'src/three': 'three\n' })
@@ -343,7 +343,7 @@ test('people push during the final verification: joined and verified anew, nothi
   assert.equal(verified.length, 2, 'what was approved is not what stands on the branch')
 })
 
-test('people take the commit of a story back: it is not made again behind their back', async () => {
+test('people revert the commit of a story: the story is not made again without a command', async () => {
   await using chain = await meanwhile(
     'US-002',
     (there) => there.commit(BRANCH, { 'src/one': null }, 'Revert one'),
@@ -356,13 +356,13 @@ test('people take the commit of a story back: it is not made again behind their 
   assert.notEqual(await chain.read(BRANCH, 'src/two'), null)
 })
 
-test('people remove the folder of the feature from the branch: Ralph goes on with its own, and writes it again', async () => {
+test("people remove the feature's folder from the branch: the run writes it again from its state", async () => {
   await using chain = await meanwhile('US-001', (there) => there.commit(BRANCH, { [PRD]: null }, 'tidy up'))
   await completed(chain)
   assert.deepEqual(worked(chain), ['US-001', 'US-002'])
 })
 
-test('the state is deleted while a job works: that job moves nothing more; the next goes on from the branch', async () => {
+test('the state is deleted while a job works: the job pushes nothing more, and the next one rebuilds the state from the branch', async () => {
   await using chain = await Chain.open({
     stories: STORIES,
     script: {
@@ -387,7 +387,7 @@ test('the state is deleted while a job works: that job moves nothing more; the n
   assert.deepEqual(worked(chain), ['US-001', 'US-002', 'US-002'])
 })
 
-test('the state is deleted, and the branch has a name of its own: it is known by what a run wrote there', async () => {
+test('the state is deleted and branchName is a custom name: the branch is recognised by the commits of the run', async () => {
   const named = { schemaVersion: 2, project: 'Sample', branchName: 'work/sample', userStories: STORIES }
   await using chain = await Chain.open({
     stories: STORIES,
@@ -407,7 +407,7 @@ test('the state is deleted, and the branch has a name of its own: it is known by
   assert.deepEqual(worked(chain), ['US-001', 'US-002'])
 })
 
-test('people made the branch before the first run, with nothing but stories: it is taken', async () => {
+test('a branch that people made before the first run, with prd.json only, is used', async () => {
   await using chain = await Chain.open({ stories: STORIES, script: SCRIPT })
   await chain.move(await chain.head('main'))
   await chain.commit(BRANCH, { 'notes.md': 'mine\n' }, 'Stories')

@@ -30,7 +30,7 @@ const WORK = { A: [goodTurn('a')], B: [goodTurn('b')] }
 const ran = (chain: Chain, mode: string) => chain.sessions.filter((one) => one.mode === mode)
 const worked = (chain: Chain) => ran(chain, 'run').map((one) => one.story)
 
-test('a plan waits on the branch, is proposed anew on a word, and worked when it is approved', async () => {
+test('a plan waits for approval on the branch, is planned again by a comment, and is worked on when it is approved', async () => {
   const other = answer({ stories: [planned('A', { title: 'smaller' })] })
   const sneaky = { ...PLAN, files: { 'src/sneaked': 'x\n', README: 'x\n' } }
   await using chain = await Chain.open({
@@ -69,7 +69,7 @@ test('a plan waits on the branch, is proposed anew on a word, and worked when it
   assert.equal(ran(chain, 'plan').length, 2)
 })
 
-test('no plan comes of an issue: said why, three times at most, and made when people say more', async () => {
+test('an issue whose planning sessions return no plan ends in stuck with the reason, and is planned again after a new comment', async () => {
   const script = {
     plan: [{ answer: 'Who knows.' }, answer({ stories: [] }), answer({ stories: [{ id: 'A' }] }), PLAN],
     ...WORK,
@@ -86,7 +86,7 @@ test('no plan comes of an issue: said why, three times at most, and made when pe
   assert.deepEqual(worked(chain), ['A', 'B'])
 })
 
-test('an edit behind the look asks again; the digest of what is meant does not', async () => {
+test('/ralph approve-plan after an edit that was not shown asks again, unless it names the digest of the plan', async () => {
   await using chain = await Chain.open({ stories: [], issue: ISSUE, script: { plan: [PLAN], ...WORK } })
   await chain.go()
   await chain.edit((prd) => prd.userStories.splice(1, 1))
@@ -101,7 +101,7 @@ test('an edit behind the look asks again; the digest of what is meant does not',
   assert.deepEqual(worked(chain), ['A'])
 })
 
-test('context.md is part of what is approved: an edit of it behind the look is shown, and approved again', async () => {
+test('context.md is part of the approved plan: an edit that was not shown is shown and needs another approval', async () => {
   const path = `${FOLDER}/context.md`
   await using chain = await Chain.open({ stories: [], issue: ISSUE, script: { plan: [PLAN], ...WORK } })
   await chain.go()
@@ -121,7 +121,7 @@ test('context.md is part of what is approved: an edit of it behind the look is s
   assert.deepEqual(worked(chain), ['A', 'B'])
 })
 
-test('a plan made anew with other words for context.md alone is shown and committed with them', async () => {
+test('a plan made again that changes only context.md is shown and committed with the new text', async () => {
   const other = answer({
     context: 'Mind the queue.',
     stories: [planned('A'), planned('B', { dependsOn: ['A'] })],
@@ -149,7 +149,7 @@ const part = (...acceptanceCriteria: string[]) => ({
 })
 const PARTS = answer({ stories: [part('a', 'b'), part('c')] })
 
-test('a split waits to be approved, others go on meanwhile; the parts take the place of the whole', async () => {
+test('a split waits for approval while other stories go on, and its parts then replace the story and its dependencies', async () => {
   const alone = story('US-003', 'alone', { priority: 3 })
   const script = {
     'plan US-001': [answer({ stories: [part('a'), part('b')] }), PARTS],
@@ -176,7 +176,7 @@ test('a split waits to be approved, others go on meanwhile; the parts take the p
   )
 })
 
-test('a story that is blocked for its size twice is proposed to be split by itself', async () => {
+test('a story that is blocked for its size twice gets a split proposed without a command', async () => {
   const late: Turn = {
     session: { status: 'failed', message: 'the session took longer than iteration-timeout allows' },
   }
@@ -192,7 +192,7 @@ test('a story that is blocked for its size twice is proposed to be split by itse
   assert.deepEqual(worked(chain), ['US-001', 'US-001', 'US-001'])
 })
 
-test('an approval that was written for other words counts for none: not while the next plan is made, and not twice', async () => {
+test('an approval that was written before the plan changed does not count, not even when repeated', async () => {
   const other = answer({ stories: [planned('A', { title: 'another' })] })
   const script = {
     plan: [PLAN, { ...other, meanwhile: async (there: Chain) => there.say('/ralph approve-plan') }],
@@ -215,7 +215,7 @@ test('an approval that was written for other words counts for none: not while th
   assert.equal((await chain.go('as it stands')).outcome, 'complete')
 })
 
-test('a split is for the story as it stands: a criterion that came since asks again, a name that was taken, too', async () => {
+test('a split is proposed again when the story got a new criterion since, or an id of its parts was taken', async () => {
   const script = {
     'plan US-001': [PARTS, answer({ stories: [part('a', 'b'), part('c', 'd')] }), PARTS, PARTS, PARTS],
     'US-001': [goodTurn('one')],
@@ -236,7 +236,7 @@ test('a split is for the story as it stands: a criterion that came since asks ag
   assert.deepEqual(worked(chain), ['US-001-1', 'US-001-2'])
 })
 
-test('a story that cannot be split stays blocked, and costs no session more', async () => {
+test('a story that cannot be split stays blocked, and a retry pays for no further planning session', async () => {
   const late: Turn = {
     session: { status: 'failed', message: 'the session took longer than iteration-timeout allows' },
   }
@@ -249,7 +249,7 @@ test('a story that cannot be split stays blocked, and costs no session more', as
   assert.deepEqual([worked(chain).length, ran(chain, 'plan').length], [4, 1])
 })
 
-test('what had passed before is no plan that somebody approved; what is worked on is not planned again', async () => {
+test('boxes that were checked before planning are no approved plan, and a feature in work is not planned again', async () => {
   const { feature, plan } = await requestFromDocuments(
     [{ path: 'PRD.md', text: '- [x] one\n' }],
     'sample',
@@ -274,7 +274,7 @@ test('what had passed before is no plan that somebody approved; what is worked o
   await assert.rejects(chain.go(), /sample, which is there already/)
 })
 
-test('a milestone that comes to the name of another plan is refused, and that plan stays', async () => {
+test('a milestone whose name is the one of another plan is refused, and the other plan stays', async () => {
   const issues = (title: string) => JSON.stringify([{ number: 1, title, body: '', state: 'OPEN' }])
   const asked = (source: string, title: string) =>
     requestFromIssues({ source, text: issues(title) }, 'sample', '2026-01-31')

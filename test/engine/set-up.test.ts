@@ -12,7 +12,7 @@ const open = (script: Script, inputs: Record<string, string> = {}) =>
 const ran = (chain: Chain) =>
   chain.sessions.map(({ mode, story }) => (mode === 'run' ? story : mode)).join(' ')
 
-test('once: neither the next attempt on the story, nor the next story, nor the next job has it again', async () => {
+test('a set-up session runs once: not again for the next attempt, the next story or the next job', async () => {
   await using chain = await open(
     { setup: [tool], 'US-001': [badTurn('one'), goodTurn('one')], 'US-002': [goodTurn('two')] },
     { 'iterations-per-job': '1' },
@@ -29,7 +29,7 @@ test('once: neither the next attempt on the story, nor the next story, nor the n
   assert.equal(control.calls.length, 4)
 })
 
-test('one that fails is charged, nothing is worked on, and it comes again', async () => {
+test('a set-up session that fails is charged as an attempt, and runs again before the story', async () => {
   await using chain = await open({
     setup: [{ session: { status: 'failed', message: 'out of turns' } }, tool],
     'US-001': [goodTurn('one')],
@@ -48,7 +48,7 @@ test('one that fails is charged, nothing is worked on, and it comes again', asyn
   )
 })
 
-test('one that is stuck says so', async () => {
+test('a set-up session that says it is stuck blocks the story with its reason', async () => {
   const stuck = { session: { hints: { done: false, notDone: false, stuck: 'no network' } } }
   await using chain = await open({ setup: [stuck] }, { 'max-attempts': '1' })
   assert.equal((await chain.go()).outcome, 'stuck')
@@ -56,7 +56,7 @@ test('one that is stuck says so', async () => {
   assert.match(timeline[0]?.summary ?? '', /the agent says it is stuck: set-up: no network/)
 })
 
-test('what an attempt left that was given back is set up, too', async () => {
+test('after an interrupted attempt its story goes on with the set-up, which does not run again', async () => {
   await using chain = await open({
     setup: [tool],
     'US-001': [{ session: { status: 'interrupted' } }, goodTurn('one')],
@@ -67,7 +67,7 @@ test('what an attempt left that was given back is set up, too', async () => {
   assert.equal(await chain.read(BRANCH, 'src/tool'), 'set up\n')
 })
 
-test('where the kept work does not fit any more it comes again; so it does for another story', async () => {
+test('the set-up session runs again when its saved work conflicts with a push, and for another story', async () => {
   const push = (at: Chain) => at.commit(BRANCH, { 'src/tool': 'theirs\n' })
   await using chain = await open(
     {
@@ -82,7 +82,7 @@ test('where the kept work does not fit any more it comes again; so it does for a
   assert.equal((await chain.state()).control.setUp, true)
 })
 
-test('a set-up that has spent the budget: the story is not begun, and nobody is charged an attempt', async () => {
+test('a set-up session that used up the budget ends the run before the story, without charging an attempt', async () => {
   await using chain = await open({ setup: [tool] }, { 'max-cost-usd': '0.01' })
   assert.equal((await chain.go()).outcome, 'budget')
   assert.equal(ran(chain), 'setup')
@@ -93,7 +93,7 @@ test('a set-up that has spent the budget: the story is not begun, and nobody is 
   )
 })
 
-test('a set-up is no work on the story: who adds nothing to it has changed nothing, at the next attempt, too', async () => {
+test("files of the set-up session are not the story's work: a session that adds nothing is rejected, also at the next attempt", async () => {
   await using chain = await open(
     { setup: [tool], 'US-001': [{}], 'US-002': [goodTurn('two')] },
     { 'max-attempts': '2' },
@@ -110,7 +110,7 @@ test('a set-up is no work on the story: who adds nothing to it has changed nothi
   assert.equal(ran(chain), 'setup US-001 US-001 setup US-002')
 })
 
-test('nothing added to a set-up, and the agent says done: a judge decides who names what shows it', async () => {
+test("a session that adds nothing to the set-up and says done passes when a judge confirms it with evidence in the set-up's files", async () => {
   const shows = '<ralph>EVIDENCE:US-001#1 src/tool</ralph>\n<ralph>EVIDENCE:US-002#1 src/two</ralph>'
   await using chain = await open(
     {
@@ -132,7 +132,7 @@ for (const [what, evidence] of [
   ['nothing', ''],
   ['a gate, which was green before', '<ralph>EVIDENCE:US-001#1 gate test shows it</ralph>\n'],
 ] as const) {
-  test(`nothing is changed, and a judge agrees who names ${what}: the story does not pass`, async () => {
+  test(`a session changes nothing and a judge approves with evidence of ${what}: the story does not pass`, async () => {
     await using chain = await open(
       {
         ...{ 'US-001': [{}, goodTurn('one')], 'US-002': [goodTurn('two')] },
@@ -147,7 +147,7 @@ for (const [what, evidence] of [
   })
 }
 
-test('without a set-up nothing is different', async () => {
+test('without a set-up session no job has one and the state has no field for it', async () => {
   await using chain = await open({ 'US-001': [goodTurn('one')], 'US-002': [goodTurn('two')] })
   assert.equal((await chain.go()).outcome, 'complete')
   assert.equal(ran(chain), 'US-001 US-002')

@@ -22,8 +22,8 @@ const open = (
 /** What ran of sessions, a word each. */
 const ran = (chain: Chain) => chain.sessions.map(({ step }) => step?.name ?? '').join(' ')
 
-describe('before the commit', () => {
-  test('commands change the tree; guard, gates and commit see what they left', async () => {
+describe('steps before the commit', () => {
+  test('command steps change the tree, and the guard, the gates and the commit include their changes', async () => {
     const steps = [
       work,
       shell('format', 'tr a-z A-Z < src/one > src/upper; env | grep -c KEY > src/keys; true'),
@@ -43,7 +43,7 @@ describe('before the commit', () => {
     ])
   })
 
-  test('a command that fails rejects the attempt, and its output goes into the next prompt', async () => {
+  test('a command step that fails rejects the attempt, and its output is in the next prompt', async () => {
     const steps = [work, shell('lint', 'test -e src/ok || { echo "src/one:1 is not right"; exit 3; }')]
     await using chain = await open(steps, {
       'US-001': [goodTurn('one'), { files: { 'src/ok': 'ok\n' } }],
@@ -63,7 +63,7 @@ describe('before the commit', () => {
     assert.match(rejected.session.detail ?? '', /src\/one:1 is not right/)
   })
 
-  test('a workflow that a command writes is refused by the guard as the agent would be', async () => {
+  test('a workflow file that a command step writes is refused by the guard, as one of the agent is', async () => {
     const steps = [
       work,
       shell('sneak', 'mkdir -p .github/workflows; echo "on: push" > .github/workflows/x.yml'),
@@ -73,7 +73,7 @@ describe('before the commit', () => {
     assert.equal(await chain.read(BRANCH, '.github/workflows/x.yml'), null)
   })
 
-  test('tries again; then goes on where it may fail, and whoever works next is told', async () => {
+  test('a failing command step is retried; with continueOnError the attempt goes on and the next agent step gets the failure', async () => {
     const steps = [
       work,
       shell('flaky', 'echo x >> src/tries; test "$(wc -l < src/tries)" -ge 2', { maxRetries: 1 }),
@@ -88,7 +88,7 @@ describe('before the commit', () => {
     assert.ok(chain.said.includes('check: exit 4; goes on'))
   })
 
-  test('the gates early: red ones go to the next step; what they write stays out of the commit', async () => {
+  test('a verify step that is red passes its result to the next agent step, and files that gates write stay out of the commit', async () => {
     const steps = [
       work,
       { name: 'look', type: 'verify', continueOnError: true },
@@ -106,7 +106,7 @@ describe('before the commit', () => {
     assert.equal((await chain.state()).timeline.length, 1)
   })
 
-  test('a README that is not there', async () => {
+  test('readme-check: a missing README rejects the attempt', async () => {
     const steps = [work, { name: 'readme', type: 'readme-check', config: { path: 'docs/README.md' } }]
     await using chain = await open(steps, { 'US-001': [goodTurn('one')] }, { 'max-attempts': '1' })
     assert.equal((await chain.go()).outcome, 'stuck')
@@ -117,10 +117,10 @@ describe('before the commit', () => {
   })
 })
 
-describe('a second agent', () => {
+describe('a second agent step', () => {
   const review = { name: 'review', type: 'agent', config: { agent: 'codex', prompt: 'Review it.' } }
 
-  test('reviews in a fresh session of its own; both count', async () => {
+  test('its review runs in a fresh session, and the cost of both sessions counts', async () => {
     await using chain = await open([work, review], {
       'US-001': [goodTurn('one')],
       'US-001 review': [{ files: { 'src/one': 'one, reviewed\n' } }],
@@ -141,7 +141,7 @@ describe('a second agent', () => {
     assert.equal(control.calls.length, 2)
   })
 
-  test('refuses in words: the attempt is rejected with them, and the next one has them', async () => {
+  test('a refusal in its text rejects the attempt, and the next prompt has its reasons', async () => {
     const no = { session: { hints: { done: false, notDone: false, stuck: 'there is no test for it' } } }
     await using chain = await open([work, review], { 'US-001': [goodTurn('one')], 'US-001 review': [no, {}] })
     assert.equal((await chain.go()).outcome, 'complete')
@@ -149,7 +149,7 @@ describe('a second agent', () => {
     assert.match(chain.sessions[2]?.step?.failed ?? '', /step review: there is no test for it/)
   })
 
-  test('the budget is gone before the review: given back uncharged, and the run ends for it', async () => {
+  test('a budget that is used up before its review: the attempt is given back uncharged, and the run ends in budget', async () => {
     await using chain = await open(
       [work, review],
       { 'US-001': [goodTurn('one')] },
@@ -164,7 +164,7 @@ describe('a second agent', () => {
   })
 })
 
-describe('the end of a run by a step', () => {
+describe('a step that ends the run (endRunOn)', () => {
   test('before the commit: the attempt is given back with its work, and the run is paused', async () => {
     const window = shell('window', 'echo "closed on Fridays"; exit 10', {}, { endRunOn: [10] })
     await using chain = await open([work, window], { 'US-001': [goodTurn('one')] })
@@ -175,7 +175,7 @@ describe('the end of a run by a step', () => {
     assert.ok(kept['US-001'] !== undefined)
   })
 
-  test('before anybody worked: nothing is spent, and a run later goes on', async () => {
+  test('before the first agent step: nothing is spent, and a later run goes on', async () => {
     const guard = shell('window', 'test ! -e ../closed', {}, { endRunOn: [1] })
     await using chain = await open([guard, work], { 'US-001': [goodTurn('one')] })
     await chain.block('closed', true)
@@ -185,7 +185,7 @@ describe('the end of a run by a step', () => {
     assert.equal((await chain.go()).outcome, 'complete')
   })
 
-  test('behind the commit: the story has passed; what the step wrote is thrown away', async () => {
+  test('after the commit: the story has passed, and what the step wrote is discarded', async () => {
     const last = shell('enough', 'echo litter > src/litter; exit 9', {}, { endRunOn: [9] })
     const stories = [story('US-001', 'one'), story('US-002', 'two')]
     await using chain = await open(
@@ -205,14 +205,14 @@ describe('the end of a run by a step', () => {
     assert.equal(await chain.read(BRANCH, 'src/litter'), null)
   })
 
-  test('behind the commit a failure is a warning', async () => {
+  test('a step after the commit that fails without endRunOn is a warning', async () => {
     await using chain = await open([work, commit, shell('tell', 'exit 1')], { 'US-001': [goodTurn('one')] })
     assert.equal((await chain.go()).outcome, 'complete')
     assert.ok(chain.notes.some((note) => note === 'step tell: exit 1; US-001 has passed all the same'))
   })
 })
 
-test('a circuit is open in the next job, too', async () => {
+test('a circuit breaker that a step opened in one job is open in the next', async () => {
   const fragile = shell('fragile', 'exit 1', {
     continueOnError: true,
     circuitBreaker: { threshold: 1, resetAfter: '10h' },
@@ -230,7 +230,7 @@ test('a circuit is open in the next job, too', async () => {
   assert.equal((await chain.state()).control.circuits?.fragile?.failures, 1)
 })
 
-test('without steps nothing of them is in the state', async () => {
+test('without steps in the configuration the state has no field for them', async () => {
   await using chain = await open([], { 'US-001': [goodTurn('one')] })
   assert.equal((await chain.go()).outcome, 'complete')
   assert.ok(!('circuits' in (await chain.state()).control))

@@ -37,7 +37,7 @@ const shownOf = async (chain: Chain, id: string) => {
   return failureOutput(failure, gates)?.output ?? ''
 }
 
-test('work that only an ignored file holds does not count: gates run without it, and the next attempt reads so', async () => {
+test("a story that needs an ignored file of its session fails its gates, and the next prompt names the file's folder", async () => {
   const gates = 'test: "! ls src/uses-* 2>/dev/null || test -e made/work"'
   await using chain = await chainOf({
     inputs: { gates },
@@ -57,7 +57,7 @@ test('work that only an ignored file holds does not count: gates run without it,
   )
 })
 
-test('an installed program that a session replaced is installed anew before its gates', async () => {
+test('an ignored program of `prepare` that a session replaced is installed again before the gates', async () => {
   await using chain = await chainOf({
     inputs: {
       prepare: 'mkdir -p made && printf "test -e src/one\\n" >made/tool',
@@ -76,7 +76,7 @@ test('an installed program that a session replaced is installed anew before its 
   )
 })
 
-test('what the first run of gates left in an ignored file is nothing that the run with the tests as they were believes', async () => {
+test('a cache that gates leave in an ignored file does not carry over to the run with the tests as they were', async () => {
   const cached = `test -e made/passed || { ${CHECK}; } && mkdir -p made && touch made/passed`
   await using chain = await chainOf({
     stories: [story('US-001', 'one')],
@@ -86,7 +86,7 @@ test('what the first run of gates left in an ignored file is nothing that the ru
   assert.equal((await chain.go()).outcome, 'stuck')
 })
 
-test('clean-room: off verifies in the checkout, with `prepare` in it', async () => {
+test('clean-room: off runs the final verification in the checkout, with `prepare` in it', async () => {
   await using chain = await chainOf({
     inputs: {
       'clean-room': 'off',
@@ -98,7 +98,7 @@ test('clean-room: off verifies in the checkout, with `prepare` in it', async () 
   assert.equal((await chain.go()).outcome, 'complete')
 })
 
-test('clean-room: off believes nothing that the gates of a story left in an ignored file', async () => {
+test("clean-room: off removes ignored files that a story's gates left before the final verification", async () => {
   const cached = `test -e made/passed || { ${CHECK}; } && mkdir -p made && touch made/passed`
   await using chain = await chainOf({
     inputs: { 'clean-room': 'off', gates: `test: ${JSON.stringify(cached)}` },
@@ -110,7 +110,7 @@ test('clean-room: off believes nothing that the gates of a story left in an igno
   assert.deepEqual(ends.slice(0, 3), ['US-001 passed', 'US-002 passed', 'US-002 reset'])
 })
 
-test('the clean room has the name of the checkout, its own history and home, and what `prepare` makes from nothing', async () => {
+test("the clean room has the checkout's folder name, a history and a home of its own, and a fresh `prepare`", async () => {
   const isClean =
     'git rev-parse -q --verify origin/main && test -z "$(git status --porcelain)" && test "$(cat made/deps)" = 1'
   const gate = `case $PWD in */clean-*/job-*) ${isClean};; *) test -e made/deps;; esac`
@@ -124,7 +124,7 @@ test('the clean room has the name of the checkout, its own history and home, and
   assert.equal(chain.gates.filter((name) => name === 'prepare').length, 2)
 })
 
-test('a gate that is red on the whole resets the story that broke it, and runs for it until it is green', async () => {
+test('a gate that is red in the final verification resets the story that broke it, and runs for that story until it is green', async () => {
   const ui = 'ui: { run: "! grep -q broken src/page", when: ui }'
   await using chain = await chainOf({
     stories: ['US-001', 'US-002', 'US-003', 'US-004'].map((id, at) => story(id, id, { priority: at + 1 })),
@@ -156,7 +156,7 @@ test('a gate that is red on the whole resets the story that broke it, and runs f
   assert.equal(records['US-002']?.owes, undefined)
 })
 
-test('a story that a gate reset passes by no judge: a red gate is answered by a change', async () => {
+test('a story that a red gate reset needs a change to pass: a judge cannot approve it', async () => {
   await using chain = await chainOf({
     stories: [story('US-001', 'one')],
     files: { 'src/page': 'fine\n' },
@@ -168,7 +168,7 @@ test('a story that a gate reset passes by no judge: a red gate is answered by a 
   assert.equal(summary, 'gate ui was red on the whole because of this story, and the session changed nothing')
 })
 
-test('a gate that is red, and green later on the same code, is flaky and passes nothing', async () => {
+test('a gate that is red and later green on the same code is reported as flaky, and the story does not pass', async () => {
   const count = 'echo x >> "$COUNT"; case $(wc -l < "$COUNT") in 2) exit 1;; esac'
   await using chain = await chainOf({
     stories: [story('US-001', 'one')],
@@ -182,7 +182,7 @@ test('a gate that is red, and green later on the same code, is flaky and passes 
   assert.match(await shownOf(chain, 'US-001'), /^Red:[\s\S]*Green on the same code:/)
 })
 
-test('where a judge gives no verdict the gates do not run again: only a judge is asked', async () => {
+test('a final judge without a verdict is asked again, and the gates are not run again', async () => {
   await using chain = await chainOf({
     stories: [story('US-001', 'one')],
     script: { 'US-001': [goodTurn('one')], verify: [{ answer: 'hm' }, { answer: 'well' }, {}] },
@@ -198,7 +198,7 @@ for (const [judge, answers, outcome] of [
   ['disagrees', [UNEXPECTED], 'stuck'],
   ['says VERIFIED to everything', [{}], 'stuck'],
 ] as const) {
-  test(`edited expectations: a judge who ${judge}`, async () => {
+  test(`edited expectations of a test, and a judge who ${judge}`, async () => {
     await using chain = await chainOf({
       stories: [story('US-001', 'one')],
       script: { 'US-001': [WEAKENS], expectation: answers },
@@ -218,7 +218,7 @@ for (const [how, outcome] of [
   ['warn', 'complete'],
   ['off', 'complete'],
 ] as const) {
-  test(`edited expectations with weakened-tests: ${how}`, async () => {
+  test(`edited expectations of a test, with weakened-tests: ${how}`, async () => {
     await using chain = await chainOf({
       stories: [story('US-001', 'one')],
       inputs: { 'weakened-tests': how },
@@ -235,7 +235,7 @@ for (const [judge, answers, outcome] of [
   ['agrees', [EXPECTED], 'complete'],
   ['says VERIFIED to everything', [{}], 'stuck'],
 ] as const) {
-  test(`after a red gate a story changes its own new test instead of the code: a judge who ${judge}`, async () => {
+  test(`after a red gate a story edits its own new test instead of the code, and a judge who ${judge}`, async () => {
     await using chain = await chainOf({
       stories: [story('US-001', 'one')],
       script: {
@@ -254,7 +254,7 @@ for (const [judge, answers, outcome] of [
   })
 }
 
-test('a change of tests that the code passes as they were costs one run more, and no question', async () => {
+test('edited tests that the code passes in both versions cost one gate run more, and no judge', async () => {
   await using chain = await chainOf({
     stories: [story('US-001', 'one')],
     script: { 'US-001': [{ files: { 'src/one': 'one\n', 'tests/one': 'one\n', 'tests/base': null } }] },
@@ -263,7 +263,7 @@ test('a change of tests that the code passes as they were costs one run more, an
   assert.ok(chain.sessions.every(({ findings }) => findings === undefined))
 })
 
-test('two stories that weaken a test together are found on the whole, and the one that broke it is reset', async () => {
+test('two stories that weaken a test together are found in the final verification, and the one that broke it is reset', async () => {
   await using chain = await chainOf({
     inputs: { 'iterations-per-job': '20' },
     script: {
@@ -285,7 +285,7 @@ test('two stories that weaken a test together are found on the whole, and the on
   )
 })
 
-test('a gate that counts failed tests and exits 0 all the same is red', async () => {
+test('a gate that prints failed tests and exits 0 is red', async () => {
   const count = 'grep -q broken src/page && echo "# fail 1" || printf "# pass 1\\n# fail 0\\n"'
   await using chain = await chainOf({
     stories: [story('US-001', 'one')],
@@ -305,7 +305,7 @@ test('a gate that counts failed tests and exits 0 all the same is red', async ()
 const COUNTS =
   'cat tests/* | grep -c . | sed "s/^/# pass /"; cat tests/* | grep -c skip | sed "s/^/# skipped /"; true'
 
-test('tests that a story adds to a file which stands are not missed on the whole', async () => {
+test('tests that a story adds to an existing file are not counted as missing in the final verification', async () => {
   await using chain = await chainOf({
     stories: [story('US-001', 'one')],
     inputs: { gates: `test: ${JSON.stringify(COUNTS)}` },
@@ -317,7 +317,7 @@ test('tests that a story adds to a file which stands are not missed on the whole
   assert.ok(chain.sessions.every(({ findings }) => findings === undefined))
 })
 
-test('a test that is skipped here and gone is a finding, however many tests of its own the story adds', async () => {
+test('a skipped test that a story removes is reported, however many tests the story adds', async () => {
   await using chain = await chainOf({
     stories: [story('US-001', 'one')],
     files: { 'tests/base': 'base\nskip\n' },
@@ -332,7 +332,7 @@ test('a test that is skipped here and gone is a finding, however many tests of i
   )
 })
 
-test('a file that a gate names, and that a change adds, is left out once: what it switches off is seen', async () => {
+test("an ignore file that a change adds and a gate's command names is left out of one gate run, and what it hid is found", async () => {
   await using chain = await chainOf({
     stories: [story('US-001', 'one')],
     files: { 'src/page.js': 'fine\n' },
