@@ -51,7 +51,7 @@ const siteOf = (bin: string, inputs: Record<string, string> = {}): SiteOptions =
   runner: { path: [bin], secrets: { ANTHROPIC_API_KEY: KEY } },
 })
 
-test('the jobs behind the first install nothing, and no session has the token of the cache', async () => {
+test("with the agent cache only the first job of a chain installs the agent, and no session gets the cache's token", async () => {
   await using npm = await openNpm()
   await using site = await openSite(siteOf(npm.bin))
   const run = await site.go()
@@ -69,7 +69,7 @@ test('the jobs behind the first install nothing, and no session has the token of
   assert.equal(site.github.world.cache.entries.size, 1)
 })
 
-test('`cache: off` asks nothing of the service', async () => {
+test('`cache: off` sends no request to the cache service', async () => {
   await using npm = await openNpm()
   await using site = await openSite(siteOf(npm.bin, { cache: 'off' }))
   assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
@@ -77,7 +77,7 @@ test('`cache: off` asks nothing of the service', async () => {
   assert.deepEqual(site.github.world.cache.asked, [])
 })
 
-test('a poisoned entry and a service that is out of order cost an installation, not a job', async () => {
+test('a poisoned cache entry, or a cache service that is down, costs an installation and fails no job', async () => {
   await using npm = await openNpm()
   await using site = await openSite(siteOf(npm.bin))
   const { cache } = site.github.world

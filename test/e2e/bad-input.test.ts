@@ -28,7 +28,7 @@ const WORK_PERMISSIONS = `      contents: write # the branch and the state`
 
 const CASES: Case[] = [
   {
-    name: 'two features, and none named',
+    name: 'two features, and no feature input',
     files: { '.ralph/2026-02-01-other/prd.json': prd([story('US-001', 'one')], 'ralph/other') },
     dispatch: { feature: '' },
     says: [/feature: found 2 features: .*other/, /fix: name one of them/],
@@ -39,13 +39,13 @@ const CASES: Case[] = [
     says: [/feature: found sampel/, /fix: .*sample/],
   },
   {
-    name: 'a plan that is called what no input could name',
+    name: 'a plan with a name that no input can have',
     files: { 'docs/prd.md': '# Login\n\n### US-001: one\n\n- [ ] one works\n' },
     dispatch: { feature: 't@eam', command: 'plan' },
     says: [/input feature: found "t@eam"/, /fix: write t-eam/],
   },
   {
-    name: 'a feature with a blank',
+    name: 'a feature name with a blank',
     dispatch: { feature: 'Team Login' },
     says: [/input feature: found "Team Login"/, /no spaces/],
   },
@@ -114,7 +114,7 @@ const CASES: Case[] = [
     says: [/input config-file: found config\/ralph\.yml/, /fix: commit it to the base branch/],
   },
   {
-    name: 'a token that GitHub does not know',
+    name: 'a token that GitHub rejects',
     inputs: { token: 'ghp_0123456789abcdefghij0123456789abcdef' },
     says: [
       /input token: found .*GitHub does not know/,
@@ -127,7 +127,7 @@ const CASES: Case[] = [
     says: [/working-directory: found packages\/shop/, /fix: .*a folder of the repository/],
   },
   {
-    name: 'a prompt template with a variable that nobody knows',
+    name: 'a prompt template with an unknown variable',
     files: { '.ralph/prompts/run.md': '# {{storyTitle}}\n\n{{acceptanceCriterion}}\n' },
     says: [
       /\.ralph\/prompts\/run\.md:3: found "\{\{acceptanceCriterion/,
@@ -156,7 +156,7 @@ const CASES: Case[] = [
 ]
 
 for (const { name, says, dispatch, ...options } of CASES) {
-  test(name, async () => {
+  test(`refused before anything is made: ${name}`, async () => {
     await using site = await openSite({ stories: STORIES, script: SCRIPT, ...options })
     const run = await site.go(dispatch)
     await refused(site, run, says)
@@ -167,7 +167,7 @@ for (const [what, more, headline] of [
   ['the settings', { inputs: { agent: 'cluade' } }, /^Error: input agent: "?cluade/],
   ['prd.json', { files: { '.ralph/2026-01-31-sample/prd.json': '{' } }, /^Error: .*prd\.json/],
 ] as const)
-  test(`whom notify names hears once of a job that cannot begin: ${what}`, async () => {
+  test(`a job that is refused because of ${what} sends one notification, with the error and the next step`, async () => {
     await using server = await Loopback.open()
     const inputs = { notify: `webhook: ${server.url()}`, ...('inputs' in more ? more.inputs : {}) }
     await using site = await openSite({ stories: STORIES, script: SCRIPT, ...more, inputs })
@@ -178,7 +178,7 @@ for (const [what, more, headline] of [
     assert.equal(typeof body.next, 'string')
   })
 
-test('an agent that is not installed', async () => {
+test('an agent that is not installed is refused, with how to install it', async () => {
   const folder = await programs([
     'node',
     'git',
@@ -205,7 +205,7 @@ test('an agent that is not installed', async () => {
   }
 })
 
-test('a red base: said with the gate and its output, before branch, pull request or cost', async () => {
+test('a red base is refused with the gate and its output, before any branch, pull request or cost', async () => {
   await using site = await openSite({
     stories: STORIES,
     script: SCRIPT,
@@ -221,7 +221,7 @@ test('a red base: said with the gate and its output, before branch, pull request
   assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
 })
 
-test('a branch that may not be pushed; when the rule is mended, the next run goes on', async () => {
+test('a branch protected from pushes is refused, and the next run goes on once the rule allows it', async () => {
   await using site = await openSite({
     stories: STORIES,
     script: SCRIPT,
@@ -243,7 +243,7 @@ for (const [name, branch, inputs, fix] of [
   ],
   ['the base', 'develop', { 'base-branch': 'develop' }, /never commits to the base/],
 ] as const) {
-  test(`branchName is ${name}: refused, and nothing is written there`, async () => {
+  test(`branchName is ${name}: the run is refused, and no ref changes`, async () => {
     // As if a run had written it: what stands in the file alone is no proof.
     const control = { nonce: '00000000-0000-4000-8000-000000000000' }
     const stories = JSON.stringify({ ...JSON.parse(prd(STORIES, branch)), run: { control } })
@@ -262,7 +262,7 @@ for (const [name, branch, inputs, fix] of [
   })
 }
 
-test('a job that may not start the next one: what was done is kept, and the next run goes on', async () => {
+test('a job without permission to dispatch the next one keeps its work and says which permission is missing, and the next run goes on', async () => {
   await using site = await openSite({
     stories: [story('US-001', 'one'), story('US-002', 'two')],
     script: { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] },
@@ -280,7 +280,7 @@ test('a job that may not start the next one: what was done is kept, and the next
   )
 })
 
-test('an API that stumbles when the pull request is opened: it is opened at the end', async () => {
+test('the API fails when the pull request is opened: it is opened at the end of the job', async () => {
   await using site = await openSite({ stories: STORIES, script: SCRIPT })
   site.github.fault({ path: /\/pulls$/ }, { status: 403 })
   const run = await site.go()
@@ -291,7 +291,7 @@ test('an API that stumbles when the pull request is opened: it is opened at the 
   assert.equal(site.github.comments(pull.number).length, 1)
 })
 
-test('a run started on a ralph/ branch', async () => {
+test('a run that is started on a ralph/ branch is refused, with the branch to start it on', async () => {
   await using site = await openSite({ stories: STORIES, script: SCRIPT })
   const { github, runner } = site
   await github.commit('ralph/sample', { 'src/mine.mjs': '' }, 'mine', 'alice')
@@ -308,7 +308,7 @@ test('a run started on a ralph/ branch', async () => {
   assert.deepEqual(await github.pulls(), [])
 })
 
-test('events that are none of ours end neutral', async () => {
+test('events that Ralph does not handle end as success, with a notice', async () => {
   const foreign = `on:
   issues:
     types: [opened]
@@ -345,7 +345,7 @@ jobs:
   await nothingMade(site)
 })
 
-test('a second run while the first one works leaves neutral', async () => {
+test('a second run while the first one works ends as success without work, with a notice that names the first', async () => {
   await using site = await openSite({ stories: STORIES, script: {} })
   const { github, runner } = site
   const middle = site.hold('middle')

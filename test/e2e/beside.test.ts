@@ -102,7 +102,7 @@ for (const [signal, when] of [
   ['SIGINT', 'slow'],
   ['SIGTERM', 'late'],
 ] as const)
-  test(`a run on a laptop ends by ${signal} ${when === 'slow' ? 'in a browser check' : 'while a service comes up'} (Chromium, PostgreSQL)`, {
+  test(`a run on a laptop, ended by ${signal} ${when === 'slow' ? 'in a browser check' : 'while a service starts'}: no process is left, the next run completes (Chromium, PostgreSQL)`, {
     skip,
   }, async () => {
     await using at = await scene()
@@ -168,7 +168,7 @@ for (const [how, when, separate] of [
   ['cancelled', 'late', false],
   ['cancelled', 'slow', true],
 ] as const)
-  test(`the action is ${how} ${when === 'slow' ? 'in a browser check' : 'while a service comes up'}${separate ? ', in the gate job' : ''} (Chromium, PostgreSQL)`, {
+  test(`the action, ${how} ${when === 'slow' ? 'in a browser check' : 'while a service starts'}${separate ? ', in the gate job' : ''}: no process is left, the next run completes (Chromium, PostgreSQL)`, {
     skip,
   }, async () => {
     await using at = await scene()

@@ -59,7 +59,7 @@ async function shop(settings: string, turns: unknown[], verify: unknown[] = [{}]
   return { ...at, url, state }
 }
 
-test('a broken console is refused with a picture, and told to the next attempt; mended, it passes (real Chromium)', {
+test('a page with console errors is rejected with a screenshot, the next attempt gets the errors, and the fixed page passes (Chromium)', {
   skip: lacks('chrome'),
   timeout: 240_000,
 }, async () => {
@@ -111,7 +111,7 @@ test('a broken console is refused with a picture, and told to the next attempt; 
   assert.equal(readFileSync(join(folder, files[4] ?? '')).toString('latin1', 8, 12), 'WEBP')
 })
 
-test("with the agnostic CLI's configuration pages are looked at before verify.ui, and commits have its text (real Chromium)", {
+test('a configuration of the agnostic CLI: the browser gate runs before verify.ui, and commits have its message (Chromium)', {
   skip: lacks('chrome'),
   timeout: 120_000,
 }, async () => {
@@ -130,7 +130,7 @@ test("with the agnostic CLI's configuration pages are looked at before verify.ui
   assert.deepEqual(subjects, ['chore: update prd.json', 'feat: US-001 - the cart', 'chore: update prd.json'])
 })
 
-test('as another user, beside services that are that user too (real Chromium)', {
+test('the browser gate runs as another user beside services of that user (Chromium)', {
   skip: lacks('root', 'chrome-for-all'),
   timeout: 240_000,
 }, async () => {
@@ -143,7 +143,7 @@ test('as another user, beside services that are that user too (real Chromium)', 
   assert.deepEqual([gate.ok, gate.screenshots.length], [true, 2])
 })
 
-test('without a browser the run says how to have one, before anything is made', {
+test('a browser that is not installed is refused before the run begins, with how to get one', {
   timeout: 60_000,
 }, async () => {
   await using at = await shop('executablePath: /nowhere/chrome', [])
@@ -155,14 +155,14 @@ test('without a browser the run says how to have one, before anything is made', 
   assert.equal(existsSync(join(at.repository, '.git/ralph/git/refs/ralph')), false)
 })
 
-test('a page that nobody serves is bad input', { timeout: 60_000 }, async () => {
+test('a browser URL that no service serves is refused', { timeout: 60_000 }, async () => {
   await using at = await shop('urls: ["https://example.com/"]', [])
   const { code, err } = await at.ralph(['validate'])
   assert.equal(code, 64, err)
   assert.match(err, /browser\.urls\[0\][\s\S]*https:\/\/example\.com\//)
 })
 
-test('at separate-job the gate job alone looks at pages, on the base, too (real Chromium)', {
+test('separate-job: only the gate job opens pages, also for the baseline (Chromium)', {
   skip: lacks('chrome'),
   timeout: 300_000,
 }, async () => {

@@ -68,7 +68,7 @@ function postLog(run: Run): string {
   return steps.find((step) => step.name.startsWith('Post') && step.name.includes('ralph/action'))?.log ?? ''
 }
 
-test('a job cancelled in the middle of a session: children gone, state pushed, the next job goes on', async (t) => {
+test('a job that is cancelled in a session leaves no child process, pushes its state, and the next job goes on', async (t) => {
   const marker = `ralph-e2e-${randomUUID()}`
   await using site = await openSite({ stories: STORIES, script: hanging(marker) })
   const run = await hangs(site, marker)
@@ -98,7 +98,7 @@ test('a job cancelled in the middle of a session: children gone, state pushed, t
   await goesOn(site)
 })
 
-test('main is killed: the post step ends the children and gives the lease back', async () => {
+test("the action's main process is killed: the post step ends its children and releases the lease", async () => {
   const marker = `ralph-e2e-${randomUUID()}`
   await using site = await openSite({ stories: STORIES, script: hanging(marker) })
   const run = await hangs(site, marker)
@@ -117,7 +117,7 @@ test('main is killed: the post step ends the children and gives the lease back',
   await goesOn(site)
 })
 
-test('the machine is lost: the next job takes over from a run that is over', async () => {
+test('a machine that is lost: the next job takes over the lease of the run that is over', async () => {
   await using site = await openSite({ stories: STORIES, script: {} })
   const middle = site.hold('middle')
   await site.setScript({ 'US-001': [{ files: { 'src/half.mjs': '' }, shell: middle.shell }] })
@@ -131,7 +131,7 @@ test('the machine is lost: the next job takes over from a run that is over', asy
   assert.equal((await site.state()).records['US-001']?.attempts, 2)
 })
 
-test('cancelled while the first gates run: nothing is charged, no branch, no pull request', async () => {
+test('a job that is cancelled during the baseline charges nothing and makes no branch or pull request', async () => {
   await using site = await openSite({
     stories: STORIES,
     script: GOOD,

@@ -32,7 +32,7 @@ const wrote = (text: string, more: Record<string, unknown> = {}) => ({
 })
 const [LARGE, BAD, SMALL] = ['one\ntwo\nthree\n', 'bad\n', 'one\n']
 
-test('of three candidates the smallest green change lands, and all three sessions are paid for', async () => {
+test('candidates: 3 commits the smallest green change, and counts the cost of all three sessions', async () => {
   await using at = await place({ 'US-001': [[wrote(LARGE), wrote(BAD), wrote(SMALL)]] })
   const { code, out, err } = await at.run('--candidates', '3')
   assert.equal(code, 0, err)
@@ -50,7 +50,7 @@ test('of three candidates the smallest green change lands, and all three session
   assert.equal(new Set(prompts).size, 1, 'every candidate begins with the same prompt')
 })
 
-test('where every candidate is red, the next attempt grows from the work of one and is told why', async () => {
+test('when every candidate is red, the next attempt starts from the work of one, and its prompt has the reason', async () => {
   await using at = await place({
     'US-001': [
       [wrote(BAD), wrote('bad two\n')],
@@ -65,7 +65,7 @@ test('where every candidate is red, the next attempt grows from the work of one 
   assert.equal(at.state().prd.userStories[0]?.lastResult?.attempts, 2)
 })
 
-test('side by side: the candidates of a story are in work at the same time, each in a work tree of its own', async () => {
+test('candidates of a story with max-parallel: sessions run at the same time, each in a work tree of its own', async () => {
   await using at = await place({})
   const meeting = join(at.folder, 'meeting')
   const shell = `mkdir -p "${meeting}"; touch "${meeting}/$RALPH_STORY_ID-$$"; until [ "$(ls "${meeting}" | wc -l)" -ge 3 ]; do sleep 0.02; done`
@@ -79,7 +79,7 @@ test('side by side: the candidates of a story are in work at the same time, each
   assert.equal(at.state().prd.run.iterations, 3)
 })
 
-test('killed between two candidates: the one that is done is not made again', async () => {
+test('a run killed between two candidates does not repeat the finished one', async () => {
   await using at = await place({})
   const mark = join(at.folder, 'second')
   // The second session waits when it is begun for the first time.
@@ -103,7 +103,7 @@ test('killed between two candidates: the one that is done is not made again', as
   assert.equal(at.state().contests, undefined)
 })
 
-test('killed in a step behind the commit: the chosen candidate lands once, and is no change of a person', async () => {
+test("a run killed in a step after the commit: the chosen candidate is committed once, and is not taken for a person's commit", async () => {
   const marks = await mkdtemp(join(tmpdir(), 'ralph-marks-'))
   const pipe = join(marks, 'pipe')
   execFileSync('mkfifo', [pipe])
@@ -139,7 +139,7 @@ for (const [name, options] of Object.entries({
   'separate-job': { separate: true, inputs: {} },
   'separate-job with three workers': { separate: true, parallel: true, inputs: { 'max-parallel': '3' } },
 }))
-  test(`in the action, ${name}: the candidates of other jobs are chosen from`, async () => {
+  test(`candidates in ${name}: one of all of them is chosen, whichever job made it`, async () => {
     await using site = await openSite({
       ...options,
       stories: [story('US-001', 'one')],
@@ -159,7 +159,7 @@ for (const [isAnew, separate] of [
   [true, false],
   [false, true],
 ] as const)
-  test(`${separate ? 'separate-job' : 'in the action'}, paused between two candidates: the next run ${isAnew ? 'makes all anew after --fresh' : 'chooses from what is there'}`, async () => {
+  test(`${separate ? 'separate-job' : 'one job'}, paused between two candidates: the next run ${isAnew ? 'makes all of them again after retry --fresh' : 'chooses among those that exist and the rest'}`, async () => {
     await using site = await openSite({
       stories: [story('US-001', 'one')],
       script: {},

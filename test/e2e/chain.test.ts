@@ -27,7 +27,7 @@ const SCRIPT = {
   'US-006': [goodTurn('six', 6)],
 }
 
-test('a chain of jobs completes six stories, one of which fails its gate once', async (t) => {
+test('a chain of three jobs completes six stories, one of which fails its gate once', async (t) => {
   await using server = await Loopback.open()
   const inputs = { notify: `webhook: ${server.url()}` }
   await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs })
@@ -36,11 +36,11 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
   await runner.settled()
   const log = site.log()
 
-  await t.test('every request keeps to the contract of GitHub', () =>
+  await t.test("every request matches GitHub's OpenAPI description", () =>
     assert.deepEqual(github.violations, [], log),
   )
 
-  await t.test('three jobs, all successful, each but the first started by the one before', () => {
+  await t.test('three jobs succeed, each dispatched by the one before, with its run id as an output', () => {
     const results = runner.runs.map((run) => [run.conclusion, outputsOf(run).outcome])
     assert.deepEqual(results, [
       ['success', 'continued'],
@@ -55,7 +55,7 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
   })
 
   await t.test(
-    'the log of a job says what it does before its first step, and opens nothing that is there',
+    'the log of a job has its progress before the first step, and says "opened" only where it opens the pull request',
     () => {
       for (const [at, run] of runner.runs.entries()) {
         const said = runner.log(run)
@@ -82,7 +82,7 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
     },
   )
 
-  await t.test('the outputs say what happened', async () => {
+  await t.test('the outputs have the outcome and the figures of the run', async () => {
     const [pull] = await github.pulls()
     const { 'report-path': report, ...outputs } = outputsOf(site.last())
     assert.match(report ?? '', /\.git\/ralph\/report\/sample\.html$/)
@@ -101,7 +101,7 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
     })
   })
 
-  await t.test('people are told when it starts, after five iterations, and how it ends', async () => {
+  await t.test('notifications are sent at the start, after five iterations and at the end', async () => {
     const [pull] = await github.pulls()
     assert.deepEqual(
       server.heard.map(({ body }) => [body.event, body.iterations, body.pullRequestUrl]),
@@ -113,37 +113,34 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
     )
   })
 
-  await t.test(
-    'every job leaves its report, transcripts and gate logs as an artifact of its run',
-    async () => {
-      const kept = [...github.world.results.artifacts].map(([name, zip]) => [name, unzipSync(zip)] as const)
-      const names = runner.runs.map(({ id }) => `${id}/ralph-sample-${id}-1`)
-      assert.deepEqual(
-        kept.map(([name]) => name),
-        names,
-        site.log(),
-      )
-      for (const [, files] of kept) {
-        const page = Buffer.from(files['report/sample.html'] ?? []).toString()
-        assert.match(page, /^<!doctype html>/)
-        assert.ok(Object.keys(files).some((file) => /^transcripts\/US-\d+-\d+\.log$/.test(file)))
-        assert.ok(Object.keys(files).some((file) => /^logs\/US-\d+-\d+-test\.log$/.test(file)))
-      }
-      assert.match(
-        Buffer.from(kept.at(-1)?.[1]['report/sample.html'] ?? []).toString(),
-        /<bdi>Complete: 6 of 6 stories pass/,
-      )
-    },
-  )
+  await t.test('every job uploads its report, transcripts and gate logs as an artifact', async () => {
+    const kept = [...github.world.results.artifacts].map(([name, zip]) => [name, unzipSync(zip)] as const)
+    const names = runner.runs.map(({ id }) => `${id}/ralph-sample-${id}-1`)
+    assert.deepEqual(
+      kept.map(([name]) => name),
+      names,
+      site.log(),
+    )
+    for (const [, files] of kept) {
+      const page = Buffer.from(files['report/sample.html'] ?? []).toString()
+      assert.match(page, /^<!doctype html>/)
+      assert.ok(Object.keys(files).some((file) => /^transcripts\/US-\d+-\d+\.log$/.test(file)))
+      assert.ok(Object.keys(files).some((file) => /^logs\/US-\d+-\d+-test\.log$/.test(file)))
+    }
+    assert.match(
+      Buffer.from(kept.at(-1)?.[1]['report/sample.html'] ?? []).toString(),
+      /<bdi>Complete: 6 of 6 stories pass/,
+    )
+  })
 
   await t.test(
-    'one commit a story with its trailers; state commits hold no code; every gate is green at each',
+    'each story is one commit with its trailers, state commits change no code, and gates are green at each commit',
     async () => {
       await checkCommits(site)
     },
   )
 
-  await t.test('prd.json on the branch says that every story passed', async () => {
+  await t.test('prd.json on the branch has every story as passed', async () => {
     const prd = JSON.parse((await github.read('ralph/sample', '.ralph/2026-01-31-sample/prd.json')) ?? '')
     assert.equal(prd.run.outcome, 'complete')
     assert.equal(prd.run.iterations, 7)
@@ -158,22 +155,25 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
     assert.equal(progress.match(/^\*\*Status:\*\* FAILED/gm)?.length, 1)
   })
 
-  await t.test('every check on the head is a success, once; no check is open anywhere', async () => {
-    const head = (await github.head('ralph/sample')) ?? ''
-    const checks = github.checksOf(head).map((check) => [check.name, check.conclusion])
-    const expected = ['ralph', ...STORIES.map((one) => `ralph / ${String(one.id)}`)].map((name) => [
-      name,
-      'success',
-    ])
-    assert.deepEqual(checks.sort(), expected.sort())
-    const all = [...github.world.checks.values()].filter((check) => check.name.startsWith('ralph'))
-    assert.deepEqual(
-      all.filter((check) => check.status !== 'completed').map((check) => check.name),
-      [],
-    )
-  })
+  await t.test(
+    'every check on the head is a success and is there once, and no check is left in progress',
+    async () => {
+      const head = (await github.head('ralph/sample')) ?? ''
+      const checks = github.checksOf(head).map((check) => [check.name, check.conclusion])
+      const expected = ['ralph', ...STORIES.map((one) => `ralph / ${String(one.id)}`)].map((name) => [
+        name,
+        'success',
+      ])
+      assert.deepEqual(checks.sort(), expected.sort())
+      const all = [...github.world.checks.values()].filter((check) => check.name.startsWith('ralph'))
+      assert.deepEqual(
+        all.filter((check) => check.status !== 'completed').map((check) => check.name),
+        [],
+      )
+    },
+  )
 
-  await t.test('exactly one pull request, ready for review, and one comment', async () => {
+  await t.test('there is one pull request, ready for review, with one comment', async () => {
     const pulls = await github.pulls()
     assert.equal(pulls.length, 1)
     assert.equal(pulls[0]?.draft, false)
@@ -184,7 +184,7 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
     assert.match(comments[0]?.body ?? '', /6 of 6/)
   })
 
-  await t.test('the base is as it was, and the state holds no lease', async () => {
+  await t.test('the base is unchanged, and the state has no lease', async () => {
     assert.equal(await github.read('main', 'src/one.mjs'), null)
     const state = JSON.parse(
       (await github.read('refs/ralph/2026-01-31-sample', '.ralph-state/state.json')) ?? '',
@@ -193,13 +193,13 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
     assert.deepEqual(state.attempts, {})
   })
 
-  await t.test('the second attempt was shown the failing gate', async () => {
+  await t.test('the prompt of the second attempt has the output of the failed gate', async () => {
     const again = (await site.sessions()).find((one) => one.story === 'US-002' && one.attempt === 2)
     assert.match(again?.prompt ?? '', /gate test failed/)
     assert.match(again?.prompt ?? '', /3 !== 2/)
   })
 
-  await t.test('the requests are few', (report) => {
+  await t.test('each job stays within its budget of API requests', (report) => {
     const byJob = new Map<string, number>()
     for (const request of github.requests) {
       if (request.path.includes('.git/')) continue
@@ -213,7 +213,7 @@ test('a chain of jobs completes six stories, one of which fails its gate once', 
   })
 })
 
-test('state commits stand at the start and at the end of a chain, not at the end of every job', async () => {
+test('prd.json and progress.txt are committed at the start and the end of a chain, not at the end of every job', async () => {
   await using site = await openSite({
     stories: STORIES.slice(0, 2),
     script: {

@@ -146,7 +146,7 @@ test(
   },
 )
 
-test('an agent that cannot reach its model on a closed network: an error at once, and what to write', {
+test('an agent that cannot reach its model on a closed network is an error before any cost, with the setting to write', {
   skip: lacks('root'),
 }, async () => {
   await using claude = await openClaude('127.0.0.1:9')
@@ -165,7 +165,7 @@ test('an agent that cannot reach its model on a closed network: an error at once
   assert.deepEqual(await site.github.pulls(), [])
 })
 
-test('`isolation: same-user` by name is a warning in log, summary and comment', async () => {
+test('an explicit `isolation: same-user` is a warning in log, summary and comment', async () => {
   await using site = await openSite(stories)
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
@@ -180,7 +180,7 @@ test('`isolation: same-user` by name is a warning in log, summary and comment', 
   for (const text of [summary, comment]) assert.match(text, /isolation: same-user: the agent is the user/)
 })
 
-test('neither root nor sudo: an error at once, and what to write', {
+test('isolation without root and sudo is an error before any cost, with the setting to write', {
   skip: lacks('root'),
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-rootless-'))

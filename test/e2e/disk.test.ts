@@ -12,7 +12,7 @@ import { story } from './site.ts'
 
 const PRD = '.ralph/2026-01-31-sample/prd.json'
 
-test('a disk that a session has filled is named, `--json` holds branch and stories, and with room it goes on', {
+test('a session that fills the disk ends the run with an error that names the disk; `--json` has branch and stories; with room the next run goes on', {
   skip: lacks('root', 'mount'),
   timeout: 120_000,
 }, async (t) => {
@@ -47,7 +47,7 @@ test('a disk that a session has filled is named, `--json` holds branch and stori
   assert.equal(again.code, 0, again.out + again.err)
 })
 
-test('work trees that have no room are refused before the first session, with what one takes; with prepare, a warning', {
+test('too little disk space for the work trees is refused before the first session with the space that one takes; with prepare it is a warning', {
   skip: lacks('root', 'mount'),
 }, async (t) => {
   const disk = await mkdtemp(join(tmpdir(), 'ralph-disk-'))

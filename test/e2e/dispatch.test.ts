@@ -97,7 +97,7 @@ function outcomes(site: Site): (string | undefined)[] {
   return site.runner.runs.map((run) => outputsOf(run).outcome)
 }
 
-test('every dispatch of a chain comes twice: the second of each does nothing', async () => {
+test('every dispatch of a chain arrives twice, one after the other: the second does nothing', async () => {
   await using site = await quick()
   const twice = dispatchTwice(site)
   await site.go()
@@ -115,7 +115,7 @@ test('every dispatch of a chain comes twice: the second of each does nothing', a
   )
 })
 
-test('the doubled dispatch runs beside the first one, in a group of its own: one of them works', async () => {
+test('every dispatch arrives twice at the same time, without a concurrency group: only one of the jobs works', async () => {
   await using site = await quick({ workflow: (text) => text.replace(/ {4}concurrency:\n(?: {6}.*\n)+/, '') })
   const twice = new Set<number>()
   site.github.world.onRun((run) => {
@@ -129,7 +129,7 @@ test('the doubled dispatch runs beside the first one, in a group of its own: one
   assert.equal(twice.size, 3)
 })
 
-test('a late dispatch of an old generation, and one of a generation to come, do nothing', async () => {
+test('a dispatch with an older or a later generation does nothing', async () => {
   await using site = await quick()
   const lost = dropDispatch(site)
   await site.go()
@@ -146,7 +146,7 @@ test('a late dispatch of an old generation, and one of a generation to come, do 
   await oneChain(site)
 })
 
-test('runs of the chain are run again from the UI: the end stays the end', async () => {
+test('"Re-run" on the runs of a finished chain starts no new job', async () => {
   await using site = await quick()
   await site.go()
   const [first, ...others] = [...site.runner.runs]
@@ -160,7 +160,7 @@ test('runs of the chain are run again from the UI: the end stays the end', async
   assert.equal(outputsOf(first ?? site.last()).outcome, 'complete', 'a kick-off reports how it stands')
 })
 
-test('a run is run again from the UI while the next job works: it leaves at once', async () => {
+test('"Re-run" on an earlier run while the next job works ends at once', async () => {
   await using site = await quick({ workflow: (text) => text.replace(/ {4}concurrency:\n(?: {6}.*\n)+/, '') })
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-002': [{ ...goodTurn('two', 2), shell: middle.shell }] })
@@ -174,7 +174,7 @@ test('a run is run again from the UI while the next job works: it leaves at once
   await oneChain(site)
 })
 
-test('two kick-offs at the very same time, one of them without the name: one chain', async () => {
+test("two runs are started at the same time, one without the feature's name: there is one chain", async () => {
   await using site = await quick()
   await Promise.all([
     site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' }),
@@ -184,7 +184,7 @@ test('two kick-offs at the very same time, one of them without the name: one cha
   await oneChain(site)
 })
 
-test('a second kick-off waits in the group while the chain works: it goes on or reports, and forks nothing', async () => {
+test('a second run that waits in the concurrency group while the chain works starts no second chain', async () => {
   await using site = await quick()
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
@@ -196,7 +196,7 @@ test('a second kick-off waits in the group while the chain works: it goes on or 
   await oneChain(site)
 })
 
-test('without concurrency.queue and GITHUB_WORKFLOW_REF, as act and older servers have them, a chain is the same', async () => {
+test('a chain works without concurrency.queue and GITHUB_WORKFLOW_REF, as with act and older servers', async () => {
   await using site = await quick({
     runner: { lacks: ['GITHUB_WORKFLOW_REF'] },
     workflow: (text) => {
@@ -222,7 +222,7 @@ test('without concurrency.queue and GITHUB_WORKFLOW_REF, as act and older server
   assert.deepEqual(openChecks(site), [])
 })
 
-test('nothing tells which workflow to dispatch: said before anything is made', async () => {
+test('an unknown workflow to dispatch is an error before anything is made', async () => {
   await using site = await quick({
     runner: { lacks: ['GITHUB_WORKFLOW_REF', 'GITHUB_WORKFLOW'] },
     files: {
@@ -241,7 +241,7 @@ test('nothing tells which workflow to dispatch: said before anything is made', a
   assert.deepEqual(await site.github.pulls(), [])
 })
 
-test('comments rain on a working job: each is answered once, none starts a second chain', async () => {
+test('many comments while a job works: each is answered once, and no second chain starts', async () => {
   await using site = await quick()
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
@@ -275,7 +275,7 @@ test('comments rain on a working job: each is answered once, none starts a secon
   assert.equal(sessions.length, 3)
 })
 
-test('a dispatch is dropped: the schedule starts the chain again, once', async () => {
+test('a dispatch that GitHub drops: the schedule resumes the chain, once', async () => {
   await using site = await withResume()
   dropDispatch(site)
   await site.go()
@@ -286,7 +286,7 @@ test('a dispatch is dropped: the schedule starts the chain again, once', async (
   assert.deepEqual(await schedule(site), ['no chain is lost'])
 })
 
-test('GitHub refuses the dispatch for good: the job says so and fails, its work is safe, the schedule goes on', async () => {
+test('a dispatch that GitHub refuses fails the job with the reason, keeps its work, and the schedule resumes the chain', async () => {
   await using site = await withResume()
   site.github.fault({ method: 'POST', path: DISPATCHES }, { status: 404, body: { message: 'Not Found' } })
   const run = await site.go()
@@ -299,7 +299,7 @@ test('GitHub refuses the dispatch for good: the job says so and fails, its work 
   assert.equal((await site.sessions()).length, 3)
 })
 
-test('a rate limit that lasts longer than the job refuses the dispatch: not red, said as what it is, and the schedule goes on', async () => {
+test('a rate limit longer than the job refuses the dispatch: the job succeeds with a warning, and the schedule resumes the chain', async () => {
   await using site = await withResume({ inputs: { 'job-deadline': '14m', 'iteration-timeout': '1m' } })
   const reset = Math.floor(Date.now() / 1000) + 3600
   const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) }
@@ -319,7 +319,7 @@ test('a rate limit that lasts longer than the job refuses the dispatch: not red,
   await oneChain(site)
 })
 
-test('the schedule fires twice at once: one dispatch takes effect', async () => {
+test('the schedule fires twice at the same time: one dispatch takes effect', async () => {
   await using site = await withResume()
   dropDispatch(site)
   await site.go()
@@ -327,7 +327,7 @@ test('the schedule fires twice at once: one dispatch takes effect', async () => 
   await oneChain(site)
 })
 
-test('a run waits that may be the next job: the schedule waits with it, but not for one that a person has not approved for days', async () => {
+test('the schedule waits for a queued run that may be the next job, but not for one that has waited days for approval', async () => {
   await using site = await withResume()
   dropDispatch(site)
   await site.go()
@@ -347,7 +347,7 @@ test('a run waits that may be the next job: the schedule waits with it, but not 
   await oneChain(site)
 })
 
-test('the machine of a job is lost: the schedule resumes, the attempt is given back', async () => {
+test('the machine of a job is lost: the schedule resumes the chain, and the attempt is given back', async () => {
   await using site = await withResume()
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-002': [{ shell: middle.shell }] })
@@ -372,7 +372,7 @@ async function scheduleBeside(site: Site): Promise<string[]> {
   return annotationsOf(run, 'notice')
 }
 
-test('main is killed and its post step has tidied up: the schedule resumes that chain, too', async () => {
+test('the main process is killed and the post step has cleaned up: the schedule resumes the chain', async () => {
   await using site = await withResume()
   await site.setScript({ ...SCRIPT, 'US-001': [{ shell: KILL_MAIN }] })
   const run = await site.go()
@@ -383,7 +383,7 @@ test('main is killed and its post step has tidied up: the schedule resumes that 
   assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
 })
 
-test('main is killed at its gates: the post step counts what the session said that it used', async () => {
+test('the main process is killed during gates: the post step counts the usage that the session reported', async () => {
   const gates = JSON.stringify({ kill: `[ ! -e src/one.mjs ] || { ${KILL_MAIN}; }` })
   await using site = await quick({ inputs: { gates, 'max-cost-usd': '9' } })
   const run = await site.go()
@@ -395,7 +395,7 @@ test('main is killed at its gates: the post step counts what the session said th
 /** Ends the action's own process from the agent's shell: the nearest parent that runs the bundle. */
 const KILL_MAIN = `p=$$; while [ "$p" -gt 1 ]; do grep -qa 'dist/action/main[.]js' /proc/$p/cmdline && kill -9 $p && break; p=$(awk '{print $4}' /proc/$p/stat); done; sleep 5`
 
-test('a person cancelled the job: the schedule lets the chain rest', async () => {
+test('a job that a person cancelled: the schedule does not resume the chain', async () => {
   await using site = await withResume()
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-002': [{ shell: middle.shell }] })
@@ -409,7 +409,7 @@ test('a person cancelled the job: the schedule lets the chain rest', async () =>
   assert.equal((await site.sessions()).length, 2)
 })
 
-test('a person cancelled the job, and it was killed before it could save: the schedule lets the chain rest', async () => {
+test('a job that a person cancelled and that was killed before it could save: the schedule does not resume the chain', async () => {
   await using site = await withResume({ runner: { times: { interrupt: 1, terminate: 1 } } })
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-002': [{ shell: middle.shell }] })
@@ -424,7 +424,7 @@ test('a person cancelled the job, and it was killed before it could save: the sc
   assert.equal((await site.sessions()).length, 2)
 })
 
-test('a paused chain and one that ended are left alone by the schedule', async () => {
+test('the schedule does not resume a paused or a finished chain', async () => {
   await using site = await withResume()
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
@@ -440,7 +440,7 @@ test('a paused chain and one that ended are left alone by the schedule', async (
   assert.deepEqual(await schedule(site), ['no chain is lost'])
 })
 
-test('a chain that waits for its limit is left alone', async () => {
+test('the schedule does not resume a chain that waits for calls-per-hour', async () => {
   await using site = await withResume({ inputs: { 'calls-per-hour': '1' } })
   await site.go()
   await site.runner.settled()
@@ -460,7 +460,7 @@ function checksAway(site: Site, of: (runId: number) => boolean) {
   )
 }
 
-test('a check that a job could not close on the head it left is closed by the next job', async () => {
+test('a check that a job could not close is closed by the next job', async () => {
   await using site = await quick()
   const fault = checksAway(site, (id) => id === site.runner.runs[0]?.id)
   await site.go()
@@ -474,7 +474,7 @@ test('a check that a job could not close on the head it left is closed by the ne
   assert.deepEqual((await site.state()).github.unclosed, [])
 })
 
-test('a check that neither the job nor its post step could close is closed by the schedule, where the chain rests', async () => {
+test('a check that neither the job nor its post step could close is closed by the schedule, also of a cancelled chain', async () => {
   await using site = await withResume({ runner: { times: { interrupt: 1, terminate: 1 } } })
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-001': [{ shell: middle.shell }] })

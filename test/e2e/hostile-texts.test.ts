@@ -72,7 +72,7 @@ writeFileSync('src/' + id + '.txt', id)
 process.stdout.write('<ralph>DONE</ralph>\\n')
 `
 
-test('a run over hostile stories, words and file names', async (t) => {
+test('a run with hostile text in stories, agent output and file names', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-hostile-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const repository = join(folder, 'clone')
@@ -123,7 +123,7 @@ test('a run over hostile stories, words and file names', async (t) => {
   )
   assert.equal(ran.status, 0, ran.stdout + ran.stderr)
 
-  await t.test('the log is lines of ours', () => {
+  await t.test('the log has no workflow command and no terminal sequence of that text', () => {
     for (const text of [ran.stdout, ran.stderr]) {
       assert.deepEqual(heard(text).done, [])
       assert.doesNotMatch(text, /[^\P{Cc}\n\t]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u)
@@ -132,7 +132,7 @@ test('a run over hostile stories, words and file names', async (t) => {
     assert.match(ran.stdout, /US-003 rejected/)
   })
 
-  await t.test('every story has its commit, and no other trailer', () => {
+  await t.test('every story has one commit, with no other trailer', () => {
     const log = git(
       'log',
       '--reverse',
@@ -152,14 +152,17 @@ test('a run over hostile stories, words and file names', async (t) => {
     for (const { subject } of commits) assert.doesNotMatch(subject, /\[skip ci\]|@[\w-]|#\d/)
   })
 
-  await t.test('files are what the agent named them; those that the guard refuses are nowhere', () => {
-    const files = git('ls-tree', '-r', '-z', '--name-only', 'ralph/sample').split('\0')
-    for (const name of NAMES) assert.ok(files.includes(name), name)
-    for (const name of REFUSED) assert.ok(!files.includes(name), JSON.stringify(name))
-    assert.equal(git('status', '--porcelain'), '')
-  })
+  await t.test(
+    'files keep the names that the agent gave, and those that the guard refuses are not on the branch',
+    () => {
+      const files = git('ls-tree', '-r', '-z', '--name-only', 'ralph/sample').split('\0')
+      for (const name of NAMES) assert.ok(files.includes(name), name)
+      for (const name of REFUSED) assert.ok(!files.includes(name), JSON.stringify(name))
+      assert.equal(git('status', '--porcelain'), '')
+    },
+  )
 
-  await t.test('no hostile text is on a command line or in a variable, and none was run', async () => {
+  await t.test('no hostile text is in an argument or a variable of a process, and none was run', async () => {
     const calls = (await readFile(asked, 'utf8')).split('\u001f').map((call) => call.split('\0'))
     assert.ok(calls.some(([name, ...args]) => name === 'bash' && args.includes(gate)))
     assert.ok(calls.filter(([name]) => name === 'git').length > userStories.length)
@@ -193,7 +196,7 @@ test('a run over hostile stories, words and file names', async (t) => {
     assert.doesNotMatch(again?.prompt ?? '', /^b\.txt|^::error::x\.txt/m)
   })
 
-  await t.test('progress.txt has an entry for every iteration, and prd.json every pass', () => {
+  await t.test('progress.txt has an entry for every iteration, and prd.json every passed story', () => {
     const progress = git('show', 'ralph/sample:.ralph/2026-01-31-sample/progress.txt')
     assert.equal(progress.match(/^## Iteration \d+ - US-\d{3}: /gm)?.length, userStories.length + 2)
     assert.equal(progress.match(/^\*\*Status:\*\* (?:PASSED|FAILED)$/gm)?.length, userStories.length + 2)
@@ -208,7 +211,7 @@ test('a run over hostile stories, words and file names', async (t) => {
 const UNSEEN =
   /^\.ralph\/2026-01-31-sample\/prd\.json: (?:US-\d+ \w+(?:\[\d+\])?: \d+ [a-z -]+, the first at character \d+: not shown, and in no prompt|\d+ more places with characters that are not shown)\.$/
 
-test('the same in a job: what is on GitHub afterwards is ours', async () => {
+test('a job with hostile text in stories, agent output and file names: texts on GitHub are escaped', async () => {
   // Each costs a second.
   const few = texts.filter((text) => /::|##|<!--|"\]|skip ci|[^\P{Cc}\n]/u.test(text))
   const ids = few.map((_, at) => `US-${String(at + 1).padStart(3, '0')}`)

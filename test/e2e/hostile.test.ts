@@ -12,7 +12,7 @@ import { ROOT } from './site.ts'
 const DOCUMENT = join(ROOT, 'docs', 'security.md')
 const SECTION = /(<!-- attempts: test\/e2e\/hostile\.test\.ts -->\n\n)[\s\S]*(\n<!-- \/attempts -->)/
 
-test('the table of attempts in docs/security.md', async () => {
+test('docs/security.md has the table of attack attempts', async () => {
   const text = await readFile(DOCUMENT, 'utf8')
   assert.match(text, SECTION)
   const wanted = text.replace(SECTION, (_whole, before, after) => `${before}${table()}${after}`)
@@ -20,7 +20,7 @@ test('the table of attempts in docs/security.md', async () => {
   else assert.equal(text, wanted, 'RALPH_UPDATE_DOCS=1 node --test test/e2e/hostile.test.ts')
 })
 
-test('same-user: every attempt is stopped, or known to be open', async () => {
+test('same-user: every attack attempt is stopped, or is a known open one', async () => {
   judge(await prove('same-user'), 'same-user')
 })
 

@@ -68,7 +68,7 @@ As a developer, I want one.
 - two() is 2
 `
 
-test('the whole way: init, doctor, a plan of documents, its approval, two stories, a pull request', async () => {
+test('init, doctor, plan from documents, approval, two stories and a pull request, in this order', async () => {
   const files: Record<string, string> = { 'docs/epics.md': EPIC, '.github/workflows/doctor.yml': DOCTOR }
   /** With the agent of the sample, by its flags; everything else is found. */
   const initialized = (example: string): string => {
@@ -136,7 +136,7 @@ const { enter: ENTER, down: DOWN, interrupt: CTRL_C } = KEYS
 
 const TESTED = { ...NODE, 'test/one.test.mjs': "import test from 'node:test'\ntest('one', () => {})\n" }
 
-test('on a terminal it asks for agent, gates, limits, isolation and a required check, shows a diff, and writes after a yes', async () => {
+test('init on a terminal asks for agent, gates, limits, isolation and a required check, shows a diff, and writes after a yes', async () => {
   using project = projectOf(TESTED)
   const { code, shown } = await talk(project.folder, [
     ['Try these commands once, in a copy?', ENTER],
@@ -165,7 +165,7 @@ test('on a terminal it asks for agent, gates, limits, isolation and a required c
   })
 })
 
-test('Ctrl+C at any question, and a no, leave the folder as it was: exit 130', async () => {
+test('init that ends by Ctrl+C at any question, or by a no, writes nothing and exits 130', async () => {
   const questions = [
     'Try these commands once',
     'Which agent?',

@@ -100,7 +100,7 @@ test(
   },
 )
 
-test('the credentials that checkout persisted are out of sight while the agent works, and there afterwards', async () => {
+test('git credentials that actions/checkout stored are hidden from the agent and restored afterwards', async () => {
   const look = [
     'git config --list | grep -i extraheader >header.txt',
     'cat .git/config ../../_temp/git-credentials-* 2>/dev/null | grep -i authorization >>header.txt',

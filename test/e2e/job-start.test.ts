@@ -20,7 +20,7 @@ const pushed = ['GET info/refs receive-pack', 'POST git-receive-pack']
 const checkout = fetched
 const firstLook = ['GET info/refs upload-pack']
 
-test('the first session of a job comes after few requests, and each is of use', async () => {
+test('a job starts its first session after few API requests, and needs each of them', async () => {
   await using site = await openSite({
     stories: [story('US-001', 'one'), story('US-002', 'two', { priority: 2 })],
     script: {},
@@ -78,7 +78,7 @@ test('the first session of a job comes after few requests, and each is of use', 
   assert.equal(github.comments(pull?.number ?? 0).length, 1)
 })
 
-test('an iteration asks four times beside its checks: one push, one look for comments, one comment', async () => {
+test('an iteration makes one push, one look for comments and one comment update, beside its checks', async () => {
   const names = ['one', 'two', 'three', 'four']
   const idOf = (at: number) => `US-00${at + 1}`
   await using site = await openSite({

@@ -74,7 +74,7 @@ async function printed(run: Started, what: RegExp, count = 1): Promise<void> {
   await Promise.race([found, ended])
 }
 
-test('three stories are in work at the same time, and every commit is one that its gates saw', async () => {
+test('three stories are in work at the same time, and gates ran on the tree of every commit', async () => {
   await using at = await place({})
   const meeting = join(at.folder, 'meeting')
   const shell = `mkdir -p "${meeting}"; ${together(meeting, 3)}`
@@ -98,7 +98,7 @@ test('three stories are in work at the same time, and every commit is one that i
   assert.equal(prd.run.iterations, IDS.length)
 })
 
-test('a candidate that is red behind another one falls out alone, and what was behind it is gated again', async () => {
+test('a candidate that turns red on top of another one falls out alone, and those after it are gated again', async () => {
   const marks = await mkdtemp(join(tmpdir(), 'ralph-marks-'))
   const wait = (mark: string) => `until [ -f "${marks}/${mark}" ]; do sleep 0.02; done`
   const has = (...ids: string[]) => ids.map((id) => `[ -f src/US-00${id}.txt ]`).join(' && ')
@@ -123,7 +123,7 @@ test('a candidate that is red behind another one falls out alone, and what was b
   assert.equal(records['US-003']?.attempts, 1)
 })
 
-test('a conflict is no failed attempt: the next session is told what both sides changed', async () => {
+test('a merge conflict charges no attempt, and the next prompt shows both sides', async () => {
   await using at = await place({})
   const meeting = join(at.folder, 'meeting')
   const edit = 'sed -i "s/base/changed/; t; s/$/ by both/" src/base.txt'
@@ -141,7 +141,7 @@ test('a conflict is no failed attempt: the next session is told what both sides 
   assert.match(prompts.at(-1) ?? '', /Landed meanwhile:[\s\S]*Your work:/)
 })
 
-test('Ctrl+C ends and saves all of them, and the next run completes', async () => {
+test('Ctrl+C ends and saves all lanes, and the next run completes', async () => {
   await using at = await place(allGood({ shell: 'sleep 60' }))
   const run = at.ralph('run', '--max-parallel', '3')
   await printed(run, /working on/g, 3)
@@ -155,7 +155,7 @@ test('Ctrl+C ends and saves all of them, and the next run completes', async () =
   assert.equal(at.landed().length, IDS.length)
 })
 
-test('killed in the middle, nothing that landed is lost, nothing lands twice, and no work tree is left', async () => {
+test('a run that is killed with three lanes loses and repeats no landed story, and leaves no work tree', async () => {
   await using at = await place({})
   const meeting = join(at.folder, 'meeting')
   const wait = `mkdir -p "${meeting}"; ${together(meeting, 3)}`
@@ -176,7 +176,7 @@ test('killed in the middle, nothing that landed is lost, nothing lands twice, an
   assert.deepEqual(at.lanes(), [])
 })
 
-test('killed in a step behind the commit: the story lands once, and no other is lost', async () => {
+test('a run killed in a step after the commit: the story lands once, and no other is lost', async () => {
   const marks = await mkdtemp(join(tmpdir(), 'ralph-marks-'))
   const pipe = join(marks, 'pipe')
   execFileSync('mkfifo', [pipe])
@@ -224,7 +224,7 @@ test('services of stories side by side have ports and names of their own', async
   assert.deepEqual(at.lanes(), [])
 })
 
-test('what cannot be side by side is refused before anything begins', async () => {
+test('settings that cannot work with max-parallel are refused before the run begins', async () => {
   await using at = await place(allGood())
   const { code, err } = await at.ralph('run', '--max-parallel', '2', '--isolation', 'other-user').ended
   assert.equal(code, 64)
@@ -252,12 +252,12 @@ async function onCheckout(
   return at
 }
 
-test('a dirty checkout is refused as with one story at a time', async () => {
+test('a dirty checkout is refused with max-parallel as without', async () => {
   const change = (at: Place) => at.write({ 'src/base.txt': 'changed by hand\n' })
   await using _at = await onCheckout(change, /src\/base\.txt/)
 })
 
-test('a shallow checkout: lanes work there, too', async () => {
+test('lanes work in a shallow checkout', async () => {
   await using at = await onCheckout(async (here) => {
     await here.write({ 'src/base.txt': 'second\n' })
     here.git('commit', '-qam', 'second')
@@ -284,7 +284,7 @@ function addSubmodule(at: Place): void {
   at.git('commit', '-qm', 'a submodule')
 }
 
-test('a submodule that is checked out is refused; one that is not is missing in lanes as it is here', async () => {
+test('a checked-out submodule is refused with max-parallel; one that is not checked out is missing in lanes, too', async () => {
   await using _at = await onCheckout(addSubmodule, /max-parallel: found 2, with submodules/)
   await using there = await onCheckout((at) => {
     addSubmodule(at)
@@ -302,7 +302,7 @@ async function addFiltered(at: Place): Promise<void> {
   at.git('commit', '-qm', 'a large file')
 }
 
-test('files that Git LFS checked out are refused; as pointers, lanes have the same', async () => {
+test('checked-out Git LFS files are refused with max-parallel; LFS pointers are the same in lanes', async () => {
   await using _at = await onCheckout(addFiltered, /data\.bin: found a file that the filter lfs has rewritten/)
   await using _there = await onCheckout(async (at) => {
     await addFiltered(at)

@@ -52,7 +52,7 @@ function liars(turns: Record<string, Turn>): Pick<Parameters<typeof openSite>[0]
 
 const TICK = `sed -i 's/"passes": false/"passes": true/' .ralph/*/prd.json`
 
-test('words', async (t) => {
+test("claims in an agent's words and exit code pass no story", async (t) => {
   const lies = liars({
     PROMISE: { say: 'I am NOT done; I must not print <promise>COMPLETE</promise> yet' },
     STATUS: {
@@ -82,17 +82,19 @@ test('words', async (t) => {
   const run = await site.go()
   const stories = await told(site)
 
-  await t.test('"I am NOT done; I must not print <promise>COMPLETE</promise> yet"', () =>
+  await t.test('"I am NOT done; I must not print <promise>COMPLETE</promise> yet" is not a completion', () =>
     refused(stories.get('PROMISE'), /changed nothing/),
   )
-  await t.test('a status block with failing tests and EXIT_SIGNAL: true', () =>
+  await t.test('a status block with failing tests and EXIT_SIGNAL: true is not a completion', () =>
     refused(stories.get('STATUS'), /not done/),
   )
-  await t.test('does nothing and exits 0', () => refused(stories.get('NOTHING'), /changed nothing/))
-  await t.test('does nothing, claims DONE, and the judge errs', () =>
+  await t.test('a session that changes nothing and exits 0 is rejected', () =>
+    refused(stories.get('NOTHING'), /changed nothing/),
+  )
+  await t.test('a session that changes nothing and says DONE is rejected when the judge fails', () =>
     refused(stories.get('NODONE'), /no judge confirmed/),
   )
-  await t.test('a failing gate, and the agent ticks prd.json', async () => {
+  await t.test('a session that sets passes in prd.json is rejected by the failing gate', async () => {
     refused(stories.get('TICK'), /gate test failed/)
     const prd = await site.prd()
     assert.deepEqual(
@@ -100,17 +102,20 @@ test('words', async (t) => {
       ['HONEST'],
     )
   })
-  await t.test('the text 429, usage limit, timed out: an ordinary failure, charged', () => {
-    refused(stories.get('LIMIT'), /changed nothing/)
-    refused(stories.get('LIMITEXIT'), /exit code 1/)
-  })
-  await t.test('failed work stays out of the next commit', async () => {
+  await t.test(
+    'the text "429 usage limit" without the vendor\'s error is an ordinary failure, and is charged',
+    () => {
+      refused(stories.get('LIMIT'), /changed nothing/)
+      refused(stories.get('LIMITEXIT'), /exit code 1/)
+    },
+  )
+  await t.test('files of rejected attempts are not in the next commit', async () => {
     const worked = (await commits(site)).filter((commit) => commit.paths.length > 0)
     assert.deepEqual(worked, [{ story: 'HONEST', paths: ['src/honest.mjs', 'test/honest.test.mjs'] }])
     const tree = await github.bare.run(['ls-tree', '-r', '--name-only', 'ralph/sample'])
     assert.doesNotMatch(tree, /tick|status|\.log|lock|session/)
   })
-  await t.test('the end is red', () => {
+  await t.test('the job fails with the outcome stuck', () => {
     assert.equal(run.conclusion, 'failure')
     assert.equal(outputsOf(run).outcome, 'stuck')
     assert.equal(outputsOf(run)['stories-passed'], '1')
@@ -118,7 +123,7 @@ test('words', async (t) => {
   })
 })
 
-test('max iterations reached is no success', async () => {
+test('max-iterations reached fails the job and its checks', async () => {
   await using site = await openSite({
     ...liars({ ONE: badTurn('one', 1) }),
     inputs: { 'max-iterations': '1' },
@@ -131,7 +136,7 @@ test('max iterations reached is no success', async () => {
   assert.equal((await site.pull()).draft, true)
 })
 
-test('the final judge errs, then says neither: not approved', async () => {
+test('a final judge that fails, then gives no verdict, does not approve', async () => {
   await using site = await openSite({
     ...liars({ ONE: goodTurn('one', 1) }),
     script: { ONE: [goodTurn('one', 1)], verify: [{ exit: 1 }, { say: 'Looks good to me. Approved!' }] },
@@ -145,7 +150,7 @@ test('the final judge errs, then says neither: not approved', async () => {
   assert.notEqual((await site.checks()).get('ralph')?.conclusion, 'success')
 })
 
-test('the final judge takes back a story', async () => {
+test('a final judge that rejects a story resets it', async () => {
   await using site = await openSite({
     ...liars({ ONE: goodTurn('one', 1) }),
     script: {
@@ -165,7 +170,7 @@ const BROKEN = { 'src/base.mjs': 'export const base = () => 1\n' }
 
 const AS_THEY_WERE = /^gate test \(tests as they were\): red \(exit 1\): .*expected: 0/
 
-test('the agent takes the tests, the gates or the state away', async (t) => {
+test('an agent that weakens tests, gates or the state passes no story', async (t) => {
   const lies = liars({
     DELETE: { files: { ...BROKEN, 'test/base.test.mjs': null } },
     SKIP: { files: { ...BROKEN, 'test/base.test.mjs': SUITE.replace("test('base'", "test.skip('base'") } },
@@ -210,17 +215,15 @@ test('the agent takes the tests, the gates or the state away', async (t) => {
   const run = await site.go()
   const stories = await told(site)
 
-  await t.test('deletes the test', () => refused(stories.get('DELETE'), AS_THEY_WERE))
-  await t.test('skips the test', () => refused(stories.get('SKIP'), AS_THEY_WERE))
-  await t.test('empties the test', () => refused(stories.get('EMPTY'), AS_THEY_WERE))
-  await t.test('makes the gate a different command', () =>
+  await t.test('by deleting the test', () => refused(stories.get('DELETE'), AS_THEY_WERE))
+  await t.test('by skipping the test', () => refused(stories.get('SKIP'), AS_THEY_WERE))
+  await t.test('by emptying the test file', () => refused(stories.get('EMPTY'), AS_THEY_WERE))
+  await t.test('by another command for the gate in package.json', () =>
     refused(stories.get('PACKAGE'), /package\.json.*protected/),
   )
-  await t.test('edits the workflow', () => refused(stories.get('WORKFLOW'), /workflows\/ralph\.yml/))
-  await t.test('writes a configuration of its own', () =>
-    refused(stories.get('CONFIG'), /ralph\.config\.yml/),
-  )
-  await t.test('edits prd.json and the state: all of it is put back', async () => {
+  await t.test('by editing the workflow', () => refused(stories.get('WORKFLOW'), /workflows\/ralph\.yml/))
+  await t.test('by writing a configuration file', () => refused(stories.get('CONFIG'), /ralph\.config\.yml/))
+  await t.test('by editing prd.json and the state, which are restored', async () => {
     assert.equal(stories.get('STATE')?.passes, true, site.log())
     const prd = await site.prd()
     assert.deepEqual(
@@ -231,7 +234,7 @@ test('the agent takes the tests, the gates or the state away', async (t) => {
     const progress = (await github.read('ralph/sample', '.ralph/2026-01-31-sample/progress.txt')) ?? ''
     assert.equal(progress.match(/^## Iteration /gm)?.length, 8)
   })
-  await t.test('nothing of it is on the branch', async () => {
+  await t.test('and none of these changes is on the branch', async () => {
     assert.deepEqual(
       (await commits(site)).filter((commit) => commit.paths.length > 0),
       [
@@ -243,7 +246,7 @@ test('the agent takes the tests, the gates or the state away', async (t) => {
   })
 })
 
-test('with `weakened-tests: warn` a reviewer sees it on the check', async () => {
+test('with `weakened-tests: warn` the check shows the weakened tests', async () => {
   await using site = await openSite({
     ...liars({ DELETE: { files: { ...BROKEN, 'test/base.test.mjs': null } } }),
     files: {
@@ -258,7 +261,7 @@ test('with `weakened-tests: warn` a reviewer sees it on the check', async () => 
   assert.match(check?.text ?? '', /Look at this when you review[\s\S]*base\.test\.mjs/)
 })
 
-test('without protection a changed gate definition is shown on the check', async () => {
+test('without protected-paths the check shows a changed gate definition', async () => {
   const packaged = (command: string) =>
     `{"name":"sample","type":"module","private":true,"scripts":{"test":"${command}"}}\n`
   await using site = await openSite({
@@ -279,7 +282,7 @@ test('without protection a changed gate definition is shown on the check', async
 const OURS =
   /^(INPUT_|ACTIONS_|STATE_|RUNNER_TEMP$|GITHUB_(ENV|OUTPUT|PATH|STATE|STEP_SUMMARY|EVENT_PATH)$)|TOKEN/
 
-test('the agent plays with git and with the runner', async (t) => {
+test("an agent that uses git and the runner's files", async (t) => {
   const loud = [
     '::error::pwned by the agent',
     '::warning file=src/a.mjs::pwned',
@@ -338,7 +341,7 @@ test('the agent plays with git and with the runner', async (t) => {
   const run = await site.go()
   const step = run.jobs.flatMap((job) => job.steps).find((one) => one.name.includes('ralph/action'))
 
-  await t.test('its own commits become one of ours, made by us', async () => {
+  await t.test('its own commits become one commit by Ralph', async () => {
     assert.equal(outputsOf(run).outcome, 'complete', site.log())
     const worked = (await commits(site)).filter((commit) => commit.paths.length > 0)
     assert.deepEqual(
@@ -349,7 +352,7 @@ test('the agent plays with git and with the runner', async (t) => {
     const authors = await github.bare.run(['log', '--format=%an', 'main..ralph/sample'])
     assert.deepEqual([...new Set(authors.trim().split('\n'))], ['github-actions[bot]'])
   })
-  await t.test('its branches, hooks and configuration are gone', async () => {
+  await t.test('its branches, hooks and git configuration are removed', async () => {
     const git = join(run.jobs[0]?.workspace ?? '', '.git')
     const config = await readFile(join(git, 'config'), 'utf8')
     assert.doesNotMatch(config, /evil|alias|x@example/)
@@ -367,7 +370,7 @@ test('the agent plays with git and with the runner', async (t) => {
     ])
     assert.equal(await github.read('main', 'src/commit.mjs'), null)
   })
-  await t.test('no word of it is a command to the runner', () => {
+  await t.test('its output contains no command for the runner', () => {
     for (const level of ['error', 'warning', 'notice'] as const)
       assert.deepEqual(
         annotationsOf(run, level).filter((message) => message.includes('pwned')),
@@ -378,7 +381,7 @@ test('the agent plays with git and with the runner', async (t) => {
     assert.deepEqual(Object.keys(step?.state ?? {}).sort(), ours)
     assert.match(site.log(), /pwned/)
   })
-  await t.test('and neither agent nor gates see what the runner gave us', async () => {
+  await t.test("neither agent nor gates see the runner's files and tokens", async () => {
     assert.equal((await told(site)).get('GATE')?.retries, 1)
     for (const session of await site.sessions())
       assert.deepEqual(
@@ -388,7 +391,7 @@ test('the agent plays with git and with the runner', async (t) => {
   })
 })
 
-test('no process above the agent or a gate shows a token or a key in its environment', async () => {
+test('no parent process of the agent or of a gate shows a token or a key in its environment', async () => {
   // From the shell upwards, as far as the action itself: whoever started that has an environment of its own.
   const climb = [
     'pid=$$',

@@ -10,7 +10,7 @@ const SCRIPT = {
   'US-003': [goodTurn('three', 3)],
 }
 
-test('max-iterations ends the chain over jobs; `/ralph limit iterations` lets it go on', async () => {
+test('max-iterations counts over the jobs of a chain and ends it; `/ralph limit iterations` lets it go on', async () => {
   await using site = await openSite({
     stories: STORIES,
     script: SCRIPT,
@@ -38,7 +38,7 @@ test('max-iterations ends the chain over jobs; `/ralph limit iterations` lets it
   assert.equal((await site.pull()).draft, false)
 })
 
-test('running again on a limit changes nothing and stays red', async () => {
+test('a run that has reached its limit changes nothing when run again, and fails again', async () => {
   await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: { 'max-iterations': '1' } })
   await site.go()
   assert.equal(outputsOf(site.last()).outcome, 'max-iterations', site.log())
@@ -50,7 +50,7 @@ test('running again on a limit changes nothing and stays red', async () => {
   assert.equal((await site.sessions()).length, 1)
 })
 
-test('finishing on the last iteration is complete', async () => {
+test('a run whose last allowed iteration passes the last story is complete', async () => {
   await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: { 'max-iterations': '3' } })
   await site.go()
   assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
@@ -70,7 +70,7 @@ test('max-cost-usd ends the chain with the outcome budget; `/ralph limit cost` l
   assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
 })
 
-test('max-jobs ends the chain in a job that works nothing, and leaves no check open', async () => {
+test('max-jobs ends the chain in a job without work, and leaves no check in progress', async () => {
   await using site = await openSite({
     stories: STORIES,
     script: SCRIPT,

@@ -91,7 +91,7 @@ test('what an agent leaves in a submodule is refused and removed, committed or n
   assert.equal(at.git('status', '--porcelain'), '')
 })
 
-test('a gate with `when` is for the stories that ask for it and for the whole, not for the base', async () => {
+test('a gate with `when` runs for stories with its tag and in the final verification, not for the baseline', async () => {
   const stories = [story('US-001', 'one'), story('US-002', 'two', { tags: ['ui'], priority: 2 })]
   const gates = {
     unit: 'echo unit >>../gates.log',
@@ -113,7 +113,7 @@ test('a gate with `when` is for the stories that ask for it and for the whole, n
   assert.doesNotMatch(ended.out, /\[prepare\]/)
 })
 
-test('who is to be told hears once of a run that cannot begin, where nobody looks at it', async () => {
+test('notify: a local run that cannot begin without a terminal sends one notification', async () => {
   await using server = await Loopback.open()
   await using at = await place([], {}, { '.ralph/2026-01-31-sample/prd.json': '{' })
   const told = ['--notify', `webhook: ${server.url()}`]
@@ -130,7 +130,7 @@ test('who is to be told hears once of a run that cannot begin, where nobody look
   assert.match(String(server.heard[1]?.body.headline), /^Error: --agent: "?cluade/)
 })
 
-test('two work trees, one feature: the second leaves at once, and works when the first is done', async () => {
+test('two runs of a feature in two work trees: the second ends at once, and works once the first has ended', async () => {
   await using at = await place(['US-001'], {})
   const gate = await gateIn(at)
   await at.setScript({ 'US-001': [{ ...good('US-001'), shell: gate.shell }] })
@@ -155,7 +155,7 @@ test('two work trees, one feature: the second leaves at once, and works when the
   )
 })
 
-test('a killed run: its survivors are ended by the next one', async () => {
+test('processes that a killed run left are ended by the next run', async () => {
   await using at = await place(['US-001'], {})
   const marker = `ralph-survivor-${process.pid}`
   const tick = `exec -a ${marker} bash -c 'while :; do date >>src/leak.txt; read -t 0.02 <> <(:); done'`
@@ -188,7 +188,7 @@ test('a killed run: its survivors are ended by the next one', async () => {
   )
 })
 
-test('a run killed at its gates: what the session said that it used is counted, and nothing is estimated', async () => {
+test('a run killed during gates: the usage that the session reported is counted, and nothing is estimated', async () => {
   await using at = await place(['US-001'], { 'US-001': [good('US-001'), good('US-001')] })
   const gate = await gateIn(at)
   const litter = `good=echo litter >src/litter; ${gate.shell}`
@@ -203,7 +203,7 @@ test('a run killed at its gates: what the session said that it used is counted, 
   assert.equal(at.git('ls-tree', '--name-only', 'HEAD', 'src/litter'), '', 'what a gate wrote is no work')
 })
 
-test('a run killed at the gates of the base, or of the whole, goes on as it stood', async () => {
+test('a run killed during the baseline or the final verification goes on where it was', async () => {
   for (const time of [1, 3]) {
     await using at = await place(['US-001'], { 'US-001': [good('US-001')] })
     const prd = '.ralph/2026-01-31-sample/prd.json'
@@ -228,7 +228,7 @@ test('a run killed at the gates of the base, or of the whole, goes on as it stoo
   }
 })
 
-test('a run killed in the final verification: the judge that was lost is no gift', async () => {
+test("a run killed in the final judge's session charges its cost, and judges again", async () => {
   await using at = await place(['US-001'], { 'US-001': [good('US-001')] })
   const gate = await gateIn(at)
   await at.setScript({ 'US-001': [good('US-001')], verify: [{ shell: gate.shell }, {}] })
@@ -245,7 +245,7 @@ test('a run killed in the final verification: the judge that was lost is no gift
   assert.equal(runUsage(at.state()).costUsd, 0.03, 'it is counted once')
 })
 
-test('`.git/ralph` is taken away: the state in the clone goes on', async () => {
+test('`.git/ralph` is deleted: the next run goes on from the state in the clone', async () => {
   await using at = await place(['US-001', 'US-002'], {
     'US-001': [good('US-001')],
     'US-002': [good('US-002')],
@@ -257,7 +257,7 @@ test('`.git/ralph` is taken away: the state in the clone goes on', async () => {
   assert.deepEqual(await at.sessions(), ['US-001/1', 'US-002/1'])
 })
 
-test('locks that a power cut left do not hold the run', async () => {
+test('lock files of git that a power cut left do not stop the next run', async () => {
   await using at = await place(['US-001', 'US-002'], {
     'US-001': [good('US-001')],
     'US-002': [good('US-002')],
@@ -272,7 +272,7 @@ test('locks that a power cut left do not hold the run', async () => {
   assert.equal(ended.code, 0, ended.err)
 })
 
-test('dependencies that a rejected attempt installed are gone for the next story', async () => {
+test('ignored dependencies that a rejected attempt installed are removed before the next story', async () => {
   const install = 'rm -rf deps; mkdir deps; xargs -I{} touch deps/{} <package-lock.json'
   await using at = await place(
     ['US-001', 'US-002'],
@@ -289,7 +289,7 @@ test('dependencies that a rejected attempt installed are gone for the next story
   assert.deepEqual([one?.blocked, two?.passes], [true, true], ended.out)
 })
 
-test('without `prepare`, gates that need what is ignored are found before a session is paid for', async () => {
+test('gates that need ignored files, without `prepare`, are reported before the first session', async () => {
   await using at = await place(
     ['US-001'],
     { 'US-001': [good('US-001')] },
@@ -309,7 +309,7 @@ test('without `prepare`, gates that need what is ignored are found before a sess
   assert.equal(prepared.code, 0, prepared.err)
 })
 
-test('ignored files of a session are out of the tree while gates run, and there again after it', async () => {
+test('ignored files of a session are moved out of the tree while gates run, and restored after them', async () => {
   await using at = await place(
     ['US-001'],
     { 'US-001': [{ files: { 'src/US-001.txt': 'good\n', 'dist/built': 'session\n' } }] },
@@ -321,7 +321,7 @@ test('ignored files of a session are out of the tree while gates run, and there 
   assert.equal(existsSync(join(at.repository, '.git', 'ralph', 'aside')), false)
 })
 
-test('what a person commits on the branch between two runs stays, and is gated', async () => {
+test("a person's commit on the branch between two runs is kept, and gated", async () => {
   await using at = await place(['US-001', 'US-002'], {
     'US-001': [good('US-001')],
     'US-002': [good('US-002')],
@@ -336,7 +336,7 @@ test('what a person commits on the branch between two runs stays, and is gated',
   assert.match(at.git('log', '--format=%s', 'ralph/sample'), /by hand/)
 })
 
-test('a branch that a person set back: what is not there any more is worked again', async () => {
+test('a branch that a person reset to an earlier commit: the stories that it lost are worked on again', async () => {
   await using at = await place(['US-001', 'US-002'], {
     'US-001': [good('US-001')],
     'US-002': [good('US-002')],
@@ -349,7 +349,7 @@ test('a branch that a person set back: what is not there any more is worked agai
   assert.equal(at.git('show', 'ralph/sample:src/US-001.txt'), 'good US-001')
 })
 
-test("rules that an agent writes into the person's own ignore file hide nothing", async () => {
+test("ignore rules that an agent writes into the user's own ignore file hide no change", async () => {
   await using at = await place(['US-001'], {
     'US-001': [
       {
@@ -365,7 +365,7 @@ test("rules that an agent writes into the person's own ignore file hide nothing"
   assert.equal(at.git('show', 'ralph/sample:hidden.txt'), 'x')
 })
 
-test('files that a filter has rewritten are told before anything begins; its pointers are files like any other', async () => {
+test('files rewritten by a git filter are reported before the run begins, and pointer files are ordinary files', async () => {
   await using at = await place(
     ['US-001'],
     { 'US-001': [good('US-001')] },
@@ -381,7 +381,7 @@ test('files that a filter has rewritten are told before anything begins; its poi
   assert.match(ended.err, /a\.bin: found a file that the filter big has rewritten/)
 })
 
-test('Ctrl+C twice: it leaves at once, without its children, and the next run goes on', async () => {
+test('Ctrl+C twice ends the run at once, without child processes, and the next run goes on', async () => {
   await using at = await place(['US-001'], {})
   const marker = `ralph-twice-${process.pid}`
   const gate = await gateIn(at)
@@ -408,7 +408,7 @@ test('Ctrl+C twice: it leaves at once, without its children, and the next run go
   assert.equal(again.code, 0, again.err)
 })
 
-test('a command moves no branch and no work tree: what people committed there stays where it is', async () => {
+test('a command moves no branch and no work tree: commits of people there stay', async () => {
   await using at = await place(['US-001'], { 'US-001': [{ files: { 'src/a.txt': 'bad\n' } }] })
   assert.equal((await at.run([...GOOD, '--max-attempts', '1'])).code, 1)
   await writeFile(join(at.repository, 'fix.txt'), 'mine\n')
@@ -427,7 +427,7 @@ test('a command moves no branch and no work tree: what people committed there st
   assert.equal(at.git('rev-parse', 'ralph/sample'), commit)
 })
 
-test("another feature's commit of a story with the same name is not this one's", async () => {
+test("another feature's commit of a story with the same id is not taken for this feature's", async () => {
   await using at = await place(['US-001'], { 'US-001': [good('US-001'), good('US-001')] })
   assert.equal((await at.run(GOOD)).code, 0)
   at.git('switch', '-q', 'main')
@@ -447,7 +447,7 @@ test("another feature's commit of a story with the same name is not this one's",
   assert.equal(at.git('show', 'ralph/sample:src/US-001.txt'), 'good US-001')
 })
 
-test('pipes, folders and links in the place of files of ours hold nobody', async () => {
+test("named pipes, folders and links in place of Ralph's own files do not block the run", async () => {
   const odd = [
     'mkfifo .git/ralph/git/shallow',
     'rm .git/ralph/git/config; mkfifo .git/ralph/git/config',
@@ -465,7 +465,7 @@ test('pipes, folders and links in the place of files of ours hold nobody', async
   assert.equal(at.git('status', '--porcelain'), '')
 })
 
-test('a submodule that the agent removes, or empties of its `.git`, is put back', async () => {
+test('a submodule that an agent removes, or whose `.git` it removes, is restored', async () => {
   await using at = await place(['US-001'], {})
   const library = join(at.folder, 'library')
   await mkdir(library)
@@ -485,7 +485,7 @@ test('a submodule that the agent removes, or empties of its `.git`, is put back'
   assert.equal(at.git('status', '--porcelain'), '')
 })
 
-test('branchName is the default branch, or one of other people: exit 64, and no branch moves', async () => {
+test('branchName is the default branch, or a branch of other people: exit 64, and no branch moves', async () => {
   const path = '.ralph/2026-01-31-sample/prd.json'
   await using at = await place(['US-001'], { 'US-001': [good('US-001')] })
   at.git('branch', 'release')
@@ -509,7 +509,7 @@ test('branchName is the default branch, or one of other people: exit 64, and no 
   assert.deepEqual(await at.sessions(), [])
 })
 
-test("people's refs that an agent moves are told with the command that puts each back", async () => {
+test('branches and tags that an agent moves are reported, with the command that restores each', async () => {
   await using at = await place(['US-001'], {})
   at.git('tag', 'v1')
   at.git('branch', 'topic')
@@ -565,7 +565,7 @@ git pack-refs --all`
   assert.deepEqual(at.git('status', '--porcelain'), '')
 })
 
-test('a run in which nobody moves a ref tells of none', async () => {
+test('a run in which no other ref moves reports none', async () => {
   await using at = await place(['US-001'], { 'US-001': [good('US-001')] })
   const ended = await at.run([...GOOD, '--json'])
   assert.deepEqual(JSON.parse(ended.out).movedRefs, [], ended.err)
@@ -576,7 +576,7 @@ for (const [what, shell] of [
   ['removes its objects', 'rm -rf .git/objects'],
   ['puts another in its place', 'rm -rf .git; git init -q'],
 ] as const)
-  test(`an agent ${what}: what is lost is said, what remains, and how to go on`, async () => {
+  test(`an agent ${what}: the error names what is lost, what remains and how to go on`, async () => {
     await using at = await place(['US-001'], { 'US-001': [{ ...good('US-001'), shell }] })
     at.git('remote', 'add', 'upstream', 'https://ann:hunter2@example.com/x.git')
     const ended = await at.run([...GOOD, '--json'])
@@ -597,7 +597,7 @@ for (const [what, shell] of [
   ["Ralph's own folder", 'rm -rf .git/ralph'],
   ['refs, HEAD and configuration', 'rm -rf .git/refs .git/packed-refs .git/HEAD .git/config .git/info'],
 ] as const)
-  test(`an agent removes ${what}: the run goes on, and what is people's is told`, async () => {
+  test(`an agent removes ${what}: the run goes on, and the user's refs that are lost are reported`, async () => {
     await using at = await place(['US-001', 'US-002'], {
       'US-001': [{ ...good('US-001'), shell }],
       'US-002': [good('US-002')],
@@ -611,7 +611,7 @@ for (const [what, shell] of [
     assert.equal(at.git('status', '--porcelain'), '')
   })
 
-test('an agent removes the link of a linked work tree, or its folder: both are put back', async () => {
+test('an agent removes the .git file of a linked work tree, or its folder in .git: both are restored', async () => {
   await using at = await place(['US-001', 'US-002'], {
     'US-001': [{ ...good('US-001'), shell: 'rm .git' }],
     'US-002': [{ ...good('US-002'), shell: 'rm -rf "$(git rev-parse --git-dir)"' }],
@@ -624,7 +624,7 @@ test('an agent removes the link of a linked work tree, or its folder: both are p
   assert.equal(at.git('-C', linked, 'branch', '--show-current'), 'ralph/sample')
 })
 
-test('`retry --fresh` begins anew; without it the story goes on from what was left', async () => {
+test('`retry --fresh` discards the saved work of a story; without it the story goes on from it', async () => {
   await using at = await place(['US-001'], { 'US-001': [{ files: { 'src/bad.txt': 'bad' } }] })
   const once = [...GOOD, '--max-attempts', '1']
   const steer = (...args: string[]) =>
@@ -646,7 +646,7 @@ test('`retry --fresh` begins anew; without it the story goes on from what was le
   assert.deepEqual(at.git('show', 'ralph/sample:src/listed.txt').split('\n'), ['base.txt', 'listed.txt'])
 })
 
-test('the log of a gate is kept for every attempt, beside its transcript', async () => {
+test('the log of every gate is kept for every attempt, beside its transcript', async () => {
   await using at = await place(['US-001'], {
     'US-001': [{ files: { 'src/a.txt': 'bad' } }, { files: { 'src/a.txt': 'good' } }],
   })
@@ -677,7 +677,7 @@ test('the log of a gate is kept for every attempt, beside its transcript', async
   assert.ok(first?.startsWith('bad') && second?.startsWith('good'), `${first} ${second}`)
 })
 
-test('the demo: two stories pass, one of them after a red gate, by the bundle alone', async () => {
+test('the demo of the bundle passes two stories, one of them after a red gate', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-demo-test-'))
   try {
     const env = { PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder }

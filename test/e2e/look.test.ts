@@ -62,7 +62,7 @@ async function look(place: Site, name: string, inputs: Record<string, string> = 
   return { run, summary }
 }
 
-test('doctor: a repository that is fine ends green; each fault ends red with its mend', async () => {
+test('doctor in the action: a sound repository ends as success, and each fault fails the job with its fix', async () => {
   await using place = await site({})
   const fine = await look(place, 'doctor')
   assert.equal(fine.run.conclusion, 'success', place.log())
@@ -86,7 +86,7 @@ test('doctor: a repository that is fine ends green; each fault ends red with its
   assert.match(error, /not ready: 2 faults.*\n[\s\S]*fix: /)
 })
 
-test('doctor looks on a schedule, too, and says what is wrong with a configuration', async () => {
+test('doctor on a schedule reports a configuration that is invalid', async () => {
   await using place = await site({}, { files: { ...LOOKS, 'ralph.config.yml': 'maxAttempts: many\n' } })
   const runs = await place.runner.trigger('schedule')
   await place.runner.settled()
@@ -97,7 +97,7 @@ test('doctor looks on a schedule, too, and says what is wrong with a configurati
   assert.match(summary ?? '', /gate test/, 'the other checks are run all the same')
 })
 
-test('status: how it stands, before a run, after it, and of a feature that nobody has', async () => {
+test('status in the action reports a feature before a run, after it, and one that does not exist', async () => {
   await using place = await site({ 'US-001': [goodTurn('one', 1)] })
   const before = await look(place, 'status')
   assert.equal(before.run.conclusion, 'success', place.log())
@@ -114,7 +114,7 @@ test('status: how it stands, before a run, after it, and of a feature that nobod
   assert.match(annotationsOf(wrong.run, 'error').join('\n'), /feature: found simple[\s\S]*sample/)
 })
 
-test('verify: gates and a judge on the branch as it stands, with the word of both', async () => {
+test('verify in the action runs gates and a judge on the branch, and reports both', async () => {
   const script: Script = { 'US-001': [goodTurn('one', 1)] }
   await using place = await site(script)
   // The command beside the settings of ralph.yml.
@@ -151,7 +151,7 @@ test('verify: gates and a judge on the branch as it stands, with the word of bot
   assert.equal((await place.prd()).userStories[0]?.passes, true, 'the run stands as before')
 })
 
-test('as another user, its network closed: tried for real, and the machine is left as it was', {
+test('doctor with other-user and a closed network tries both, and leaves no user and no network rule', {
   skip: lacks('root'),
 }, async () => {
   const accounts = () => readFile('/etc/passwd', 'utf8')
@@ -172,7 +172,7 @@ test('as another user, its network closed: tried for real, and the machine is le
   assert.equal(await accounts(), before, 'an account was left')
 })
 
-test('doctor is cancelled while a gate runs as another user: ended, and the machine is left as it was', {
+test('doctor cancelled while a gate runs as another user ends the gate, and leaves no user and no network rule', {
   skip: lacks('root'),
 }, async () => {
   const accounts = () => readFile('/etc/passwd', 'utf8')
@@ -197,7 +197,7 @@ test('doctor is cancelled while a gate runs as another user: ended, and the mach
   assert.ok(!left.includes('sleep 86421'), 'the gate is still there')
 })
 
-test('verify does not bring the agent together with a token that separate-job keeps from it', async () => {
+test('verify gives the agent no token that separate-job keeps from it', async () => {
   const verify = looking('verify').replace('isolation: same-user', 'isolation: separate-job')
   await using place = await site(
     {},

@@ -35,7 +35,7 @@ const assertDone = (ended: readonly Ended[]) => {
   )
 }
 
-test('never run, then complete', async () => {
+test('next: before the first run and after completion, and following it completes the run', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
   const [stood, next = ''] = await stands(place)
@@ -52,7 +52,7 @@ test('never run, then complete', async () => {
   assert.match(place.git('diff', '--stat', 'main...ralph/sample'), /US-002\.txt/)
 })
 
-test('stuck, then a retry, a skip, a redo: status and the dry run say the same', async () => {
+test('status, next and the dry run agree after stuck, retry, skip and redo', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [bad('US-001')], 'US-002': [good('US-002')] })
   assert.equal((await run(place, '--max-attempts', '1')).code, 1)
@@ -84,7 +84,7 @@ test('stuck, then a retry, a skip, a redo: status and the dry run say the same',
   assert.match(await dry(), /^Next: work on US-002 /m)
 })
 
-test('where no story is next, the answer is a sentence and no step of ours', async () => {
+test('next says in a sentence what happens when no story is next', async () => {
   await using place = await openPlace(TWO)
   const flags = [...place.agent, ...GATE]
   const next = async (...more: string[]) => (await place.ralph('next', ...flags, ...more)).out
@@ -101,7 +101,7 @@ test('where no story is next, the answer is a sentence and no step of ours', asy
   )
 })
 
-test('what a stuck run names leads to its end', async () => {
+test('the next step that a stuck run prints completes the run', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [bad('US-001')], 'US-002': [good('US-002')] })
   const ended = await run(place, '--max-attempts', '1')
@@ -110,7 +110,7 @@ test('what a stuck run names leads to its end', async () => {
   assertDone(await follow(place, next))
 })
 
-test('running elsewhere: who and where, and what reaches it', async () => {
+test('status while another process works names it and its host, and the commands that reach it', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [{ hang: true }] })
   const working = place.start(['run', ...place.agent, ...GATE])
@@ -132,7 +132,7 @@ test('running elsewhere: who and where, and what reaches it', async () => {
   assert.equal((await run(place)).code, 0, 'a pause that nobody heard ends by a later run')
 })
 
-test('killed: nobody is at work, and it goes on', async () => {
+test('status after a run was killed shows no run at work, and the next run goes on', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [{ hang: true }], 'US-002': [good('US-002')] })
   const working = place.start(['run', ...place.agent, ...GATE])
@@ -148,7 +148,7 @@ test('killed: nobody is at work, and it goes on', async () => {
   assertDone(await follow(place, next))
 })
 
-test('a pause before the first run, and interrupted', async () => {
+test('status after a pause before the first run, and after an interrupted run', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [{ hang: true }] })
   assert.match((await place.ralph('pause')).out, /the first run reads it/)
@@ -169,7 +169,7 @@ test('a pause before the first run, and interrupted', async () => {
   assertDone(await follow(place, next))
 })
 
-test('the limit of iterations, and the batch', async () => {
+test('status at max-iterations and after a batch has ended', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
   assert.equal((await run(place, '--once')).code, 5)
@@ -192,7 +192,7 @@ test('the limit of iterations, and the batch', async () => {
   assertDone(await follow(place, next, ...limit))
 })
 
-test('the limit of cost', async () => {
+test('status at max-cost-usd', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
   const limit = ['--max-cost-usd', '0.01']
@@ -205,7 +205,7 @@ test('the limit of cost', async () => {
   assertDone(await follow(place, next, ...limit))
 })
 
-test('the final verification gives no verdict', async () => {
+test('status when the final verification gave no verdict', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const mute: Turn = { say: 'hm' }
   await place.setScript({ 'US-001': [good('US-001')], verify: [mute, mute, mute] })
@@ -216,7 +216,7 @@ test('the final verification gives no verdict', async () => {
   assertDone(await follow(place, next))
 })
 
-test('a red base, and a gate whose program is missing', async () => {
+test('status after a red base, and after a gate whose program is missing', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [good('US-001')] })
   const red = await place.ralph('run', ...place.agent, '--gate', 'red=test -e src/mended.txt')
@@ -245,7 +245,7 @@ async function said(child: ReturnType<Place['start']>, word: string): Promise<vo
   })
 }
 
-test('what was typed between two runs is so at once: a new story, a skip, a retry', async () => {
+test('status shows commands that were typed between two runs at once: add, skip, retry', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   await place.setScript({ 'US-001': [bad('US-001')], 'US-002': [bad('US-002')], 'US-003': [good('US-003')] })
   assert.equal((await run(place, '--max-attempts', '1')).code, 1)
@@ -275,7 +275,7 @@ test('what was typed between two runs is so at once: a new story, a skip, a retr
   assert.match(await shown(), /\[-\] US-002 .*\n {2}\[x\] US-003 {2}part three/)
 })
 
-test('a story begun anew after its run was killed: nothing of what lay in the tree is left', async () => {
+test('retry --fresh after a killed run leaves no file of its session in the tree', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [{ ...bad('US-001'), hang: true }] })
   const first = place.start(['run', ...place.agent, ...GATE])

@@ -6,7 +6,7 @@ import { runUsage } from '../../src/engine/model/usage-totals.ts'
 import { restore, SCRIPT, STORIES } from './older-site.ts'
 import { openChecks, openSite, outputsOf } from './site.ts'
 
-test('a chain begun by an older version, lost in a session, is completed: each story once, what was paid is counted', async () => {
+test('a chain of an older version, lost in a session, is completed: each story once, with its earlier costs', async () => {
   const inputs = { 'iterations-per-job': '0' }
   await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs })
   const recorded = await restore(site)

@@ -39,7 +39,7 @@ function open(options: Partial<SiteOptions> = {}): Promise<Site> {
 
 const onBranch = async (site: Site, path: string) => (await site.github.read('ralph/sample', path)) ?? ''
 
-test('an epic, then the rest: of what it is complete, and what it leaves in sprint-status.yaml and AGENTS.md', async (t) => {
+test('an epic, then the remaining stories: messages and documents name what is complete', async (t) => {
   await using site = await open()
   const run = await site.go({ epic: '1' })
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
@@ -53,7 +53,7 @@ test('an epic, then the rest: of what it is complete, and what it leaves in spri
   )
   const WHAT = '2 of 2 stories of epic 1 pass; 1 other was not asked for'
 
-  await t.test('log, check, comment and summary say of what it is complete', async () => {
+  await t.test('log, check, comment and summary name the completed epic', async () => {
     const pull = await site.pull()
     const { summary } = run.jobs.flatMap(({ steps }) => steps).find((one) => one.summary !== '') ?? {}
     assert.equal((await site.checks()).get('ralph')?.title, `Complete: ${WHAT}`)
@@ -67,7 +67,7 @@ test('an epic, then the rest: of what it is complete, and what it leaves in spri
     assert.doesNotMatch((await site.sessions())[2]?.prompt ?? '', /2\.1/)
   })
 
-  await t.test('sprint-status.yaml: raised, with its comments, and nothing else', async () => {
+  await t.test('sprint-status.yaml has the new states, its comments, and no other change', async () => {
     const expected = STATUS.replace('epic-1: backlog', 'epic-1: done')
       .replace('sign-in: ready-for-dev', 'sign-in: done')
       .replace('sign-out: in-progress', 'sign-out: done')
@@ -75,7 +75,7 @@ test('an epic, then the rest: of what it is complete, and what it leaves in spri
   })
 
   await t.test(
-    'AGENTS.md: what was learned, harmless, below what people wrote; shown on the pull request',
+    'AGENTS.md gets the learnings, escaped, below the text of people, and the pull request shows them',
     async () => {
       const text = await onBranch(site, 'AGENTS.md')
       assert.ok(text.startsWith('# Agents\n\nBe kind.\n\n<!-- ralph:learnings -->\n## Learnings\n'), text)
@@ -88,7 +88,7 @@ test('an epic, then the rest: of what it is complete, and what it leaves in spri
     },
   )
 
-  await t.test('a comment goes on with the rest', async () => {
+  await t.test('`/ralph run` goes on with the remaining stories', async () => {
     await site.say('alice', '/ralph run')
     assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
     assert.equal((await site.checks()).get('ralph')?.title, 'Complete: 3 of 3 stories pass')
@@ -97,7 +97,7 @@ test('an epic, then the rest: of what it is complete, and what it leaves in spri
   })
 })
 
-test('a part that could never be completed is a mistake before anything is made', async () => {
+test('an epic whose dependency is not selected is refused before anything is made', async () => {
   await using site = await open()
   const run = await site.go({ epic: '2' })
   assert.equal(run.conclusion, 'failure')
@@ -106,7 +106,7 @@ test('a part that could never be completed is a mistake before anything is made'
   assert.deepEqual(await site.sessions(), [])
 })
 
-test('separate-job: the part that lands keeps what was learned, too', async () => {
+test('separate-job: a run of selected stories writes its learnings to AGENTS.md', async () => {
   await using site = await open({ separate: true, inputs: { 'final-verification': 'false' } })
   await site.go({ stories: '1.1' })
   const { prd } = await site.state()

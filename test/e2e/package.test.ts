@@ -12,7 +12,7 @@ import { ROOT } from './site.ts'
 const script = (name: string, ...args: string[]) =>
   promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'release', name), ...args], { cwd: ROOT })
 
-test('packed, installed from the tarball alone into an empty folder: the demo is complete', async (t) => {
+test('the npm package, installed from its tarball into an empty folder, completes the demo', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-packed-'))
   t.after(() => rm(folder, { recursive: true }))
   const { stdout } = await script('pack.mjs', folder)

@@ -5,7 +5,7 @@ import test from 'node:test'
 import { openAttempt } from '../../src/engine/model/job.ts'
 import { goodTurn, openSite, outputsOf, story } from './site.ts'
 
-test('`/ralph pause` in the middle of a session: the iteration ends, nothing follows until `/ralph run`', async () => {
+test('`/ralph pause` in a session: the iteration ends, and no other begins until `/ralph run`', async () => {
   await using site = await openSite({
     stories: [story('US-001', 'one'), story('US-002', 'two')],
     script: {},
@@ -52,7 +52,7 @@ test('`/ralph pause` in the middle of a session: the iteration ends, nothing fol
   assert.equal(github.comments(number).filter((one) => one.login === 'github-actions[bot]').length, 1)
 })
 
-test('`/ralph stop` ends the session in work, uncharged, and holds the run', async () => {
+test('`/ralph stop` ends the session in work uncharged, and pauses the run', async () => {
   await using site = await openSite({
     stories: [story('US-001', 'one')],
     script: { 'US-001': [{ files: { 'src/half.mjs': '' }, shell: 'echo "half done"', hang: true }] },

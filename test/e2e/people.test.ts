@@ -82,7 +82,7 @@ async function holds(site: Site, commit: string): Promise<void> {
   assert.ok(await site.github.bare.isAncestor(commit, head), `${commit} is not on the branch any more`)
 }
 
-test('the branch is deleted: paused, never made again by itself; restored, the chain goes on', async () => {
+test('people delete the branch: the run pauses and does not recreate it; once it is restored the chain goes on', async () => {
   let before = ''
   await using site = await meanwhile('US-001', async ({ github }) => {
     before = (await github.head(BRANCH)) ?? ''
@@ -109,7 +109,7 @@ async function move(github: Site['github'], before: string, after: string): Prom
   await github.world.pushed([{ ref: `refs/heads/${BRANCH}`, before, after }], { login: 'alice' })
 }
 
-test('the pull request is closed by hand: work goes on, no second one is opened, and that is said', async () => {
+test('people close the pull request during a run: work goes on, no second one is opened, and a notice says so', async () => {
   await using site = await meanwhile(
     'US-001',
     async ({ github, pull }) => github.closePull((await pull()).number),
@@ -124,7 +124,7 @@ test('the pull request is closed by hand: work goes on, no second one is opened,
   assert.match(site.github.comments(pulls[0]?.number ?? 0)[0]?.body ?? '', /is not open any more/)
 })
 
-test('the pull request is merged and its branch deleted after completion: pressing the button changes nothing', async () => {
+test('after completion, the pull request is merged and its branch deleted: another run changes nothing', async () => {
   await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: QUICK })
   await site.go()
   await completed(site)
@@ -141,7 +141,7 @@ test('the pull request is merged and its branch deleted after completion: pressi
   assert.equal((await site.sessions()).length, 2)
 })
 
-test('the pull request is merged and its branch deleted in the middle: paused, nothing is made again', async () => {
+test('the pull request is merged and its branch deleted during a run: the run pauses and recreates nothing', async () => {
   await using site = await meanwhile('US-002', async ({ github, pull }) => {
     await github.mergePull('alice', (await pull()).number)
     await github.deleteBranch(BRANCH)
@@ -153,7 +153,7 @@ test('the pull request is merged and its branch deleted in the middle: paused, n
   assert.match(site.runner.log(site.last()), /paused: ralph\/sample was merged and deleted by people/)
 })
 
-test('the pull request is merged in the middle, the branch stays: the chain goes on there, nothing is lost', async () => {
+test('the pull request is merged during a run and the branch stays: the chain goes on there, nothing is lost', async () => {
   await using site = await meanwhile('US-002', async ({ github, pull }) => {
     await github.mergePull('alice', (await pull()).number)
   })
@@ -161,7 +161,7 @@ test('the pull request is merged in the middle, the branch stays: the chain goes
   assert.equal((await site.github.pulls()).length, 1)
 })
 
-test('a pull request that people opened is adopted, also where Actions may open none', async () => {
+test('a pull request that people opened for the branch is used, also where Actions may open none', async () => {
   await using site = await meanwhile(
     'US-001',
     async ({ github }) => {
@@ -179,7 +179,7 @@ test('a pull request that people opened is adopted, also where Actions may open 
   assert.match(pull.body ?? '', /^Closes #7\r\n\n\n<!-- ralph:pull:sample -->\n/)
 })
 
-test('the title and the text that a person gave to the pull request stay theirs', async () => {
+test('a title and a text that a person gave to the pull request are kept', async () => {
   await using site = await meanwhile('US-001', async ({ github, pull }) => {
     const { number, body } = await pull()
     Object.assign(github.issue(number), { title: 'Two modules', body: `Why: #7\r\n\r\n${body}` })
@@ -191,7 +191,7 @@ test('the title and the text that a person gave to the pull request stay theirs'
   assert.match(body ?? '', /- \[x\] \*\*US-002\*\*/)
 })
 
-test('people bring the base in, with a workflow that changed there: joined and pushed, although GitHub guards workflows', async () => {
+test('people merge the base with a changed workflow into the branch: it is merged and pushed without the workflows permission', async () => {
   let theirs = ''
   await using site = await meanwhile('US-001', async ({ github }) => {
     await github.commit('main', {
@@ -217,7 +217,7 @@ async function bringBaseIn(github: Site['github']): Promise<string> {
   return theirs
 }
 
-test('the state is deleted while a job works: that job moves nothing more; the next goes on from the branch', async () => {
+test('the state is deleted while a job works: the job pushes nothing more, and the next one rebuilds the state from the branch', async () => {
   await using site = await meanwhile(
     'US-002',
     async ({ github }) => void (await github.bare.run(['update-ref', '-d', 'refs/ralph/2026-01-31-sample'])),
@@ -236,7 +236,7 @@ test('the state is deleted while a job works: that job moves nothing more; the n
   assert.equal((await site.github.pulls()).length, 1)
 })
 
-test('people push at once whenever a story is published: every commit of theirs is joined, none of ours is lost', async () => {
+test('people push whenever a story is published: each of their commits is merged, and no story is lost', async () => {
   await using site = await openSite({
     stories: STORIES,
     script: SCRIPT,
@@ -267,7 +267,7 @@ test('people push at once whenever a story is published: every commit of theirs 
   for (const sha of theirs) await holds(site, sha)
 })
 
-test('somebody pushes and then comments, while comments are read: the next session has what they pushed', async () => {
+test('people push and then comment while comments are read: the next session has their push', async () => {
   const second = { ...goodTurn('two', 2), shell: 'ls >seen.txt' }
   await using site = await openSite({
     stories: STORIES,

@@ -44,7 +44,7 @@ const PASSKEY = [
   one('US-002', 'Sign in', { dependsOn: ['US-001'] }),
 ]
 
-test('a sentence becomes stories by a session, whose changes are undone; a run then works on them', async () => {
+test('ralph plan from a sentence: changes of its session are discarded, and a run works on the stories', async () => {
   await using at = await place(
     { '.gitignore': 'ignored/\n' },
     {
@@ -96,7 +96,7 @@ test('a sentence becomes stories by a session, whose changes are undone; a run t
   assert.equal(at.git('show', 'ralph/auth:src/two.txt'), 'good')
 })
 
-test('a killed `ralph plan` leaves every file as it was or as it is to be, and prd.json comes last', async () => {
+test('a killed `ralph plan` leaves every file whole, old or new, and writes prd.json last', async () => {
   await using at = await place({ 'fix_plan.md': LIST, 'more.md': `${LIST}- [ ] Sign out everywhere\n` })
   const faults = (folder: string) => ({ FAULTS: folder, NODE_OPTIONS: `--import ${PRELOAD}` })
   const names = ['context.md', 'prd.md', 'prd.json']
@@ -145,7 +145,7 @@ test('a killed `ralph plan` leaves every file as it was or as it is to be, and p
   }
 })
 
-test('what cannot be planned from is refused with its place, and nothing is written', async () => {
+test('a source that cannot be planned from is refused with its path, and nothing is written', async () => {
   await using at = await place({
     'cycle.json': JSON.stringify({
       userStories: [
@@ -177,7 +177,7 @@ test('what cannot be planned from is refused with its place, and nothing is writ
   }
 })
 
-test('without a terminal a plan is shown and only `--yes` writes it; a feature that stands shows what would change', async () => {
+test('without a terminal a plan is printed and written only with `--yes`; for an existing feature the changes are printed', async () => {
   await using at = await place({ 'fix_plan.md': LIST })
   const first = await at.ralph(['plan', 'auth', '--from', 'fix_plan.md'])
   assert.equal(first.code, 64)
@@ -208,7 +208,7 @@ for (const [how, isCommitted] of [
   ['committed', true],
   ['left in the work tree', false],
 ] as const)
-  test(`a finished feature is planned on, on its branch, ${how}: the run works on it, and warns of nothing`, async () => {
+  test(`a finished feature is planned again on its branch, the new prd.json ${how}: the run works on it without a warning`, async () => {
     await using at = await place(
       { 'fix_plan.md': '- [ ] Sign in\n', '.gitignore': 'more.md\n' },
       {
@@ -232,7 +232,7 @@ for (const [how, isCommitted] of [
     assert.doesNotMatch(`${out}${err}`, /after the run had begun|pushed/)
   })
 
-test('words that people wrote into prd.md are taken, or the plan is refused; none is lost', async () => {
+test('an edited prd.md is planned from with --from, else the plan is refused, and no edit is lost', async () => {
   await using at = await place({ 'fix_plan.md': LIST })
   await at.ralph(['plan', 'auth', '--from', 'fix_plan.md', '--yes'])
   const page = await at.read(`${FOLDER}/prd.md`)
@@ -247,7 +247,7 @@ test('words that people wrote into prd.md are taken, or the plan is refused; non
   assert.equal((await storiesOf(at))[0]?.title, 'Sign in with two passkeys')
 })
 
-test('prose is planned from by a session, once: unchanged it is not read again', async () => {
+test('prose is planned from by one session, and not again while unchanged', async () => {
   await using at = await place(
     { 'idea.md': '# Idea\n\nPeople want passkeys.\n' },
     { plan: [proposal(PASSKEY, { questions: ['Which browsers?'] })] },
@@ -263,7 +263,7 @@ test('prose is planned from by a session, once: unchanged it is not read again',
   assert.equal((await at.prompts()).length, 1)
 })
 
-test('an answer that is no plan is told to a second session; then it is an error, and nothing is written', async () => {
+test('an answer without a plan is passed to a second session; then it is an error, and nothing is written', async () => {
   await using at = await place({}, { plan: [{ say: 'I think so.' }, { say: 'Still words.' }] })
   const { code, out, err } = await at.ralph(['plan', 'auth', '--yes', '--json', '--', 'passkeys'])
   assert.equal(code, 64)
@@ -274,7 +274,7 @@ test('an answer that is no plan is told to a second session; then it is an error
   assert.ok(!existsSync(join(at.repository, '.ralph')))
 })
 
-test('where sessions make no plan a person says more, and the plan goes on from there', async () => {
+test('when sessions return no plan the interview asks for more, and plans with the answer', async () => {
   await using at = await place(
     { 'ralph.config.yml': 'gates: none\n' },
     { plan: [{ say: 'I think so.' }, { say: 'Still words.' }, proposal(PASSKEY)] },
@@ -289,7 +289,7 @@ test('where sessions make no plan a person says more, and the plan goes on from 
   assert.match((await at.prompts())[2] ?? '', /passkeys[\s\S]*on every page/)
 })
 
-test('the interview: a sentence, a name, gates, limits, instructions; refined, then written', async () => {
+test('the interview: a sentence, a feature name, gates, limits and instructions become a plan, which is refined and written', async () => {
   const split = [...PASSKEY, one('US-003', 'Sign out')]
   await using at = await place(
     { 'package.json': '{"scripts":{"test":"node --test"}}' },
@@ -338,7 +338,7 @@ test('the interview: a sentence, a name, gates, limits, instructions; refined, t
   assert.match(second, /use the mailer/)
 })
 
-test('with --ask a session asks first: lettered answers in one line, a wrong letter is refused, and the plan has them', async () => {
+test('--ask: a session asks first, letters answer in one line, a wrong letter is refused, and the plan uses the answers', async () => {
   const asked = {
     questions: [
       { text: 'What is the primary goal?', options: ['Fewer passwords', 'Fewer calls'] },
@@ -368,7 +368,7 @@ test('with --ask a session asks first: lettered answers in one line, a wrong let
   assert.equal((await storiesOf(at)).length, 2)
 })
 
-test('where nobody can be asked --ask is told, and it is planned without', async () => {
+test('--ask without a terminal is a warning, and the plan is made without questions', async () => {
   await using at = await place({}, { plan: [proposal(PASSKEY)] })
   const { code, err } = await at.ralph(['plan', 'auth', '--ask', '--yes', '--', 'passkeys'])
   assert.equal(code, 0, err)
@@ -376,7 +376,7 @@ test('where nobody can be asked --ask is told, and it is planned without', async
   assert.equal((await at.prompts()).length, 1)
 })
 
-test('the run begins from the interview: some of the stories, the configuration committed before it', async () => {
+test('a run started from the interview works on the chosen stories, after a commit of the configuration', async () => {
   await using at = await place(
     { 'fix_plan.md': '- [ ] Sign in\n- [ ] Sign out\n' },
     { 'US-002': [{ files: { 'src/two.txt': 'good\n' } }] },
@@ -411,7 +411,7 @@ test('the run begins from the interview: some of the stories, the configuration 
   )
 })
 
-test('a configuration that cannot be committed: the answer names the files that were written all the same', async () => {
+test('a configuration that cannot be committed is an error whose --json names the files that were written', async () => {
   await using at = await place({ 'fix_plan.md': '- [ ] Sign in\n' })
   const hook = join(at.repository, '.git/hooks/pre-commit')
   await mkdir(join(hook, '..'), { recursive: true })
@@ -439,7 +439,7 @@ test('a configuration that cannot be committed: the answer names the files that 
   )
 })
 
-test('no session is started where nobody has said yes; documents of one epic are planned alone, with what they wait for', async () => {
+test('no session starts without --yes or a terminal; --epic plans the epic with its dependencies', async () => {
   const epics = [
     one('US-001', 'Pay', { epicId: 'E1' }),
     one('US-002', 'Ship', { epicId: 'E2', dependsOn: ['US-001'] }),
@@ -462,7 +462,7 @@ test('no session is started where nobody has said yes; documents of one epic are
   assert.match(wrong.err, /US-009.*a story of this feature/)
 })
 
-test('without a program or a key for a session nobody is asked anything first', async () => {
+test('without an agent or its key the interview is not started', async () => {
   await using at = await place()
   await using terminal = at.terminal(['plan', 'auth', '--agent', 'amp'])
   assert.equal(await terminal.ended, 64, terminal.shown())
@@ -470,7 +470,7 @@ test('without a program or a key for a session nobody is asked anything first', 
   assert.doesNotMatch(terminal.shown(), /What is|Gate/)
 })
 
-test('a plan in the editor: a mistake is told and the edit kept; mended, it is what is written', async () => {
+test('the plan in the editor: an invalid edit is reported and kept, and the corrected one is written', async () => {
   const list = `${LIST}- [ ] Sign out everywhere\n`
   await using at = await place({ 'fix_plan.md': list, 'ralph.config.yml': 'gates: none\n' })
   const editor = join(at.folder, 'editor.sh')
@@ -494,7 +494,7 @@ test('a plan in the editor: a mistake is told and the edit kept; mended, it is w
   assert.equal((await storiesOf(at))[0]?.title, 'Sign in fast')
 })
 
-test('Ctrl+C at a question writes nothing, and what a session was paid for can be gone on from', async () => {
+test('Ctrl+C in the interview writes nothing to the tree, and the paid plan can be used with --from', async () => {
   await using at = await place({ 'ralph.config.yml': 'gates: none\n' }, { plan: [proposal(PASSKEY)] })
   await using terminal = at.terminal(['plan', 'auth', '--', 'passkeys'])
   await terminal.see('Leave it')
@@ -508,7 +508,7 @@ test('Ctrl+C at a question writes nothing, and what a session was paid for can b
   assert.equal((await storiesOf(at)).length, 2)
 })
 
-test('a plan that was left as a page is gone on from', async () => {
+test('a plan that was saved as prd.md only is written as prd.json by the next `ralph plan`', async () => {
   await using at = await place({ 'fix_plan.md': LIST, 'ralph.config.yml': 'gates: none\n' })
   await using first = at.terminal(['plan', 'auth', '--from', 'fix_plan.md'])
   await first.see('Leave it')
@@ -520,7 +520,7 @@ test('a plan that was left as a page is gone on from', async () => {
   assert.equal((await storiesOf(at)).length, 2)
 })
 
-test('hostile words of documents and sessions reach no terminal as sequences, and no log as commands', async () => {
+test('hostile text of documents and sessions reaches no terminal as a sequence, and no log as a workflow command', async () => {
   const texts = hostileStrings.map(({ text }) => text.replace(/[\r\n]+/g, ' ').trim()).filter(Boolean)
   const list = `# Auth\n\n${texts.map((text) => `- [ ] ${text}\n`).join('')}`
   await using at = await place({ 'fix_plan.md': list, 'ralph.config.yml': 'gates: none\n' })

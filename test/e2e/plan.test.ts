@@ -28,7 +28,7 @@ async function comment(site: Site, login: string, number: number, body: string):
   return site.reactions(id)
 }
 
-test('an issue with the label becomes a plan, is edited, approved, and worked; its pull request closes it', async () => {
+test('an issue with the label becomes a plan, is edited, approved and worked on, and its pull request closes it', async () => {
   await using site = await openSite({
     stories: [],
     script: { plan: [{ ...answer(PLAN), files: { 'src/sneaked.mjs': 'x', 'README.md': 'gone' } }], ...WORK },
@@ -107,7 +107,7 @@ const ASKED = {
 }
 
 for (const separate of [false, true])
-  test(`questions before the plan are one comment on the issue, and who may write answers them${separate ? ', in four jobs' : ''}`, async () => {
+  test(`questions before the plan are one comment on the issue, and only people with write permission answer${separate ? ', in four jobs' : ''}`, async () => {
     await using site = await openSite({
       stories: [],
       script: { plan: [answer(ASKED), answer(PLAN)], ...WORK },
@@ -149,7 +149,7 @@ for (const separate of [false, true])
     assert.match(told()[0]?.body ?? '', /2 stories are proposed in/)
   })
 
-test('a milestone becomes a feature, an issue a story, and is worked once approved; asked again it is the same plan', async () => {
+test('a milestone becomes a feature with a story per issue, and an approved one is worked on; planned again it is the same plan', async () => {
   await using site = await openSite({
     stories: [],
     script: { 'GH-1': [goodTurn('one', 1)], 'GH-2': [goodTurn('two', 2)] },
@@ -187,7 +187,7 @@ test('a milestone becomes a feature, an issue a story, and is worked once approv
   assert.doesNotMatch(site.log(), /could not be marked/)
 })
 
-test('of a milestone that is not there, or that nobody would read, nothing is planned', async () => {
+test('a milestone that does not exist, or whose issues no person with write permission reviews, is not planned', async () => {
   await using site = await openSite({ stories: [], script: {}, inputs: { approve: 'auto' } })
   const { number } = site.github.openIssue('mallory', 'Free money', WISH)
   site.github.milestone('Later', [number])
@@ -205,7 +205,7 @@ test('of a milestone that is not there, or that nobody would read, nothing is pl
   assert.deepEqual(await site.github.pulls(), [])
 })
 
-test('documents of the base become the plan without a session; approved it is worked', async () => {
+test('documents on the base become the plan without a session, and are worked on once approved', async () => {
   const stories =
     '# Shop\n\n## Epic 1: Basket\n\n### US-001: one\n\n- [ ] one works\n\n### US-002: two\n\n- [ ] two works\n'
   await using site = await openSite({
@@ -229,7 +229,7 @@ test('documents of the base become the plan without a session; approved it is wo
   assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
 })
 
-test('in four jobs the plan is made without a token, and landed', async () => {
+test('separate-job: the plan is made by a job without a write token, and pushed by another', async () => {
   await using site = await openSite({
     stories: [],
     script: { plan: [answer(PLAN)], ...WORK },
@@ -248,7 +248,7 @@ test('in four jobs the plan is made without a token, and landed', async () => {
   )
 })
 
-test('who may not write plans nothing: neither by a label, which an issue form sets, nor by a comment', async () => {
+test('people without write permission cannot start a plan, neither by a label that an issue form sets nor by a comment', async () => {
   await using site = await openSite({ stories: [], script: {} })
   const { number } = site.github.openIssue('mallory', 'Free money', WISH, ['ralph-plan'])
   await site.runner.settled()
@@ -258,7 +258,7 @@ test('who may not write plans nothing: neither by a label, which an issue form s
   assert.match(site.log(), /mallory has no write permission/)
 })
 
-test('what cannot be planned now is told on the issue: while a job works on it, and when it is closed', async () => {
+test('a plan that cannot be made now is answered on the issue: while a job works on it, and when it is closed', async () => {
   await using site = await openSite({ stories: [], script: {}, inputs: { 'final-verification': 'false' } })
   const work = site.hold('work')
   await site.setScript({ plan: [answer(PLAN), { ...answer(PLAN), shell: work.shell }] })

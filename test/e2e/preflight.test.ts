@@ -43,7 +43,7 @@ const CASES: Record<string, Case> = {
     flags: (place) => [...place.agent, ...GATE],
     says: /steps: found amp is not on the PATH, expected the program amp, ready to work/,
   },
-  'a prompt of a step that is not there, and one with a variable that nobody knows': {
+  'a step prompt that does not exist, and one with an unknown variable': {
     files: steps(
       '[{ name: a, type: agent, config: { prompt_file: .ralph/prompts/mine.md } }, { name: b, type: agent, config: { prompt: "{{#if stroyId}}x{{/if}}" } }]',
     ),
@@ -55,12 +55,12 @@ const CASES: Record<string, Case> = {
     flags: (place) => [...place.agent, ...GATE],
     says: /ralph\.config\.yml: steps: found no agent step that is enabled/,
   },
-  'a pipeline that is not there': {
+  'a pipeline that does not exist': {
     files: steps('{ quick: [{ name: a, type: agent }] }'),
     flags: (place) => [...place.agent, ...GATE, '--pipeline', 'quik'],
     says: /--pipeline: found "quik", expected quick of `steps`, or the name of a file in \.ralph\/configs\/\n {2}fix: .*commit \.ralph\/configs\/quik\.json/,
   },
-  'a working directory that is not there': {
+  'a working directory that does not exist': {
     flags: (place) => [...place.agent, ...GATE, '--working-directory', 'packages/app'],
     says: /working-directory: found packages\/app, expected a folder that is there/,
   },
@@ -72,7 +72,7 @@ const CASES: Record<string, Case> = {
     flags: (place) => [...place.agent],
     says: /gates: found no gate/,
   },
-  'a story that is not there': {
+  'a story that does not exist': {
     flags: (place) => [...place.agent, ...GATE, '--stories', 'US-011', '--epic', 'a'],
     says: /stories: found "US-011", .*\n {2}fix: use US-001\n[\s\S]*epic: found "a"/,
   },
@@ -83,7 +83,7 @@ const CASES: Record<string, Case> = {
 }
 
 for (const [name, { files, flags, says }] of Object.entries(CASES)) {
-  test(name, async () => {
+  test(`every command refuses ${name}`, async () => {
     await using place = await openPlace([STORY], files)
     place.git('branch', 'feature/old')
     const before = place.refs()
@@ -103,7 +103,7 @@ for (const [name, { files, flags, says }] of Object.entries(CASES)) {
   })
 }
 
-test('doctor tells of a branch that another work tree has checked out', async () => {
+test('doctor reports a branch that another work tree has checked out', async () => {
   await using place = await openPlace([STORY])
   place.git('worktree', 'add', '-q', join(place.folder, 'other'), '-b', 'ralph/sample')
   const { findings } = await place.json('doctor', '--no-gates', ...place.agent, ...GATE)
@@ -112,7 +112,7 @@ test('doctor tells of a branch that another work tree has checked out', async ()
   assert.match(`${found.state}: ${found.found}`, /^fault: ralph\/sample is checked out in .*other$/)
 })
 
-test('every mistake at once', async () => {
+test('validate reports every mistake at once', async () => {
   await using place = await openPlace([STORY], named('main'))
   const { errors } = await place.json('validate', '--agent', 'amp', '--working-directory', 'nowhere')
   assert.ok(Array.isArray(errors))
@@ -143,7 +143,7 @@ test('the dry run refuses a dirty tree and a feature that is in work', async () 
   )
 })
 
-test('validate shows the gates, the file as it is called, and which configuration counts', async () => {
+test('validate prints the gates, the path of prd.json, and which configuration file counts', async () => {
   await using place = await openPlace([], {
     'ralph.config.yml': 'gates:\n  test: npm test\n  e2e: { run: npm run e2e, when: ui, advisory: true }\n',
     'ralph.config.json': '{}',
@@ -159,7 +159,7 @@ test('validate shows the gates, the file as it is called, and which configuratio
   assert.match(out, /^warning: ralph\.config\.json is not read: ralph\.config\.yml counts$/m)
 })
 
-test('an agent that can be found is refused by none of them', async () => {
+test('validate, next and the dry run accept an agent that is on the PATH', async () => {
   await using place = await openPlace([STORY])
   const bin = join(place.folder, 'bin')
   await mkdir(bin)
@@ -170,7 +170,7 @@ test('an agent that can be found is refused by none of them', async () => {
     assert.equal((await place.ralph(...asked, '--agent', 'amp', ...GATE)).code, 0, asked.join(' '))
 })
 
-test('a branch that another work tree of the clone has checked out is refused by all of them, until it has another', async () => {
+test('every command refuses a branch that another work tree has checked out, until it is free', async () => {
   await using place = await openPlace([STORY])
   const other = join(place.folder, 'other')
   place.git('worktree', 'add', '-q', other, '-b', 'feat')
@@ -196,7 +196,7 @@ test('a branch that another work tree of the clone has checked out is refused by
   assert.doesNotMatch((await ended(place.repository, ['next'])).err, /checked out/, 'its folder is gone')
 })
 
-test('what is complete, and what is in work, is told in any work tree, wherever its branch is checked out', async () => {
+test('a complete feature and one in work are reported from any work tree, wherever its branch is checked out', async () => {
   await using place = await openPlace([STORY])
   await place.setScript({ 'US-001': [good('US-001')] })
   const given = [...place.agent, ...GATE, '--no-final-verification']
@@ -230,7 +230,7 @@ test('what is complete, and what is in work, is told in any work tree, wherever 
   await run.ended
 })
 
-test('a checkout that a run of another feature is at work in is left to it', async () => {
+test('a run is refused in a checkout where a run of another feature works', async () => {
   const second = { ...STORY, title: 'more', acceptanceCriteria: ['it works'] }
   await using place = await openPlace([STORY], {
     '.ralph/2026-02-01-second/prd.json': JSON.stringify({ schemaVersion: 2, userStories: [second] }),
@@ -254,7 +254,7 @@ test('a checkout that a run of another feature is at work in is left to it', asy
   assert.equal(place.git('branch', '--list', 'ralph/second'), '')
 })
 
-test("on the feature's branch, a configuration that is another on the base branch is told once", async () => {
+test("on the feature's branch, a configuration that differs from the base branch's is reported once", async () => {
   const file = 'ralph.config.yml'
   const old = 'gates:\n  good: "! grep -rq bad src"\n'
   await using place = await openPlace([STORY], { [file]: old })
@@ -281,7 +281,7 @@ test("on the feature's branch, a configuration that is another on the base branc
   }
 })
 
-test('a gate and a browser check that no story asks for are named by validate and doctor, and a tag that a story was given', async () => {
+test('validate and doctor report a gate and a browser check that no story has a tag for, and a tag that was inferred', async () => {
   await using place = await openPlace([{ ...STORY, tags: [] }])
   const seen = { id: 'US-002', title: 'two', acceptanceCriteria: ['Verify in browser'] }
   await place.write({

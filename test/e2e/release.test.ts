@@ -83,7 +83,7 @@ async function openRelease(t: TestContext, { build, canary = 'success', version 
 
 const resultsOf = (run: Run) => Object.fromEntries(run.jobs.map(({ name, conclusion }) => [name, conclusion]))
 
-test('a release: rebuilt, packed, tried, published, run on the sample, and then v1 moves', async (t) => {
+test('a release is rebuilt, packed, tested, published and run on the sample repository before v1 moves', async (t) => {
   const site = await openRelease(t)
   const head = await site.github.head('main')
   const run = await site.release()
@@ -122,7 +122,7 @@ test('a release: rebuilt, packed, tried, published, run on the sample, and then 
   assert.deepEqual(site.github.violations, [])
 })
 
-test('a release is refused where dist/ is not what src/ builds: nothing is published', async (t) => {
+test('a release whose dist/ is not built from its src/ is refused, and nothing is published', async (t) => {
   const site = await openRelease(t, { build: '// built otherwise' })
   const run = await site.release()
   assert.equal(run.conclusion, 'failure')
@@ -134,7 +134,7 @@ test('a release is refused where dist/ is not what src/ builds: nothing is publi
   assert.equal(await site.tagAt(site.tag), null)
 })
 
-test('v1 stays where it is where the released action fails on the sample repository', async (t) => {
+test('v1 does not move when the released action fails on the sample repository', async (t) => {
   const site = await openRelease(t, { canary: 'failure' })
   const run = await site.release()
   assert.equal(resultsOf(run)['Run it on the sample repository'], 'failure')
@@ -144,7 +144,7 @@ test('v1 stays where it is where the released action fails on the sample reposit
   assert.equal(await site.tagAt('v1'), null)
 })
 
-test('a version that files disagree about is released by nobody', async (t) => {
+test('a version on which files disagree is not released', async (t) => {
   const site = await openRelease(t, { version: '9.9.9' })
   const run = await site.release()
   assert.equal(run.conclusion, 'failure')

@@ -21,7 +21,7 @@ for (const name of sampleNames()) {
   const { from = [], why, refused, told } = expectedOf(name)
   const wanted = refused ?? told
   if (wanted === undefined) continue
-  test(`${name}: no story, and said in its own words: ${why}`, async () => {
+  test(`${name}: no story, with a message of its own: ${why}`, async () => {
     await using at = await placeOf(name)
     const named = from.flatMap((path) => ['--from', path])
     const { code, out, err } = await at.ralph(['plan', 'sample', ...named, '--yes'])

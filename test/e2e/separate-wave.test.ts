@@ -68,7 +68,7 @@ async function assertGated(site: Site, gated: string) {
   }
 }
 
-test('four stories at the same time land in one wave, each on a tree that its gates saw', async (t) => {
+test('four stories land in one wave, and gates ran on the tree of each commit', async (t) => {
   const folder = await sharedFolder('ralph-matrix-')
   t.after(() => rm(folder, { recursive: true, force: true }))
   await mkdir(join(folder, 'at-work'))
@@ -94,7 +94,7 @@ test('four stories at the same time land in one wave, each on a tree that its ga
   await assertGated(site, join(folder, 'gated'))
   assert.deepEqual(openChecks(site), [])
   assert.equal(site.github.comments((await site.pull()).number).length, 1)
-  await t.test('work and gate have a token that only reads, and write nothing', () => {
+  await t.test('work and gate jobs have a read-only token, and write nothing', () => {
     for (const job of site.runner.runs.flatMap(({ jobs }) => jobs)) {
       if (!['work', 'gate'].includes(job.key) || job.conclusion === 'skipped') continue
       const rights = Object.entries(job.permissions).filter(([, level]) => level !== 'none')
@@ -108,7 +108,7 @@ test('four stories at the same time land in one wave, each on a tree that its ga
   })
 })
 
-test('a red candidate falls out of the train: those behind it wait, and the next wave gates exactly the tree that lands', async (t) => {
+test('a red candidate falls out of the train: those after it wait, and the next wave gates exactly the tree that lands', async (t) => {
   const folder = await sharedFolder('ralph-matrix-')
   t.after(() => rm(folder, { recursive: true, force: true }))
   await using site = await open({
@@ -137,7 +137,7 @@ test('a red candidate falls out of the train: those behind it wait, and the next
   await assertGated(site, join(folder, 'gated'))
 })
 
-test('two stories change the same line: the second is given back uncharged, and its next session brings both together', async () => {
+test('two stories change the same line: the second is given back uncharged, and its next session merges both', async () => {
   const stories = STORIES.slice(0, 2)
   const base = (value: number) => ({ 'src/base.mjs': `export const base = () => ${value}\n` })
   await using site = await open({
@@ -160,7 +160,7 @@ test('two stories change the same line: the second is given back uncharged, and 
   assert.match(last?.prompt ?? '', /change the same lines of src\/base\.mjs/)
 })
 
-test('what is swapped, replaced or missing lands nothing and charges no story, and the next wave does it', async () => {
+test('an artifact that is swapped, replaced or missing lands nothing and charges no story, and the next wave works on the story again', async () => {
   const inFirst = (value: string, other: string) => `\${{ github.run_number == 1 && ${value} || ${other} }}`
   const change = (text: string, from: RegExp, to: string) => {
     const changed = text.replace(from, to.replaceAll('$', '$$$$').replaceAll('@1', '$1'))
@@ -221,7 +221,7 @@ test('the machine of a worker is lost: the others land in the same wave', async 
   assert.deepEqual(left, NOTHING_LEFT)
 })
 
-test('the machine of a gate job is lost, and no candidate fell out before it: its story is given back uncharged, and those behind it wait', async (t) => {
+test('the machine of a gate job is lost: its story is given back uncharged, and candidates after it wait for the next wave', async (t) => {
   const folder = await sharedFolder('ralph-matrix-')
   t.after(() => rm(folder, { recursive: true, force: true }))
   const killed = join(folder, 'killed')
@@ -257,7 +257,7 @@ test('the machine of a gate job is lost, and no candidate fell out before it: it
   await assertGated(site, join(folder, 'gated'))
 })
 
-test('a wave that is cancelled ends saved, and starts no other', async () => {
+test('a cancelled wave saves its state and starts no other', async () => {
   await using site = await open({ script: {} })
   const held = site.hold('held')
   const rest = { 'US-002': [turn(2)], 'US-003': [turn(3)], 'US-004': [turn(4)] }
@@ -273,7 +273,7 @@ test('a wave that is cancelled ends saved, and starts no other', async () => {
   assert.deepEqual((await endOf(site)).left, NOTHING_LEFT)
 })
 
-test('what no agent can begin with ends the chain in one run, uncharged', async () => {
+test('an agent that cannot start ends the chain in one run, uncharged', async () => {
   await using site = await open({
     script: {},
     inputs: { 'max-parallel': '2', prepare: 'echo no such package; exit 3' },

@@ -23,7 +23,7 @@ import {
 const BASELINE = 'claim gate land'
 const ITERATION = 'claim work gate land'
 
-test('a chain of runs: baseline, a story, a red gate and its repair, people on the branch, the judge', async (t) => {
+test('a chain of four-job runs: baseline, a story, a red gate and its fix, a push of people, the judge', async (t) => {
   const climb = 'tr "\\0" "\\n" </proc/$PPID/environ | grep -E "ghs_|INPUT_|ACTIONS_" >leak.txt; true'
   await using site = await openSite({
     separate: true,
@@ -54,7 +54,7 @@ test('a chain of runs: baseline, a story, a red gate and its repair, people on t
   await pushed.release()
   const run = await going
 
-  await t.test('what a session came to stands once in the log of its run, in the job that ran it', () => {
+  await t.test('the result of a session is logged once, in the work job', () => {
     const counts = site.runner.runs.map((one) => site.runner.log(one).split('[custom] done (').length - 1)
     assert.ok(Math.max(...counts) === 1, site.log())
     assert.equal(
@@ -63,7 +63,7 @@ test('a chain of runs: baseline, a story, a red gate and its repair, people on t
     )
   })
 
-  await t.test('every story passed, in as many runs as there was something to run', async () => {
+  await t.test('every story passed, without an empty run', async () => {
     assert.equal(outputsOf(run).outcome, 'complete', site.log())
     assert.equal(outputsOf(run).iterations, '3')
     const runs = jobsOfRuns(site)
@@ -77,7 +77,7 @@ test('a chain of runs: baseline, a story, a red gate and its repair, people on t
     assert.notEqual(await site.github.read('ralph/sample', 'src/person.mjs'), null)
     assert.equal(await site.github.read('ralph/sample', 'leak.txt'), '')
   })
-  await t.test('the agent ran in work jobs alone, the gates in gate jobs alone', () => {
+  await t.test('the agent ran in work jobs only, the gates in gate jobs only', () => {
     const ran = (key: string, text: RegExp) =>
       site.runner.runs.some((one) =>
         one.jobs.some((job) => job.key === key && text.test(job.steps.map((step) => step.log).join('\n'))),
@@ -87,7 +87,7 @@ test('a chain of runs: baseline, a story, a red gate and its repair, people on t
     for (const key of ['claim', 'work']) assert.equal(ran(key, /\[test\] /), false, key)
     assert.equal(ran('gate', /\[test\] PASSED/), true)
   })
-  await t.test('work and gate have a token that only reads, and write nothing', () => {
+  await t.test('work and gate jobs have a read-only token, and write nothing', () => {
     for (const one of site.runner.runs)
       for (const job of one.jobs.filter(
         ({ key, conclusion }) => ['work', 'gate'].includes(key) && conclusion !== 'skipped',
@@ -115,7 +115,7 @@ const twisted = (from: RegExp, to: string | (() => string)) => (text: string) =>
   return changed
 }
 
-test('what is handed over is checked again: whatever does not fit is lost or refused, and never lands', async (t) => {
+test('artifacts between the jobs are validated, and an invalid one never lands', async (t) => {
   const one = (more: Partial<Parameters<typeof openSite>[0]> = {}) =>
     openSite({
       separate: true,
@@ -135,14 +135,14 @@ test('what is handed over is checked again: whatever does not fit is lost or ref
     assert.match(site.log(), why)
     assert.equal((await site.state()).lease, null)
   }
-  await t.test('a pack that is not the one of the work job', async () => {
+  await t.test('a pack that the work job did not announce', async () => {
     await using site = await one({
       workflow: twisted(/( {6}- id: land\n)/, '      - run: echo >>.git/ralph/handover/work.pack\n$1'),
     })
     await site.go()
     await neverPassed(site, /the iteration is lost: the pack is not the one/)
   })
-  await t.test('gate results for other code', async () => {
+  await t.test('gate results for another commit', async () => {
     const green = (name: string) =>
       `{{"name":"${name}","ok":true,"advisory":false,"ended":"exit 0","ms":1,"output":""}}`
     await using site = await one({
@@ -161,7 +161,7 @@ test('what is handed over is checked again: whatever does not fit is lost or ref
     await site.go()
     await neverPassed(site, /the gate job handed nothing over/)
   })
-  await t.test('a secret of the agent, which no other job knows', async () => {
+  await t.test('a secret of the agent that other jobs do not have', async () => {
     await using site = await one({
       script: {
         'US-001': [{ shell: 'printf %s "$SAMPLE_SECRET" | base64 >src/one.mjs; echo x >src/two.mjs' }],
@@ -179,7 +179,7 @@ test('what is handed over is checked again: whatever does not fit is lost or ref
       /src\/two/,
     )
   })
-  await t.test('a judge that the work job made up, for nothing at all', async () => {
+  await t.test("a judge's approval forged by the work job", async () => {
     const said = JSON.stringify({
       session: {
         status: 'finished',
@@ -221,7 +221,7 @@ test('what is handed over is checked again: whatever does not fit is lost or ref
       /command: land/,
     )
   })
-  await t.test('the four jobs at another level of isolation', async () => {
+  await t.test('the four-job workflow with another isolation level is refused', async () => {
     await using site = await one({ inputs: { isolation: 'same-user' } })
     const run = await site.go()
     assert.match(
@@ -230,7 +230,7 @@ test('what is handed over is checked again: whatever does not fit is lost or ref
     )
     assert.equal((await site.github.pulls()).length, 0)
   })
-  await t.test('this level in one job', async () => {
+  await t.test('isolation: separate-job in a one-job workflow is refused', async () => {
     await using site = await openSite({
       stories: [story('US-001', 'one')],
       script: {},
@@ -244,7 +244,7 @@ test('what is handed over is checked again: whatever does not fit is lost or ref
   })
 })
 
-test('the work job is lost with its machine: its iteration is given back, and the next run does it', async (t) => {
+test('the machine of a work job is lost: its iteration is given back, and the next run repeats it', async (t) => {
   await using site = await openSite({
     separate: true,
     stories: [story('US-001', 'one')],
@@ -273,7 +273,7 @@ test('the work job is lost with its machine: its iteration is given back, and th
   assert.equal((await site.state()).timeline[0]?.result, 'returned')
 })
 
-test('a person cancels while the agent works: saved, told, and not gone on with', async () => {
+test('a person cancels while the agent works: the state is saved, the notice says so, and no other run starts', async () => {
   await using site = await openSite({
     separate: true,
     stories: [story('US-001', 'one')],
@@ -295,7 +295,7 @@ test('a person cancels while the agent works: saved, told, and not gone on with'
   assert.equal(state.prd.userStories[0]?.retries, 0)
 })
 
-test('a person cancels while the gates run: the attempt is given back, and no other run is started', async () => {
+test('a person cancels while the gates run: the attempt is given back, and no other run starts', async () => {
   await using site = await openSite({
     separate: true,
     stories: [story('US-001', 'one')],
@@ -316,7 +316,7 @@ test('a person cancels while the gates run: the attempt is given back, and no ot
   assert.equal(state.prd.userStories[0]?.retries, 0)
 })
 
-test('what no agent can begin with ends the chain in one run, uncharged, with what to mend', async (t) => {
+test('an agent that cannot start ends the chain in one run, uncharged, with the fix', async (t) => {
   for (const [what, inputs, word] of [
     ['an agent that is not there', { agent: 'gemini' }, /the program gemini.*set agent-version/],
     ['dependencies that cannot be installed', { prepare: 'echo no such package; exit 3' }, /prepare.*exit 3/],
@@ -339,7 +339,7 @@ test('what no agent can begin with ends the chain in one run, uncharged, with wh
     })
 })
 
-test('a set-up session runs in the work job before the first story, and lands with it', async () => {
+test('a set-up session runs in the work job before the first story, and its files land with the story', async () => {
   await using site = await openSite({
     separate: true,
     stories: [story('US-001', 'one'), story('US-002', 'two')],
@@ -366,7 +366,7 @@ test('a set-up session runs in the work job before the first story, and lands wi
   assert.equal(usageByKind(state).get('set-up')?.calls, 1)
 })
 
-test('`/ralph stop` ends the session in work, uncharged, and holds the run', async () => {
+test('`/ralph stop` ends the session in work uncharged, and pauses the run', async () => {
   await using site = await openSite({
     separate: true,
     stories: [story('US-001', 'one')],

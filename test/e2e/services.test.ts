@@ -19,7 +19,7 @@ const story = {
   priority: 1,
 }
 
-test('an attempt that breaks a service is refused with its last words, the next one mends it; none is left', async () => {
+test('an attempt that breaks a service is rejected with the end of its log, the next one fixes it, and no service is left running', async () => {
   const port = await freePort()
   const keeper = `ralph-keeper-${process.pid}`
   const config = `gates:

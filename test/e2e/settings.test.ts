@@ -7,7 +7,7 @@ const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
 const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
 const QUICK = { gates: `test: ${RUN_TESTS}`, 'final-verification': 'false' }
 
-test('baseBranch and workflow of the configuration on the default branch count as the inputs do', async () => {
+test('baseBranch and workflow in the configuration on the default branch have the effect of the inputs', async () => {
   await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: QUICK })
   const { github, runner } = site
   // The settings are those of the base: it is where the workflow is named.
@@ -34,7 +34,7 @@ test('baseBranch and workflow of the configuration on the default branch count a
   assert.notEqual(await github.read('ralph/sample', 'src/dev.mjs'), null)
 })
 
-test('baseBranch of the configuration names no branch: said with its place', async () => {
+test('a baseBranch in the configuration that does not exist is refused, naming the setting', async () => {
   const files = { 'ralph.config.yml': 'baseBranch: develop\n' }
   await using site = await openSite({ stories: STORIES, script: SCRIPT, files })
   const run = await site.go()
@@ -45,7 +45,7 @@ test('baseBranch of the configuration names no branch: said with its place', asy
   )
 })
 
-test('a comment where the configuration cannot be read: a warning says where Ralph looks instead', async () => {
+test('a comment while the configuration is invalid: a warning says which refs Ralph looks at instead', async () => {
   await using site = await openSite({ stories: STORIES, script: SCRIPT, inputs: QUICK })
   await site.go()
   await site.github.commit('main', { 'ralph.config.yml': 'maxAttemps: 2\n' })
@@ -56,7 +56,7 @@ test('a comment where the configuration cannot be read: a warning says where Ral
   )
 })
 
-test('an agent that changes the configuration where config-file has it is refused', async () => {
+test('an agent that changes the configuration at the path of config-file is refused', async () => {
   const path = 'ci/ralph-settings.yml'
   const files = { [path]: 'maxAttempts: 1\n' }
   const turn = { files: { ...goodTurn('one', 1).files, [path]: 'maxAttempts: 99\n' } }

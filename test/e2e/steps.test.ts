@@ -51,7 +51,7 @@ async function ralph(at: Place, args: readonly string[]) {
   return { code: child.exitCode, out: `${out}${err}` }
 }
 
-test('claude works, codex refuses and then mends: each in a fresh session with its own key, and the gates judge', async () => {
+test('steps: claude implements, codex refuses, then fixes, each in a fresh session with its own key, and the gates decide', async () => {
   const prd = { schemaVersion: 2, userStories: [story('US-001', 'one')] }
   await using at = await place({ [PRD]: JSON.stringify(prd), 'ralph.config.yml': CONFIG })
   const line =

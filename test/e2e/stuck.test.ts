@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { badTurn, goodTurn, openSite, outputsOf, requestsByRun, story } from './site.ts'
 
-test('a chain gets stuck, and `/ralph retry` with a hint brings it to its end', async (t) => {
+test('a chain gets stuck, and completes after `/ralph retry` with a hint', async (t) => {
   const good = {
     'US-001': [goodTurn('one', 1)],
     'US-003': [goodTurn('three', 3)],
@@ -23,30 +23,27 @@ test('a chain gets stuck, and `/ralph retry` with a hint brings it to its end', 
   await site.go()
   const { number } = await site.pull()
 
-  await t.test(
-    'the job fails with the outcome stuck; the stories that could be worked on passed',
-    async () => {
-      const [run, ...others] = runner.runs
-      assert.ok(run !== undefined && others.length === 0, site.log())
-      assert.equal(run.conclusion, 'failure')
-      const outputs = outputsOf(run)
-      assert.equal(outputs.outcome, 'stuck')
-      assert.equal(outputs['stories-passed'], '2')
-      assert.equal(outputs['stories-blocked'], '1')
-      assert.equal(outputs.iterations, '4')
-      assert.deepEqual(
-        (await site.prd()).userStories.map((one) => [one.id, one.passes, one.blocked]),
-        [
-          ['US-001', true, false],
-          ['US-002', false, true],
-          ['US-003', true, false],
-          ['US-004', false, false],
-        ],
-      )
-    },
-  )
+  await t.test('the job fails with the outcome stuck, and the other stories passed', async () => {
+    const [run, ...others] = runner.runs
+    assert.ok(run !== undefined && others.length === 0, site.log())
+    assert.equal(run.conclusion, 'failure')
+    const outputs = outputsOf(run)
+    assert.equal(outputs.outcome, 'stuck')
+    assert.equal(outputs['stories-passed'], '2')
+    assert.equal(outputs['stories-blocked'], '1')
+    assert.equal(outputs.iterations, '4')
+    assert.deepEqual(
+      (await site.prd()).userStories.map((one) => [one.id, one.passes, one.blocked]),
+      [
+        ['US-001', true, false],
+        ['US-002', false, true],
+        ['US-003', true, false],
+        ['US-004', false, false],
+      ],
+    )
+  })
 
-  await t.test('the checks and the summary say what is blocked, and what to type', async () => {
+  await t.test('the checks and the summary name the blocked story and the command to type', async () => {
     const checks = await site.checks()
     const blocked = checks.get('ralph / US-002')
     assert.equal(blocked?.conclusion, 'failure')
@@ -66,11 +63,11 @@ test('a chain gets stuck, and `/ralph retry` with a hint brings it to its end', 
     assert.equal((await site.pull()).draft, true)
   })
 
-  await t.test('nothing of the blocked story is on the branch', async () => {
+  await t.test('no change of the blocked story is on the branch', async () => {
     assert.equal(await github.read('ralph/sample', 'src/two.mjs'), null)
   })
 
-  await t.test('somebody without write permission is refused: 😕, and nothing else', async () => {
+  await t.test('a person without write permission is refused with 😕, and nothing changes', async () => {
     const before = await site.state()
     const runs = runner.runs.length
     const comment = await site.say('mallory', '/ralph retry US-002')
@@ -82,7 +79,7 @@ test('a chain gets stuck, and `/ralph retry` with a hint brings it to its end', 
     assert.deepEqual(await site.state(), before)
   })
 
-  await t.test('with write permission the story is worked again, with the hint, to the end', async () => {
+  await t.test('a person with write permission retries the story with a hint, to the end', async () => {
     await site.setScript({ ...good, 'US-002': [goodTurn('two', 42)] })
     const comment = await site.say('bob', '/ralph retry US-002 -- use 42')
     assert.deepEqual(site.reactions(comment), ['github-actions[bot]: eyes', 'github-actions[bot]: rocket'])
@@ -95,16 +92,20 @@ test('a chain gets stuck, and `/ralph retry` with a hint brings it to its end', 
     assert.match(told?.prompt ?? '', /Guidance from a maintainer\n- use 42\n/)
   })
 
-  await t.test('one summary, one pull request, ready for review; refused comments stay refused', async () => {
-    assert.equal((await site.pull()).draft, false)
-    const comments = github.comments(number)
-    assert.deepEqual(
-      comments.map((comment) => comment.login),
-      ['github-actions[bot]', 'mallory', 'bob'],
-    )
-    assert.deepEqual(site.reactions(comments[1]?.id ?? 0), ['github-actions[bot]: confused'])
-    for (const check of (await site.checks()).values()) assert.equal(check.conclusion, 'success', check.name)
-  })
+  await t.test(
+    'there is one summary and one pull request, ready for review, and refused comments stay refused',
+    async () => {
+      assert.equal((await site.pull()).draft, false)
+      const comments = github.comments(number)
+      assert.deepEqual(
+        comments.map((comment) => comment.login),
+        ['github-actions[bot]', 'mallory', 'bob'],
+      )
+      assert.deepEqual(site.reactions(comments[1]?.id ?? 0), ['github-actions[bot]: confused'])
+      for (const check of (await site.checks()).values())
+        assert.equal(check.conclusion, 'success', check.name)
+    },
+  )
 
   t.diagnostic(`API requests by run: ${requestsByRun(site)}`)
 })

@@ -13,7 +13,7 @@ const APP = {
 }
 const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
 
-test('the deadline comes while a gate runs: nothing is charged, all is saved in time, the next job goes on', async () => {
+test('a job that reaches its deadline during a gate charges nothing and saves in time, and the next job goes on', async () => {
   await using site = await openSite({
     stories: STORIES,
     script: SCRIPT,
@@ -32,7 +32,7 @@ test('the deadline comes while a gate runs: nothing is charged, all is saved in 
   assert.notEqual(state.kept['US-001'], undefined, 'the work so far is kept')
 })
 
-test('the publish token expires before the last push: the state is saved, and a fresh job publishes with a fresh one', async () => {
+test('the publish token expires before the last push: the state is saved, and the next job publishes', async () => {
   const token = 'ghp_an_app_token_of_one_hour'
   await using site = await openSite({
     stories: STORIES,
@@ -68,7 +68,7 @@ test('the publish token expires before the last push: the state is saved, and a 
   )
 })
 
-test('a publish token that is wrong from the start is said, before anything exists', async () => {
+test('an invalid publish token is refused before anything is made', async () => {
   await using site = await openSite({
     stories: STORIES,
     script: SCRIPT,
@@ -81,7 +81,7 @@ test('a publish token that is wrong from the start is said, before anything exis
   assert.equal(await site.github.head('ralph/sample'), null)
 })
 
-test('a job that wakes up after another has taken the feature over moves nothing, and says so', async () => {
+test('a job that resumes after another one has taken the lease pushes nothing, and says so', async () => {
   await using site = await openSite({ stories: STORIES, script: {} })
   const middle = site.hold('middle')
   await site.setScript({ 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })

@@ -6,7 +6,7 @@ import { annotationsOf, goodTurn, openSite, outputsOf, story } from './site.ts'
 const FIRST = 'No gates, no command checks the work'
 const CLAIMS = /passed (?:its|all|every) gates?|(?:every|all) gates? passed|when its gates pass/
 
-test('`gates: none` is said first on every surface, and nothing claims to have passed a gate', async (t) => {
+test('`gates: none` is a warning on every surface, and no surface says that gates passed', async (t) => {
   await using site = await openSite({
     stories: [story('US-001', 'one')],
     script: { 'US-001': [goodTurn('one', 1)] },
@@ -23,21 +23,21 @@ test('`gates: none` is said first on every surface, and nothing claims to have p
   }
   const prd = await site.prd()
   const progress = await site.github.read('ralph/sample', '.ralph/2026-01-31-sample/progress.txt')
-  await t.test('log and annotation', () => {
+  await t.test('in log and annotation', () => {
     assert.match(site.log(), /gates: none: no command checks what the agent makes/)
     assert.equal(annotationsOf(run, 'warning').filter((one) => one.startsWith('gates: none')).length, 1)
   })
-  await t.test('checks', () => {
+  await t.test('in checks', () => {
     assert.equal(rollup?.title?.startsWith(FIRST), true, rollup?.title ?? '')
     assert.match(own?.title ?? '', /^Passed at the first attempt without a gate/)
   })
-  await t.test('comment, pull request and summary', () => {
+  await t.test('in comment, pull request and summary', () => {
     for (const [name, text] of Object.entries({ sticky: sticky?.body, pull: pull.body, summary })) {
       const first = (text ?? '').replace(/^<!--.*-->\s*/, '').split('\n', 1)[0] ?? ''
       assert.ok(first.includes(FIRST), `${name}: ${first}`)
     }
   })
-  await t.test('nothing claims a gate', () => {
+  await t.test('and no text says that a gate passed', () => {
     const said = {
       log: site.log(),
       sticky: sticky?.body,

@@ -71,7 +71,7 @@ async function place() {
   }
 }
 
-test("the vendor's limit is waited for; Ctrl+C saves; the next run tries at once", async () => {
+test("a vendor's usage limit is waited for, Ctrl+C saves, and the next run tries at once", async () => {
   await using at = await place()
   const until = await at.limit()
   const child = at.start(RUN)
@@ -93,7 +93,7 @@ test("the vendor's limit is waited for; Ctrl+C saves; the next run tries at once
   assert.equal(await at.sessions(), 2)
 })
 
-test('--no-wait ends with exit 4 and says until when; every run tries once; another agent is not held up', async () => {
+test('--no-wait ends with exit 4 and the time of the reset; each run tries once; another agent is not delayed', async () => {
   await using at = await place()
   const until = new Date(await at.limit()).toISOString()
   for (const times of [1, 2, 3, 4]) {
@@ -116,7 +116,7 @@ test('--no-wait ends with exit 4 and says until when; every run tries once; anot
   assert.equal(other.code, 0, other.out + other.err)
 })
 
-test('a wait that does not fit before the deadline ends the run as in CI', async () => {
+test('a wait longer than the deadline ends a local run as it ends a job', async () => {
   await using at = await place()
   await at.limit()
   const ended = await at.run('--job-deadline', '1h')
@@ -124,7 +124,7 @@ test('a wait that does not fit before the deadline ends the run as in CI', async
   assert.match(ended.out, /PAUSED: waiting for the agent's limit/)
 })
 
-test('what a person types while it waits is heard at once', async () => {
+test('a command typed during a wait takes effect at once', async () => {
   await using at = await place()
   await at.limit()
   const child = at.start(RUN)

@@ -59,7 +59,7 @@ async function worked(site: Site): Promise<string[]> {
   return (await site.sessions()).map(({ story: id }) => id).sort()
 }
 
-test('a worker for which nothing is ready ends, while another is at work: no runner waits', async () => {
+test('a worker without a ready story ends while another works', async () => {
   const stories = NAMES.map((name, at) => story(IDS[at] ?? '', name, at < 2 ? {} : { dependsOn: ['US-001'] }))
   await using site = await openWave({ stories })
   const held = site.hold('held')
@@ -76,7 +76,7 @@ test('a worker for which nothing is ready ends, while another is at work: no run
   await completed(site)
 })
 
-test('a worker that comes when all stories have landed prepares nothing, and ends', async (t) => {
+test('a worker that starts after all stories have landed skips prepare, and ends', async (t) => {
   const folder = await sharedFolder('ralph-wave-late-')
   t.after(() => rm(folder, { recursive: true, force: true }))
   const prepare = `echo "worker $RALPH_WORKER" >>"${folder}/prepared"`
@@ -90,7 +90,7 @@ test('a worker that comes when all stories have landed prepares nothing, and end
   assert.match(log ?? '', /there is nothing more for this worker/)
 })
 
-test('the API fails one worker only: its stories land as the others do', async () => {
+test('the API fails for one worker: its stories land all the same', async () => {
   await using site = await openWave()
   const isSecond = ({ job }: { job: { jobId?: number } | null }) =>
     job !== null &&
@@ -105,7 +105,7 @@ test('the API fails one worker only: its stories land as the others do', async (
   await completed(site)
 })
 
-test('the machine of a worker is lost in a step behind the commit: the story lands once, and the step runs again', async (t) => {
+test('the machine of a worker is lost in a step after the commit: the story lands once, and the step runs again', async (t) => {
   const folder = await sharedFolder('ralph-wave-steps-')
   t.after(() => rm(folder, { recursive: true, force: true }))
   const pipe = join(folder, 'pipe')
@@ -141,7 +141,7 @@ async function cancelInJoin(site: Site, pipe: string): Promise<void> {
   await going
 }
 
-test('cancelled while the join job is at work: it saves, starts no other wave, and the next run goes on', async (t) => {
+test('a wave cancelled in its join job saves, starts no other wave, and the next run goes on', async (t) => {
   const folder = await sharedFolder('ralph-wave-join-')
   t.after(() => rm(folder, { recursive: true, force: true }))
   const pipe = join(folder, 'pipe')
@@ -162,7 +162,7 @@ test('cancelled while the join job is at work: it saves, starts no other wave, a
   )
 })
 
-test('every wave is dispatched twice: the second of each does nothing', async () => {
+test('every wave is dispatched twice: the second does nothing', async () => {
   await using site = await openWave({ inputs: { 'iterations-per-job': '1' } })
   const twice = dispatchTwice(site)
   await site.go()
@@ -172,7 +172,7 @@ test('every wave is dispatched twice: the second of each does nothing', async ()
   for (const run of site.runner.runs) assert.equal(run.conclusion, 'success', site.runner.log(run))
 })
 
-test('the branch is rewritten in the middle of a wave: paused, their history stands; put back, it goes on', async () => {
+test('people force-push the branch during a wave: the run pauses and keeps their history; once it is put back it goes on', async () => {
   let [before, theirs] = ['', '']
   await using site = await meanwhile(async ({ github }) => {
     const { bare } = github
@@ -196,7 +196,7 @@ async function move(github: Site['github'], before: string, after: string): Prom
   await github.world.pushed([{ ref: `refs/heads/${BRANCH}`, before, after }], { login: 'alice' })
 }
 
-test('the branch is deleted in the middle of a wave: paused, not made again; restored, nothing is worked twice', async () => {
+test('people delete the branch during a wave: the run pauses and does not recreate it; once restored no story is repeated', async () => {
   let before = ''
   await using site = await meanwhile(async ({ github }) => {
     before = (await github.head(BRANCH)) ?? ''
@@ -210,7 +210,7 @@ test('the branch is deleted in the middle of a wave: paused, not made again; res
   assert.deepEqual(await worked(site), IDS)
 })
 
-test('the pull request is merged in the middle of a wave, the branch stays: it goes on there, nothing is lost', async () => {
+test('the pull request is merged during a wave and the branch stays: the chain goes on there, nothing is lost', async () => {
   await using site = await meanwhile(async ({ github, pull }) => {
     await github.mergePull('alice', (await pull()).number)
   })
@@ -246,7 +246,7 @@ async function addSubmodule({ github }: Site, folder: string): Promise<void> {
   await github.world.pushed([{ ref: 'refs/heads/main', before, after }], { login: 'alice' })
 }
 
-test('submodules: gates of every worker, and of the join job, see their files, and every story lands', async (t) => {
+test('submodules in a wave: gates of every worker and of the join job see their files, and every story lands', async (t) => {
   const folder = await sharedFolder('ralph-wave-submodule-')
   t.after(() => rm(folder, { recursive: true, force: true }))
   const checkOut = '      - run: git -c protocol.file.allow=always submodule --quiet update --init\n'

@@ -10,7 +10,7 @@ const NAMES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight']
 const WORKERS = 4
 const idOf = (at: number) => `US-00${at + 1}`
 
-test('four workers, eight stories: at most 15 requests a job and 4 an iteration, beside posted checks', async (t) => {
+test('a wave of four workers makes at most 15 API requests per job and 4 per iteration, beside checks', async (t) => {
   const folder = await sharedFolder('ralph-wave-requests-')
   t.after(() => rm(folder, { recursive: true, force: true }))
   const atWork = join(folder, 'at-work')

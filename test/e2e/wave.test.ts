@@ -29,7 +29,7 @@ async function endOf(site: Site) {
   return { passed: passed.sort(), sessions: sessions.length, lease, attempts }
 }
 
-test('three workers at the same time, four stories, a red gate: each commit is a tree that its gates saw', async (t) => {
+test('three workers and four stories with a red gate: gates ran on the tree of every commit', async (t) => {
   const folder = await sharedFolder('ralph-wave-')
   t.after(() => rm(folder, { recursive: true, force: true }))
   await mkdir(join(folder, 'at-work'))
@@ -72,7 +72,7 @@ test('three workers at the same time, four stories, a red gate: each commit is a
   assert.equal(site.github.comments((await site.pull()).number).length, 1)
 })
 
-test('the machine of a worker is lost in its session: the others go on, and the next wave works its story again', async () => {
+test('the machine of a worker is lost in its session: the others go on, and the next wave works on its story again', async () => {
   await using site = await openSite({
     parallel: true,
     stories: STORIES,
@@ -106,7 +106,7 @@ test('the machine of a worker is lost in its session: the others go on, and the 
   assert.deepEqual(openChecks(site), [])
 })
 
-test('a wave that is cancelled ends saved and starts no other; its jobs, re-run by hand, begin nothing', async () => {
+test('a cancelled wave saves and starts no other, and its jobs do nothing when run again', async () => {
   await using site = await openSite({
     parallel: true,
     stories: STORIES,
@@ -137,7 +137,7 @@ test('a wave that is cancelled ends saved and starts no other; its jobs, re-run 
   assert.deepEqual(await site.state(), before)
 })
 
-test('people push in the middle of a wave: their commit and every story are on the branch, each once', async () => {
+test('people push during a wave: their commit and every story are on the branch, each once', async () => {
   await using site = await openSite({
     parallel: true,
     stories: STORIES,

@@ -51,7 +51,7 @@ const REPORTED = [
   'test/*.test.mjs',
 ].join(' ')
 
-test('a page is made, refused, mended, judged by its picture and reported, in four jobs (Chromium)', {
+test('a page in four jobs: rejected, fixed, judged by its screenshot, and reported (Chromium)', {
   skip: lacks('chrome'),
 }, async (t) => {
   const marks = await mkdtemp(join(tmpdir(), 'flaky-'))
@@ -121,7 +121,7 @@ test('a page is made, refused, mended, judged by its picture and reported, in fo
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
 
   const state = await site.state()
-  await t.test('the page is refused for its console, and passes when it is mended', async () => {
+  await t.test('the page is rejected for console errors, and passes when they are fixed', async () => {
     assert.deepEqual(
       state.timeline.map(({ storyId, result }) => [storyId, result]),
       [
@@ -133,7 +133,7 @@ test('a page is made, refused, mended, judged by its picture and reported, in fo
     const again = (await site.sessions()).find(({ story: id, attempt }) => id === 'US-001' && attempt === 2)
     assert.match(again?.prompt ?? '', /showItems is not defined/)
   })
-  await t.test('tests, coverage and what is flaky come from the gate job', async () => {
+  await t.test('test counts, coverage and flaky gates come from the gate job', async () => {
     const gateOf = (id: string, name: string) => state.records[id]?.gates.find((one) => one.name === name)
     assert.deepEqual(gateOf('US-001', 'test')?.tests, { passed: 2, failed: 0, skipped: 0 })
     assert.match(gateOf('US-001', 'test')?.remarks?.join() ?? '', /none ran src\/page\.mjs:3/)
@@ -141,13 +141,13 @@ test('a page is made, refused, mended, judged by its picture and reported, in fo
     const check = (await site.checks()).get('ralph / US-002')
     assert.match(check?.text ?? '', /flaky/)
   })
-  await t.test('both steps before the commit belong to the story', async () => {
+  await t.test('commits have the files of both steps before the commit', async () => {
     assert.equal(await site.github.read('ralph/sample', 'src/reviewed.txt'), 'US-001\nUS-001\nUS-002\n')
     assert.match((await site.github.read('ralph/sample', 'src/lines.txt')) ?? '', /^\d+\n$/)
     const modes = (await site.sessions()).map(({ mode, story: id }) => (mode === 'run' ? id : mode))
     assert.deepEqual(modes, ['US-001', 'US-001', 'US-001', 'US-001', 'US-002', 'US-002', 'verify'])
   })
-  await t.test('the judge sees the page, and what it names is found', async () => {
+  await t.test('the judge gets the screenshot, and its evidence is verified', async () => {
     assert.match(
       (await site.sessions()).at(-1)?.prompt ?? '',
       /^- shop-1280x800: \.ralph\/screenshots\/shop-1280x800\.webp/m,
@@ -160,7 +160,7 @@ test('a page is made, refused, mended, judged by its picture and reported, in fo
       ['screenshot shop-1280x800 shows tea', 'gate test runs test/page.test.mjs'],
     )
   })
-  await t.test('the report that the land job leaves shows the picture', () => {
+  await t.test('the report of the land job has the screenshot', () => {
     const kept = [...site.github.world.results.artifacts].filter(([name]) => name.endsWith('-land'))
     const [, zip] = kept.at(-1) ?? []
     const page = Buffer.from(unzipSync(zip ?? new Uint8Array())['report/sample.html'] ?? []).toString()

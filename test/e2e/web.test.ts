@@ -63,7 +63,7 @@ test('${name}', async () => {
 `,
 })
 
-test('five stories of a web application: a page whose console is broken is refused with a picture, then mended (PostgreSQL, Chromium)', {
+test('a web application of five stories: a page with console errors is rejected with a screenshot, then fixed (PostgreSQL, Chromium)', {
   skip,
 }, async () => {
   const [web, db] = [await freePort(), await freePort()]

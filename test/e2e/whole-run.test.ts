@@ -133,7 +133,7 @@ for (const { name, whole } of wholeRuns) {
 /** Rows whose documents are tried elsewhere: a plan's own page, and what is not read. */
 const ELSEWHERE = ['prd.md', 'not read']
 
-test('every format of docs/documents.md has a whole run', () => {
+test('every format of docs/documents.md has a run from init to its outcome', () => {
   const table = readFileSync(join(ROOT, 'docs', 'documents.md'), 'utf8')
   const documented = [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, row = '']) => row)
   const shown = new Set(wholeRuns.flatMap(({ whole }) => whole.rows ?? []))
