@@ -31,7 +31,7 @@ function events(text: string): Record<string, unknown>[] {
 const BASH = { name: 'Bash', input_schema: { type: 'object', properties: { command: {} } } }
 const FUNCTION = { type: 'function', name: 'exec_command', parameters: { properties: { cmd: {} } } }
 
-test('it starts as a program, says where it is, and tells every request', async () => {
+test('the stand-in model starts as a program, prints its address, and records every request', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'model-'))
   const file = join(folder, 'script.json')
   writeFileSync(file, JSON.stringify(SCRIPT))
@@ -58,7 +58,7 @@ test('it starts as a program, says where it is, and tells every request', async 
   }
 })
 
-test('each wire format: the turn by its tool results, a call of a tool that is offered, tokens', async () => {
+test('the stand-in model answers each wire format with turns by tool results, calls of offered tools, and token counts', async () => {
   await using model = await startModel(SCRIPT)
   const tokens = tokensOf(0)
 
@@ -98,7 +98,7 @@ test('each wire format: the turn by its tool results, a call of a tool that is o
   )
 })
 
-test('the first session whose text stands in the request answers; without tools it is a request beside', async () => {
+test('the stand-in model plays the first session whose text is in the request; a request without tools is a side request', async () => {
   await using model = await startModel(SCRIPT)
   const judged = await post(model.url, '/v1/messages', { tools: [BASH], system: 'you JUDGE', messages: [] })
   assert.equal(JSON.parse(judged.text).content[0].text, 'fine')
@@ -107,7 +107,7 @@ test('the first session whose text stands in the request answers; without tools 
   assert.equal((await model.when((seen) => seen.turn === null)).status, 200)
 })
 
-test('refusals: so many times, with their headers, or left to hang', async () => {
+test('the stand-in model refuses as often as scripted, with headers, or leaves the request open', async () => {
   const failure = { status: 429, times: 1, headers: { 'retry-after': '7' } }
   await using model = await startModel({ ...SCRIPT, failure })
   const ask = () =>
@@ -127,7 +127,7 @@ test('refusals: so many times, with their headers, or left to hang', async () =>
   await assert.rejects(hanging, { name: 'AbortError' })
 })
 
-test('a wish becomes the call that this agent knows, or words that say that it knows none', () => {
+test("the stand-in model turns a scripted action into the agent's own tool call, or into text when it has none", () => {
   const tool = (name: string, freeform = false, properties: string[] = []) => [{ name, freeform, properties }]
   const write = { write: 'a/b.txt', content: "it's\n" }
   assert.deepEqual(callOf(write, tool('Write'), '/repo'), {

@@ -50,7 +50,9 @@ async function openTools(name: string, version: string) {
 }
 
 for (const cli of clis.filter(({ name }) => KEYED[name] !== undefined)) {
-  test(`${cli.name} as another user has its model without its key`, { timeout: 400_000 }, async (t) => {
+  test(`${cli.name} as another user reaches its model through the proxy, without the key`, {
+    timeout: 400_000,
+  }, async (t) => {
     const missing = lacks('root')
     if (missing) return t.skip(missing)
     const why = await install(cli)
@@ -77,7 +79,9 @@ for (const cli of clis.filter(({ name }) => KEYED[name] !== undefined)) {
   })
 }
 
-test('codex has its model by the proxy, whose address is an argument', { timeout: 300_000 }, async (t) => {
+test('codex reaches its model through the proxy, with the address as an argument', {
+  timeout: 300_000,
+}, async (t) => {
   const cli = clis.find(({ name }) => name === 'codex')
   assert.ok(cli !== undefined && codex.relay !== undefined)
   const why = await install(cli)

@@ -74,7 +74,7 @@ async function changed(site: Site): Promise<string[]> {
 
 const ADDED = ['one', 'two'].flatMap((name) => [`A\tsrc/${name}.mjs`, `A\ttest/${name}.test.mjs`]).sort()
 
-test('every third push loses its answer: everything happens once', async () => {
+test('every third push gets no answer: each commit, comment and dispatch still happens once', async () => {
   await using site = await quick()
   let pushes = 0
   const fault = site.github.fault(
@@ -87,7 +87,7 @@ test('every third push loses its answer: everything happens once', async () => {
   await whole(site)
 })
 
-test('every fourth request of git fails, in turn by 500, 503 and a reset connection: the chain is as ever', async (t) => {
+test('every fourth git request fails by 500, 503 or a connection reset: the chain completes as without faults', async (t) => {
   await using site = await quick()
   const isRalphPath = ralphs(site)
   let seen = 0
@@ -108,7 +108,7 @@ test('every fourth request of git fails, in turn by 500, 503 and a reset connect
   await whole(site)
 })
 
-test('the remote is unreachable for a while after a story passed: waited out', async () => {
+test('a remote that is unreachable for a while after a story passed is retried until it answers', async () => {
   await using site = await quick({ inputs: { 'iterations-per-job': '2' } })
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
@@ -122,7 +122,7 @@ test('the remote is unreachable for a while after a story passed: waited out', a
   assert.equal((await site.sessions()).length, 2)
 })
 
-test('a request of git hangs: the connection is given up, nothing is lost', {
+test('a git request that hangs is ended and repeated, and nothing is lost', {
   skip: process.env.RALPH_SOAK === undefined && 'a minute and more: RALPH_SOAK=1',
 }, async () => {
   await using site = await quick()
@@ -133,7 +133,7 @@ test('a request of git hangs: the connection is given up, nothing is lost', {
   await whole(site)
 })
 
-test('the branch is protected while Ralph works: the state is pushed alone, the run pauses and says why', async () => {
+test('the branch becomes protected during a run: only the state is pushed, and the run pauses with the reason', async () => {
   await using site = await quick()
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
@@ -157,7 +157,7 @@ test('the branch is protected while Ralph works: the state is pushed alone, the 
   assert.equal((await site.sessions()).length, 2, 'nothing was worked twice')
 })
 
-test('the branch is protected from the start: an error that says so, before anything is charged', async () => {
+test('the branch is protected from the start: the run is refused with the reason, before any charge', async () => {
   await using site = await quick({ github: { protectedBranches: ['ralph/sample'] } })
   const run = await site.go()
   assert.equal(run.conclusion, 'failure')
@@ -169,7 +169,7 @@ test('the branch is protected from the start: an error that says so, before anyt
   await whole(site)
 })
 
-test('the token may not push in the middle (403): an error that says what is missing; the next job goes on', async () => {
+test('a token that may no longer push (403) during a run: the error names the permission, and the next job goes on', async () => {
   await using site = await quick()
   const middle = site.hold('middle')
   await site.setScript({ ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell: middle.shell }] })
@@ -185,7 +185,7 @@ test('the token may not push in the middle (403): an error that says what is mis
   assert.match(annotationsOf(run, 'error').join('\n'), /contents: write/)
 })
 
-test('the disk is full after a session: said, nothing of the branch or the state is harmed; with room, it goes on', {
+test('a disk that is full after a session is an error that leaves branch and state intact, and with room the next job goes on', {
   skip: lacks('mount'),
 }, async () => {
   const disk = await mkdtemp(join(tmpdir(), 'ralph-disk-'))
@@ -213,7 +213,7 @@ test('the disk is full after a session: said, nothing of the branch or the state
   }
 })
 
-test('the agent corrupts every loose object of the clone: said, nothing of it is pushed; the next job goes on', async () => {
+test('an agent corrupts every loose object of the clone: it is an error, none of them is pushed, and the next job goes on', async () => {
   const shell =
     'find .git/objects -type f -path ".git/objects/??/*" | while read -r f; do chmod u+w "$f"; : > "$f"; done'
   await using site = await quick({ script: { ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell }] } })
@@ -229,7 +229,7 @@ test('the agent corrupts every loose object of the clone: said, nothing of it is
   await whole(site)
 })
 
-test('a whole checkout (fetch-depth: 0) and people who push between the jobs: as with a shallow one', async () => {
+test('a full checkout (fetch-depth: 0) with pushes of people between the jobs works as a shallow one', async () => {
   await using site = await quick({
     workflow: (text) =>
       text.replace('persist-credentials: false', 'persist-credentials: false\n          fetch-depth: 0'),
@@ -245,7 +245,7 @@ test('a whole checkout (fetch-depth: 0) and people who push between the jobs: as
   assert.equal(await site.github.read('ralph/sample', 'NOTES.md'), 'by hand\n')
 })
 
-test('a repository with a submodule: its entry stays what it was', async () => {
+test('a repository with a submodule: its commit entry is not changed', async () => {
   await using site = await quick({
     files: {
       '.gitmodules': '[submodule "lib"]\n\tpath = vendor/lib\n\turl = https://example.invalid/lib.git\n',
@@ -262,7 +262,7 @@ test('a repository with a submodule: its entry stays what it was', async () => {
   assert.deepEqual(await changed(site), ADDED)
 })
 
-test('LFS pointers without git-lfs, and attributes that name filters: nothing is rewritten, no filter is run', async () => {
+test('LFS pointers without git-lfs, and filters in attributes: no file is rewritten, and no filter runs', async () => {
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 123456\n`
   const attributes = '*.bin filter=lfs diff=lfs merge=lfs -text\n*.mjs filter=evil ident\n'
   const shell =
@@ -278,7 +278,7 @@ test('LFS pointers without git-lfs, and attributes that name filters: nothing is
   assert.equal(await site.github.read('ralph/sample', 'src/one.mjs'), 'export const one = () => 1\n')
 })
 
-test('a rename that changes only the case of a name arrives as one', async () => {
+test('a rename that changes only the case of a name is committed as one', async () => {
   const shell = 'git mv src/base.mjs src/Base.mjs'
   await using site = await quick({ script: { ...SCRIPT, 'US-001': [{ ...goodTurn('one', 1), shell }] } })
   await site.go()
@@ -290,7 +290,7 @@ function byPath(one: string, other: string): number {
   return one.slice(2) < other.slice(2) ? -1 : 1
 }
 
-test('CRLF, with and without attributes: what nobody touched stays byte for byte, what was edited keeps its ends', async () => {
+test('CRLF files, with and without attributes: unchanged ones stay byte for byte, edited ones keep their line ends', async () => {
   const files = {
     '.gitattributes': '*.txt text eol=crlf\n*.auto text=auto\n',
     'raw.csv': 'a,b\r\n1,2\r\n',
@@ -309,7 +309,7 @@ test('CRLF, with and without attributes: what nobody touched stays byte for byte
   assert.equal(await site.github.read('ralph/sample', 'edit.csv'), 'a\r\nb\r\n')
 })
 
-test('an untouched file that git would normalise is no work: a session that did nothing is rejected', async () => {
+test('an unchanged file that git would normalise is not a change: a session that did nothing is rejected', async () => {
   const files = { '.gitattributes': '*.bat text eol=crlf\n', 'run.bat': '@echo off\r\n' }
   await using site = await quick({ files, script: { 'US-001': [{}] }, inputs: { 'max-attempts': '1' } })
   await site.go()
@@ -318,7 +318,7 @@ test('an untouched file that git would normalise is no work: a session that did 
   assert.match(site.log(), /the session changed nothing/)
 })
 
-test('a file of 60 MB: refused by name, quickly, and never pushed anywhere', async (t) => {
+test('a file of 60 MB is refused by its name, in little time, and is never pushed', async (t) => {
   const shell = 'head -c 60000000 /dev/urandom > huge.bin'
   await using site = await quick({
     script: {

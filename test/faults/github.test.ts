@@ -247,7 +247,9 @@ function isLookupRefused({ github }: Site, one: Ordered, ordered: readonly Order
 }
 
 // They mostly wait, so they run together.
-test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 9 }, async (t) => {
+test('every API call of a chain, failed in every way: the chain completes or stops without loss', {
+  concurrency: IS_SOAK ? 3 : 9,
+}, async (t) => {
   const kinds = Object.keys(KINDS)
   const fates = new Map<string, Map<string, string>>()
 
@@ -342,7 +344,7 @@ test('every call of a chain fails in every way', { concurrency: IS_SOAK ? 3 : 9 
   }
 })
 
-test('the token is not known to the API any more in the middle: the work is published, the job says what failed', async () => {
+test('a token that the API rejects during a run: the work is published, and the job names what failed', async () => {
   await using site = await openSite({
     stories: STORIES.slice(0, 1),
     script: {},
@@ -366,7 +368,7 @@ test('the token is not known to the API any more in the middle: the work is publ
     assert.match(said, new RegExp(`the ${what}s? could not be`))
 })
 
-test('checks are not allowed: statuses; neither are those: the run goes on, and says what is missing', async () => {
+test('without permission for checks the run posts commit statuses; without both it goes on and names the permissions', async () => {
   await using site = await openSite({
     stories: STORIES.slice(0, 1),
     script: SCRIPT,

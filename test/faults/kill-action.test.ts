@@ -81,7 +81,7 @@ function reaches({ effect }: Point): boolean {
   return effect.kind === 'request' || effect.kind.startsWith('append')
 }
 
-test('the action, killed at its effects, by its process and with its machine', async (t) => {
+test('the action, killed before, in and after each of its effects: the next run loses and repeats nothing that landed', async (t) => {
   await using place = await openPlace()
   const site = await open(place, 'kill')
   let usual = 0

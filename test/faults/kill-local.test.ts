@@ -203,7 +203,7 @@ async function takeImages(site: Site, points: readonly Point[]): Promise<Map<Poi
   return taken
 }
 
-test('ralph run, killed at its effects: the next run loses nothing and repeats the iteration in flight at most', async (t) => {
+test('ralph run, killed before, in and after each of its effects: the next run loses nothing and repeats at most one iteration', async (t) => {
   const site = await prepare()
   try {
     const began = Date.now()

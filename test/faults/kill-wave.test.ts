@@ -21,7 +21,7 @@ const deaths = fc.array(fc.record({ after: fc.integer({ min: 1, max: 120 }), all
   maxLength: MOST,
 })
 
-test('machines of a wave are lost at random: nothing is lost, nothing twice', async (t) => {
+test('machines of a wave are lost at random: no story is lost, and none lands twice', async (t) => {
   const told: string[] = []
   let [killings, machines, again] = [0, 0, 0]
   for (const [at, plan] of fc.sample(deaths, { numRuns: TRIALS, seed: SEED }).entries()) {

@@ -14,7 +14,7 @@ import { PRELOAD } from './points.ts'
 const SAVE = fileURLToPath(new URL('save-many.ts', import.meta.url))
 const MOMENTS = ['before', 'torn', 'after']
 
-test('many stories, ended at any moment of a save: one whole state or the other', {
+test('a save of 1,200 stories that is ended at any moment leaves the old state or the new one, whole', {
   timeout: 120_000,
 }, async () => {
   using at = await place()

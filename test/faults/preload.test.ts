@@ -48,7 +48,7 @@ async function tried(plan: Plan) {
   }
 }
 
-test('every way to change something is an effect, and reading is none', async () => {
+test('the fault preload records every call that changes something, and no read', async () => {
   await using whole = await tried({})
   assert.equal(whole.run.status, 0, whole.run.stderr)
   const effects = new Map(whole.points.map(({ effect }) => [effect.n, `${effect.kind} ${effect.what}`]))
@@ -72,7 +72,7 @@ test('every way to change something is an effect, and reading is none', async ()
   )
 })
 
-test('a process ends before, in and after a write, as planned', async () => {
+test('the fault preload ends a process before, in and after a write, as planned', async () => {
   const left = []
   for (const when of ['before', 'torn', 'after'] as const) {
     await using ended = await tried({ at: 2, when })
@@ -88,7 +88,7 @@ test('a process ends before, in and after a write, as planned', async () => {
   ])
 })
 
-test('a process ends after a call that fails, too', async () => {
+test('the fault preload ends a process after a call that fails, too', async () => {
   await using ended = await tried({ at: 'rmdir none, 1', when: 'after' })
   assert.equal(ended.run.signal, 'SIGKILL')
 })

@@ -29,7 +29,7 @@ function repository(files: Record<string, string | null>) {
   return { asked, treeOf }
 }
 
-test('the base is the input, else what the configuration on the default branch names, else the default branch', async () => {
+test("the base branch is the input, else the one in the default branch's configuration, else the default branch", async () => {
   const files = { main: 'baseBranch: develop\nmaxAttempts: 2\n', develop: 'maxAttempts: 7\n' }
   const { asked, treeOf } = repository(files)
   const named = await settingsOfBase(contextOf(), treeOf)
@@ -42,7 +42,7 @@ test('the base is the input, else what the configuration on the default branch n
   assert.deepEqual([plain.branch, plain.settings.baseBranch], ['main', null])
 })
 
-test('two branches that name each other as the base: one step, and a notice', async () => {
+test('baseBranch of two branches that name each other is followed once, and the second is a notice', async () => {
   const { asked, treeOf } = repository({ main: 'baseBranch: develop\n', develop: 'baseBranch: main\n' })
   const { branch, settings, notes } = await settingsOfBase(contextOf(), treeOf)
   assert.deepEqual([branch, settings.baseBranch, asked], ['develop', 'develop', ['main', 'develop']])
@@ -51,7 +51,7 @@ test('two branches that name each other as the base: one step, and a notice', as
   ])
 })
 
-test('a workflow that the configuration names gets the dispatches; an input wins', async () => {
+test('dispatches go to the workflow that the configuration names, or to the one of the input', async () => {
   for (const [inputs, expected] of [
     [{}, 'worker.yml'],
     [{ workflow: '.github/workflows/other.yml' }, 'other.yml'],
@@ -63,7 +63,7 @@ test('a workflow that the configuration names gets the dispatches; an input wins
   }
 })
 
-test('a job that pushes nothing reads no key that the configuration names', async () => {
+test('a job that pushes nothing reads no publish token that the configuration names', async () => {
   const dispatch = { kind: 'dispatch', inputs: {}, feature: null, generation: null } as const
   const files = { main: `publishToken: \${RALPH_APP_TOKEN}\nmaxAttempts: 2\n` }
   for (const [event, command] of [

@@ -15,7 +15,7 @@ for (const [command, event, text] of [
   ['resume-lost', 'schedule', ''],
   ['doctor', 'workflow_dispatch', 'null'],
 ] as const) {
-  test(`${event} ${command}: an event that is no JSON is an error that says where`, async (t) => {
+  test(`${event} ${command}: an event payload that is not JSON is an error that names its file`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'ralph-event-'))
     t.after(() => rm(folder, { recursive: true }))
     const file = (name: string) => join(folder, name)

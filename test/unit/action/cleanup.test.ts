@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-test('the post step looks into no submodule', async () => {
+test('the post step does not clean up inside submodules', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'mend-'))
   try {
     const top = join(folder, 'clone')

@@ -9,12 +9,12 @@ import { hostileStrings } from '../../fixtures/hostile-strings.ts'
 const named = (feature: string) => () =>
   refuseFeatureName({ event: readEvent('workflow_dispatch', { inputs: { feature } }) })
 
-test('names of folders and numbers of issues are taken', () => {
+test('feature names accept folder names and issue numbers', () => {
   for (const name of ['', 'auth', ' auth ', 'Auth_v2.1', 'gr\u00f6\u00dfe', '#12'])
     assert.doesNotThrow(named(name))
 })
 
-test('anything else is refused with its mend', () => {
+test('an invalid feature name is refused with the fix', () => {
   const wrong = ['Team Login', 'a/b', '..', '.', 'a\nb', '-x', 'HEAD', 'a.lock', 'a..b', '\u202ea', '@']
   for (const name of wrong)
     assert.throws(named(name), (error) => {

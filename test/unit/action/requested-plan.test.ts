@@ -34,7 +34,7 @@ const refused = (path: RegExp, found: RegExp, fix: RegExp) => (error: unknown) =
   return true
 }
 
-test('of many comments the newest twenty count, in their order, for three requests at most', async () => {
+test('of many planning comments the newest twenty count, in their order, for three requests at most', async () => {
   await using at = await place()
   const { number } = at.github.openIssue('alice', 'Passkeys', WISH)
   for (let count = 1; count <= 345; count += 1) at.github.comment('bob', number, `word ${count}`)

@@ -43,7 +43,7 @@ test('report, logs and transcripts are uploaded; files elsewhere or behind a lin
   await Promise.all([rm(folder, { recursive: true }), rm(outside, { recursive: true })])
 })
 
-test('at most 20 MB, whatever there is; of a long file the end', async () => {
+test('artifacts are at most 20 MB, and of a long file the end is kept', async () => {
   const noise = randomBytes(5_000_000)
   const many = Object.fromEntries(
     Array.from({ length: 9 }, (_, at) => [`transcripts/US-00${at}-1.log`, noise]),
@@ -58,7 +58,7 @@ test('at most 20 MB, whatever there is; of a long file the end', async () => {
   await rm(folder, { recursive: true })
 })
 
-test('the name is legal whatever the feature is called', () => {
+test("an artifact's name is valid whatever the feature is called", () => {
   assert.equal(artifactName('a:b*c', { id: 7, attempt: 2 }, 'whole'), 'ralph-a_b_c-7-2')
   assert.equal(artifactName('auth', { id: 7, attempt: 1 }, 'gate'), 'ralph-auth-7-1-gate')
 })

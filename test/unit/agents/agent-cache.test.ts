@@ -78,7 +78,7 @@ const cacheAt = (url: string) =>
     ...{ ACTIONS_CACHE_SERVICE_V2: 'True', GITHUB_SERVER_URL: 'https://github.com' },
   })
 
-test('the second machine takes what the first has installed, without npm', async () => {
+test('a second machine restores the agent from the cache without npm', async () => {
   await using started = await startCache()
   const first = machine('first', cacheAt(started.url))
   await first.install()
@@ -93,7 +93,7 @@ test('the second machine takes what the first has installed, without npm', async
   )
 })
 
-test('another registry, wherever npm has it from, may have other bytes: its agents are kept apart', async () => {
+test('the cache keeps agents of different npm registries apart, wherever npm has the registry from', async () => {
   await using started = await startCache()
   const at = (name: string, registry: string) => {
     const one = machine(name, cacheAt(started.url))
@@ -109,7 +109,7 @@ test('another registry, wherever npm has it from, may have other bytes: its agen
   assert.equal(started.service.entries.size, 2)
 })
 
-test('where npm does not say its registry nothing is kept, and the agent is installed', async () => {
+test('when npm names no registry the agent is installed, and nothing is cached', async () => {
   await using started = await startCache()
   const one = machine('no registry', cacheAt(started.url))
   rmSync(join(one.at, 'registry'))
@@ -119,7 +119,7 @@ test('where npm does not say its registry nothing is kept, and the agent is inst
   assert.match(one.said.join('\n'), /^the cache is not used \(cache: off leaves it out\): .*npm config/m)
 })
 
-test('a version with its integrity is installed: what a cache holds is not compared with it', async () => {
+test('an agent version with an integrity is installed, and not compared with the cache', async () => {
   await using started = await startCache()
   await machine('kept', cacheAt(started.url)).install()
   const asked = started.service.asked.length
@@ -129,7 +129,7 @@ test('a version with its integrity is installed: what a cache holds is not compa
   assert.equal(started.service.asked.length, asked)
 })
 
-test('what was restored never serves a version with its integrity on the same machine, nor offers one', async () => {
+test('an agent restored from the cache is not used for a version with an integrity, and is not saved for one', async () => {
   await using started = await startCache()
   const lock = (integrity: string) =>
     `echo '{"packages":{"${PACKAGE}":{"integrity":"${integrity}"}}}' >node_modules/.package-lock.json`
@@ -221,7 +221,7 @@ test('an unusable entry is reported and not used: the agent is installed', async
     })
 })
 
-test('the lock file of an entry fails no job and stops none', async (t) => {
+test('a lock file in a cache entry blocks no job', async (t) => {
   const lock = 'node_modules/.package-lock.json'
   for (const [name, spoil] of [
     ['half a lock file', `echo '{' >${lock}`],
@@ -238,7 +238,7 @@ test('the lock file of an entry fails no job and stops none', async (t) => {
     })
 })
 
-test('an entry writes nothing outside of its folder: not by a name, nor through a link', async () => {
+test('a cache entry cannot write outside of its folder, neither by a path nor through a link', async () => {
   await using started = await startCache()
   await machine('inside before', cacheAt(started.url)).install()
   const target = join(folder, 'outside')
@@ -259,7 +259,7 @@ test('an entry writes nothing outside of its folder: not by a name, nor through 
   assert.deepEqual(execFileSync('ls', ['-A', target], { encoding: 'utf8' }), '')
 })
 
-test('a service that is out of order fails nothing', async () => {
+test('a cache service that is down fails no job', async () => {
   await using started = await startCache()
   for (const name of ['GetCacheEntryDownloadURL', 'CreateCacheEntry'] as const)
     started.service.faults.set(name, 503)

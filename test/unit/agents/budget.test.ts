@@ -54,19 +54,19 @@ for (const [what, budget] of [
   ['tokens', { costUsd: null, tokens: 50 }],
   ['money', { costUsd: 0.5, tokens: null }],
 ] as const) {
-  test(`${what}: ended at once, charged, and reported`, async () => {
+  test(`a session over its ${what} is ended at once, charged, and reported`, async () => {
     const ended = await session('echo tokens 50; echo tokens 51; exec sleep 600', budget)
     assert.equal(ended.status, 'max-turns')
     assert.match(ended.message, /used all that was left of the limits/)
   })
 }
 
-test('what stays within is let be', async () => {
+test('a session within its limits is not ended', async () => {
   const ended = await session('echo tokens 50; echo done', { costUsd: 0.5, tokens: 50 })
   assert.equal(ended.status, 'finished')
 })
 
-test('a person who stops it at the same time comes first', async () => {
+test('an abort by a person takes precedence over a limit reached at the same time', async () => {
   const stop = new AbortController()
   const more = { signal: stop.signal, onEvent: () => stop.abort() }
   const ended = await session('echo tokens 51; exec sleep 600', { costUsd: null, tokens: 50 }, more)

@@ -11,18 +11,18 @@ const prices = {
   big: { input: 10, output: 50, cached: null },
 }
 
-test('by the price of the model, cached input by its own where there is one', () => {
+test("cost is tokens at the model's prices, with the price of cached input where there is one", () => {
   assert.equal(costByPrices(usage, prices, 'small'), 1.14)
   assert.equal(costByPrices(usage, prices, 'big'), 10 + 5)
 })
 
-test('a model that nobody named costs as much as the dearest, so that a limit holds', () => {
+test('an unknown model is charged at the price of the dearest one', () => {
   assert.equal(costByPrices(usage, prices, null), 15)
   assert.equal(costByPrices(usage, prices, 'other'), 15)
   assert.equal(costByPrices(usage, prices, 'constructor'), 15)
 })
 
-test('nothing is known without prices; more cached than sent is no gain', () => {
+test('without prices the cost is unknown, and more cached than sent tokens lower nothing', () => {
   assert.equal(costByPrices(usage, {}, 'small'), null)
   assert.equal(costByPrices({ ...usage, inputTokens: 0 }, prices, 'small'), 0.5)
 })

@@ -56,7 +56,7 @@ const ENDS: Exit[] = [
 ]
 for (const exit of ENDS) {
   const how = exit.kind === 'exit' ? 'crash' : exit.kind
-  test(`claude, ended by ${how}: the tokens that were seen, at the user's prices or those of a large model`, () => {
+  test(`claude, ended by ${how}: the cost is estimated from its tokens, at the user's prices or those of a large model`, () => {
     const result = ended('claude', CLAUDE, exit)
     const priced = finalUsage(result, PRICES, 'm', { costUsd: 0.2, tokens: null })
     assert.deepEqual([priced.costUsd, priced.estimatedCostUsd], [4, 4])
@@ -65,7 +65,7 @@ for (const exit of ENDS) {
     assert.deepEqual([unpriced.inputTokens, unpriced.estimatedTokens], [3_000_000, undefined])
   })
 
-  test(`codex, ended by ${how}: reported tokens count, at least those that were reserved`, () => {
+  test(`codex, ended by ${how}: its reported tokens count, and at least the reservation`, () => {
     const result = ended('codex', CODEX, exit)
     const { inputTokens, outputTokens, estimatedTokens, costUsd, estimatedCostUsd } = finalUsage(
       result,

@@ -47,7 +47,7 @@ function put(path: string, text: string, top = person): string {
 
 const homeOf = (session: { env(env: Environment): Environment }) => session.env({}).HOME ?? ''
 
-test('nothing of one session is there in the next, and nothing stays', async () => {
+test("a session's home has no file of an earlier session, and is removed after it", async () => {
   const homes = await homesOf('claude')
   const seen: string[] = []
   for (let sessions = 0; sessions < 2; sessions++) {
@@ -65,7 +65,7 @@ test('nothing of one session is there in the next, and nothing stays', async () 
   assert.equal(existsSync(join(person, '.claude')), false)
 })
 
-test('a login goes along; documents, commands, servers and hooks of the person do not', async () => {
+test("a session's home has the person's login, but no documents, commands, servers or hooks", async () => {
   put('.claude/.credentials.json', '{"claudeAiOauth":{"accessToken":"a"}}')
   put('.claude/CLAUDE.md', 'mine')
   put('.claude/settings.json', '{"apiKeyHelper":"/k","hooks":{"Stop":[]},"env":{"A":"1"}}')
@@ -79,7 +79,7 @@ test('a login goes along; documents, commands, servers and hooks of the person d
   assert.equal(existsSync(join(home, '.claude/CLAUDE.md')), false)
 })
 
-test('what a session writes into the login reaches no other', async () => {
+test('changes that a session makes to the login reach no other session', async () => {
   const file = put('.codex/config.toml', 'model = "a"\n')
   const homes = await homesOf('codex')
   for (let sessions = 0; sessions < 2; sessions++) {
@@ -91,7 +91,7 @@ test('what a session writes into the login reaches no other', async () => {
   }
 })
 
-test('tokens that the vendor renewed come back, with other values of the same fields alone', async () => {
+test('login tokens that the vendor renewed are copied back, into the same fields only', async () => {
   const file = put('.codex/auth.json', '{"tokens":{"access":"1","refresh":"1"}}')
   const homes = await homesOf('codex')
   const during = async (text: string) => {
@@ -116,7 +116,7 @@ test('tokens that the vendor renewed come back, with other values of the same fi
   assert.equal(readFileSync(file, 'utf8'), '{"tokens":{"access":"9","refresh":"9"}}')
 })
 
-test('a session has the tokens that another lane renewed, and nothing else of a file that is another one now', async () => {
+test('a session gets login tokens that another lane renewed, and nothing else when the file was replaced', async () => {
   const file = put('.codex/auth.json', '{"tokens":{"access":"1","refresh":"1"}}')
   const [first, second] = [await homesOf('codex'), await homesOf('codex', {}, 'another lane')]
   const during = async (homes: Homes, text?: string) => {
@@ -133,7 +133,7 @@ test('a session has the tokens that another lane renewed, and nothing else of a 
   assert.match(await during(first), /"3"/)
 })
 
-test('a login elsewhere is found, and no variable leads a session there', async () => {
+test('a login in another folder is found, and no variable points a session to that folder', async () => {
   put('moved/auth.json', 'codex')
   put('config/cursor/auth.json', 'cursor')
   const real = put('dotfiles/credentials', 'aws')
@@ -150,7 +150,7 @@ test('a login elsewhere is found, and no variable leads a session there', async 
   assert.equal(readFileSync(join(home, '.aws/config'), 'utf8'), 'aws')
 })
 
-test('tools that are installed in the home of the person are found', async () => {
+test("tools installed in the person's home are found in a session", async () => {
   mkdirSync(join(person, '.rustup'))
   mkdirSync(join(person, '.cargo'))
   mkdirSync(join(person, 'data', 'mise'), { recursive: true })
@@ -166,7 +166,7 @@ test('tools that are installed in the home of the person are found', async () =>
   })
 })
 
-test('git knows whose commits are made, and no other setting', async () => {
+test("git in a session has the person's name and e-mail, and no other setting", async () => {
   put('.gitconfig', '[alias]\n\tx = !evil\n')
   await using session = await (await homesOf('claude')).open()
   const env = { PATH: process.env.PATH, HOME: homeOf(session), GIT_CONFIG_NOSYSTEM: '1' }
@@ -174,14 +174,14 @@ test('git knows whose commits are made, and no other setting', async () => {
   assert.equal(listed, 'user.name=A "B" \\ C\nuser.email=a@example.org\nsafe.directory=*\n')
 })
 
-test('a person without a home, or with one that cannot be written, has sessions that have one', async () => {
+test('sessions have a home where the person has none, or one that cannot be written', async () => {
   for (const HOME of [undefined, '', 'relative', '/proc']) {
     await using session = await (await homesOf('codex', { HOME })).open()
     put('written', 'x', homeOf(session))
   }
 })
 
-test('what a killed run left is removed; what another checkout has stays', async () => {
+test('homes that a killed run left are removed, those of another checkout are kept', async () => {
   const [left, other] = [await homesOf('claude'), await homesOf('claude', {}, `${folder}/other`)]
   const lost = homeOf(await left.open())
   await using alive = await other.open()

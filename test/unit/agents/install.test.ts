@@ -76,13 +76,13 @@ async function refusal(promise: Promise<unknown>) {
   return mistake
 }
 
-test('what is installed can be started by other users', async () => {
+test('an installed agent can be started by other users', async () => {
   const { at, install } = bench('readable')
   await install('1.2.3')
   assert.equal(statSync(join(at, 'cache/claude/1.2.3')).mode & 0o777, 0o755)
 })
 
-test('installed once, without the scripts of other packages, with a log line before and after', async () => {
+test('an agent is installed once, without scripts of other packages, and its start and end are logged', async () => {
   const { at, install, calls, left, said } = bench('once')
   const first = await install('1.2.3')
   assert.deepEqual(first, { version: '1.2.3', bin: join(at, 'cache/claude/1.2.3/node_modules/.bin') })
@@ -99,21 +99,21 @@ test('installed once, without the scripts of other packages, with a log line bef
   assert.doesNotMatch(seen, /^HOME=/m, 'no more than it was given')
 })
 
-test('a range or a tag is resolved by the registry', async () => {
+test('a version range or tag of an agent is resolved by the registry', async () => {
   const { install, calls, left } = bench('range')
   assert.equal((await install('^1')).version, '2.0.0-rc.1')
   assert.match(calls()[0] ?? '', /view @anthropic-ai\/claude-code@\^1 version --json/)
   assert.deepEqual(left(), ['2.0.0-rc.1'])
 })
 
-test('two at a time do each other no harm', async () => {
+test('two installations at the same time do not damage each other', async () => {
   const { install, left } = bench('two')
   const [one, other] = await Promise.all([install('1.2.3'), install('1.2.3')])
   assert.deepEqual(one, other)
   assert.deepEqual(left(), ['1.2.3'])
 })
 
-test('a folder that cannot be written is passed over', async () => {
+test('an install folder that cannot be written is skipped for the next one', async () => {
   const { at, install } = bench('readonly')
   const caches = ['/dev/null/cache', join(at, 'last')]
   assert.match((await install('1.2.3', { caches })).bin, /last\/claude\/1\.2\.3/)
@@ -121,7 +121,7 @@ test('a folder that cannot be written is passed over', async () => {
   assert.match(mistake.fix, /make one writable: .*\/dev\/null/)
 })
 
-test('what cannot be installed is refused, and nothing is left', async () => {
+test('an agent that cannot be installed is refused, and leaves no files', async () => {
   const none = findAgent('cursor')
   assert.ok(none)
   const { install, calls } = bench('none')
@@ -133,7 +133,7 @@ test('what cannot be installed is refused, and nothing is left', async () => {
   assert.deepEqual(calls(), [])
 })
 
-test('what a killed installation left behind is cleared, one that may still run is not', async () => {
+test('a killed installation is cleared, but not one that may still run', async () => {
   const { at, install, left } = bench('killed')
   const cache = join(at, 'cache/claude')
   for (const name of ['.installing-old', '.installing-new', 'other'])
@@ -167,7 +167,7 @@ test("a failed installation reports npm's own message, and leaves no partial ins
   assert.deepEqual(slow.left(), [])
 })
 
-test('with an integrity, other bytes are an error, and nothing of them is run', async () => {
+test('an integrity that does not match is an error, and nothing of the package runs', async () => {
   const [right, wrong] = [`sha512-${'a'.repeat(86)}==`, `sha512-${'b'.repeat(86)}==`]
   const lock = JSON.stringify({
     packages: { 'node_modules/@anthropic-ai/claude-code': { integrity: right } },
@@ -200,7 +200,7 @@ test('with an integrity, other bytes are an error, and nothing of them is run', 
   assert.match((await refusal(none.install(`1.2.3 ${right}`))).found, /with no integrity$/)
 })
 
-test("the runner's tool cache, else the cache of the user, else a folder of ours", () => {
+test("agents are installed in the runner's tool cache, else in the user's cache, else in Ralph's own folder", () => {
   assert.deepEqual(agentCaches({ RUNNER_TOOL_CACHE: '/tools', HOME: '/home/me' }, '/last'), [
     '/tools/ralph-agents',
     '/last',
@@ -214,7 +214,7 @@ test("the runner's tool cache, else the cache of the user, else a folder of ours
   assert.deepEqual(agentCaches({}, '/last'), ['/last'])
 })
 
-test('a lock file that cannot be read names no integrity', async () => {
+test('an unreadable lock file of an installation gives no integrity', async () => {
   for (const [name, spoil] of [
     ['half', `echo '{' >node_modules/.package-lock.json`],
     ['nothing', `echo null >node_modules/.package-lock.json`],

@@ -33,7 +33,7 @@ async function place() {
   }
 }
 
-test('no variable and no login: the variables are named', async () => {
+test('without a variable and a login, the error names the variables that an agent needs', async () => {
   await using there = await place()
   for (const [agent, names] of [
     ['claude', /ANTHROPIC_API_KEY.*CLAUDE_CODE_OAUTH_TOKEN/],
@@ -46,13 +46,13 @@ test('no variable and no login: the variables are named', async () => {
     assert.match((await there.ask(agent)) ?? '', names)
 })
 
-test('a secret that does not exist is an empty variable: that one is named', async () => {
+test('an empty variable, as of a secret that does not exist, is named in the error', async () => {
   await using there = await place()
   const why = await there.ask('claude', { ANTHROPIC_API_KEY: '' })
   assert.match(why ?? '', /^ANTHROPIC_API_KEY is empty: the secret is not there/)
 })
 
-test('every known way to log in counts: keys, other providers, files, project settings, variables of the user', async () => {
+test('every way to log in is accepted: keys, other providers, files, project settings, variables of the user', async () => {
   for (const agent of agentNames) {
     const login = findAgent(agent)?.login ?? null
     if (login === null) continue
@@ -84,7 +84,7 @@ test('every key that an agent can log in with reaches the agent, and is hidden f
   }
 })
 
-test('on a person’s machine, with a keychain, an own program or a wrapper there may be a login that Ralph cannot see', () => {
+test("on a person's machine a keychain, a custom program or a wrapper may hold a login, so a missing one is no error", () => {
   const plain = { platform: 'linux', isInstalledByUs: true, isWrapped: false }
   const hosted = { CI: 'true', RUNNER_ENVIRONMENT: 'github-hosted' }
   const own = { CI: 'true', RUNNER_ENVIRONMENT: 'self-hosted' }
@@ -97,7 +97,7 @@ test('on a person’s machine, with a keychain, an own program or a wrapper ther
   assert.equal(mayBeLoggedIn(hosted, { ...plain, isWrapped: true }), true)
 })
 
-test('a key that its vendor refuses is named; any other answer, and none, leaves it to the agent', async () => {
+test('a key that its vendor rejects is an error; any other answer, or none, is left to the agent', async () => {
   await using there = await place()
   const asked: string[] = []
   const answers =

@@ -13,7 +13,7 @@ function readableLines(lines: readonly string[], agent: string): string[] {
 const RECORDINGS = new URL('../../fixtures/agents/', import.meta.url)
 
 for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot'])
-  test(`what ${vendor} said, and none of its events`, () => {
+  test(`the readable transcript of ${vendor} has what it said, without its events`, () => {
     const folder = new URL(`${vendor}/`, RECORDINGS)
     const said = readdirSync(folder)
       .filter((name) => name.endsWith('.stdout'))
@@ -33,7 +33,7 @@ test('lines of no known format stay unchanged', () => {
 })
 
 for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot', 'amp'])
-  test(`what ${vendor} says is the same line by line as at once, with what it used`, () => {
+  test(`the readable transcript of ${vendor} is the same read line by line, with its usage`, () => {
     const folder = new URL(`${vendor}/`, RECORDINGS)
     const texts = readdirSync(folder)
       .filter((name) => name.endsWith('.stdout'))
@@ -52,7 +52,7 @@ for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot', 'amp']
     assert.equal(isTold, !['copilot', 'amp'].includes(vendor))
   })
 
-test('a command of the user’s own is read at once, and its last line as what it used', () => {
+test('the transcript of a custom agent is read line by line, and its last line as usage', () => {
   const reader = new TranscriptReader()
   assert.deepEqual(reader.read([transcriptHead('custom'), 'I look.', '{"a":']), ['I look.', '{"a":'])
   assert.deepEqual(reader.read(['1}', 'I did it.']), ['1}', 'I did it.'])

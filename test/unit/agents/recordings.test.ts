@@ -42,7 +42,7 @@ function recorded(cli: string, name: string): Case {
   return found
 }
 
-test('every recording has the outcome of the table', () => {
+test('every agent recording gives the outcome of its table', () => {
   assert.equal(cases.length, 337)
   for (const one of cases) {
     const name = `${one.cli} ${one.case}`
@@ -55,7 +55,7 @@ test('every recording has the outcome of the table', () => {
   }
 })
 
-test('the final text is the last answer alone', () => {
+test('the final text of a recording is its last answer only', () => {
   for (const one of cases) {
     if (one.status !== 'finished' || !/^(?:happy|marker|nodone|parallel|ci-env|root)/.test(one.case)) continue
     const text = replay(one).end.finalText
@@ -69,7 +69,7 @@ test('the final text is the last answer alone', () => {
   }
 })
 
-test('no recording but a finished one has the exit of a good end and a final text that says done', () => {
+test('only finished recordings have a successful exit and a final text that says done', () => {
   const well = cases.filter(
     (one) => one.exit.kind === 'exit' && one.exit.code === 0 && one.status !== 'finished',
   )
@@ -77,7 +77,7 @@ test('no recording but a finished one has the exit of a good end and a final tex
   for (const one of well) assert.notEqual(replay(one).end.status, 'finished')
 })
 
-test('chunks of any size give the same answer', () => {
+test('recordings give the same result in chunks of any size', () => {
   for (const one of [
     recorded('claude', 'unicode'),
     recorded('codex', 'unicode'),
@@ -100,7 +100,7 @@ test('claude: usage comes from the models and the cost, subagents included', () 
   })
 })
 
-test('a session that was killed still counts what it sent', () => {
+test('a killed session counts the tokens that it had sent', () => {
   const { usage } = replay(recorded('claude', 'sig-shell-SIGKILL')).end
   assert.equal(usage.inputTokens, 1230)
   assert.equal(usage.costUsd, null)

@@ -215,12 +215,12 @@ const STILL: readonly [string, string, Told][] = [
 ]
 
 for (const [name, status, told] of STILL) {
-  test(`${name}: ${JSON.stringify(told).slice(0, 90)} is ${status}`, () => {
+  test(`${name}: ${JSON.stringify(told).slice(0, 90)} has the status ${status}`, () => {
     assert.equal(ended(name, told).status, status)
   })
 }
 
-test('opencode that does not leave after its error is ended by that error', () => {
+test('an opencode that hangs after an error ends with the status of that error', () => {
   const told = opencode({ message: CREDIT, statusCode: 400, isRetryable: false })
   assert.equal(ended('opencode', { ...told, exit: { kind: 'idle' } }).status, 'auth')
   assert.equal(ended('opencode', { ...told, exit: { kind: 'aborted' } }).status, 'aborted')

@@ -117,7 +117,7 @@ console.log(JSON.stringify({
 }))
 `
 
-test('a tenth agent, by one file and one line: flags, help, guard, redaction, gates and install know it', () => {
+test('a tenth agent needs one file and one line: flags, help, guard, redaction, gates and install include it', () => {
   const copy = mkdtempSync(join(tmpdir(), 'tenth-'))
   try {
     cpSync(join(ROOT, 'src'), join(copy, 'src'), { recursive: true })

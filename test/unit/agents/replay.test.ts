@@ -80,7 +80,7 @@ async function replay(one: Case): Promise<void> {
   if (one.cli !== 'codex') assert.equal(result.resetsAt, one.resetsAt ?? null, name)
 }
 
-test('every recording, printed by a program of the same name, has the outcome of the table', async () => {
+test("every recording, replayed by a program of the agent's name, gives the outcome of its table", async () => {
   // Two could not be started: they have nothing to print.
   const queue = cases.filter((one) => one.exit.kind !== 'not-started')
   assert.equal(queue.length, cases.length - 2)

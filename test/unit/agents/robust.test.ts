@@ -62,7 +62,7 @@ function same(told: Told, sound: Told, name: string): void {
   assert.deepEqual(told.events, sound.events, name)
 }
 
-test('junk before, between and after the events, and before one on its own line', async () => {
+test('agent output with junk between its events and on their lines gives the same result', async () => {
   const junk = [
     '',
     'Debugger attached.',
@@ -89,12 +89,12 @@ test('junk before, between and after the events, and before one on its own line'
   }
 })
 
-test('no newline at the end', async () => {
+test('agent output without a newline at the end is read to its end', async () => {
   for (const { name, stream } of STORIES)
     same(await print(name, stream.trimEnd()), await print(name, stream), name)
 })
 
-test('bytes that are no UTF-8, and a last character that is torn', async () => {
+test('agent output that is not UTF-8, or ends inside a character, is read', async () => {
   for (const { name, stream } of STORIES) {
     const torn = Buffer.concat([
       Buffer.from([0xff, 0xfe, 0x0a]),
@@ -105,7 +105,7 @@ test('bytes that are no UTF-8, and a last character that is torn', async () => {
   }
 })
 
-test('a last line that is torn is no good end', async () => {
+test('agent output whose last line is cut off is not a successful end', async () => {
   for (const { name, stream } of STORIES) {
     const lines = stream.trimEnd().split('\n')
     const last = lines.findLastIndex((line) =>
@@ -117,7 +117,7 @@ test('a last line that is torn is no good end', async () => {
   }
 })
 
-test('lines of 5 MB: junk, an event that nobody knows, a file of that size that a tool writes', async () => {
+test('lines of 5 MB in agent output are read: junk, unknown events, a large file that a tool writes', async () => {
   const big = 'x'.repeat(FIVE_MB)
   for (const { name, stream } of STORIES) {
     const sound = await print(name, stream)

@@ -44,7 +44,7 @@ function request(more: Partial<AgentRequest> = {}): AgentRequest {
   }
 }
 
-test('custom: prompt on stdin, variables of the caller, exit 0, usage in the last line', async () => {
+test('a custom agent gets its prompt on stdin and its variables, exits 0, and reports usage in its last line', async () => {
   const events: AgentEvent[] = []
   const usage = '{"usage":{"inputTokens":5,"outputTokens":2,"costUsd":0.25}}'
   const result = await runAgent(
@@ -72,7 +72,7 @@ test('custom: prompt on stdin, variables of the caller, exit 0, usage in the las
   for (const line of ['the prompt', 'noise', usage]) assert.ok(transcript.includes(`${line}\n`), line)
 })
 
-test('reported and stored text has no secrets, and paths relative to the repository', async () => {
+test('reported and stored session text has no secrets, and paths relative to the repository', async () => {
   const events: AgentEvent[] = []
   const secret = 'hunter2-hunter2'
   const used = { name: 'Write', input: { file_path: `${folder}/src/a.ts` } }
@@ -103,7 +103,7 @@ test('reported and stored text has no secrets, and paths relative to the reposit
   assert.ok(!readFileSync(transcriptPath, 'utf8').includes(secret))
 })
 
-test('a key that the agent prints line by line, or cut, is not reported at all', async () => {
+test('a key that the agent prints over several lines, or cut, is not reported', async () => {
   const secret = 'a-secret-value-that-is-longer-than-others'
   const body = Array.from({ length: 4 }, (_, at) => `${at}`.repeat(64))
   const key = ['-----BEGIN RSA PRIVATE KEY-----', ...body, '-----END RSA PRIVATE KEY-----']
@@ -133,7 +133,7 @@ test('a key that the agent prints line by line, or cut, is not reported at all',
   assert.ok(!result.message.includes('a-secret'))
 })
 
-test('copilot: its usage is read from its own file', async () => {
+test("copilot's usage is read from its own file", async () => {
   const say = `echo '{"type":"result","exitCode":0}'`
   const usage = (tokens: string) => `{"modelMetrics":{"a":{"usage":${tokens}},"b":{"usage":${tokens}}}}`
   const tmp = join(folder, 'tmp')
@@ -170,7 +170,7 @@ test('copilot: its usage is read from its own file', async () => {
   for (const script of bad) assert.deepEqual(await session(script), nothing, script)
 })
 
-test('custom: any other exit code fails, with the text of stderr', async () => {
+test('a custom agent with another exit code has failed, with its stderr as the message', async () => {
   const result = await runAgent(request({ commandLine: 'echo so far; echo "Error: no luck" >&2; exit 3' }))
   assert.equal(result.status, 'failed')
   assert.equal(result.message, 'the agent command ended with exit code 3: Error: no luck')
@@ -178,7 +178,7 @@ test('custom: any other exit code fails, with the text of stderr', async () => {
   assert.equal(result.exitCode, 3)
 })
 
-test('custom: an invalid usage line stays text', async () => {
+test("a custom agent's invalid usage line stays text", async () => {
   for (const line of [
     '{"usage":{"inputTokens":-1}}',
     '{"usage":{"costUsd":"1"}}',
@@ -193,7 +193,7 @@ test('custom: an invalid usage line stays text', async () => {
   }
 })
 
-test('custom: limits that are only printed change nothing', async () => {
+test('a custom agent that only prints text about limits has not reached one', async () => {
   const result = await runAgent(
     request({ commandLine: 'echo "Claude AI usage limit reached|1795239133"; echo 429 >&2' }),
   )
@@ -201,7 +201,7 @@ test('custom: limits that are only printed change nothing', async () => {
   assert.equal(result.resetsAt, null)
 })
 
-test('claude: arguments, quiet variables, result, key hidden in the message', async () => {
+test('claude gets its arguments and quiet variables, and the key is hidden in its message', async () => {
   program(
     'claude',
     `cat >prompt.txt; env >env.txt; printf '%s\\n' "$@" >args.txt
@@ -221,7 +221,7 @@ test('claude: arguments, quiet variables, result, key hidden in the message', as
   assert.equal(/^IS_SANDBOX=1$/m.test(seen), process.getuid?.() === 0)
 })
 
-test('a wrapper goes before the agent and may have arguments', async () => {
+test('a wrapper command goes before the agent, with arguments of its own', async () => {
   program('wrap', 'echo "wrapped $1 $2"; shift 2; exec "$@"')
   const result = await runAgent(
     request({ wrapper: 'wrap "a b" c\n', commandLine: 'echo "agent $1"; cat', extraArgs: ['x y'] }),
@@ -229,19 +229,19 @@ test('a wrapper goes before the agent and may have arguments', async () => {
   assert.equal(result.finalText, 'wrapped a b c\nagent x y\nthe prompt')
 })
 
-test('a prompt of 3 MB arrives whole, and a program that does not read it does no harm', async () => {
+test('a prompt of 3 MB arrives whole, and an agent that does not read it is not an error', async () => {
   const prompt = 'p'.repeat(3_000_000)
   assert.equal((await runAgent(request({ prompt, commandLine: 'wc -c' }))).finalText.trim(), '3000000')
   assert.equal((await runAgent(request({ prompt, commandLine: 'exec <&-; echo ok' }))).finalText, 'ok')
 })
 
-test('cancelled before the start: nothing was used', async () => {
+test('a session cancelled before its start has used nothing', async () => {
   const result = await runAgent(request({ commandLine: 'echo x', signal: AbortSignal.abort() }))
   assert.equal(result.status, 'aborted')
   assert.equal(result.usage.calls, 0)
 })
 
-test('time-outs and cancellation', async () => {
+test('sessions end by time-outs and cancellation with their own status', async () => {
   const started = (stop: AbortController) => (event: AgentEvent) => event.kind === 'text' && stop.abort()
   const stop = new AbortController()
   const commandLine = 'echo started; sleep 60'
@@ -252,7 +252,7 @@ test('time-outs and cancellation', async () => {
   assert.equal((await runAgent(request({ commandLine, timeoutMs: 100 }))).status, 'timeout')
 })
 
-test('a program that is missing says how to get it, and nothing was used', async () => {
+test('a missing program is an error with how to install it, and no usage', async () => {
   const result = await runAgent(request({ vendor: vendor('codex') }))
   assert.equal(result.status, 'not-started')
   assert.equal(result.message, 'codex is not on the PATH; npm install -g @openai/codex')
@@ -266,7 +266,7 @@ test('a program that is missing says how to get it, and nothing was used', async
   assert.equal((await runAgent(request(behind))).message, result.message)
 })
 
-test('a transcript that cannot be written is reported and changes nothing', async () => {
+test('a transcript that cannot be written is reported, and the session goes on', async () => {
   const events: AgentEvent[] = []
   const transcriptPath = '/dev/null/transcript'
   const result = await runAgent(
@@ -276,7 +276,7 @@ test('a transcript that cannot be written is reported and changes nothing', asyn
   assert.equal(events.filter((event) => event.kind === 'error').length, 1)
 })
 
-test('available: version, missing, broken', async () => {
+test('availability of an agent: its version, missing, or broken', async () => {
   program('gemini', 'echo "gemini 0.61.0 (node)"')
   program('amp', 'echo "Error: native binary not installed" >&2; exit 1')
   const { env } = request()
@@ -296,7 +296,7 @@ test('available: version, missing, broken', async () => {
   assert.equal((await checkAgent(vendor('opencode'), { PATH: folder })).ok, false)
 })
 
-test('a flood of the shortest lines takes no more memory than is kept of them', () => {
+test('a flood of very short lines takes no more memory than the part of them that is kept', () => {
   const [file, flood] = [join(folder, 'flood.log'), join(import.meta.dirname, '../../fakes/flood.mjs')]
   // New objects may take little room, so that what grows is what is held on to.
   const grown = execFileSync(process.execPath, ['--max-semi-space-size=8', flood, file], {
@@ -307,7 +307,7 @@ test('a flood of the shortest lines takes no more memory than is kept of them', 
   assert.ok(Number(grown) < 90, `${grown} MB`)
 })
 
-test('available: a program that takes long to say its version is not called missing', async () => {
+test('an agent that is slow to print its version is not reported as missing', async () => {
   program('copilot', 'sleep 0.3; echo 1.0.102')
   const { env } = request()
   assert.deepEqual(await checkAgent(vendor('copilot'), env), { ok: true, version: '1.0.102' })

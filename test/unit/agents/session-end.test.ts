@@ -12,7 +12,7 @@ import {
 } from '../../../src/agents/session-end.ts'
 import { anyText, runs } from '../runs.ts'
 
-test('keys are taken out of messages, ordinary words are not', () => {
+test('keys are removed from session messages, ordinary words are not', () => {
   assert.equal(
     oneLine('Incorrect API key provided: sk-proj-abcdefghijklmnop.'),
     'Incorrect API key provided: ***',
@@ -24,7 +24,7 @@ test('keys are taken out of messages, ordinary words are not', () => {
   assert.equal(oneLine(plain), plain)
 })
 
-test('a message is one printable line of at most 300 characters', () => {
+test('a session message is one printable line of at most 300 characters', () => {
   assert.equal(
     oneLine('\u001b[91m\u001b[1mError: \u001b[0mone\r\ntwo\u2028three\u0000'),
     'Error: one two three',
@@ -35,7 +35,7 @@ test('a message is one printable line of at most 300 characters', () => {
   )
 })
 
-test('exit codes without a message', () => {
+test('exit codes without output have a message', () => {
   assert.equal(endingByExit({ kind: 'exit', code: 0 }, 'x').status, 'failed')
   assert.equal(endingByExit({ kind: 'exit', code: 143 }, '').status, 'killed')
   assert.equal(
@@ -45,7 +45,7 @@ test('exit codes without a message', () => {
   assert.equal(endingByExit({ kind: 'not-started', reason: 'spawn x ENOENT' }, '').status, 'not-started')
 })
 
-test('a time-out in the middle of retries is the fault of the server, a cancellation stays one', () => {
+test('a time-out while the agent retries is a server error, a cancellation stays a cancellation', () => {
   assert.equal(endingByRalph({ kind: 'timeout' }, null)?.status, 'timeout')
   assert.equal(endingByRalph({ kind: 'timeout' }, { status: 429 })?.status, 'limit')
   assert.equal(endingByRalph({ kind: 'idle' }, { status: null })?.status, 'overloaded')
@@ -54,7 +54,7 @@ test('a time-out in the middle of retries is the fault of the server, a cancella
   assert.equal(endingByRalph({ kind: 'exit', code: 0 }, { status: 429 }), null)
 })
 
-test('HTTP statuses', () => {
+test('HTTP statuses map to session statuses', () => {
   const statuses = [401, 403, 404, 408, 413, 418, 429, 500, 529, null].map((http) => statusOfHttp(http))
   assert.deepEqual(statuses, [
     'auth',
@@ -70,7 +70,7 @@ test('HTTP statuses', () => {
   ])
 })
 
-test('the telling line of stderr', () => {
+test('the message of a failed session is the most telling line of stderr', () => {
   const lines = stderrMessage()
   for (const line of ['WARNING: no PATH aliases', 'Error: no key', '', '  set the key']) lines.push(line)
   assert.equal(lines.text(), 'Error: no key')

@@ -11,7 +11,7 @@ const NOTHING = { done: false, stuck: null, notDone: false, learnings: [], verdi
 
 const hints = readSignals
 
-test('the completion markers of all seeds', () => {
+test('completion markers of all earlier Ralphs are read', () => {
   for (const marker of [
     '<ralph>DONE</ralph>',
     '<promise>COMPLETE</promise>',
@@ -22,7 +22,7 @@ test('the completion markers of all seeds', () => {
   }
 })
 
-test('the closing text: the paragraph before the markers, and the note for the next session', () => {
+test('the closing text is the paragraph before the markers, and the note for the next session', () => {
   const status =
     '---RALPH_STATUS---\nSTATUS: COMPLETE\nRECOMMENDATION: next the mailer\n---END_RALPH_STATUS---'
   const texts: [string, string, string][] = [
@@ -44,7 +44,7 @@ test('the closing text: the paragraph before the markers, and the note for the n
   )
 })
 
-test('how certain the text is that the work is done', () => {
+test('certainty that the work is done is read from the closing text', () => {
   const texts: [string, number][] = [
     ['<ralph>DONE</ralph>', 100],
     ['---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_RALPH_STATUS---', 100],
@@ -58,7 +58,7 @@ test('how certain the text is that the work is done', () => {
   for (const [text, expected] of texts) assert.equal(completionConfidence(text), expected, text)
 })
 
-test('the markers that a text ends with', () => {
+test('markers count only at the end of a text', () => {
   const [verified, reset] = ['<ralph>VERIFIED</ralph>', '<ralph>RESET:US-001</ralph>']
   const reason = '<ralph>REASON:it is\nclosed</ralph>'
   for (const [text, end] of [
@@ -83,7 +83,7 @@ test('the markers that a text ends with', () => {
   )
 })
 
-test('a marker that does not stand alone is no signal', () => {
+test('a marker inside a line is no signal', () => {
   for (const text of [
     'I must not print <promise>COMPLETE</promise> yet.',
     'do not write RALPH_DONE',
@@ -108,7 +108,7 @@ test('a marker that does not stand alone is no signal', () => {
   }
 })
 
-test('nothing in a code fence counts, also when it is never closed', () => {
+test('markers in a code fence do not count, also when the fence is never closed', () => {
   for (const text of [
     '```\n<ralph>VERIFIED</ralph>\n```',
     '~~~text\n<ralph>DONE</ralph>\n~~~',
@@ -123,7 +123,7 @@ test('nothing in a code fence counts, also when it is never closed', () => {
   assert.equal(hints('```inline``` is no fence\n<ralph>DONE</ralph>').done, true)
 })
 
-test('stuck is believed and beats done', () => {
+test('a stuck marker takes precedence over a done marker', () => {
   assert.deepEqual(hints('<ralph>DONE</ralph>\n<stuck>US-002: the key is missing</stuck>'), {
     ...NOTHING,
     stuck: 'US-002: the key is missing',
@@ -132,7 +132,7 @@ test('stuck is believed and beats done', () => {
   assert.equal(hints('<stuck>never closed\n<ralph>DONE</ralph>').done, true)
 })
 
-test('a verdict: verified, or a reset, which wins', () => {
+test('a verdict is verified or reset, and reset takes precedence', () => {
   assert.deepEqual(hints('Fine.\n<ralph>VERIFIED</ralph>').verdict, { kind: 'verified' })
   const reset = { kind: 'reset', ids: ['US-001', 'US-003'], reason: 'no tests' }
   const marks = '<ralph>RESET:US-001, US-003</ralph>'
@@ -156,7 +156,7 @@ test('a verdict: verified, or a reset, which wins', () => {
   })
 })
 
-test('learnings are bounded and printable, without repeats', () => {
+test('learnings are limited, printable and without duplicates', () => {
   const many = Array.from({ length: 20 }, (_, at) => `<ralph>LEARNING: fact ${at}</ralph>`).join('\n')
   assert.equal(hints(many).learnings.length, 10)
   assert.deepEqual(hints('<ralph>LEARNING: a <b> & c: d\u0000\u001b[31m</ralph>').learnings, [
@@ -172,7 +172,7 @@ test('learnings are bounded and printable, without repeats', () => {
 const block = (status: string, tests: string, exit: string, advice = 'go on') =>
   `---RALPH_STATUS---\nSTATUS: ${status}\nTESTS_STATUS: ${tests}\nEXIT_SIGNAL: ${exit}\nRECOMMENDATION: ${advice}\n---END_RALPH_STATUS---`
 
-test('the status block of seed 5', () => {
+test('the RALPH_STATUS block is read', () => {
   assert.deepEqual(hints(block('COMPLETE', 'PASSING', 'true')), { ...NOTHING, done: true })
   assert.deepEqual(hints(block('COMPLETE', 'FAILING', 'true')), { ...NOTHING, notDone: true })
   assert.deepEqual(hints(block('IN_PROGRESS', 'PASSING', 'false')), { ...NOTHING, notDone: true })
@@ -191,12 +191,12 @@ test('the status block of seed 5', () => {
   assert.equal(hints(`<ralph>DONE</ralph>\n${block('COMPLETE', 'FAILING', 'true')}`).done, false)
 })
 
-test('plain text is no signal', () => {
+test('text without markers gives no signal', () => {
   for (const words of ['All tasks are complete, nothing left to do.', 'It is not yet done.', ''])
     assert.deepEqual(hints(words), NOTHING)
 })
 
-test('arbitrary prose never yields a claim', () => {
+test('arbitrary prose gives no done, stuck or verdict', () => {
   const word = fc.constantFrom(
     ...[
       'done',
@@ -231,7 +231,7 @@ test('arbitrary prose never yields a claim', () => {
   )
 })
 
-test('a marker after any prose without fences is found', () => {
+test('a marker after arbitrary prose without fences is found', () => {
   const prose = fc.string({ unit: 'grapheme-ascii' }).filter((text) => !/[`~<]/.test(text))
   fc.assert(
     fc.property(prose, prose, (before, after) => {
@@ -242,7 +242,7 @@ test('a marker after any prose without fences is found', () => {
   )
 })
 
-test('megabytes that try to be expensive are read in no time', () => {
+test('megabytes of pathological text are read in linear time', () => {
   const began = performance.now()
   const nasty = [
     '<ralph>',

@@ -33,7 +33,7 @@ const says = (text: string, more: object = {}) => ({
   ...more,
 })
 
-test('the last result counts; cost is cumulative, turns are added up', () => {
+test('stream-json: the last result counts, costs are cumulative, turns are summed', () => {
   const end = session([
     init,
     result({ result: 'first', total_cost_usd: 0.1, num_turns: 2 }),
@@ -47,30 +47,30 @@ test('the last result counts; cost is cumulative, turns are added up', () => {
   assert.equal(end.usage.turns, 3)
 })
 
-test('a turn that was begun after the result and not ended is a failure', () => {
+test('stream-json: a turn that starts after the result and does not end is a failure', () => {
   assert.equal(session([init, result(), init, says('more')]).status, 'failed')
   assert.equal(session([init, result(), init], { kind: 'timeout' }).status, 'timeout')
 })
 
-test('a time-out after the result only ends background tasks', () => {
+test('stream-json: a time-out after the result ends background tasks only', () => {
   assert.equal(session([init, result()], { kind: 'idle' }).status, 'finished')
   assert.equal(session([init, result({ is_error: true })], { kind: 'idle' }).status, 'failed')
   assert.equal(session([init, result()], { kind: 'aborted' }).status, 'aborted')
 })
 
-test('an exit code or a signal beats a good result, and no result beats exit code 0', () => {
+test('stream-json: an exit code or signal overrides a good result, and a missing result overrides exit code 0', () => {
   assert.equal(session([init, result()], { kind: 'exit', code: 1 }).status, 'crashed')
   assert.equal(session([init, result()], { kind: 'signal', signal: 'SIGKILL' }).status, 'killed')
   assert.equal(session([init, says('<ralph>DONE</ralph>')]).status, 'failed')
   assert.equal(session([]).status, 'failed')
 })
 
-test('the order of keys does not matter, and rubbish between the lines does no harm', () => {
+test('stream-json: key order does not matter, and junk between lines is ignored', () => {
   const line = '{"result":"ok","is_error":false,"num_turns":1,"subtype":"success","type":"result"}'
   assert.equal(session(['Warning: x', '', '[]', 'null', '{"type":', '{"type":5}', line]).status, 'finished')
 })
 
-test('denials count unless permissions are skipped, where they are the rules of the user', () => {
+test('stream-json: permission denials are failures unless permissions are skipped', () => {
   const denied = result({
     permission_denials: [{ tool_name: 'Write' }, { tool_name: 'Write' }, { tool_name: 'Bash' }],
   })
@@ -81,7 +81,7 @@ test('denials count unless permissions are skipped, where they are the rules of 
   assert.match(session([init, denied]).message, /some tool uses were denied/)
 })
 
-test('statuses of the server', () => {
+test('stream-json: server statuses map to session statuses', () => {
   const failed = (api_error_status: number | null, error?: string) =>
     session([init, says('API Error', { error }), result({ is_error: true, api_error_status })]).status
   assert.equal(failed(401), 'auth')
@@ -104,7 +104,7 @@ test('statuses of the server', () => {
   assert.equal(session(got).status, 'failed', 'an error that was got over is not the reason')
 })
 
-test('a warning about a limit, or a limit that was got over, ends nothing', () => {
+test('stream-json: a warning about a limit, or a limit that has passed, does not end the session', () => {
   const warned = { type: 'rate_limit_event', rate_limit_info: { status: 'allowed_warning', resetsAt: 1 } }
   const rejected = { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1795239134 } }
   const end = session([init, warned, rejected, says('x'), result()])
@@ -119,7 +119,7 @@ test('a warning about a limit, or a limit that was got over, ends nothing', () =
   assert.deepEqual(odd, [{ kind: 'limit', resetsAt: null }], 'no date is that late')
 })
 
-test('text that looks like a failure changes nothing, wherever the agent or a tool prints it', () => {
+test('stream-json: text that looks like a failure, of the agent or of a tool, changes no status', () => {
   const words = fc.constantFrom(
     'Claude AI usage limit reached|1795239133',
     'API Error: 429 {"type":"error","error":{"type":"rate_limit_error"}}',
@@ -147,7 +147,7 @@ test('text that looks like a failure changes nothing, wherever the agent or a to
   )
 })
 
-test('any lines and any end give an answer, and never a finished one without a result', () => {
+test('stream-json: arbitrary lines give a result, and never a finished one without a result line', () => {
   const json = fc.oneof(
     fc.jsonValue(),
     fc.record({
@@ -187,7 +187,7 @@ test('any lines and any end give an answer, and never a finished one without a r
   )
 })
 
-test('cursor: the answer is the last message, not all of them in a row', () => {
+test('cursor: the answer is the last message, not all messages joined', () => {
   const call = (subtype: string) => ({
     type: 'tool_call',
     subtype,

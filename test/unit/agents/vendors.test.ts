@@ -24,13 +24,13 @@ function session(name: string, lines: readonly unknown[], exit: Exit, stderr: re
 
 const FAILED: Exit = { kind: 'exit', code: 1 }
 
-test('the registry has the agents of the contract', () => {
+test('every agent that the documentation names is in the registry', () => {
   const wanted = ['claude', 'codex', 'amp', 'opencode', 'gemini', 'copilot', 'cursor', 'custom']
   assert.deepEqual([...agentNames].sort(), wanted.sort())
   assert.equal(findAgent('nobody'), null)
 })
 
-test('every vendor passes arguments on and asks for no variable of the job', () => {
+test('every vendor passes extra arguments on, and no vendor asks for a variable of the job', () => {
   for (const name of agentNames) {
     const { install } = vendor(name)
     const args = vendor(name).args({ ...options, extraArgs: ['--extra', 'a b'], commandLine: 'x' })
@@ -49,7 +49,7 @@ test('every vendor passes arguments on and asks for no variable of the job', () 
   }
 })
 
-test('no variable of a vendor leads to settings or tools in a place where sessions write', () => {
+test("no vendor's variables point to settings or tools in a folder that sessions write", () => {
   for (const name of agentNames) {
     const { withheld: unread = [], home } = vendor(name)
     const given = agentVariables(vendor(name))
@@ -77,7 +77,7 @@ test('claude: stream-json needs --verbose, and root needs IS_SANDBOX', () => {
   assert.equal(vendor('claude').variables?.({ ...options, isRoot: true }).IS_SANDBOX, '1')
 })
 
-test('codex: a dash as the last argument, and the key under the name that exec reads', () => {
+test('codex: the prompt argument is a dash, and the key has the name that exec reads', () => {
   const codex = vendor('codex')
   const args = codex.args({ ...options, model: 'm' })
   assert.equal(args.at(-1), '-')
@@ -87,7 +87,7 @@ test('codex: a dash as the last argument, and the key under the name that exec r
   assert.deepEqual(codex.variables?.({ ...options, env: both }), {})
 })
 
-test('opencode: the configuration of the user is kept, with the permissions added', () => {
+test("opencode: the user's configuration is kept, with the permissions added", () => {
   const given = JSON.stringify({ provider: { x: {} }, permission: { webfetch: 'deny', bash: 'ask' } })
   const configured = (OPENCODE_CONFIG_CONTENT: string) => {
     const set = vendor('opencode').variables?.({ ...options, env: { OPENCODE_CONFIG_CONTENT } })
@@ -102,7 +102,7 @@ test('opencode: the configuration of the user is kept, with the permissions adde
   })
 })
 
-test('codex: only the sentences of the program count, only at their start, only in turn.failed', () => {
+test('codex: only messages of the program itself count as errors, at their start, in turn.failed', () => {
   const failed = (message: string) =>
     session('codex', [{ type: 'turn.started' }, { type: 'turn.failed', error: { message } }], FAILED).status
   assert.equal(failed('unexpected status 401 Unauthorized: x, url: y'), 'auth')
@@ -130,7 +130,7 @@ test('codex: only the sentences of the program count, only at their start, only 
   assert.equal(session('codex', spoken.slice(0, -1), { kind: 'exit', code: 0 }).status, 'failed')
 })
 
-test('opencode: an answer cut off by length, an error that was got over, a model without a price', () => {
+test('opencode: an answer cut off by length fails, a retried error does not, and a model without a price has no cost', () => {
   const finish = (reason: string, cost = 0) => ({
     type: 'step_finish',
     part: { reason, cost, tokens: { input: 10, output: 1, cache: { read: 5, write: 0 } } },
@@ -144,7 +144,7 @@ test('opencode: an answer cut off by length, an error that was got over, a model
   assert.equal(session('opencode', [{ type: 'step_start' }, finish('stop', 0.5)], well).usage.costUsd, 0.5)
 })
 
-test('opencode: requests that fail and are tried again are seen in its error log alone', () => {
+test('opencode: retried requests are read from its error log only', () => {
   const log = (more: string) => `timestamp=2026-11-21T09:19:19.673Z level=ERROR run=441f8025 ${more}`
   const failing = log(
     'message="stream error" providerID=x modelID=y session.id=ses_1 small=false agent=build mode=primary error.error="AI_APICallError: no"',
@@ -161,7 +161,7 @@ test('opencode: requests that fail and are tried again are seen in its error log
   assert.equal(parser.end(idle).status, 'idle', 'it was got over')
 })
 
-test('codex: a usage limit ends at the minute that its sentence names, today or on a date', () => {
+test('codex: the reset time of a usage limit is read from its sentence, of today or with a date', () => {
   const now = new Date(2026, 10, 21, 10, 30).getTime()
   const reset = (sentence: string) => {
     const parser = vendor('codex').parser(() => now)
@@ -183,7 +183,7 @@ test('codex: a usage limit ends at the minute that its sentence names, today or 
   assert.equal(reset(`The file says: ${limit} Try again at 11:17 AM.`), null)
 })
 
-test('gemini: exit codes of its own and HTTP statuses mod 256', () => {
+test('gemini: its own exit codes and HTTP statuses mod 256 are recognised', () => {
   const coded = (code: number) => session('gemini', [], { kind: 'exit', code }).status
   assert.equal(coded(41), 'auth')
   assert.equal(coded(53), 'max-turns')
@@ -196,7 +196,7 @@ test('gemini: exit codes of its own and HTTP statuses mod 256', () => {
   assert.equal(coded(2), 'crashed')
 })
 
-test('gemini: retries count only in lines of their own on stderr', () => {
+test('gemini: retries count only as lines of their own on stderr', () => {
   const timedOut: Exit = { kind: 'timeout' }
   const line = 'Attempt 3 failed with status 429. Retrying with backoff... _ApiError'
   assert.equal(session('gemini', [], timedOut, [line]).status, 'limit')
@@ -207,7 +207,7 @@ test('gemini: retries count only in lines of their own on stderr', () => {
   )
 })
 
-test('copilot: the prompt that it echoes is no answer, and a denied tool is fatal only if nothing was done', () => {
+test('copilot: its echoed prompt is no answer, and a denied tool is fatal only if nothing else was done', () => {
   const marker = '<ralph>DONE</ralph>'
   const end = { type: 'result', exitCode: 0 }
   const well: Exit = { kind: 'exit', code: 0 }

@@ -69,7 +69,7 @@ async function twoJobs() {
   }
 }
 
-test('a job that ends while its status is asked for: its last state is claimed', async () => {
+test("a job whose lease holder ends meanwhile claims the holder's last state", async () => {
   using jobs = await twoJobs()
   const { state } = await jobs.claim(async () => {
     await jobs.save({ ...jobs.held, lease: null, generation: 7 })
@@ -79,7 +79,7 @@ test('a job that ends while its status is asked for: its last state is claimed',
   assert.equal(state.lease?.holder, 'ours')
 })
 
-test('a third job that takes the lease in between holds the feature', async () => {
+test('a lease that a third job takes meanwhile stays with that job', async () => {
   using jobs = await twoJobs()
   const isTheirs = ({ holder }: Lease) => holder === 'theirs'
   const asked = jobs.claim(async (found) => {
@@ -89,7 +89,7 @@ test('a third job that takes the lease in between holds the feature', async () =
   await assert.rejects(asked, FeatureHeld)
 })
 
-test('a claim that loses its push a second time is not tried for ever', async () => {
+test('a claim whose push is rejected twice is given up', async () => {
   using jobs = await twoJobs()
   let count = 0
   const asked = jobs.claim(async () => {

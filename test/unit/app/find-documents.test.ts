@@ -28,7 +28,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   return error.message
 }
 
-test('found by themselves, named, and by folder: the same on disk and in a commit', async () => {
+test('documents are found by search, by name and by folder, alike on disk and in a commit', async () => {
   using clone = await place('sha1', script)
   const places = [{ workTree: clone.top }, { objects: clone.objects, commit: clone.base }]
   for (const where of places) {
@@ -66,7 +66,7 @@ test('paths that are missing, behind a link or outside of the tree are reported 
   }
 })
 
-test('files of unread kinds in a named folder are a note by kind; a folder with nothing else is a mistake', async () => {
+test('files of unread kinds in a named folder are a note per kind; a folder of only such files is refused', async () => {
   using clone = await place(
     'sha1',
     `mkdir -p docs/img office
@@ -104,7 +104,7 @@ test('5 MB of documents are refused before they are read', async () => {
     )
 })
 
-test('a prd.json, and Markdown in its place', async () => {
+test('prd.json is parsed as JSON or as Markdown', async () => {
   const read = await parseStories('- [x] Sign in\n', 'prd.json')
   assert.ok(read.ok)
   assert.equal(read.prd.userStories[0]?.lastResult?.imported, true)

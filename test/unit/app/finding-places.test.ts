@@ -28,7 +28,7 @@ function stateWith(id: string, gates: Partial<GateResult>[], more: Partial<State
 
 const FILES = ['src/a.ts', 'src/b.ts']
 
-test('of rejected work: reports and the output of what is red, those of the change first', async () => {
+test('places to look at in rejected work come from reports and red output, with the changed files first', async () => {
   const state = stateWith(
     'US-003',
     [
@@ -52,7 +52,7 @@ test('of rejected work: reports and the output of what is red, those of the chan
   )
 })
 
-test('of what passed: reports alone, where no later story wrote and nothing is gone', async () => {
+test('places to look at in passed work come from reports, without files that later stories changed or that are gone', async () => {
   const annotations = [place('src/a.ts', 9), place('src/b.ts', 2), place('gone.ts', 1)]
   const state = stateWith('US-001', [{ ok: true, output: 'src/a.ts:3:1: error: no\n', annotations }])
   const commit = state.records['US-001']?.commit

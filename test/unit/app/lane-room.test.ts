@@ -20,14 +20,14 @@ async function open() {
   return { ...at, measure }
 }
 
-test('a file system that says no size refuses nothing', async () => {
+test('a file system that reports no size refuses no work tree', async () => {
   using at = await open()
   const room = await at.measure('/proc')
   assert.equal(room.committed, 8192)
   assert.equal(laneRoomMistake(4, room), null)
 })
 
-test('what a killed run left counts as free, for it is removed before the first work tree is made', async () => {
+test('space of work trees that a killed run left counts as free, since they are removed first', async () => {
   using at = await open()
   const cache = join(at.folder, 'cache')
   const before = await at.measure(cache)

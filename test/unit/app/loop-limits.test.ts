@@ -11,7 +11,7 @@ function settingsOf(text: string) {
   return read.settings
 }
 
-test('a lease holds for every try of each gate, for services and the browser', () => {
+test('a lease lasts for all retries of each gate, for services and the browser', () => {
   const plain = settingsOf('gates:\n  test: { run: npm test, timeout: 10m }\n')
   const tried = settingsOf(
     'gates:\n  test: { run: npm test, timeout: 10m, retries: 3 }\n  lint: { run: npm run lint, timeout: 1m }\n',

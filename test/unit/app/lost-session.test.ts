@@ -38,7 +38,7 @@ async function phaseWith(text: string, bytes?: number) {
   }
 }
 
-test("a note of a session's usage counts for the open attempt only", async () => {
+test('a saved usage of a lost session counts for its attempt only', async () => {
   const untouched = ['reserved', 0]
   assert.deepEqual(await phaseWith(JSON.stringify(note)), ['worked', 0.5])
   assert.deepEqual(await phaseWith(JSON.stringify({ ...note, nonce: 'another run' })), untouched)
@@ -46,7 +46,7 @@ test("a note of a session's usage counts for the open attempt only", async () =>
   assert.deepEqual(await phaseWith(JSON.stringify({ ...note, storyId: '__proto__' })), untouched)
 })
 
-test('of a session that was at work the note is what it had used by then, and at least what others used', async () => {
+test('a session lost during work is charged its saved usage, and at least what others used', async () => {
   const seen = { ...usage, inputTokens: 900, outputTokens: 100, costUsd: 0.004 }
   const lost = async (changes: Partial<State>, limits: Partial<Limits>) => {
     const state = stateOf(stories('US-001'), changes)
@@ -86,7 +86,7 @@ test('of a session that was at work the note is what it had used by then, and at
   assert.deepEqual(await lost({}, {}), [0.004, 1000, 0.004], 'also where nothing is limited')
 })
 
-test('what is no such note changes nothing and ends nothing', async () => {
+test('an invalid usage file of a lost session is ignored', async () => {
   for (const text of [
     ...['', 'null', '[]', '{', '['.repeat(200_000)],
     JSON.stringify({ ...note, usage: { ...usage, costUsd: -1 } }),
@@ -97,7 +97,7 @@ test('what is no such note changes nothing and ends nothing', async () => {
   assert.deepEqual(await phaseWith('', 600 * 1024 * 1024), ['reserved', 0], 'endless')
 })
 
-test('a judge that was lost counts once, by the sessions that the run had counted when it began', async () => {
+test("a lost judge's session is charged once", async () => {
   const own = await mkdtemp(join(tmpdir(), 'ralph-note-'))
   const git = { own } as unknown as Git
   const costOf = async (one: object) => {

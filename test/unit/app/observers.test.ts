@@ -17,7 +17,7 @@ function after(iterations: number): State {
 }
 
 for (const isolation of ['same-user', 'other-user', 'separate-job'] as const) {
-  test(`${isolation}: a command starts in the work tree only where the agent is our own user`, async () => {
+  test(`${isolation}: a notification command starts in the work tree only if the agent is the same user`, async () => {
     const workTree = await realpath(await mkdtemp(join(tmpdir(), 'ralph-notify-')))
     const began = join(workTree, 'began')
     const custom = `pwd -P > ${began}`
@@ -44,7 +44,7 @@ for (const isolation of ['same-user', 'other-user', 'separate-job'] as const) {
   })
 }
 
-test('a notification that cannot be sent is a warning, and does not replace the error that it was about', async () => {
+test('a notification that cannot be sent is a warning, and the original error is reported', async () => {
   const { settings } = right({ inputs: { notify: 'slack: https://hooks.slack.com/services/T0/B0/x' } })
   const told: string[] = []
   const place = {

@@ -23,7 +23,7 @@ async function written(plannedFrom: Record<string, string>, files: { path: strin
   return await edit.editTexts(files)
 }
 
-test('a document that lost the stories, or is gone: the first of them are named', async () => {
+test('a document that no longer has a story, or is deleted: the first such stories are named', async () => {
   for (const files of [[{ path: 'fix_plan.md', text: '- [ ] Another\n' }], []]) {
     const { warnings, unmarked } = await written({ 'fix_plan.md': 'ab' }, files)
     const [text = '', ...more] = warnings
@@ -33,7 +33,7 @@ test('a document that lost the stories, or is gone: the first of them are named'
   }
 })
 
-test('stories from issues, beads and files outside are not marked, without a warning', async () => {
+test('stories from issues, beads and files outside of the repository are not marked, without a warning', async () => {
   for (const from of ['issues', 'issues:milestone=3', 'beads', '../notes/plan.md', '/tmp/plan.md'])
     assert.deepEqual(await written({ [from]: 'ab' }, []), { texts: new Map(), warnings: [] })
 })

@@ -23,13 +23,13 @@ test('each worker has ten free ports that no other worker has', async () => {
   }
 })
 
-test('one at a time is worker 1, and a job of a wave has the name of the workflow', async () => {
+test('RALPH_WORKER is 1 without lanes, and in a wave what the workflow sets', async () => {
   assert.equal((await withOwnPort({})).RALPH_WORKER, '1')
   assert.equal((await withOwnPort({ RALPH_WORKER: '3' })).RALPH_WORKER, '3')
   assert.equal((await withOwnPort({ RALPH_WORKER: '3; true' })).RALPH_WORKER, '1')
 })
 
-test('a port that all of them would take is named; of a service at a fixed one none begins', () => {
+test('a fixed port with max-parallel is a warning for gates, and refused for a service', () => {
   const read = (most: number) =>
     right(
       yml(`isolation: same-user

@@ -77,7 +77,7 @@ function pipeline(before: readonly PipelineStep[], tools: Partial<StepTools> = {
   return { port, asked }
 }
 
-test('a command that a person cancels has not failed: nothing is charged, and its circuit stays closed', async () => {
+test('a command step that a person cancels has not failed: nothing is charged, and its circuit stays closed', async () => {
   const circuit = { threshold: 1, resetAfterMs: 1000 }
   for (const more of [{}, { continueOnError: true }, { maxRetries: 3 }]) {
     const stop = new AbortController()
@@ -92,7 +92,7 @@ test('a command that a person cancels has not failed: nothing is charged, and it
   }
 })
 
-test('each session has a transcript of its own, its model, its agent and its arguments', async () => {
+test("each step's session has its own transcript, model, agent and arguments", async () => {
   const steps = [
     agent('work', { model: 'fast', args: ['--x'] }),
     agent('a review', { agent: 'codex', model: 'deep', args: ['--y'] }),
@@ -103,7 +103,7 @@ test('each session has a transcript of its own, its model, its agent and its arg
   assert.deepEqual(asked, ['own  fast --x', 'codex -a-review deep --y', 'own -mend '])
 })
 
-test('the fallback knows neither the models nor the arguments of the first; a step with an agent of its own keeps it', async () => {
+test('the fallback agent gets neither models nor arguments of the first; a step with its own agent keeps it', async () => {
   const steps = [
     agent('work', { model: 'fast', args: ['--x'] }),
     agent('review', { agent: 'codex', model: 'deep' }),

@@ -18,7 +18,7 @@ const form = (fields: Record<string, string>) =>
     .map(([label, value]) => `### ${label}\n\n${value}`)
     .join('\r\n\r\n')
 
-test('the form names the feature, else the title does; never what a branch cannot be called', () => {
+test("a plan's feature name is the form's, else the title's, and always a valid branch name", () => {
   const name = (title: string, body: string) => requestFromIssue(issue(title, body), how).feature.name
   assert.equal(name('Plan: x', form({ 'Feature name': 'Auth v2', 'What should it do': WISH })), 'auth-v2')
   assert.equal(name('Sign in, with a passkey!', WISH), 'sign-in-with-a-passkey')
@@ -27,7 +27,7 @@ test('the form names the feature, else the title does; never what a branch canno
   assert.ok(name('word '.repeat(40), WISH).length <= 40)
 })
 
-test('gates and limits of an issue form are reported, and change no setting', () => {
+test('gates and limits in an issue form are reported, and change no setting', () => {
   const gates = '- e2e: npm run e2e\ntest: rm -rf /'
   const { plan } = requestFromIssue(issue('x', form({ What: WISH, Gates: gates, Limits: '99 dollars' })), how)
   assert.deepEqual(
@@ -40,14 +40,14 @@ test('gates and limits of an issue form are reported, and change no setting', ()
   )
 })
 
-test('an issue without a description is a mistake whose fix is what to write', () => {
+test('an issue without a description is refused, and the fix says what to write', () => {
   assert.throws(
     () => requestFromIssue(issue('todo', ''), how),
     (error) => error instanceof UserError && /issue #7/.test(error.mistakes[0]?.path ?? ''),
   )
 })
 
-test('a plan that is asked for again costs a session only with new text, or where none could be made', () => {
+test('planning again costs a session only with new text, or when the last one made no plan', () => {
   const asked = requestFromIssue(issue('x', WISH), how)
   const state = stateOf([], { plan: { ...asked.plan, phase: 'proposed' } })
   assert.equal(withNewRequest(state, asked), state)
@@ -60,7 +60,7 @@ test('a plan that is asked for again costs a session only with new text, or wher
   assert.equal(withNewRequest(begun, more), begun)
 })
 
-test('questions wait for an answer that fits them, are kept with it, and are asked once', () => {
+test('questions of a plan wait for an answer that fits, are kept with it, and are asked once', () => {
   const asked = requestFromIssue(issue('x', WISH), { ...how, asks: true })
   assert.ok(asked.plan.interview !== undefined)
   const questions = [{ text: 'Who?', options: ['All', 'Staff'] }]
@@ -83,7 +83,7 @@ test('questions wait for an answer that fits them, are kept with it, and are ask
   assert.equal(withNewRequest(proposed, more).plan?.interview?.answers !== null, true)
 })
 
-test('an issue longer than a brief, answered and planned, costs nothing when it is asked again', () => {
+test('an unchanged long issue that was planned costs no session when it is planned again', () => {
   const asked = requestFromIssue(issue('x', `${WISH} ${'word '.repeat(12_000)}`), { ...how, asks: true })
   const questions = [{ text: 'Who?', options: ['All', 'Staff'] }]
   const waits = stateOf([], { plan: { ...asked.plan, interview: { questions, askedAt: 5, answers: null } } })
@@ -92,7 +92,7 @@ test('an issue longer than a brief, answered and planned, costs nothing when it 
   assert.equal(withNewRequest(approved, asked), approved)
 })
 
-test('documents with stories are the plan; text alone is planned from; no document is a mistake', async () => {
+test('documents with stories become the plan, text alone goes to a session, and no document is refused', async () => {
   const files = [{ path: 'PRD.md', text: '# Shop\n\n- [x] one\n- [ ] two\n' }]
   const { feature, plan } = await requestFromDocuments(files, 'shop', '2026-01-31')
   assert.equal(plan.phase, 'proposed')
@@ -110,6 +110,6 @@ test('documents with stories are the plan; text alone is planned from; no docume
   await assert.rejects(requestFromDocuments([], 'shop', '2026-01-31'), /UserError: documents: /)
 })
 
-test('only a number behind # is an issue', () => {
+test('only a number after # is an issue reference', () => {
   assert.deepEqual(['#12', 'auth', '#', '#12a', null].map(issueNumberIn), [12, null, null, null, null])
 })

@@ -23,7 +23,7 @@ async function learned(script: string) {
   )
 }
 
-test('learnings.md and the patterns of progress.txt beside a prd.json of an earlier Ralph, not of others', async () => {
+test('learnings of an earlier Ralph are read from learnings.md and progress.txt beside its prd.json only', async () => {
   const found = await learned(`mkdir -p .ralph/2026-01-31-auth docs
     printf '%s' '${PRD}' > .ralph/prd.json
     printf '# Learnings\\n\\n- PostGIS needs an extension\\n' > .ralph/learnings.md
@@ -38,7 +38,7 @@ test('learnings.md and the patterns of progress.txt beside a prd.json of an earl
   }
 })
 
-test('what a link leads to, and a file of megabytes, teach nothing', async () => {
+test('learnings behind a link, or in a file of megabytes, are not read', async () => {
   const found = await learned(`mkdir -p .ralph
     printf '%s' '${PRD}' > .ralph/prd.json
     printf -- '- secret\\n' > '.ralph/- outside.md'

@@ -38,7 +38,7 @@ function place() {
   }
 }
 
-test('the newest runs stay, and of every feature its newest, however old', async () => {
+test('run logs: the newest runs are kept, and the newest of every feature', async () => {
   using at = place()
   for (const feature of ['other', 'auth', 'auth', 'auth']) await at.run(feature, 3)
   assert.deepEqual(at.there()[0], ['1-other', '2-auth', '3-auth', '4-auth'])
@@ -50,20 +50,20 @@ test('the newest runs stay, and of every feature its newest, however old', async
   assert.deepEqual(at.warnings, [])
 })
 
-test('with 0 nothing of a run is left when it has ended', async () => {
+test('run logs: with 0 nothing is kept after the run', async () => {
   using at = place()
   await at.run('auth', 20)
   await at.run('auth', 0)
   assert.deepEqual(at.there(), [[], []])
 })
 
-test('a run that left nothing leaves no folder', async () => {
+test('run logs: a run without logs leaves no folder', async () => {
   using at = place()
   await (await openRunLogs(at.top, 'auth', 20, () => {}))[Symbol.asyncDispose]()
   assert.deepEqual(readdirSync(join(at.top, 'transcripts')), [])
 })
 
-test('what is of no run goes with the runs of its time; links are not followed', async () => {
+test('run logs: files of no run are removed with runs of their age, and links are not followed', async () => {
   using at = place()
   const outside = join(at.folder, 'outside')
   mkdirSync(outside)
@@ -83,7 +83,7 @@ test('what is of no run goes with the runs of its time; links are not followed',
   assert.ok(existsSync(join(outside, 'mine.txt')))
 })
 
-test('a disk error is a warning, and the run goes on', async () => {
+test('run logs: a disk error is a warning, and the run goes on', async () => {
   using at = place()
   mkdirSync(at.top)
   // A file where a folder should be is nobody's: it makes way.

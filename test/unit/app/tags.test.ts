@@ -21,7 +21,7 @@ function settingsOf(text: string): Settings {
 
 const story = (...tags: string[]) => ({ tags, skipped: false })
 
-test('settings for a tag that no story has are named, with the consequence', () => {
+test('settings for a tag that no story has are reported with the consequence', () => {
   const settings = settingsOf(FILE)
   const rest = 'and no story has it: it runs in the final verification alone'
   assert.deepEqual(unusedTagNotes(settings, [story(), story('api')]), [
@@ -38,7 +38,7 @@ test('settings for a tag that no story has are named, with the consequence', () 
   ])
 })
 
-test('a browser that is switched off is for no story', () => {
+test('a disabled browser is not reported as unused', () => {
   const off = settingsOf('gates: { test: npm test }\nbrowser: { enabled: false }\n')
   assert.deepEqual(unusedTagNotes(off, [story()]), [])
 })

@@ -32,7 +32,7 @@ async function tried(commands: readonly string[]): Promise<string[]> {
 const ends = (code: number, ...lines: string[]) =>
   `printf '%s\\n' ${lines.map((line) => `'${line.replaceAll("'", "'\\''")}'`).join(' ')} >&2; exit ${code}`
 
-test('a program that is missing is named, whichever runner started it', async () => {
+test('a missing program of a gate is reported by name, whichever runner starts it', async () => {
   const needs = (program: string) => `missing: needs ${program}, which is not on this machine`
   assert.deepEqual(
     await tried([
@@ -64,7 +64,7 @@ test('a program that is missing is named, whichever runner started it', async ()
   )
 })
 
-test('the output of a failed test is not taken for a missing program', async () => {
+test('output of a failed test is not read as a missing program', async () => {
   assert.deepEqual(
     await tried([
       ends(1, 'FAIL: user: not found'),

@@ -32,7 +32,7 @@ type Row = {
   why?: string
 }
 
-test('the hidden checks see what is wrong, and let honest work pass', async () => {
+test('bench: hidden checks detect faulty work and pass honest work', async () => {
   const only = process.env.RALPH_TRUST === 'all' ? [] : ['--only', HANDFUL.join(',')]
   const { stdout } = await promisify(execFile)(process.execPath, [BENCH, '--prove', '--json', ...only], {
     maxBuffer: 2 ** 26,

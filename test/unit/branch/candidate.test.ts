@@ -199,7 +199,7 @@ const TRICKS: Record<string, { script: string; base?: string; refused?: RegExp }
 }
 
 for (const [name, trick] of Object.entries(TRICKS)) {
-  test(`${name}: ${trick.refused === undefined ? 'what is seen is what is committed' : 'is refused'}`, async () => {
+  test(`${name}: ${trick.refused === undefined ? 'the committed tree is the one that was seen' : 'is refused'}`, async () => {
     await using at = await place(trick.base)
     at.shell(trick.script)
     const seen = await at.inspect()
@@ -225,7 +225,7 @@ for (const [name, trick] of Object.entries(TRICKS)) {
   })
 }
 
-test('a folder that is closed is refused, and opened again', async () => {
+test('a folder without permissions is refused, and made accessible again', async () => {
   await using at = await place(BASE, { asUser: true })
   at.shell('echo evil >lib/deep/x.js; mkdir more; echo x >more/x; chmod 000 lib more')
   const seen = await at.inspect()
@@ -248,7 +248,7 @@ for (const [where, before] of [
   ['.git/refs/heads', ''],
   ['.git/index.lock', ''],
 ] as const) {
-  test(`1,000 folders in each other in ${where} end no run, and nothing of them stays`, async () => {
+  test(`1,000 nested folders in ${where} do not end the run, and are removed`, async () => {
     await using at = await place()
     at.shell(`${before || ':'}\n${chain(where, 1000)}`)
     const seen = await at.inspect()
@@ -264,7 +264,7 @@ for (const [where, before] of [
   })
 }
 
-test('deep folders that are ignored are gone before the final verification', async () => {
+test('deep ignored folders are removed before the final verification', async () => {
   await using at = await place()
   await at.repository.rememberIgnored()
   at.shell(chain('dist', 1000))
@@ -273,7 +273,7 @@ test('deep folders that are ignored are gone before the final verification', asy
   assert.equal(existsSync(join(at.top, 'dist')), false)
 })
 
-test('a `.git` folder that people had there before stays', async () => {
+test('a nested `.git` folder that people had before is kept', async () => {
   await using at = await place(`${BASE}\nmkdir lib/.git; echo mine >lib/.git/notes`)
   at.shell('echo new >src/a.js; mkdir -p src/.git; echo x >src/.git/impl.js')
   const seen = await at.inspect()
@@ -282,7 +282,7 @@ test('a `.git` folder that people had there before stays', async () => {
   assert.equal((await at.inspect()).kind, 'candidate')
 })
 
-test('after a refusal the next attempt has the work without the refused files', async () => {
+test('after a refusal the next attempt gets the work without the refused files', async () => {
   await using at = await place()
   at.shell(
     `printf '*.js text eol=crlf\\n' >.gitattributes; mkdir -p src/.git; echo x >src/.git/i; echo new >src/b.js`,
@@ -297,7 +297,7 @@ test('after a refusal the next attempt has the work without the refused files', 
   if (seen.kind === 'candidate') assert.deepEqual(filesOf(at.top), at.anew(seen.candidate.commit))
 })
 
-test('what a gate writes into our own directory is not run when it is cleaned up', async () => {
+test('files that a gate writes into .git/ralph are not run during the clean-up', async () => {
   await using at = await place()
   const evil = join(at.folder, 'evil')
   at.shell(
@@ -308,14 +308,14 @@ test('what a gate writes into our own directory is not run when it is cleaned up
   assert.deepEqual(filesOf(at.top), at.anew(at.state.green))
 })
 
-test('Ralph’s index from before the job is not trusted', async () => {
+test('an index that was in .git/ralph before the job is not trusted', async () => {
   await using at = await place(`${BASE}\n`, { index: 'src/a.js' })
   at.shell('echo evil >src/a.js')
   const seen = await at.inspect()
   assert.ok(seen.kind === 'candidate' && !seen.candidate.empty)
 })
 
-test('before the final verification, what is ignored and came since the job began is gone; the rest stays', async () => {
+test('ignored files that are newer than the job are removed before the final verification, older ones stay', async () => {
   await using at = await place(`${BASE}\nprintf 'build/\\nnode_modules/\\n*.env\\n' >>.gitignore`)
   at.shell('mkdir build; echo mine >build/mine; echo mine >.env')
   const before = at.shell('find . -path ./.git -prune -o -print | sort')
@@ -342,7 +342,7 @@ test('the message of a commit that the agent made itself is kept with the candid
   assert.match(message, /^In the agent's words:\n> feat: two because/m)
 })
 
-test('the message of a HEAD that is no commit of the agent is not used', async () => {
+test("the message of a HEAD commit that is not the agent's is not used", async () => {
   await using at = await place()
   at.shell('git checkout -q --orphan other && git commit -q -m "somebody else"; echo two >src/a.js')
   const seen = await at.inspect()
@@ -355,7 +355,7 @@ test('the message of a HEAD that is no commit of the agent is not used', async (
   assert.equal(plain.candidate.summary, undefined)
 })
 
-test('in a work tree of people, only tracked files are restored', async () => {
+test("on a person's machine only tracked files are restored", async () => {
   await using at = await place()
   at.shell('echo mine >mine.log; echo evil >src/a.js')
   await at.repository.renew(at.state.green)
@@ -363,7 +363,7 @@ test('in a work tree of people, only tracked files are restored', async () => {
   assert.equal(readFileSync(join(at.top, 'src/a.js'), 'utf8'), 'old\n')
 })
 
-test('5,000 files in one diff take bounded time and memory, and one refusal names them in few words', async () => {
+test('5,000 files in one diff take limited time and memory, and one refusal summarises them', async () => {
   await using at = await place()
   at.shell(
     `mkdir -p many .github/workflows; for i in $(seq 25); do mkdir -p many/$i; for j in $(seq 200); do echo "line $i $j" >many/$i/$j.js; done; done; for i in $(seq 300); do echo x >.github/workflows/$i.yml; done`,

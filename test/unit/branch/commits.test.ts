@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Commits } from '../../../src/branch/commits.ts'
 import { place } from '../git/place.ts'
 
-test('an executable file stays executable, a new file is not, and a link becomes no program', async () => {
+test('file modes in commits: an executable stays executable, a new file is not, and a link is no program', async () => {
   using at = await place(
     'sha1',
     'echo a > run.md; chmod +x run.md; echo b > plain.md; ln -s run.md link.md; git add -A; git commit -q -m files',

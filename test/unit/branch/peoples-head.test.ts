@@ -7,7 +7,7 @@ import { takeSnapshot } from '../../../src/git/clone.ts'
 import { stateOf, stories } from '../engine/samples.ts'
 import { place } from '../git/place.ts'
 
-test('the answer of a push is used once, and not where a look behind it is asked for', async () => {
+test("the branch head in a push's answer is used once, and not where a fresh look is needed", async () => {
   using at = await place()
   const state = stateOf(stories('US-001'), { green: at.base, published: at.base })
   const branch = `refs/heads/${state.branch}`

@@ -32,7 +32,7 @@ function withPictures(state: State, screenshots: Screenshot[]): State {
 }
 
 for (const format of ['sha1', 'sha256'] as const) {
-  test(`a picture that a state names is in another clone when the state is loaded there (${format})`, async () => {
+  test(`screenshots that a state names exist in another clone that loads the state (${format})`, async () => {
     using at = await place(format)
     at.shell(`git init -q --bare --object-format=${format} ../remote.git && git push -q ../remote.git main`)
     const remote = { url: join(at.folder, 'remote.git'), env: {} }
@@ -67,7 +67,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-test('a picture that is gone, and one that never was, are left out and end nothing', async () => {
+test('screenshots that are gone, or never existed, are left out', async () => {
   using at = await place()
   const options = { namespace: 'refs/ralph', remote: null, publishRemote: null, leaseMs: 1000 }
   const store = createStore(at.git, at.objects, { ...options, snapshot: await takeSnapshot(at.git, false) })

@@ -45,20 +45,20 @@ async function cloneWith(visible: number, ahead: number) {
   }
 }
 
-test('a green commit that a clone of some depth has keeps its history', async () => {
+test('a green commit in a clone of limited depth keeps its history', async () => {
   using at = await cloneWith(5, 0)
   assert.equal(at.visible('HEAD'), 5)
   assert.equal((await at.store.load(FOLDER))?.state.green, at.green)
   assert.equal(at.visible('HEAD'), 5)
 })
 
-test('a green commit that a clone of one commit does not have comes with the state', async () => {
+test('a green commit that a clone of depth 1 lacks is fetched with the state', async () => {
   using at = await cloneWith(1, 2)
   await at.store.load(FOLDER)
   assert.equal(at.visible(at.green), 1)
 })
 
-test('a state that another clone moved on hides no commit that was made here since', async () => {
+test('a state that another clone advanced does not hide newer commits of this clone', async () => {
   using at = await cloneWith(1, 0)
   const loaded = await at.store.load(FOLDER)
   assert.ok(loaded !== null)

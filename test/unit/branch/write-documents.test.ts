@@ -49,7 +49,7 @@ async function edited(files: Record<string, Node>, edit: Partial<DocumentEdit> =
   return { changed: await editDocuments(objectsOf(files), '', [{ ...adding, ...edit }], warn), told }
 }
 
-test('at the top and in the folders that are named, however deep; nowhere else', async () => {
+test('documents are updated at the top and in named folders of any depth, and nowhere else', async () => {
   const { changed } = await edited({
     'notes.md': file('a'),
     docs: folder({ plan: folder({ 'notes.md': file('b') }), 'other.md': file('c') }),
@@ -61,14 +61,14 @@ test('at the top and in the folders that are named, however deep; nowhere else',
   ])
 })
 
-test('one is made where it has a place, and none where nothing is to be said', async () => {
+test('a document is created at its configured path, and not without text', async () => {
   assert.deepEqual((await edited({})).changed, [])
   assert.deepEqual((await edited({}, { createAt: 'notes.md' })).changed, [['notes.md', 'new']])
   assert.deepEqual((await edited({}, { createAt: 'notes.md', editText: () => null })).changed, [])
   assert.deepEqual((await edited({ 'notes.md': file('a') }, { editText: (text) => text })).changed, [])
 })
 
-test('none is made where a folder or a submodule has its name, and it is told', async () => {
+test('a document is not created in place of a folder or a submodule, with a warning', async () => {
   for (const taken of [folder({ a: file('a') }), { mode: '160000' }]) {
     const { changed, told } = await edited({ 'notes.md': taken }, { createAt: 'notes.md' })
     assert.deepEqual(changed, [])
@@ -76,7 +76,7 @@ test('none is made where a folder or a submodule has its name, and it is told', 
   }
 })
 
-test('a link, bytes that are no text, a huge one and one that cannot be edited stay, are told, and end nothing', async () => {
+test('documents that are links, not text, huge or not editable stay unchanged, with a warning', async () => {
   const cases: [Node, RegExp][] = [
     [
       { mode: '120000', content: Buffer.from('../secrets') },
@@ -113,7 +113,7 @@ async function editedTogether(files: Record<string, Node>, change: Partial<Docum
   return { changed, told, unmarked }
 }
 
-test('documents that are read together: a link, a huge file and bytes that are no text are left out, and mentioned', async () => {
+test('documents read together: a link, a huge file and bytes that are not text are left out with a warning', async () => {
   const { changed, told } = await editedTogether({
     'a.md': file('a'),
     'code.ts': file('b'),
@@ -134,13 +134,13 @@ test('documents that are read together: a link, a huge file and bytes that are n
   )
 })
 
-test('documents that are read together: the stories that could not be marked are handed on', async () => {
+test('documents read together: stories that could not be marked are returned', async () => {
   const editTexts = async () => ({ texts: new Map(), warnings: ['US-001 was left'], unmarked: ['US-001'] })
   const { told, unmarked } = await editedTogether({ 'a.md': file('a') }, { editTexts: editTexts })
   assert.deepEqual([told, unmarked], [['US-001 was left'], ['US-001']])
 })
 
-test('documents that are read together: too many, too long, or an error: none changes, and it is mentioned', async () => {
+test('documents read together: too many, too long, or an error: none changes, with a warning', async () => {
   const many = Object.fromEntries(Array.from({ length: 2_001 }, (_, at) => [`${at}.md`, file('a')]))
   const long = Object.fromEntries(
     Array.from({ length: 6 }, (_, at) => [`${at}.md`, file('x'.repeat(1_000_000))]),

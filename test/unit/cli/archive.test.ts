@@ -20,7 +20,7 @@ const isThere = (place: Place, path: string) =>
     () => false,
   )
 
-test('a finished run goes to the archive as a whole, after its merge; before that it says so', async () => {
+test('archive moves a finished run as a whole, and refuses before its merge', async () => {
   await using place = await openPlace([one('US-001')])
   await place.setScript({ 'US-001': writes('US-001') })
   await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
@@ -70,7 +70,7 @@ test('a finished run goes to the archive as a whole, after its merge; before tha
   assert.match((await place.ralph('monitor', 'sample')).out, /Next: Nothing to do/)
 })
 
-test('a feature that begins on the branch of another one is based on it, and that is said', async () => {
+test("a feature begun on another feature's branch is based on it, with a notice", async () => {
   await using place = await openPlace([one('US-001')])
   await place.setScript({ 'US-001': writes('US-001') })
   const flags = [...place.agent, ...GATE, '--no-final-verification']
@@ -83,7 +83,7 @@ test('a feature that begins on the branch of another one is based on it, and tha
   assert.match(out + err, /other is based on ralph\/sample.*--base-branch main/)
 })
 
-test('an archive that is a link leads nowhere: the folder stays in the repository', async () => {
+test('archive does not follow an archive folder that is a link', async () => {
   await using place = await openPlace([one('US-001', { passes: true })])
   const elsewhere = await mkdtemp(join(tmpdir(), 'ralph-elsewhere-'))
   await symlink(elsewhere, join(place.repository, '.ralph/archive'))
@@ -94,7 +94,7 @@ test('an archive that is a link leads nowhere: the folder stays in the repositor
   assert.deepEqual(await readdir(elsewhere), [])
 })
 
-test('of a list that is not finished the done stories leave prd.json', async () => {
+test('archive of an unfinished list removes passed stories from prd.json', async () => {
   const stories = [one('US-001', { passes: true }), one('US-002', { dependsOn: ['US-001'] })]
   await using place = await openPlace(stories)
   const { archived } = await place.json('archive')
@@ -112,7 +112,7 @@ test('of a list that is not finished the done stories leave prd.json', async () 
   assert.match((await place.ralph('archive')).err, /found no story that passed or was skipped/)
 })
 
-test('--force: every story is worked on again on its branch, and the run before is in the archive', async () => {
+test('archive --force archives the last run, and works on every story again on its branch', async () => {
   await using place = await openPlace([one('US-001')])
   await place.setScript({ 'US-001': writes('US-001') })
   const flags = [...place.agent, ...GATE, '--no-final-verification']
@@ -127,7 +127,7 @@ test('--force: every story is worked on again on its branch, and the run before 
   assert.equal((await place.ralph('monitor')).code, 0, 'what is in the archive is another run')
 })
 
-test('killed with its last words in AGENTS.md and before they were committed: the next run goes on, and writes them once', async () => {
+test('a run killed after writing AGENTS.md and before its commit: the next run writes the learnings once', async () => {
   await using place = await openPlace([one('US-001'), one('US-002')], { 'AGENTS.md': 'Be kind.\n' })
   const learned = '<ralph>LEARNING:The mailer lies in src/mail.</ralph>\n<ralph>DONE</ralph>'
   await place.setScript({ 'US-001': [{ ...writes('US-001')[0], say: learned }], 'US-002': writes('US-002') })

@@ -10,7 +10,7 @@ import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
 
 const IDS = ['US-001', 'US-002']
 
-test('every command of the comments is one of the CLI, and what is listed can be typed', () => {
+test('every comment command exists in the CLI, and every listed command can be typed', () => {
   const here = commandsOn('cli').map(({ name }) => name)
   for (const { name, example } of commandsOn('comment')) {
     assert.ok(here.includes(name), name)
@@ -24,7 +24,7 @@ test('every command of the comments is one of the CLI, and what is listed can be
   )
 })
 
-test('a mistake is told in the words of the surface that it was made on', () => {
+test('a command mistake is worded for its surface, the CLI or a comment', () => {
   const nothing = { words: [], text: '', below: [] }
   for (const name of ['retry', 'note', 'add', 'limit', 'retyr', 'split']) {
     const [here, there] = (['cli', 'comment'] as const).map((surface) =>
@@ -38,7 +38,7 @@ test('a mistake is told in the words of the surface that it was made on', () => 
   assert.ok(unknown.kind === 'mistake' && unknown.fix !== '/ralph next', 'comments have no next')
 })
 
-test('help of every command: what it takes, an example and exit codes, and no flag of another', async () => {
+test('help of every command has its arguments, an example, exit codes and only its own flags', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const whole = await place.ralph('--help')
   for (const { name, example } of commandsOn('cli')) {
@@ -61,7 +61,7 @@ test('help of every command: what it takes, an example and exit codes, and no fl
   assert.match((await place.ralph('run', '--help')).out, /^Settings \(limits\):\n(.*\n)* +--max-cost-usd/m)
 })
 
-test('help begins with five commands, and has every other in a group', async () => {
+test('help lists five commands first, and every other one in a group', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const { out } = await place.ralph('help')
   const names = [...out.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name)
@@ -72,7 +72,7 @@ test('help begins with five commands, and has every other in a group', async () 
   assert.doesNotMatch(out, /^Commands:$/m)
 })
 
-test('a command that does not exist lists those that do', async () => {
+test('an unknown command is refused with the list of commands', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const { code, err } = await place.ralph('sample')
   assert.equal(code, 64)
@@ -80,7 +80,7 @@ test('a command that does not exist lists those that do', async () => {
   assert.match(err, /ralph run <feature>/)
 })
 
-test('a mistyped option is told with the nearest one and the usage of its command', async () => {
+test("a mistyped option is refused with the nearest one and the command's usage", async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const { code, out, err } = await place.ralph('run', '--dry-rn')
   assert.deepEqual([code, out], [64, ''])
@@ -99,7 +99,7 @@ test('a mistyped option is told with the nearest one and the usage of its comman
   )
 })
 
-test('without a command the list of them is printed; help of what is none is a mistake', async () => {
+test('ralph without a command prints the list, and help of an unknown command is refused', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const bare = await place.ralph()
   assert.deepEqual([bare.code, bare.err], [0, ''])
@@ -116,13 +116,13 @@ test('without a command the list of them is printed; help of what is none is a m
   assert.deepEqual(wide, [])
 })
 
-test('retry all where nothing is blocked says so', async () => {
+test('retry all without a blocked story is refused', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const { code, err } = await place.ralph('retry', 'all')
   assert.deepEqual([code, err.split(', expected')[0]], [64, 'error: ralph retry: found no story is blocked'])
 })
 
-test('a folder that does not exist is said so', async () => {
+test('-C with a folder that does not exist is refused', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const { code, err } = await place.ralph('status', '-C', '/nowhere/at/all')
   assert.equal(code, 64)
@@ -132,7 +132,7 @@ test('a folder that does not exist is said so', async () => {
   )
 })
 
-test('a mistake is one sentence, and a new story is told by its id', async () => {
+test("an unknown story is one error line, and add prints the new story's id", async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [bad('US-001')] })
   await place.ralph('run', ...place.agent, ...GATE, '--once')
@@ -148,7 +148,7 @@ test('a mistake is one sentence, and a new story is told by its id', async () =>
   )
 })
 
-test('a new story with its criteria', async () => {
+test('add takes acceptance criteria', async () => {
   await using place = await openPlace([{ id: 'US-001', passes: true }])
   const flags = [
     '--description',
@@ -180,7 +180,7 @@ test('a new story with its criteria', async () => {
   )
 })
 
-test('what cannot be done is refused with what can be typed', async () => {
+test('commands that cannot be done are refused, with what to type instead', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   const cases: [string[], RegExp, RegExp][] = [
     [
@@ -210,7 +210,7 @@ test('what cannot be done is refused with what can be typed', async () => {
   }
 })
 
-test('what would change nothing is refused, and what happens later is told as that', async () => {
+test('commands that would change nothing are refused, and those with a later effect say so', async () => {
   const done = { id: 'US-001', passes: true }
   await using place = await openPlace([done, { id: 'US-002', skipped: true }, { id: 'US-003' }])
   await place.setScript({ 'US-003': [bad('US-003')] })
@@ -232,7 +232,7 @@ test('what would change nothing is refused, and what happens later is told as th
   )
 })
 
-test('a raised limit is gone on from', async () => {
+test('limit raises a limit, and the next run goes on', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
   const run = ['run', ...place.agent, ...GATE, '--max-iterations', '1']
@@ -288,7 +288,7 @@ test('verify runs the gates and a judge on the checkout, and changes nothing', a
   assert.match(place.refs().replace(/^refs\/heads\/.*\n?/gm, ''), /^refs\/ralph\/2026-01-31-sample \w+$/)
 })
 
-test('verify of a feature none of whose stories has passed is no yes', async () => {
+test('verify of a feature without a passed story is not a success', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [bad('US-001')] })
   await place.ralph('run', ...place.agent, ...GATE, '--once')
@@ -297,7 +297,7 @@ test('verify of a feature none of whose stories has passed is no yes', async () 
   assert.deepEqual([code, told.verified, told.verdict.kind], [1, false, 'none'])
 })
 
-test('verify leaves the tree of a run in work alone', async () => {
+test('verify does not touch the work tree of a run in work', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [{ ...bad('US-001'), hang: true }] })
   const run = place.start(['run', ...place.agent, ...GATE])
@@ -310,7 +310,7 @@ test('verify leaves the tree of a run in work alone', async () => {
   assert.equal(await readFile(join(place.repository, 'src/US-001.txt'), 'utf8'), 'bad US-001\n')
 })
 
-test('with two features every command says how one is named, as it can be typed', async () => {
+test('with two features every command prints how to name one, ready to type', async () => {
   const other = JSON.stringify({ userStories: [{ id: 'US-001', title: 'a', acceptanceCriteria: ['b'] }] })
   await using place = await openPlace([{ id: 'US-001' }], { '.ralph/2026-01-31-other/prd.json': other })
   const fix = async (...words: string[]) =>

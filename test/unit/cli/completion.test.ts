@@ -58,13 +58,13 @@ function holds(offer: Offer): void {
   assert.deepEqual(offer('ralph help mon'), ['monitor'])
 }
 
-test('bash', async (t) => {
+test('completion for bash', async (t) => {
   const { folder, script } = await folderOf(t, 'bash')
   const ask = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ralph; IFS=$'\\n'; echo "\${COMPREPLY[*]}"`
   holds((line) => run(folder, 'bash', '-c', ask, script, ...line.split(' ')).sort())
 })
 
-test('fish', { skip: lacks('fish') }, async (t) => {
+test('completion for fish', { skip: lacks('fish') }, async (t) => {
   const { folder, script } = await folderOf(t, 'fish')
   const ask = 'source $argv[1]; complete -C $argv[2]'
   holds((line) =>
@@ -74,7 +74,7 @@ test('fish', { skip: lacks('fish') }, async (t) => {
   )
 })
 
-test('zsh', { skip: lacks('zsh') }, async (t) => {
+test('completion for zsh', { skip: lacks('zsh') }, async (t) => {
   const { folder, script } = await folderOf(t, 'zsh')
   const shown = (line: string) =>
     run(folder, 'zsh', '-f', join(FAKES, 'complete.zsh'), script, line, folder).join('\n')
@@ -91,7 +91,7 @@ test('zsh', { skip: lacks('zsh') }, async (t) => {
   for (const name of NAMES) assert.match(commands, new RegExp(`(?:^|\\s)${name}\\s`), name)
 })
 
-test('a shell that is none of them is refused with the nearest', async (t) => {
+test('completion for an unknown shell is refused with the nearest one', async (t) => {
   const { folder } = await folderOf(t, 'bash')
   for (const [words, fix] of [
     [['fihs'], 'ralph completion fish'],

@@ -8,7 +8,7 @@ import { openPlace } from './place.ts'
 
 const STORY = { id: 'US-001' }
 
-test('each row is shown when it is known, also a gate before the next one has ended; the verdict stands last', async () => {
+test('doctor prints each row when it is known, before the next gate ends, and the verdict last', async () => {
   await using place = await openPlace([STORY])
   const [begun, goOn] = [join(place.folder, 'begun'), join(place.folder, 'go-on')]
   execFileSync('mkfifo', [begun, goOn])
@@ -29,7 +29,7 @@ test('each row is shown when it is known, also a gate before the next one has en
   assert.equal(out.match(/^ok +git: /gm)?.length, 1)
 })
 
-test('prepare runs before the gates are judged; where it fails they are not', async () => {
+test('doctor runs prepare before gates, and no gate when it fails', async () => {
   await using place = await openPlace([STORY], { '.gitignore': 'installed\n' })
   const gate = ['--gate', 'needs=test -e installed']
   const { code, out } = await place.ralph('doctor', ...place.agent, '--prepare', 'touch installed', ...gate)
@@ -48,7 +48,7 @@ test('prepare runs before the gates are judged; where it fails they are not', as
 })
 
 const isRoot = process.getuid?.() === 0
-test('a folder of another user is named: git of agent and gates would refuse it', {
+test('doctor names a folder of another user, which git in agent and gates would refuse', {
   skip: !isRoot && 'needs root',
 }, async () => {
   await using place = await openPlace([STORY])
@@ -63,7 +63,7 @@ test('a folder of another user is named: git of agent and gates would refuse it'
 const ASKED = ['doctor', '--no-gates', '--ask-agent', '--gate', 'good=true']
 const asking = (command: string) => [...ASKED, '--agent', 'custom', '--agent-command', command]
 
-test('--ask-agent: one session in an empty folder, with its seconds and its cost; never without it', async () => {
+test('doctor --ask-agent starts one session in an empty folder and prints its time and cost', async () => {
   await using place = await openPlace([STORY])
   const seen = join(place.folder, 'seen')
   const usage = '{"usage":{"inputTokens":10,"outputTokens":1,"costUsd":0.02}}'
@@ -85,7 +85,7 @@ test('--ask-agent: one session in an empty folder, with its seconds and its cost
   assert.equal((await readFile(seen, 'utf8')).split('\n').length, 3, 'not asked again')
 })
 
-test('--ask-agent: an agent that cannot answer is a fault with a mend, one that answers something else a warning', async () => {
+test('doctor --ask-agent: an agent that cannot answer is a fault with a fix, another answer is a warning', async () => {
   await using place = await openPlace([STORY], { 'agent.sh': 'echo READY\n' })
   const broken = await place.ralph(...asking('echo "no credit left" >&2; exit 3'))
   assert.equal(broken.code, 1)

@@ -19,7 +19,7 @@ const byName = (line: Record<string, unknown>): Map<string, Found> => {
   return new Map(findings.map((one) => [one.name, one]))
 }
 
-test('a repository that is fine: exit 0, one line of JSON, nothing changed', async () => {
+test('doctor in a sound repository: exit 0, one line of JSON, no change', async () => {
   await using place = await openPlace([STORY])
   const [refs, status] = [place.refs(), place.git('status', '--porcelain')]
   const ended = await place.ralph('doctor', 'sample', '--json', ...place.agent, ...GATE)
@@ -32,7 +32,7 @@ test('a repository that is fine: exit 0, one line of JSON, nothing changed', asy
   assert.deepEqual([place.refs(), place.git('status', '--porcelain')], [refs, status])
 })
 
-test('every check runs although others fail, and every fault has its mend', async () => {
+test('doctor runs every check even when others fail, and every fault has its fix', async () => {
   await using place = await openPlace([STORY], {
     'ralph.config.yml': 'maxAttempts: many\n',
     '.ralph/prompts/run.md': '{{storyId}} {{acceptanceCriteria}} {{gatse}}\n',
@@ -55,7 +55,7 @@ test('every check runs although others fail, and every fault has its mend', asyn
   assert.equal(place.git('status', '--porcelain'), '', 'what a gate wrote is thrown away')
 })
 
-test('uncommitted work is a fault, and is left alone: no gate runs over it', async () => {
+test('doctor reports uncommitted work as a fault, and runs no gate over it', async () => {
   await using place = await openPlace([STORY])
   await place.write({ 'src/mine.txt': 'mine\n' })
   const ended = await place.ralph('doctor', '--json', ...place.agent, ...GATE)
@@ -66,7 +66,7 @@ test('uncommitted work is a fault, and is left alone: no gate runs over it', asy
   assert.equal(place.git('status', '--porcelain'), '?? src/mine.txt')
 })
 
-test('stories that nobody has committed are no fault: a run takes them up', async () => {
+test('doctor accepts uncommitted stories, which a run takes', async () => {
   await using place = await openPlace([STORY])
   await place.write({
     '.ralph/2026-02-01-other/prd.json':
@@ -84,7 +84,7 @@ test('stories that nobody has committed are no fault: a run takes them up', asyn
   assert.match(found.get('stories')?.found ?? '', /1 story, 1 to be worked on/)
 })
 
-test('while a run is at work its work tree is left alone', async () => {
+test('doctor leaves the work tree of a run in work alone', async () => {
   await using place = await openPlace([STORY])
   await place.setScript({ 'US-001': [{ hang: true }] })
   const run = place.start(['run', ...place.agent, ...GATE])
@@ -102,7 +102,7 @@ test('while a run is at work its work tree is left alone', async () => {
   assert.equal(place.git('status', '--porcelain'), '')
 })
 
-test('a configuration that cannot be read is one fault, and what it would have said is not known', async () => {
+test('doctor reports an invalid configuration as one fault, and its settings as unknown', async () => {
   await using place = await openPlace([STORY], { 'ralph.config.yml': 'agent: [\n' })
   const found = byName(await place.json('doctor'))
   const faults = [...found.values()].filter(({ state }) => state === 'fault')
@@ -118,7 +118,7 @@ test('a configuration that cannot be read is one fault, and what it would have s
   assert.deepEqual([one.get('gates')?.state, one.get('agent')?.state], ['unknown', 'ok'])
 })
 
-test('on the branch of a run that this clone does not know: a fault, as a run would be refused', async () => {
+test('doctor on a branch of a run that this clone does not have: a fault, as for a run', async () => {
   await using place = await openPlace([STORY])
   place.git('switch', '-qc', 'ralph/sample')
   const found = byName(await place.json('doctor', ...place.agent, ...GATE))
@@ -126,7 +126,7 @@ test('on the branch of a run that this clone does not know: a fault, as a run wo
   assert.match(found.get('stories')?.fix ?? '', /\(git switch main\)/)
 })
 
-test('with a token, GitHub is asked about the repository that the remote names', async () => {
+test('doctor with a token checks the GitHub repository of the remote', async () => {
   await using github = await startGitHub({
     people: { alice: 'admin' },
     files: { '.github/workflows/ralph.yml': await starter() },
@@ -148,7 +148,7 @@ test('with a token, GitHub is asked about the repository that the remote names',
   assert.equal(github.requests.length, before)
 })
 
-test('a required check that other pull requests never get, and that a merge queue waits for, is told with its mend', async () => {
+test('doctor reports a required check that other pull requests never get, or that a merge queue waits for, with its fix', async () => {
   const files = { '.github/workflows/ralph.yml': await starter() }
   await using github = await startGitHub({
     people: { alice: 'admin' },
@@ -194,7 +194,7 @@ test('a required check that other pull requests never get, and that a merge queu
   assert.match(await look(), /^unknown: .* -> look at .*settings\/rules/)
 })
 
-test('a required check that Ralph does not post, or under another App, is told', async () => {
+test('doctor reports a required check that Ralph does not post, or that another App must post', async () => {
   const withInputs = async (inputs: string) =>
     (await starter()).replace('          agent: claude\n', `          agent: claude\n${inputs}`)
   const companion = await readFile(join(ROOT, 'examples', 'ralph-required.yml'), 'utf8')
@@ -228,7 +228,7 @@ test('a required check that Ralph does not post, or under another App, is told',
   }
 })
 
-test("a project's actionlint that stops at the workflow is told, until its configuration allows `queue`", async () => {
+test('doctor reports an actionlint configuration that rejects the workflow, until it allows `queue`', async () => {
   const lint = { '.pre-commit-config.yaml': 'repos: [{ repo: https://github.com/rhysd/actionlint }]\n' }
   const workflow = { '.github/workflows/ralph.yml': await starter() }
   await using place = await openPlace([STORY], { ...workflow, ...lint })
@@ -245,7 +245,7 @@ test("a project's actionlint that stops at the workflow is told, until its confi
   assert.equal(others.get('actionlint'), undefined)
 })
 
-test('a folder that is no repository: its mend, and the checks that need none', async () => {
+test('doctor in a folder that is no repository prints the fix and the checks that need none', async () => {
   await using place = await openPlace([STORY])
   const bare = join(place.folder, 'empty')
   await mkdir(bare)
@@ -257,7 +257,7 @@ test('a folder that is no repository: its mend, and the checks that need none', 
   assert.equal(found.get('gates')?.found, 'not looked at: there is no checkout')
 })
 
-test('bad input is bad input: a flag, and a feature that nobody has', async () => {
+test('doctor exits 64 for an unknown flag and an unknown feature', async () => {
   await using place = await openPlace([STORY])
   for (const wrong of [['--max-attempts', 'x'], ['smaple'], ['--base-branch', 'none']]) {
     const ended = await place.ralph('doctor', '--no-gates', '--json', ...place.agent, ...wrong)
@@ -267,7 +267,7 @@ test('bad input is bad input: a flag, and a feature that nobody has', async () =
   }
 })
 
-test('interrupted: the gate is ended, its traces are gone, and exit 130 says so', async () => {
+test('doctor interrupted ends the gate, removes its files, and exits 130', async () => {
   await using place = await openPlace([STORY])
   const pipe = join(place.folder, 'pipe')
   execFileSync('mkfifo', [pipe])
@@ -281,7 +281,7 @@ test('interrupted: the gate is ended, its traces are gone, and exit 130 says so'
   assert.equal(place.git('status', '--porcelain'), '')
 })
 
-test('what stands in the workflow alone is looked at, too', async () => {
+test('doctor also checks settings that only the workflow has', async () => {
   const yml = (await starter())
     .replace('test: npm test', 'ci: test -f src/base.txt')
     .replace('prepare: npm ci', 'prepare: echo ready')
@@ -299,7 +299,7 @@ test('what stands in the workflow alone is looked at, too', async () => {
   )
 })
 
-test('a workflow that is not on the default branch: GitHub would not start it', async () => {
+test('doctor reports a workflow that is not on the default branch, which GitHub would not start', async () => {
   await using place = await openPlace([STORY])
   place.git('remote', 'add', 'origin', 'https://github.com/acme/shop.git')
   const look = async () => byName(await place.json('doctor', '--no-gates', ...place.agent)).get('workflow')
@@ -314,7 +314,7 @@ test('a workflow that is not on the default branch: GitHub would not start it', 
   assert.equal((await look())?.state, 'ok')
 })
 
-test('clones that lack something: said with its mend', async () => {
+test('doctor reports shallow and partial clones with the fix', async () => {
   await using place = await openPlace([STORY])
   place.git('commit', '-q', '--allow-empty', '-m', 'second')
   const shallow = join(place.folder, 'shallow')
@@ -330,7 +330,7 @@ test('clones that lack something: said with its mend', async () => {
   assert.match((await look())?.fix ?? '', /git switch/)
 })
 
-test('no key is ever shown', async () => {
+test('doctor never prints a key', async () => {
   await using place = await openPlace([STORY])
   const bin = join(place.folder, 'bin')
   await mkdir(bin)

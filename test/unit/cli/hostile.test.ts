@@ -88,7 +88,7 @@ const hostile = repository('hostile', {
 /** Warnings of characters that nobody sees: the first twenty, and how many more there are. */
 const HIDDEN = 21
 
-test('status, next, validate and the dry run are lines of ours', () => {
+test('status, next, validate and the dry run escape hostile text', () => {
   const lines = (text: string) => text.split('\n').length - 1
   const status = ralph(hostile, 'status')
   assert.equal(status.code, 1, 'some are blocked')
@@ -112,7 +112,7 @@ test('status, next, validate and the dry run are lines of ours', () => {
   }
 })
 
-test('the first story’s title is on the line that names it', () => {
+test("the first story's title stays on its own line", () => {
   const title = 'x\n\u001b[31my\u2028##[error]z'
   const first = repository('first', { userStories: [{ id: 'US-001', title, acceptanceCriteria: ['a'] }] })
   assert.equal(ralph(first, 'next', ...NEEDS).out, 'US-001  x y ## [error]z\n')
@@ -122,7 +122,7 @@ test('the first story’s title is on the line that names it', () => {
   )
 })
 
-test('the answer to --json is one line, and says what the file says', () => {
+test('the --json output is one line with the text of the file', () => {
   const status = oneLine(ralph(hostile, 'status', '--json').out, 'status')
   assert.ok(Array.isArray(status.stories))
   assert.deepEqual(
@@ -138,7 +138,7 @@ test('the answer to --json is one line, and says what the file says', () => {
     oneLine(ralph(hostile, ...args, '--json').out, args[0] ?? '')
 })
 
-test('mistakes are two lines each, and one line of JSON', () => {
+test('mistakes with hostile text are two lines each, and one line of JSON', () => {
   const values = hostileStrings.filter(({ text }) => text.length <= 500).map(({ text }) => text)
   const broken = repository('broken', {
     schemaVersion: 2,
@@ -168,7 +168,7 @@ test('mistakes are two lines each, and one line of JSON', () => {
   assertLines(unknown.err, 'command')
 })
 
-test('a feature’s name that no branch can have is refused as a mistake, and keeps no other feature back', () => {
+test('a feature name that no branch can have is refused, and other features stay usable', () => {
   const injected = 'x\ncommitter a <a@a.test> 0 +0000\ndata 0\n\nreset refs\u2215heads\u2215main'
   const names = [
     injected,
@@ -208,7 +208,7 @@ test('a feature’s name that no branch can have is refused as a mistake, and ke
   assert.equal(ralph(bad, 'validate', 'sample', ...NEEDS).code, 0)
 })
 
-test('a mistake and a line of JSON with any text in it', () => {
+test('a mistake with arbitrary text is one line of JSON', () => {
   for (const { name, text } of hostileStrings) {
     const said = formatMistake({ path: text, found: text, expected: text, fix: text })
     assert.equal(said.split('\n').length, 2, name)

@@ -23,7 +23,7 @@ function prdOf(costUsd: number): string {
   })
 }
 
-test('the newest runs count for the limit that is proposed, whether they are archived or not', async () => {
+test('init proposes a limit from the newest runs, archived or not', async () => {
   const archived = Array.from({ length: 25 }, (_, at) => [
     `.ralph/archive/2025-01-${String(at + 1).padStart(2, '0')}-old/prd.json`,
     prdOf(1),

@@ -10,7 +10,7 @@ const lastScreen = (out: string) => out.trimEnd().split('\n\n').at(-1)
 const LINT = { 'package.json': JSON.stringify({ name: 'x', scripts: { lint: 'echo fine' } }) }
 const SECRET = 'the secret ANTHROPIC_API_KEY, for runs in CI, unless it is set already (commands above)'
 
-test('what was found and made, what is missing, and the next commands', async () => {
+test("init's summary has what was found and made, what is missing, and the next commands", async () => {
   await using project = await open(NODE)
   const { out } = project.init('--yes')
   assert.equal(
@@ -27,13 +27,13 @@ Next     git add --all && git commit -m "ci: Ralph"
   assert.match(lastScreen(project.init('--yes').out) ?? '', /^Files +all there, none written$/m)
 })
 
-test('started by npx, which leaves no `ralph` on the PATH, the next commands are started the same way', async () => {
+test('init started by npx prints next commands with npx', async () => {
   await using project = await open(NODE, { npm_command: 'exec' })
   const { out } = project.init('--yes')
   assert.match(out, /^ +npx @ralph\/action doctor\n +npx @ralph\/action plan$/m)
 })
 
-test('however much is missing: twelve lines, the worst first', async () => {
+test("init's summary has at most twelve lines, the most important first", async () => {
   const files = { ...LINT, '.gitignore': '.ralph/\n', '.github/actionlint.yaml': 'paths: { "a.yml": {} }\n' }
   await using project = await open(files)
   const { out } = project.ralph('init', '--yes', '--no-try', '--agent', 'cursor')
@@ -47,14 +47,14 @@ test('however much is missing: twelve lines, the worst first', async () => {
     assert.ok(out.includes(word), `the warnings say ${word} in full`)
 })
 
-test('without code there is no gate, and the screen says that first', async () => {
+test("init's summary without a gate says that first", async () => {
   await using project = await open({})
   const screen = lastScreen(project.init('--yes').out) ?? ''
   assert.match(screen, /^Found +no code yet; agent claude\nGates +none\n/m)
   assert.match(screen, /^Missing +a gate: no command checks what the agent does$/m)
 })
 
-test('both files hold the defaults that a newcomer should meet, and a configuration that is there wins', async () => {
+test('init writes the same defaults to both files, or those of an existing configuration', async () => {
   await using project = await open(NODE)
   project.init('--yes')
   const config = parse(await project.read('ralph.config.yml'))

@@ -10,7 +10,7 @@ const pack = (scripts: Record<string, string>) => ({ 'package.json': JSON.string
 const PIN = ['--pin', 'a'.repeat(40)]
 const gatesIn = async (project: Project) => parse(await project.read('ralph.config.yml')).gates
 
-test('a red gate is left out, with the line that tells why and the line that brings it back; nothing is left behind', async () => {
+test('init leaves out a red gate, with its last line and how to add it back, and leaves no files of it', async () => {
   const scripts = {
     lint: 'echo working; echo "error: a.js is not clean" >&2; exit 3',
     test: 'echo seen > written-by-test',
@@ -34,7 +34,7 @@ test('a red gate is left out, with the line that tells why and the line that bri
   assert.doesNotMatch(project.ralph('init', '--yes', ...PIN).out, /Trying/)
 })
 
-test('a red test gate gives way to the script that tests alone; --no-try and gates by name run nothing', async () => {
+test('init replaces a red test gate by a script that only tests; --no-try and named gates run nothing', async () => {
   const scripts = { lint: 'exit 1', test: 'npm run lint && npm run unit', unit: 'echo ran' }
   await using project = await openProject(pack(scripts))
   const { tried } = JSON.parse(project.ralph('init', '--json', ...PIN).out)
@@ -56,7 +56,7 @@ test('a red test gate gives way to the script that tests alone; --no-try and gat
   }
 })
 
-test('where all are red nothing is written, and each is named', async () => {
+test('init with only red gates writes nothing, and names each', async () => {
   await using project = await openProject(pack({ test: 'echo "Error: no database"; exit 2' }))
   const { code, err } = project.ralph('init', '--yes', ...PIN)
   assert.equal(code, 64)
@@ -67,7 +67,7 @@ test('where all are red nothing is written, and each is named', async () => {
   assert.deepEqual(Object.keys(await project.all()), ['package.json'])
 })
 
-test('what cannot be judged here is written as it is, with a warning: a program that is missing, a prepare that fails', async () => {
+test('init writes gates that it cannot try, with a warning: a missing program, a prepare that fails', async () => {
   await using missing = await openProject({
     Makefile: 'test:\n\t./run\n',
     'go.mod': 'module x\n',
@@ -92,7 +92,7 @@ test('what cannot be judged here is written as it is, with a warning: a program 
   )
 })
 
-test('a gate whose program is missing is left out and named, and hides no other; a script that needs one gives way', async () => {
+test('init leaves out a gate whose program is missing, names it, and tries the others', async () => {
   const make = 'lint:\n\tno-such-linter run -v\ntypecheck:\n\t@no-such-checker | cat; exit 3\n'
   const scripts = { test: 'no-such-runner && npm run unit', unit: 'echo ran' }
   await using project = await openProject({ ...pack(scripts), Makefile: make })
@@ -109,7 +109,7 @@ test('a gate whose program is missing is left out and named, and hides no other;
   assert.deepEqual(await gatesIn(project), { test: 'npm run unit' })
 })
 
-test('a project whose gates only look at the code, with no test, is told so', async () => {
+test('init warns about a project whose gates run no test', async () => {
   const files = { 'pyproject.toml': '[tool.mypy]\n', 'calc.py': '' }
   await using project = await openProject(files)
   const { code, out } = project.init('--yes')

@@ -24,7 +24,7 @@ const WRITTEN = [
   'ralph.config.yml',
 ]
 
-test('a Node project: everything is written, shown before, and a second time there is nothing to do', async () => {
+test('init of a Node project shows the files, writes them, and does nothing the second time', async () => {
   await using project = await open(NODE)
   const first = project.init('--yes')
   assert.equal(first.code, 0, first.err)
@@ -43,7 +43,7 @@ test('a Node project: everything is written, shown before, and a second time the
   )
 })
 
-test('the workflow that answers for a required check is written where it is asked for, with the prefix of its branches', async () => {
+test('init writes the workflow that answers a required check when asked, with the prefix of its branches', async () => {
   await using project = await open(NODE)
   project.init('--yes', '--branch-prefix', 'bots/ralph/')
   assert.deepEqual(Object.keys(await project.all()), [...WRITTEN, 'package.json'].sort())
@@ -57,7 +57,7 @@ test('the workflow that answers for a required check is written where it is aske
   assert.equal(steps[1].env.PREFIX, 'bots/ralph/')
 })
 
-test('a project that uses actionlint gets the exception for `queue`, beside what its configuration says', async () => {
+test("init adds an exception for `queue` to the project's actionlint configuration", async () => {
   const config = '.github/actionlint.yaml'
   await using project = await open({ ...NODE, [config]: 'self-hosted-runner:\n  labels: [big]\n' })
   const { out } = project.init('--yes')
@@ -71,7 +71,7 @@ test('a project that uses actionlint gets the exception for `queue`, beside what
   )
 })
 
-test('the configuration obeys its schema and has the gates of the workflow', async () => {
+test("init's configuration is valid against its schema and has the gates of the workflow", async () => {
   await using project = await open(NODE)
   project.init('--yes', '--max-iterations', '30')
   const text = await project.read('ralph.config.yml')
@@ -93,7 +93,7 @@ test('the configuration obeys its schema and has the gates of the workflow', asy
 
 const workflow = '.github/workflows/ralph.yml'
 
-test('what stands there already is left, and named', async () => {
+test('init leaves existing files and names them', async () => {
   await using project = await open({ ...NODE, [workflow]: 'name: ours\n', '.ralph/.gitignore': 'own\n' })
   const { code, out } = project.init('--yes')
   assert.equal(code, 0)
@@ -103,7 +103,7 @@ test('what stands there already is left, and named', async () => {
   assert.ok((await project.read('ralph.config.yml')).includes('npm test'))
 })
 
-test('the settings of a configuration that is there are those of the workflow', async () => {
+test("init takes the workflow's settings from an existing configuration", async () => {
   await using project = await open({
     ...NODE,
     'ralph.config.json': JSON.stringify({
@@ -121,7 +121,7 @@ test('the settings of a configuration that is there are those of the workflow', 
   assert.ok(!('ralph.config.yml' in (await project.all())), 'it would be read in the place of the other')
 })
 
-test('gates of older configurations are proposed with where they stand, and what a workflow would evaluate is not', async () => {
+test('init proposes gates of older configurations with their source, but not those that a workflow would evaluate', async () => {
   const prd = {
     project: 'x',
     branchName: 'ralph/x',
@@ -142,7 +142,7 @@ test('gates of older configurations are proposed with where they stand, and what
   assert.deepEqual(parse(inputs.gates), { lint: 'npm run lint', test: 'npm run all', typecheck: 'tsc -p .' })
 })
 
-test('limits and settings of older configurations are proposed with where they stand, and every other key is mentioned', async () => {
+test('init proposes limits and settings of older configurations with their source, and mentions every other key', async () => {
   await using at = await open({
     ...NODE,
     'ralph/prd.json': JSON.stringify({
@@ -190,7 +190,7 @@ test('limits and settings of older configurations are proposed with where they s
   assert.doesNotMatch(workflow, /breaker/)
 })
 
-test('an empty folder becomes a repository; a grown one without a known test asks for a gate', async () => {
+test('init makes a repository of an empty folder, and asks for a gate where it knows no test', async () => {
   await using empty = await open({ 'README.md': '# later\n' })
   const { code, out } = empty.init('--yes')
   assert.equal(code, 0)
@@ -210,7 +210,7 @@ test('an empty folder becomes a repository; a grown one without a known test ask
   assert.equal(grown.init('--yes', '--gate', 'test=zig build test').code, 0)
 })
 
-test('bad input is exit 64 with nothing written: flags, limits that do not fit, a link, a folder that is none', async () => {
+test('init exits 64 and writes nothing for invalid flags and limits, a link and a folder that does not exist', async () => {
   await using project = await open(NODE)
   for (const [args, said] of [
     [['--agent', 'clod'], /did you mean claude|claude/],
@@ -238,7 +238,7 @@ test('bad input is exit 64 with nothing written: flags, limits that do not fit, 
   assert.ok(!(await readdir(project.folder)).includes('.git'), 'not even a repository')
 })
 
-test('what fails in the middle leaves everything as it was', async () => {
+test('init that fails halfway restores every file', async () => {
   await using project = await open({ 'a/old.txt': 'old\n', 'b/in-the-way/x': 'x\n' })
   const before = await project.all()
   const fresh = { 'c/d/e.txt': 'new\n', 'a/old.txt': 'new\n' }
@@ -251,7 +251,7 @@ test('what fails in the middle leaves everything as it was', async () => {
   assert.equal(await project.read('a/old.txt'), 'new\n')
 })
 
-test('a base that no run would find, a folder to work in, an agent that nobody can install', async () => {
+test('init refuses a base that no run would find, a wrong working directory and an agent that cannot be installed', async () => {
   await using project = await open({
     ...inFolder('api', NODE),
     'go.mod': 'module x\n',
@@ -265,7 +265,7 @@ test('a base that no run would find, a folder to work in, an agent that nobody c
   assert.match(out, /warning: Ralph cannot install cursor: .*https/)
 })
 
-test('an agent without a cost is limited by iterations; its key, its version and its tools stand in the workflow', async () => {
+test('init limits an agent without costs by iterations, and puts its key, version and tools into the workflow', async () => {
   await using project = await open({ ...NODE, 'pnpm-lock.yaml': 'lockfileVersion: "9.0"\n' })
   project.init('--yes', '--agent', 'codex')
   const { steps } = parse(await project.read(workflow)).jobs.work
@@ -275,7 +275,7 @@ test('an agent without a cost is limited by iterations; its key, its version and
   assert.deepEqual(steps[2].env, { OPENAI_API_KEY: expression('secrets.OPENAI_API_KEY') })
 })
 
-test('a variable of a shell is one in both files, and a run reads it so', async () => {
+test('init writes a shell variable to both files in a form that a run expands', async () => {
   await using project = await open(NODE)
   const command = ['echo "$', '{HOME} $', '{X:-1}"'].join('')
   project.init('--yes', '--gate', `home=${command}`)
@@ -287,7 +287,7 @@ test('a variable of a shell is one in both files, and a run reads it so', async 
   assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
 })
 
-test('an agent that is on this machine: its version in CI, and on the command line as it is', async () => {
+test('init with an agent on this machine pins its version in CI only', async () => {
   await using project = await open(NODE)
   execFileSync('git', ['init', '-q'], { cwd: project.folder })
   await project.write({ '.git/bin/gemini': '#!/bin/sh\necho 9.8.7\n' })
@@ -299,7 +299,7 @@ test('an agent that is on this machine: its version in CI, and on the command li
   assert.deepEqual([agent, agentVersion], ['gemini', undefined])
 })
 
-test('separate-job: four jobs, and every setting in the configuration', async () => {
+test('init for separate-job writes four jobs, and every setting into the configuration', async () => {
   await using project = await open(NODE)
   project.init('--yes', '--isolation', 'separate-job')
   const { jobs } = parse(await project.read(workflow))
@@ -311,7 +311,7 @@ test('separate-job: four jobs, and every setting in the configuration', async ()
   assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
 })
 
-test('separate-job with stories side by side: the workflow with matrices', async () => {
+test('init for separate-job with max-parallel writes the workflow with matrices', async () => {
   await using project = await open(NODE)
   project.init('--yes', '--isolation', 'separate-job', '--max-parallel', '3')
   const { jobs } = parse(await project.read(workflow))
@@ -321,7 +321,7 @@ test('separate-job with stories side by side: the workflow with matrices', async
   assert.deepEqual([isolation, maxParallel], ['separate-job', 3])
 })
 
-test('the commit of the action is looked up; where it is not known, its place is left, told, refused by doctor, and filled in by the next init', async () => {
+test("init pins the action's commit; where it is unknown, a placeholder is reported, refused by doctor, and filled in by the next init", async () => {
   const released = 'action'
   await using project = await open(NODE)
   await using action = await open()
@@ -358,7 +358,7 @@ test('the commit of the action is looked up; where it is not known, its place is
   assert.match(init(), /^Nothing was written: every file is there/m)
 })
 
-test("the configuration is indented as the project's .editorconfig says; files that git ignores are added by force", async () => {
+test('init indents the configuration as .editorconfig says, and adds git-ignored files by force', async () => {
   const style = (lines: string) =>
     `root = true\n[*]\nindent_size = 8\n[*.{yml,yaml}]\n${lines}\n[*.md]\nindent_size = 3\n`
   const gates = { lint: 'npm run lint', test: 'npm test' }
@@ -388,7 +388,7 @@ test("the configuration is indented as the project's .editorconfig says; files t
   }
 })
 
-test('--bmad: the workflow, the command and the line of the status, which keeps its every byte', async () => {
+test('init --bmad writes the workflow, the command and the status line, and keeps every other byte', async () => {
   const map =
     '# ours\nproject: "x"   # odd\nworkflow_status:\n  prd: docs/prd-x.md # done\n  sprint-planning:   required\n\nend: 1\n'
   await using project = await open({
@@ -421,7 +421,7 @@ test('--bmad: the workflow, the command and the line of the status, which keeps 
   )
 })
 
-test('--json: one line, with each file and how it stands; the rest is on standard error', async () => {
+test('init --json is one line with each file and its state, and the rest goes to stderr', async () => {
   await using project = await open(NODE)
   const { out, err } = project.init('--json')
   const { files, outcome } = JSON.parse(out)

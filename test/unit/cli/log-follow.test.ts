@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { GATE, good, made, openPlace } from './place.ts'
 
-test('it shows what is said while it is said, goes on to the next story, and ends with the run', async () => {
+test('log --follow prints lines as they come, goes on to the next story, and ends with the run', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   const [said, go] = [join(place.folder, 'said'), join(place.folder, 'go')]
   await place.setScript({
@@ -39,7 +39,7 @@ test('it shows what is said while it is said, goes on to the next story, and end
   assert.match(late.out, /^no run works on sample on this machine now\n== .*US-002-1\.log\nsecond story\n/)
 })
 
-test('it ends where the run is killed', async () => {
+test('log --follow ends when the run is killed', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const pid = join(place.folder, 'pid')
   await place.setScript({ 'US-001': [{ shell: `echo words; echo $$ >${pid}; exec sleep 60` }] })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { GATE, good, made, openPlace } from './place.ts'
 
-test('killed in the first iteration, run again: nobody changed prd.json, so nothing is said of that', async () => {
+test('a run after one that was killed in its first iteration reports no change of prd.json by people', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const pid = join(place.folder, 'pid')
   await place.setScript({
@@ -25,7 +25,7 @@ test('killed in the first iteration, run again: nobody changed prd.json, so noth
   assert.doesNotMatch(`${out}${err}`, /was changed/)
 })
 
-test('killed in a session, run again: what lies in the tree is named, for it counts as that work', async () => {
+test("a run after one that was killed in a session names the files in the tree that it takes as that session's work", async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [{ ...good('US-001'), hang: true }] })
   const run = place.start(['run', ...place.agent, ...GATE])
@@ -39,7 +39,7 @@ test('killed in a session, run again: what lies in the tree is named, for it cou
   assert.match(out + err, /lost left mine\.txt, src\/US-001\.txt: taken as its work on US-001/)
 })
 
-test("killed where Ralph had written its own files for a candidate: they are nobody's work, and are not named", async () => {
+test("a run after one that was killed while it wrote its own files does not name these as people's work", async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [{ ...good('US-001'), hang: true }] })
   const run = place.start(['run', ...place.agent, ...GATE])

@@ -16,7 +16,7 @@ import { midRun } from '../report/samples.ts'
 import { right } from '../settings/reading.ts'
 import { GATE, good, MAIN, openPlace, type Place } from './place.ts'
 
-test('without a terminal: one frame of plain lines, and exit 0; nothing is changed', async () => {
+test('monitor without a terminal prints one frame of plain lines, exits 0 and changes nothing', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   const before = await place.ralph('monitor')
   assert.deepEqual([before.code, before.err], [0, ''])
@@ -35,7 +35,7 @@ test('without a terminal: one frame of plain lines, and exit 0; nothing is chang
   assert.equal(place.refs(), refs)
 })
 
-test('a long transcript is read in the format of its own agent, whichever the settings name', async () => {
+test('monitor reads a long transcript in the format of its own agent, whatever the settings name', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [good('US-001')] })
   await place.ralph('run', ...place.agent, ...GATE, '--once')
@@ -50,7 +50,7 @@ test('a long transcript is read in the format of its own agent, whichever the se
   assert.match(out, /^Says: I mended it\.$/m)
 })
 
-test('on a terminal it follows a run by itself, and q gives the terminal back', async () => {
+test('monitor on a terminal follows a run, and q restores the terminal', async () => {
   await using place = await openPlace([{ id: 'US-001', title: 'Sign in' }])
   const go = join(place.folder, 'go')
   await place.setScript({
@@ -76,7 +76,7 @@ test('on a terminal it follows a run by itself, and q gives the terminal back', 
   assert.equal(await terminal.ended, 0)
 })
 
-test('while nothing changes nothing is read, for hours; then what is said is read at once', async (t) => {
+test('monitor reads no file while nothing changes, and shows new output at once', async (t) => {
   await using place = await openPlace([{ id: 'US-001' }])
   const { settings } = right({ inputs: { agent: 'claude' } })
   const where = {
@@ -110,7 +110,7 @@ for (const [name, key] of [
   ['q', 'q'],
   ['Ctrl+C', KEYS.interrupt],
 ] as const)
-  test(`${name} leaves the other screen, with a cursor`, async () => {
+  test(`monitor ended by ${name} restores screen and cursor`, async () => {
     await using place = await openPlace([{ id: 'US-001' }])
     await using terminal = openTerminal([process.execPath, MAIN, 'monitor'], {
       cwd: place.repository,
@@ -127,7 +127,7 @@ for (const [name, key] of [
     assert.doesNotMatch(all, /\u001b\[[1-9][\d;]*m/)
   })
 
-test('where nothing is, or what is there is of a newer version, that is told', async () => {
+test('monitor reports a missing run, and a state of a newer version', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.ralph('run', ...place.agent, ...GATE, '--once')
   const name = 'refs/ralph/2026-01-31-sample'
@@ -149,7 +149,7 @@ async function inCi(place: Place, github: Awaited<ReturnType<typeof startGitHub>
   Object.assign(place.env, { GITHUB_SERVER_URL: github.url, GITHUB_API_URL: github.url, GH_TOKEN: token })
 }
 
-test('a run in CI: two requests show it, and where it can be seen', async () => {
+test('monitor shows a run in CI by two API requests, with its address', async () => {
   await using github = await startGitHub()
   await using place = await openPlace([{ id: 'US-001' }])
   await inCi(place, github, github.mintJobToken({ contents: 'read' }))
@@ -177,7 +177,7 @@ test('a run in CI: two requests show it, and where it can be seen', async () => 
   assert.match(other.err, /feature: found aut, expected a feature in CI\n.*did you mean auth/)
 })
 
-test('a token that may not read, none at all, and a clone of elsewhere are told', async () => {
+test('monitor reports a token that may not read, no token, and a clone of another host', async () => {
   await using github = await startGitHub()
   await using place = await openPlace([{ id: 'US-001' }])
   const told = async () => {
@@ -203,7 +203,7 @@ test('a token that may not read, none at all, and a clone of elsewhere are told'
   )
 })
 
-test('a feature that was begun twice is named once where one is not known', () => {
+test('the error for an unknown feature lists each feature once', () => {
   assert.throws(
     () => refuseUnknown(['lgin'], ['login', 'shop', 'login'], 'here'),
     /use one of: login, shop \(did/,

@@ -28,7 +28,7 @@ async function mistakesOf(act: Promise<unknown>) {
   return error.mistakes
 }
 
-test('the variables of the Ralph with plan and build are heard: settings first, then the environment, then the file', async () => {
+test('notify reads the variables of earlier Ralphs: settings first, then the environment, then the file', async () => {
   const HOME = await mkdtemp(join(tmpdir(), 'ralph-home-'))
   const file = join(HOME, '.ralph.env')
   const own = async (notify: string, env = {}) =>
@@ -77,7 +77,7 @@ test('the variables of the Ralph with plan and build are heard: settings first, 
   await rm(HOME, { recursive: true })
 })
 
-test('what `ralph init --notify` writes is what is read, and leaves what is not asked for', () => {
+test('what `ralph init --notify` writes is valid, and leaves out what was not asked for', () => {
   const before = '# mine\nexport RALPH_SLACK_WEBHOOK_URL="old"\nOTHER=1\n\n'
   const text = withVariables(before, {
     RALPH_SLACK_WEBHOOK_URL: `${SLACK}?a=1&b='2'`,
@@ -88,7 +88,7 @@ test('what `ralph init --notify` writes is what is read, and leaves what is not 
   assert.equal(withVariables('A=0\nB=1\n', { A: '1', B: null }), 'export A=1\n')
 })
 
-test('`ralph notify --test` says what each answered, and exits 1 if one failed', async () => {
+test('`ralph notify --test` prints each answer, and exits 1 if one failed', async () => {
   await using server = await Loopback.open()
   await using place = await openPlace(STORIES)
   const url = server.url()
@@ -122,7 +122,7 @@ test('`ralph notify --test` says what each answered, and exits 1 if one failed',
   assert.match(pipe.err, /--notify: found no terminal[\s\S]*chmod 600/)
 })
 
-test('a run on the command line tells who is named in the environment; its agent does not see the address', async () => {
+test('a local run notifies the address in its environment, which its agent does not see', async () => {
   await using server = await Loopback.open()
   await using place = await openPlace(STORIES)
   place.env.RALPH_SLACK_WEBHOOK_URL = server.url()

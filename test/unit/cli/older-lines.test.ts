@@ -7,7 +7,7 @@ import { openProject } from './init-project.ts'
 const isFile = (path: string) => path === 'work.md'
 const read = (line: string) => olderLine(line.split(' '), isFile)
 
-test('what means one thing is done, and said', () => {
+test('an older command line with one meaning is run, with a note', () => {
   const rows: [string, string, string][] = [
     ['run auth --config fast', 'run auth --pipeline fast', '--config fast is read as --pipeline fast'],
     [
@@ -26,7 +26,7 @@ test('what means one thing is done, and said', () => {
     assert.deepEqual(read(line), { argv: meant.split(' '), notes: [note] }, line)
 })
 
-test('for the rest the new line is printed', () => {
+test('any other older command line is refused with the new one', () => {
   const rows: [string, string][] = [
     ['--calls 50', 'ralph run --calls-per-hour 50'],
     ['--reset-circuit', 'ralph retry US-001 (or ralph retry all), then ralph run'],
@@ -47,7 +47,7 @@ test('for the rest the new line is printed', () => {
   }
 })
 
-test('a line of Ralph’s own stays', () => {
+test('a command line of this Ralph is unchanged', () => {
   for (const line of [
     'run auth --max-iterations 5',
     'add -- work.md',
@@ -61,7 +61,7 @@ test('a line of Ralph’s own stays', () => {
     assert.equal(read(line), null, line)
 })
 
-test('on a command line: exit 64 with the new line, and a note on stderr beside what is done', async () => {
+test('an older command line exits 64 with the new one, or runs with a note on stderr', async () => {
   await using at = await openProject()
   const init = at.ralph('init', 'requirements.md')
   assert.equal(init.code, 64)

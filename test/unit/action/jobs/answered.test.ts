@@ -24,7 +24,7 @@ const result = (name: string, ok: boolean): GateResult => ({
 
 const SECRET = 'a-known-value-that-nobody-may-see'
 
-test('gates and what is red beside them count; a gate that is missing is red, but where a service kept it from running', async () => {
+test('gate results of separate jobs: gates and reds outside of them count, and a missing gate is red unless its service failed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-answered-'))
   const env = { PATH: process.env.PATH ?? '', HOME: folder }
   const run = (...args: string[]) =>

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { handOver } from '../../../../src/action/jobs/claim-iteration.ts'
 import { stateOf, stories } from '../../engine/samples.ts'
 
-test('the state is saved, then the outputs are set, and only then is GitHub waited for', async () => {
+test('a claim job saves the state, then sets its outputs, then waits for GitHub', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'outputs-'))
   const file = join(folder, 'output')
   writeFileSync(file, '')

@@ -23,7 +23,7 @@ function gate(screenshots: Screenshot[]): GateResult {
   }
 }
 
-test('as many pictures as fit are handed over; a remark counts the others', async () => {
+test('as many screenshots as fit are handed over, and a remark counts the rest', async () => {
   const gates = [gate([1, 2, 3, 4, 5, 6, 7].map((digit) => shot(digit)))]
   const read = async (blob: string) => (blob === id(2) ? null : webp(12 * 1024))
   const value = await withPictures(fitGates({ nonce: 'n', code: null, gates }), gates, read)
@@ -45,7 +45,7 @@ test('as many pictures as fit are handed over; a remark counts the others', asyn
   )
 })
 
-test('ids and bytes that the gate job claims for pictures are not trusted', async () => {
+test("screenshot ids and bytes in a gate job's artifact are validated", async () => {
   const pictures = {
     [id(1)]: Buffer.from('no picture').toString('base64'),
     [id(2)]: webp(70_000).toString('base64'),

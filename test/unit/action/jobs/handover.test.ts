@@ -67,14 +67,14 @@ const gate: FromGate = {
   ],
 }
 
-test('what was written is read', () => {
+test('a hand-over that was written is read back unchanged', () => {
   const claim = { folder: '.ralph/2026-01-31-a', nonce: 'n', base: 'd'.repeat(40) }
   assert.deepEqual(readFromClaim(writeHandover(claim)), claim)
   assert.deepEqual(readFromWork(writeHandover(work)), work)
   assert.deepEqual(readFromGate(writeHandover(gate)), gate)
 })
 
-test('with several workers a hand-over counts for the claim and the worker that it names, and a worker is one of the claim', () => {
+test('a hand-over counts only for its own claim and for a worker of that claim', () => {
   const claim = { folder: '.ralph/2026-01-31-a', nonce: 'n', base: 'd'.repeat(40), workers: ['1', '2'] }
   assert.deepEqual(readFromClaim(writeHandover(claim)), claim)
   const of = (worker: string) => writeHandover({ ...work, nonce: nonceOf(claim, worker) })
@@ -91,7 +91,7 @@ test('with several workers a hand-over counts for the claim and the worker that 
   assert.equal(workerOf({ RALPH_WORKER: '2' }, alone), null)
 })
 
-test('whatever our own jobs come to is read as it was written', () => {
+test('a hand-over of any result of our own jobs is read back as it was written', () => {
   const text = anyText({ maxLength: 40 })
   const named = fc.string({ minLength: 1, maxLength: 40 })
   const amount = fc.oneof(fc.nat(), fc.double({ min: -0, max: 1e12, noNaN: true }))
@@ -190,7 +190,7 @@ function keys<T extends object>(shape: T) {
   return Object.keys(shape) as (keyof T)[]
 }
 
-test('anything at all is read without harm: numbers are numbers, texts and lists have an end', () => {
+test('a hand-over of arbitrary JSON is read with valid numbers and limited texts and lists', () => {
   const odd = fc.oneof(
     fc.jsonValue(),
     fc.constantFrom(Number.MAX_VALUE, -1, 1e300, '__proto__', { __proto__: null }),
@@ -220,7 +220,7 @@ test('anything at all is read without harm: numbers are numbers, texts and lists
   )
 })
 
-test('usage and circuits that cannot be are no hand-over', () => {
+test('a hand-over with impossible usage or circuits is invalid', () => {
   for (const value of [-1, Number.NaN, 1e13, '5', null, undefined]) {
     const session = { ...work.session, usage: { ...usage, costUsd: value } }
     assert.equal(readFromWork(JSON.stringify({ ...work, session })), null, String(value))
@@ -231,12 +231,12 @@ test('usage and circuits that cannot be are no hand-over', () => {
   }
 })
 
-test('the settings, not the gate job, say which gates are advisory', () => {
+test("which gates are advisory is read from the settings, not from the gate job's hand-over", () => {
   const read = readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], advisory: true }] }))
   assert.equal(read?.gates[0]?.advisory, false)
 })
 
-test('a gate with an impossible duration makes the hand-over invalid; a name is one short line', () => {
+test('a gate with an impossible duration makes the hand-over invalid, and its name is one short line', () => {
   const read = (one: string) =>
     readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], ms: 77 }] }).replace('77', one))?.gates
   for (const ms of ['1e308', '1e999', '-1', '"x"', 'null']) assert.equal(read(ms), undefined, ms)
@@ -249,7 +249,7 @@ test('a gate with an impossible duration makes the hand-over invalid; a name is 
   assert.ok(named(`\u001b]0;${'x'.repeat(50_000)}`).length <= 80)
 })
 
-test('times are dates; of who else worked there are few, with short names', () => {
+test('dates in a hand-over are validated, and its co-authors are few with short names', () => {
   const until = Date.UTC(2026, 0, 1)
   const read = (more: object) =>
     readFromWork(JSON.stringify({ ...work, session: { ...work.session, ...more } }))?.session
@@ -265,7 +265,7 @@ test('times are dates; of who else worked there are few, with short names', () =
   assert.deepEqual([short?.agent?.length, short?.model?.length], [100, 100])
 })
 
-test('texts and lists have an end', () => {
+test('texts and lists of a hand-over are limited', () => {
   const session = {
     ...work.session,
     message: 'x'.repeat(9000),
@@ -275,7 +275,7 @@ test('texts and lists have an end', () => {
   assert.deepEqual([read?.message.length, read?.learnings.length], [2000, 200])
 })
 
-test('evidence fits into one variable, whatever a judge shows: shorter first, then fewer', () => {
+test('evidence is shortened, then dropped, to fit into one output variable', () => {
   const judged = (many: number, shown: string): FromWork => ({
     ...work,
     judged: {
@@ -325,7 +325,7 @@ test('remarks and annotations of a gate are limited in number and validated', ()
     assert.equal(read(odd), undefined, JSON.stringify(odd))
 })
 
-test('gate results fit into one variable, whatever the gates print; the end of each stays', () => {
+test('gate results fit into one output variable, with the end of each output', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.nat(60_000), fc.constantFrom('x', '\u0000', '💥', '"\\', 'é')), { maxLength: 40 }),

@@ -63,7 +63,7 @@ async function openBoth() {
   }
 }
 
-test('the changes arrive, also in a shallow clone; their code is the same on both sides, whatever .ralph holds', async () => {
+test('a pack carries the changes, also from a shallow clone, with the same code on both sides, whatever .ralph holds', async () => {
   await using both = await openBoth()
   const { sender, receiver } = both
   const blob = sender.run(['hash-object', '-w', '--stdin'], 'new\n')
@@ -81,7 +81,7 @@ test('the changes arrive, also in a shallow clone; their code is the same on bot
   assert.notEqual(await codeDigest(sender.git, sender.objects, both.base), code)
 })
 
-test('a pack that is not what was announced, not there, or no file', async () => {
+test('a pack that differs from its announced hash, is missing or is not a file is refused', async () => {
   await using both = await openBoth()
   const { receiver } = both
   const digest = await both.hand(both.commit(both.sender.run(['rev-parse', 'HEAD^{tree}'])))
@@ -93,7 +93,7 @@ test('a pack that is not what was announced, not there, or no file', async () =>
   assert.equal(await readPack(receiver.git, digest), 'there is no pack')
 })
 
-test('objects that git would not make are refused, and so is what is no pack', async () => {
+test('a pack with objects that git would not make, and a file that is not a pack, are refused', async () => {
   await using both = await openBoth()
   const { sender, receiver } = both
   const blob = sender.run(['hash-object', '-w', '--stdin'], 'evil\n')

@@ -43,7 +43,7 @@ async function landed(circuits: unknown, before: Circuits = {}): Promise<Circuit
   return withPipelineResult(begun, said).control.circuits
 }
 
-test('a circuit that the work job opened stays open for at most the time in the step', async () => {
+test("a circuit that the work job opened stays open for at most the step's resetAfter", async () => {
   const until = Date.now() + 60_000
   assert.deepEqual(await landed({ fragile: { failures: 1, until } }), { fragile: { failures: 1, until } })
   const long = await landed({ fragile: { failures: 1, until: 8e15 } })
@@ -51,12 +51,12 @@ test('a circuit that the work job opened stays open for at most the time in the 
   assert.equal(await landed({}, { fragile: { failures: 1, until: 5 } }), undefined)
 })
 
-test('names that no step with a circuit has are left out', async () => {
+test('circuits of steps without a circuit breaker are ignored in a hand-over', async () => {
   const one = { failures: 2, until: null }
   assert.deepEqual(await landed({ fragile: one, plain: one, other: one, constructor: one }), { fragile: one })
 })
 
-test("the work job's word passes no story without a change, such as one whose change landed with another story", async () => {
+test("a verdict in the work job's hand-over passes no story without a change, even if the change landed with another story", async () => {
   const judged = { verdict: { kind: 'verified' as const }, usage: session().usage }
   const handed = {
     nonce: 'n',
