@@ -11,7 +11,7 @@ const STORIES = ['US-001', 'US-002', 'US-003'].map((id, at) => ({
 }))
 const writes = (id: string) => [{ files: { [`src/${id}.txt`]: id } }]
 
-test('a part is complete, every command says of what, and the next run goes on with the rest', async () => {
+test('with --epic complete, every command names the epic, and the next run goes on with the rest', async () => {
   await using place = await openPlace(STORIES)
   await place.setScript(Object.fromEntries(STORIES.map(({ id }) => [id, writes(id)])))
   const flags = [...place.agent, ...GATE, '--no-final-verification']

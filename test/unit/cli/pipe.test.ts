@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { COMPILED, MAIN } from './place.ts'
 
-test('an answer of more than a pipe holds arrives whole', () => {
+test("output larger than a pipe's buffer is written whole", () => {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-pipe-'))
   try {
     const env = { ...COMPILED, PATH: process.env.PATH, HOME: folder }

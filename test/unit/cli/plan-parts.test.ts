@@ -57,7 +57,7 @@ const proposed = stories.map((list) => ({
   stories: list.map((story) => ({ ...story, passes: false })),
 }))
 
-test('what is proposed beside a plan changes none of its stories, and the whole can be read', () => {
+test('stories that are proposed for a plan change none of its stories, and the result is valid', () => {
   fc.assert(
     fc.property(stories, proposed, (list, proposal) => {
       const before = prdOf(list)
@@ -70,7 +70,7 @@ test('what is proposed beside a plan changes none of its stories, and the whole 
   )
 })
 
-test('a whole list in the place of a plan leaves what is done as it is, and passes nothing', () => {
+test('replacing a plan keeps its passed stories unchanged, and passes no other', () => {
   fc.assert(
     fc.property(stories, proposed, (list, proposal) => {
       const after = withStoriesReplaced(prdOf(list), proposal)
@@ -84,7 +84,7 @@ test('a whole list in the place of a plan leaves what is done as it is, and pass
   )
 })
 
-test('a story that is done and one that is proposed never wait for each other', () => {
+test('passed stories and proposed ones never depend on each other', () => {
   const before = prdOf([
     newStory({ id: 'US-001', title: 'Search' }),
     newStory({ id: 'US-002', title: 'Sign in', passes: true, dependsOn: ['US-001'] }),
@@ -104,7 +104,7 @@ test('a story that is done and one that is proposed never wait for each other', 
   assert.deepEqual(draftMistakes(after, 'plan'), [])
 })
 
-test('a part of the stories has all that it waits for', () => {
+test('a selection of stories includes all their dependencies', () => {
   fc.assert(
     fc.property(stories, fc.constantFrom('E1', 'E2'), (list, epic) => {
       const { prd, along } = withinScope(prdOf(list), { stories: [], epic, job: 0 })
@@ -118,7 +118,7 @@ test('a part of the stories has all that it waits for', () => {
   )
 })
 
-test('no line of a plan is wider than the terminal, whatever stands in it', () => {
+test('no line of a printed plan is wider than the terminal, whatever its text', () => {
   const texts = fc.constantFrom(...hostileStrings.map(({ text }) => text))
   fc.assert(
     fc.property(texts, fc.integer({ min: 24, max: 100 }), (title, width) => {
@@ -138,7 +138,7 @@ test('no line of a plan is wider than the terminal, whatever stands in it', () =
   )
 })
 
-test('a page is read back over its stories: what it does not show stays, and only people edit it', () => {
+test('prd.md read back keeps fields that it does not show, and changes only by an edit', () => {
   const story = newStory({
     id: 'US-001',
     title: 'Sign in',
@@ -172,7 +172,7 @@ test('a page is read back over its stories: what it does not show stays, and onl
   assert.equal(second?.passes, true)
 })
 
-test('whatever a sentence says, a name comes of it that a branch can have', () => {
+test('every sentence gives a feature name that is a valid branch name', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.constantFrom(...hostileStrings.map(({ text }) => text))), (text) => {
       assert.equal(branchNameFault(nameOfSentence(text)), null)
@@ -180,7 +180,7 @@ test('whatever a sentence says, a name comes of it that a branch can have', () =
   )
 })
 
-test('files are written through no link, all of them or none', async () => {
+test('plan files are written all or none, and through no link', async () => {
   const top = await mkdtemp(join(tmpdir(), 'ralph-write-'))
   const path = '.ralph/2026-01-31-auth/prd.json'
   const page = path.replace('json', 'md')

@@ -9,7 +9,7 @@ import { openClone } from '../../../src/git/git.ts'
 import { gitEnv } from '../../../src/git/git-process.ts'
 import { place } from '../git/place.ts'
 
-test('beads: what bd prints; a bd that fails, and one that is missing', async () => {
+test("plan --from beads reads bd's output, and reports a bd that fails or is missing", async () => {
   using repository = await place('sha1', 'true')
   const clone = await openClone(repository.top, gitEnv({ PATH: process.env.PATH ?? '' }))
   const folder = mkdtempSync(join(tmpdir(), 'ralph-bd-'))
@@ -34,7 +34,7 @@ test('beads: what bd prints; a bd that fails, and one that is missing', async ()
   }
 })
 
-test('what is asked for is none of a file', () => {
+test('beads and issues are told from file names', () => {
   assert.deepEqual(['beads', 'issues', 'issues:milestone=3', 'issues.json', 'docs/issues'].map(isAnswer), [
     true,
     true,

@@ -8,7 +8,7 @@ import { openPlace } from './place.ts'
 const LIST = '# Auth\n\n- [ ] Sign in with a passkey\n  - works offline\n- [x] Sign out\n'
 const TODAY = new Date().toISOString().slice(0, 10)
 
-test('a check list becomes the stories of a feature; read again it changes nothing', async () => {
+test('a check list becomes the stories of a feature, and planning it again changes nothing', async () => {
   await using place = await openPlace([{ id: 'US-001' }], { 'fix_plan.md': LIST })
   const first = await place.json('plan', 'auth', '--from', 'fix_plan.md', '--yes')
   assert.deepEqual(first.written, [`.ralph/${TODAY}-auth/prd.md`, `.ralph/${TODAY}-auth/prd.json`])
@@ -21,7 +21,7 @@ test('a check list becomes the stories of a feature; read again it changes nothi
   assert.equal((await place.json('status', 'auth')).storiesTotal, 2)
 })
 
-test('a tag of Task Master that was named is the plan from then on, whichever is current', async () => {
+test("a named tag of Task Master stays the plan's source, whichever is current", async () => {
   const task = (title: string) => ({ id: 1, title, testStrategy: 'x', status: 'pending' })
   const tags = { master: { tasks: [task('Old')] }, auth: { tasks: [task('Sign in')] } }
   const path = '.taskmaster/tasks/tasks.json'

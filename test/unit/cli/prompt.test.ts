@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { bad, FOLDER, GATE, good, openPlace } from './place.ts'
 
-test('the prompt is exactly what the session then gets, at every attempt', async () => {
+test('prompt prints exactly what a session gets, at every attempt', async () => {
   await using place = await openPlace(
     [{ id: 'US-001', title: 'part {{gates}} ${GATES}', tags: ['ui'] }, { id: 'US-002' }],
     {
@@ -31,7 +31,7 @@ test('the prompt is exactly what the session then gets, at every attempt', async
   }
 })
 
-test('it names the services that run beside the gates, in the same words for every story', async () => {
+test('the prompt names the services of the gates, alike for every story', async () => {
   await using place = await openPlace([{ id: 'US-001', tags: ['ui'] }, { id: 'US-002' }])
   await place.write({
     'ralph.config.yml': `services:
@@ -44,7 +44,7 @@ test('it names the services that run beside the gates, in the same words for eve
   for (const id of ['US-001', 'US-002']) assert.match((await place.ralph('prompt', id, ...GATE)).out, all, id)
 })
 
-test('a template that nobody has committed is shown, then used', async () => {
+test('an uncommitted prompt template is shown by prompt, then used by a run', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   await place.setScript({ 'US-001': [good('US-001')] })
   await place.write({ '.ralph/prompts/run.md': 'Do ${STORY_ID} of {{feature}}: {{acceptanceCriteria}}\n' })
@@ -59,7 +59,7 @@ test('a template that nobody has committed is shown, then used', async () => {
   assert.doesNotMatch((await place.ralph('prompt', ...GATE)).out, /root:/)
 })
 
-test('kept work that does not fit the newest code any more is said in the prompt before it is tried', async () => {
+test('prompt reports saved work that conflicts with newer code before a run tries it', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   await place.setScript({ 'US-001': [{ files: { 'src/base.txt': 'bad US-001\n' } }] })
   await place.ralph('run', ...place.agent, ...GATE, '--once')
@@ -76,7 +76,7 @@ test('kept work that does not fit the newest code any more is said in the prompt
   assert.deepEqual([place.refs(), place.git('status', '--porcelain')], [refs, ''])
 })
 
-test('as JSON: the prompt, and its parts with their bounds', async () => {
+test('prompt --json has the prompt, and its parts with their limits', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   const found = await place.json('prompt', 'US-002', ...GATE)
   const { prompt, bytes, parts, storyId, template } = found
@@ -90,7 +90,7 @@ test('as JSON: the prompt, and its parts with their bounds', async () => {
   )
 })
 
-test('a set-up session comes first: it runs, and its transcript is the attemptâ€™s', async () => {
+test("prompt before a set-up session prints that one's, and its transcript is the attempt's", async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }], {
     '.ralph/prompts/setup.md': 'Set up {{feature}}.\n',
   })
@@ -104,7 +104,7 @@ test('a set-up session comes first: it runs, and its transcript is the attemptâ€
   assert.match((await place.ralph('log', 'US-001')).out, /US-001-1-setup\.log\nThe tool is there\./)
 })
 
-test('what is no story is said', async () => {
+test('prompt for an unknown story is refused', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   for (const [args, message] of [
     [
@@ -117,7 +117,7 @@ test('what is no story is said', async () => {
   }
 })
 
-test('a template with a mistake: validate names it, and no run begins', async () => {
+test('a prompt template with a mistake is reported by validate, and no run begins', async () => {
   const files = { '.ralph/prompts/run.md': 'Do {{storyId}}\n{{acceptanceCriterias}}\n' }
   await using place = await openPlace([{ id: 'US-001' }], files)
   const refs = place.refs()
@@ -132,7 +132,7 @@ test('a template with a mistake: validate names it, and no run begins', async ()
   assert.equal(place.refs(), refs)
 })
 
-test('a prompt of another tool is used where it lies in .ralph/prompts, and that is said', async () => {
+test('a prompt template of another tool in .ralph/prompts is used, with a notice', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }], {
     '.ralph/prompts/LOOP_PROMPT.md': 'You work in a loop.\n',
     'PROMPT_plan.md': 'Plan.\n',
@@ -149,7 +149,7 @@ test('a prompt of another tool is used where it lies in .ralph/prompts, and that
   )
 })
 
-test('log: what the last session and its gates said, and where it lies; an earlier attempt where asked', async () => {
+test('log prints the last session and its gates with their files, or an earlier attempt', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-001-2' }])
   const none = await place.ralph('log', 'US-001')
   assert.deepEqual([none.code, none.err], [1, ''])
@@ -200,7 +200,7 @@ test('log: what the last session and its gates said, and where it lies; an earli
   assert.ok(Array.isArray(logs) && logs.length === 2)
 })
 
-test('log: a transcript of an agent is read to its words; --raw is what lies there; links are not followed', async () => {
+test("log prints an agent's transcript as text, --raw as stored, and follows no link", async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const folder = join(place.repository, '.git', 'ralph', 'transcripts')
   await mkdir(folder, { recursive: true })

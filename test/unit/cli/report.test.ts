@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { bad, FEATURE, FOLDER, GATE, good, openPlace } from './place.ts'
 
-test('a stuck run: a page in Ralph’s own folder; one line of JSON; Markdown; all runs with totals', async () => {
+test("report of a stuck run: an HTML page in Ralph's folder, one line of JSON, Markdown, and all runs with totals", async () => {
   await using place = await openPlace([
     { id: 'US-001' },
     { id: 'US-002', title: '<script>alert(1)</script>', dependsOn: ['US-001'] },

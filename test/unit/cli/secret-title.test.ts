@@ -65,7 +65,7 @@ const COMMANDS = [
   ['report'],
 ]
 
-test('a key in the words of a story is on no line of any command', () => {
+test("a key in a story's text is in no output of any command", () => {
   for (const args of COMMANDS) {
     const { stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
       cwd: folder,

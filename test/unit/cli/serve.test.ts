@@ -46,7 +46,7 @@ async function served(place: Place, ...args: string[]) {
   return { server, url: String(line).split('\n')[0] ?? '' }
 }
 
-test('only who knows the address is answered, under the name of this machine, and to GET', async () => {
+test("serve answers GET requests only, with the secret address and this machine's host name", async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const { server, url } = await served(place)
   assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/$/)
@@ -85,7 +85,7 @@ test('only who knows the address is answered, under the name of this machine, an
   assert.deepEqual([code, err], [0, ''])
 })
 
-test('a page hears what is said while it is said, and that its report is another one', async () => {
+test('a page of serve gets new output at once, and learns that its report changed', async () => {
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   const [go, end] = [join(place.folder, 'go'), join(place.folder, 'end')]
   const until = (file: string) => `until [ -e ${file} ]; do sleep 0.1; done`
@@ -112,7 +112,7 @@ test('a page hears what is said while it is said, and that its report is another
   other.end()
 })
 
-test('several features: a list, and a page for each', async () => {
+test('serve with several features has a list, and a page for each', async () => {
   await using place = await openPlace([{ id: 'US-001' }], {
     '.ralph/2026-02-01-other/prd.json': JSON.stringify({
       schemaVersion: 2,
@@ -131,7 +131,7 @@ test('several features: a list, and a page for each', async () => {
   await server.ended
 })
 
-test('a port that is taken, one that is none, and a feature that is not there are told', async () => {
+test('serve refuses a port in use, an invalid port and an unknown feature', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const { server, url } = await served(place)
   const taken = await place.ralph('serve', '--port', new URL(url).port)

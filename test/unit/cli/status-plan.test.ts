@@ -20,7 +20,7 @@ const PARTS = {
 }
 const answer = (plan: unknown) => [{ say: `\`\`\`json\n${JSON.stringify(plan)}\n\`\`\`` }]
 
-test('a split that no session could make is told by status, with what to type', async () => {
+test('status reports a split that no session could make, with what to type', async () => {
   await using place = await openPlace([{ id: 'US-001', title: 'Sign in', acceptanceCriteria: CRITERIA }])
   await place.setScript({ 'plan US-001': [{ say: 'I cannot.' }], 'US-001': [{ exit: 1 }] })
   await place.ralph('split', 'US-001')
@@ -39,7 +39,7 @@ test('a split that no session could make is told by status, with what to type', 
   assert.ok(out.includes(`\nUS-001 could not be split: no block of JSON in the answer. ${again}\n`), out)
 })
 
-test('a split is read and approved on a laptop, with nothing but status', async () => {
+test('status shows a proposed split, which is approved on a laptop', async () => {
   await using place = await openPlace([{ id: 'US-001', title: 'Sign in', acceptanceCriteria: CRITERIA }])
   const writes = (id: string) => [{ files: { [`src/${id}.txt`]: id } }]
   await place.setScript({
@@ -89,7 +89,7 @@ test('a split is read and approved on a laptop, with nothing but status', async 
   assert.equal((await place.json('run', ...flags)).outcome, 'complete')
 })
 
-test('what an agent proposes is shown in whole, in lines that fit, and obeyed by no terminal', () => {
+test("status prints an agent's proposal whole, within the terminal's width, without escape sequences", () => {
   for (const { text } of hostileStrings)
     for (const width of [40, 80]) {
       const part = newStory({
@@ -121,7 +121,7 @@ test('what an agent proposes is shown in whole, in lines that fit, and obeyed by
     }
 })
 
-test('all words that an approval is for are on the terminal, and in the comment', () => {
+test('status and the comment show all text that an approval is for', () => {
   const plan = { ...newPlan(''), phase: 'proposed' as const, digest: '1a2b3c4d', shownAt: 5 }
   const long = `${'a criterion with many words, '.repeat(40)}and a last one`
   const stories = [

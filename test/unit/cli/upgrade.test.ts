@@ -56,7 +56,7 @@ async function cloneOf(t: TestContext, api: string, files: Record<string, string
   return clone
 }
 
-test('what is newer and what changes is shown; --yes moves the pins, and nothing else', async (t) => {
+test('upgrade prints the newer version and its changes, and --yes changes only the pins', async (t) => {
   const { url, asked } = await serverOf(t)
   const clone = await cloneOf(t, url)
   const shown = await clone.start(['upgrade']).ended
@@ -98,7 +98,7 @@ test('what is newer and what changes is shown; --yes moves the pins, and nothing
   assert.deepEqual([target, written, changed], ['v1.10.0', false, []])
 })
 
-test('one version is moved to by its name; one that is none is refused with those that are', async (t) => {
+test('upgrade moves to a named version, and refuses an unknown one with the list', async (t) => {
   const { url, asked } = await serverOf(t)
   const clone = await cloneOf(t, url, { 'package.json': PACKAGE })
   const none = await clone.start(['upgrade', '1.3.0']).ended
@@ -114,7 +114,7 @@ test('one version is moved to by its name; one that is none is refused with thos
   assert.equal(asked.at(-1)?.authorization, 'token mine')
 })
 
-test('a folder without a pin is told how to begin', async (t) => {
+test('upgrade in a folder without a pin prints how to begin', async (t) => {
   const { url } = await serverOf(t)
   const clone = await cloneOf(t, url, { 'README.md': 'ralph/action\n' })
   const { out, code } = await clone.start(['upgrade', '--yes']).ended
@@ -122,7 +122,7 @@ test('a folder without a pin is told how to begin', async (t) => {
   assert.match(out, /Nothing here names ralph\/action .*npx @ralph\/action@1\.10\.0 init begins/)
 })
 
-test('without a network, and where GitHub refuses: one clear error at once, and nothing is changed', async (t) => {
+test('upgrade without a network, or refused by GitHub, fails at once with one error, and changes nothing', async (t) => {
   const limited = {
     'x-ratelimit-remaining': '0',
     'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 3600),

@@ -39,7 +39,7 @@ function ralph(name: string, files: Record<string, string>, ...args: string[]): 
 
 const GOOD = JSON.stringify({ userStories: [{ id: 'US-001', title: 'x', acceptanceCriteria: ['y'] }] })
 
-test('a browser that is not there is told beside all that is wrong', () => {
+test('validate reports a missing browser with all other mistakes', () => {
   const browser = 'browser: { baseUrl: "http://localhost:1", executablePath: ./no-chrome }\n'
   const agent = 'agent: custom\nagentCommand: cat\n'
   for (const [name, config, prd, before, behind] of [
@@ -60,7 +60,7 @@ test('a browser that is not there is told beside all that is wrong', () => {
   }
 })
 
-test('mistakes of the configuration do not hide those of prd.json', () => {
+test('validate reports mistakes of the configuration and of prd.json together', () => {
   const files = {
     'ralph.config.yml':
       'maxAttemps: 2\nsignCommits: true\nagentEnv: [GITHUB_TOKEN]\nagent: custom\nagentCommand: cat\n',
@@ -92,7 +92,7 @@ test('mistakes of the configuration do not hide those of prd.json', () => {
   assert.match(err, /^warning: ralph\.config\.yml: agentEnv/m)
 })
 
-test('what keeps a run from beginning is told beside what is wrong with prd.json', () => {
+test('validate reports obstacles to a run together with mistakes of prd.json', () => {
   const files = { [PRD]: '{"userStories": []}', '.ralph/prompts/run.md': '{{storyId}} {{gatse}}\n' }
   const wrong = ['--agent', 'amp', '--working-directory', 'nowhere']
   for (const asked of ['validate', 'next', 'run']) {
@@ -106,7 +106,7 @@ test('what keeps a run from beginning is told beside what is wrong with prd.json
   }
 })
 
-test('a workflow that GitHub cannot start is a warning: a run here is not kept by it', () => {
+test('validate warns about a workflow that GitHub cannot start, which does not stop a local run', () => {
   const workflow = 'on: push\njobs: { work: { runs-on: x, steps: [{ uses: ralph/action@v1 }] } }\n'
   const files = { [PRD]: GOOD, '.github/workflows/ralph.yml': workflow }
   const needs = ['--gate', 'test=true', '--agent', 'custom', '--agent-command', 'cat']
@@ -115,7 +115,7 @@ test('a workflow that GitHub cannot start is a warning: a run here is not kept b
   assert.match(out, /^warning: workflow: .*ralph\.yml is not started by workflow_dispatch; fix: write on: /m)
 })
 
-test('a configuration that cannot be read at all, or is not there, does not hide prd.json either', () => {
+test('validate checks prd.json although the configuration is unreadable or missing', () => {
   const broken = { [PRD]: '{"userStories": []}' }
   const unreadable = ralph('yaml', { ...broken, 'ralph.config.yml': 'gates: [\n' }, 'validate', '--json')
   const paths = (ran: Ran): string[] => JSON.parse(ran.out).errors.map(({ path }: { path: string }) => path)
@@ -124,7 +124,7 @@ test('a configuration that cannot be read at all, or is not there, does not hide
   assert.deepEqual(paths(missing), ['--config-file', `${PRD}: userStories`])
 })
 
-test('what reading prd.json changed, or does not read, is a warning; so are settings of no effect', () => {
+test('validate warns about what it changed or ignored in prd.json, and about settings without effect', () => {
   const prd = JSON.parse(readFileSync(join(FIXTURES, 'bmad.json'), 'utf8'))
   prd.userStories[1].depends_on = ['US-001']
   const config = [
@@ -143,7 +143,7 @@ test('what reading prd.json changed, or does not read, is a warning; so are sett
   assert.match(out, /^warning: ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never passed to the agent/m)
 })
 
-test('what another feature brought is not told of the one that is meant', () => {
+test('validate of one feature reports nothing of another', () => {
   const other = JSON.stringify({ tasks: [{ title: 'x', completed: true }] })
   const files = { [PRD]: GOOD, '.ralph/2026-01-30-other/prd.json': other }
   const { out } = ralph('other', files, 'validate', 'sample', '--gate', 'test=true')
@@ -151,7 +151,7 @@ test('what another feature brought is not told of the one that is meant', () => 
   assert.match(out, /^warning: .*sample\/prd\.json: The file was brought to schema version 2/m)
 })
 
-test('characters that no reviewer sees are told by story, field, kind and place; the file stays as it is', () => {
+test('validate reports invisible characters by story, field, kind and place, and leaves the file unchanged', () => {
   const hidden = 'Sign in\u{e0064}\u{e006f}\u{e006e}\u{e0065}'
   const stories = [
     { id: 'US-001', title: hidden, description: 'a\u202eb', acceptanceCriteria: ['fine', 'x\u200by'] },
@@ -180,7 +180,7 @@ test('characters that no reviewer sees are told by story, field, kind and place;
   )
 })
 
-test('a dry run over passes that came with the file says that they are imported, and claims no gate of them', () => {
+test('the dry run calls passes in prd.json imported, and says of no gate that it ran', () => {
   const story = { title: 'x', acceptanceCriteria: ['y'], passes: true }
   const files = {
     [PRD]: JSON.stringify({

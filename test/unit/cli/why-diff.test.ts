@@ -5,7 +5,7 @@ import { FOLDER, GATE, good, openPlace } from './place.ts'
 
 const HIDES = '* -diff diff=evil\n'
 
-test('why and diff of a story that is blocked, of one that passed, and of none', async () => {
+test('why and diff of a blocked story, a passed one and one that does not exist', async () => {
   await using place = await openPlace([
     { id: 'US-001', title: 'One' },
     { id: 'US-002', title: 'Two', priority: 2 },
@@ -68,7 +68,7 @@ test('why and diff of a story that is blocked, of one that passed, and of none',
   )
 })
 
-test('of two features why, diff and log mean the one whose branch is checked out', async () => {
+test('with two features why, diff and log use the one whose branch is checked out', async () => {
   const other = { userStories: [{ id: 'B-1', title: 'b', acceptanceCriteria: ['x'] }] }
   const files = { '.ralph/2026-02-01-other/prd.json': JSON.stringify(other) }
   await using place = await openPlace([{ id: 'US-001' }], files)

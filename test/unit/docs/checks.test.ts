@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { CHECKS } from '../../../src/setup/checks/check-table.ts'
 
-test('docs/doctor.md names every check, from where it is seen, and whether a run refuses by it', () => {
+test('docs/doctor.md has every check, what it needs, and whether it stops a run', () => {
   const page = readFileSync('docs/doctor.md', 'utf8')
   const rows = page.split('\n').filter((line) => line.startsWith('| `'))
   const told = rows.map((line) => {

@@ -36,7 +36,7 @@ function folderOf(name: string, from: string): string | null {
   return found ?? null
 }
 
-test('every bundled package is named with version, licence and text', async () => {
+test('every bundled package is listed with version, licence and text', async () => {
   const text = await readFile(join(ROOT, 'dist', 'THIRD_PARTY_LICENSES'), 'utf8')
   const entries = new Map(
     text.split(`\n${'-'.repeat(80)}\n\n`).flatMap((entry) => {

@@ -17,7 +17,7 @@ function target(from: string, link: string): { path: string; anchor: string | nu
   return { path: to === '' ? from : posix.join(posix.dirname(from), decodeURI(to)), anchor }
 }
 
-test('every relative link leads to a file, and every anchor to a heading', () => {
+test('every relative link in the documentation leads to a file, and every anchor to a heading', () => {
   const broken = pages.flatMap(({ path, links }) =>
     links.flatMap((link) => {
       const to = target(path, link)
@@ -32,7 +32,7 @@ test('every relative link leads to a file, and every anchor to a heading', () =>
   assert.deepEqual(broken, [])
 })
 
-test('links to other sites are https, and none is to our own files on GitHub', () => {
+test('links to other sites use https, and none goes to our own files on GitHub', () => {
   for (const { path, links } of pages) {
     for (const link of links.filter((one) => target(path, one) === null)) {
       assert.match(link, /^https:\/\/[\w.-]+(?:[/?#].*)?$/, path)
@@ -41,7 +41,7 @@ test('links to other sites are https, and none is to our own files on GitHub', (
   }
 })
 
-test('every page of docs/ is reached from the index, over pages alone', () => {
+test('every page of docs/ is reachable from the index through links of pages', () => {
   const seen = new Set(['docs/README.md'])
   for (const path of seen) {
     for (const link of byPath.get(path)?.links ?? []) {
@@ -57,7 +57,7 @@ test('every page of docs/ is reached from the index, over pages alone', () => {
   assert.deepEqual(lost, [])
 })
 
-test('the pages that messages, workflows and settings name exist', async () => {
+test('documentation pages that messages, workflows and settings name exist', async () => {
   let named = 0
   for await (const path of glob(['src/**/*.ts', 'examples/**/*.y{a,}ml', 'action.yml'], { cwd: ROOT })) {
     const text = await readFile(join(ROOT, path), 'utf8')
@@ -69,7 +69,7 @@ test('the pages that messages, workflows and settings name exist', async () => {
   assert.ok(named >= 8, String(named))
 })
 
-test('each page has one title, and says below it in one paragraph what it is', () => {
+test('each page has one title, followed by one paragraph', () => {
   for (const { path, text } of pages.filter((page) => page.path.startsWith('docs/'))) {
     assert.match(text, /^# \S[^\n]*\n\n(?:[^\n#|>`!-]|`[^`])/, path)
     assert.equal(text.replaceAll(/^```[\s\S]*?^```/gm, '').match(/^# /gm)?.length, 1, path)

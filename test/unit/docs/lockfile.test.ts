@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 type Lock = { readonly packages: Record<string, { readonly optionalDependencies?: Record<string, string> }> }
 
-test('the lockfile names every optional dependency, those of other platforms too: without one npm ci refuses to install', async () => {
+test('the lockfile has every optional dependency of every platform, without which npm ci fails', async () => {
   const { packages } = JSON.parse(
     await readFile(new URL('../../../package-lock.json', import.meta.url), 'utf8'),
   ) as Lock

@@ -15,7 +15,7 @@ const { referencePages, withTotals, FILE_NAMES }: Written = await import(
 )
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
 
-test('the pages are what the tables give (node scripts/docs.mjs)', async () => {
+test('the reference pages are generated from their tables (node scripts/docs.mjs)', async () => {
   const pages = await referencePages()
   const there: string[] = []
   for await (const path of glob('docs/reference/*.md', { cwd: ROOT })) there.push(path)
@@ -28,7 +28,7 @@ test('the README has the totals of docs/trust.md (node scripts/docs.mjs)', async
   assert.equal(readme, withTotals(readme, await read('docs/trust.md')))
 })
 
-test('what stands in the list of files is what the source names', async () => {
+test('every file in the list of files is named in the source', async () => {
   const sources: string[] = []
   for await (const path of glob('src/**/*.ts', { cwd: ROOT })) sources.push(await read(path))
   const source = sources.join('\n')

@@ -32,7 +32,7 @@ const pullFrom = (head_ref: string, repository: number | null) => ({
   },
 })
 
-test('the companion answers as `ralph` for everybody but a branch of Ralph, where its own job posts that check', () => {
+test("the companion workflow posts `ralph` for every branch but Ralph's own", () => {
   assert.equal(nameFor(pullFrom('fix-typo', 7)), 'ralph')
   assert.equal(nameFor(pullFrom('my/ralph/x', 7)), 'ralph')
   assert.equal(nameFor(pullFrom('ralph/x', 8)), 'ralph', 'of a fork')
@@ -43,7 +43,7 @@ test('the companion answers as `ralph` for everybody but a branch of Ralph, wher
   assert.notEqual(own, '')
 })
 
-test('the companion is never skipped, filters no pull request, and may only read', () => {
+test('the companion workflow is never skipped, filters no pull request, and has read permissions only', () => {
   assert.deepEqual(companion.on, { pull_request: null, merge_group: null })
   assert.equal(answer.if, undefined, 'a job that is skipped counts as one that passed')
   assert.deepEqual(companion.permissions, {})
@@ -73,7 +73,7 @@ async function inQueue(github: GitHub, group: string): Promise<Answered> {
 const groupOf = (number: number) =>
   `refs/heads/gh-readonly-queue/main/pr-${number}-${'0123456789abcdef'.repeat(3).slice(0, 40)}`
 
-test('in a merge queue: other people pass at once, Ralph only where its run is complete', async () => {
+test("the companion workflow in a merge queue passes other branches at once, and Ralph's only after a complete run", async () => {
   await using github = await startGitHub({ people: { alice: 'admin' } })
   const posted = connected(github, github.mintJobToken({ checks: 'write' }))
   const sha = await github.commit('ralph/auth', { 'a.txt': 'a' }, 'work', 'alice')
@@ -109,7 +109,7 @@ test('in a merge queue: other people pass at once, Ralph only where its run is c
   assert.deepEqual(github.violations, [])
 })
 
-test('a merge group that cannot be read passes nobody', async () => {
+test('the companion workflow fails for a merge group that it cannot read', async () => {
   await using github = await startGitHub({ people: { alice: 'admin' } })
   for (const group of ['refs/heads/main', groupOf(999), '"; exit 0; "'])
     assert.notEqual((await inQueue(github, group)).code, 0, group)

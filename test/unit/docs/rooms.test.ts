@@ -12,28 +12,28 @@ const { picture }: { picture: (table?: Table) => string } = await import(
   new URL('../../../scripts/rooms.mjs', import.meta.url).href
 )
 
-test('every room of src has a line that says what it may import, and every line has a room', () => {
+test('every folder of src has a rule on what it may import, and every rule a folder', () => {
   const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const names = folders.map(({ name }) => name).filter((name) => name !== 'types')
   const rooms = Object.keys(ROOMS).filter((name) => !name.includes('/'))
   assert.deepEqual(rooms.sort(), names.sort())
 })
 
-test('the picture in docs/architecture.md is made of the table', () => {
+test('the diagram in docs/architecture.md is generated from the import rules', () => {
   const drawn = /```mermaid\n(.*?)```/s.exec(readFileSync('docs/architecture.md', 'utf8'))?.[1]
   assert.equal(drawn, picture())
 })
 
-test('an arrow is drawn where no longer way leads there', () => {
+test('the diagram leaves out an arrow where a longer path exists', () => {
   const table = { bottom: [], middle: ['bottom'], top: ['middle', 'bottom', 'middle/file.ts'] }
   assert.equal(picture(table), 'flowchart TD\n  top --> middle\n  middle --> bottom\n')
 })
 
-test('one file that may be imported alone is drawn with its name', () => {
+test('the diagram names a file that may be imported alone', () => {
   assert.match(picture({ bottom: [], top: ['bottom/table.ts'] }), /top -\. table\.ts \.-> bottom/)
 })
 
-test('what a folder of a room imports, its room imports', () => {
+test('the diagram draws imports of a subfolder as those of its folder', () => {
   const table = { bottom: [], 'room/folder': ['bottom'], room: [], top: ['room/folder'] }
   assert.equal(picture(table), 'flowchart TD\n  top --> room\n  room --> bottom\n')
 })
@@ -79,7 +79,7 @@ test('every file, folder and exported name in docs/architecture.md and the pages
   }
 })
 
-test('every room begins with a README.md that names files of it that exist', () => {
+test('every folder of src has a README.md that names only existing files', () => {
   const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
   for (const { name } of rooms.filter(({ name }) => name !== 'types')) {
     const text = readFileSync(`src/${name}/README.md`, 'utf8')
@@ -96,7 +96,7 @@ test('every room begins with a README.md that names files of it that exist', () 
   }
 })
 
-test('docs/architecture.md counts the rooms that a story, a usage and an output pass', () => {
+test('docs/architecture.md counts the folders that a story, a usage and an output pass', () => {
   const rooms = Object.keys(ROOMS)
   const rows = readFileSync('docs/architecture.md', 'utf8').matchAll(
     /^\| \[[^\]]*\]\(([\w-]+\.md)\) .*\| (\d+): (.*) \|$/gm,

@@ -27,13 +27,13 @@ const config = await readFile(join(ROOT, 'examples', 'ralph.config.yaml'), 'utf8
 const readConfig = (text: string, path = 'ralph.config.json') =>
   readSettings({ file: { path, text }, env: { KEY: '3' }, surface: 'action' })
 
-test('the files in schemas/ are what the definitions give (node scripts/schemas.mjs)', async () => {
+test('schemas/ is generated from the definitions (node scripts/schemas.mjs)', async () => {
   assert.deepEqual((await readdir(join(ROOT, 'schemas'))).sort(), schemas.map(([name]) => name).sort())
   for (const [name, text] of schemas)
     assert.equal(await readFile(join(ROOT, 'schemas', name), 'utf8'), text, name)
 })
 
-test('the example, the demo and what Ralph writes obey the schema of prd.json', () => {
+test('the example, the demo and files that Ralph writes are valid against the schema of prd.json', () => {
   const demo = PROJECT[`.ralph/2026-01-31-${FEATURE}/prd.json`] ?? ''
   for (const text of [example, demo, fixture('ours.json')]) {
     const result = parsePrd(text, 'prd.json')
@@ -43,7 +43,7 @@ test('the example, the demo and what Ralph writes obey the schema of prd.json', 
   }
 })
 
-test('the schema refuses what the reader refuses', () => {
+test('the schema of prd.json rejects what the parser rejects', () => {
   const story = { id: 'US-001', title: 'a', acceptanceCriteria: ['b'] }
   const withStory = (fields: object) => ({ schemaVersion: 2, userStories: [{ ...story, ...fields }] })
   for (const wrong of [
@@ -62,14 +62,14 @@ test('the schema refuses what the reader refuses', () => {
   assert.ok(isPrd({ ...withStory({ id: 7, mine: { a: 1 } }), mine: 1 }))
 })
 
-test('a file names its schema, in its first line, also after Ralph has written it', () => {
+test('files name their schema in the first line, also after Ralph wrote them', () => {
   const result = parsePrd(example, 'prd.json')
   assert.ok(result.ok)
   assert.equal(result.prd.$schema, prdSchema.$id)
   assert.match(serializePrd(result.prd), /^\{\n {2}"\$schema": /)
 })
 
-test('the configuration: what the schema takes the reader takes, the example among it', () => {
+test("the configuration's parser accepts what the schema accepts, such as the example", () => {
   assert.ok(isConfig(parse(config)), JSON.stringify(isConfig.errors))
   assert.ok(readConfig(config, 'ralph.config.yaml').ok)
   assert.ok(config.startsWith(`# yaml-language-server: $schema=${configSchema.$id}\n`))
@@ -101,7 +101,7 @@ test('the configuration: what the schema takes the reader takes, the example amo
   }
 })
 
-test('the configuration: the schema refuses what the reader refuses', () => {
+test("the configuration's schema rejects what the parser rejects", () => {
   for (const wrong of [
     { agent: 'cluade' },
     { agnet: 'claude' },
@@ -125,7 +125,7 @@ test('the configuration: the schema refuses what the reader refuses', () => {
   }
 })
 
-test('every setting is a key of the schema, with what it is for', () => {
+test("every setting is in the configuration's schema, with a description", () => {
   for (const { key, description } of settingRows)
     assert.equal(configSchema.properties[key]?.description, description, key)
 })

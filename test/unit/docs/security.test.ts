@@ -21,7 +21,7 @@ const cellsOf = (row: string): string[] =>
     .slice(1, -1)
     .map((it) => it.trim())
 
-test('every threat has what stops it, at which level, which test shows it, and what remains', () => {
+test('every threat in docs/security.md has its protection, level, test and remaining risk', () => {
   assert.deepEqual(cellsOf(head), ['threat', 'what stops it', 'level', 'test', 'what remains'])
   assert.equal(cellsOf(line).length, 5)
   assert.ok(rows.length >= 23)
@@ -33,7 +33,7 @@ test('every threat has what stops it, at which level, which test shows it, and w
   }
 })
 
-test('the tests and the files of the source that it names exist', () => {
+test('tests and source files that docs/security.md names exist', () => {
   for (const row of rows) {
     const [, stops = '', , tests = ''] = cellsOf(row)
     const named = [...tests.matchAll(/`([^`]+)`/g)].map(([, name = '']) => join(ROOT, 'test', name))
@@ -45,7 +45,7 @@ test('the tests and the files of the source that it names exist', () => {
   }
 })
 
-test('every request by which Ralph changes something on GitHub is named, and where it is made', async () => {
+test('docs/security.md lists every request that changes something on GitHub, with its source file', async () => {
   const made = new Map<string, string>()
   for await (const path of glob('src/**/*.ts', { cwd: ROOT })) {
     const source = await readFile(join(ROOT, path), 'utf8')

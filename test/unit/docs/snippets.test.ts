@@ -33,7 +33,7 @@ const blocks: Placed[] = pages.flatMap(({ path, blocks: all }) =>
 )
 const inLanguage = (...langs: string[]) => blocks.filter(({ lang }) => langs.includes(lang))
 
-test('every block has a language that is linted here, or plain text', () => {
+test('every code block in the documentation has a language that is linted, or is plain text', () => {
   const known = ['sh', 'yaml', 'json', 'jsonc', 'js', 'toml', ...PLAIN]
   assert.deepEqual(
     blocks.filter(({ lang }) => !known.includes(lang)).map(({ at, lang }) => `${at}: ${lang || 'none'}`),
@@ -43,7 +43,7 @@ test('every block has a language that is linted here, or plain text', () => {
 
 // ---------------------------------------------------------------- shell
 
-test('shell: bash reads every block', async () => {
+test('shell blocks in the documentation are valid bash', async () => {
   for (const { at, text } of inLanguage('sh')) {
     const { stderr } = await run('bash', ['-n', '-c', text]).catch((error: { stderr: string }) => error)
     assert.equal(stderr, '', at)
@@ -72,7 +72,7 @@ function commandLines(text: string): string[][] {
   })
 }
 
-test('shell: every command of Ralph is in the table, and takes the flags that are given', () => {
+test('ralph commands in shell blocks exist, with their flags', () => {
   let seen = 0
   for (const { at, text } of inLanguage('sh')) {
     for (const [name = 'help', ...words] of commandLines(text)) {
@@ -95,7 +95,7 @@ test('shell: every command of Ralph is in the table, and takes the flags that ar
   assert.ok(seen > 20)
 })
 
-test('in a sentence, too: what stands as a command of Ralph is one', () => {
+test('ralph commands in sentences exist', () => {
   let seen = 0
   // There the other tool's commands stand beside ours, and some of them have the same name.
   for (const { path, text } of pages.filter((page) => !page.path.startsWith('docs/migrate/'))) {
@@ -160,7 +160,7 @@ before(async () => {
   return () => rm(folder, { recursive: true })
 })
 
-test('workflows: actionlint finds nothing but the queue that it does not know yet', async () => {
+test('workflow blocks in the documentation pass actionlint, except for `queue`', async () => {
   const named = workflows.map(({ at }) => `${at.replaceAll(/[^\w]+/g, '-')}.yml`)
   for (const [index, { text }] of workflows.entries()) await writeFile(join(folder, named[index] ?? ''), text)
   const said = await actionlint(folder, '*.yml')
@@ -169,7 +169,7 @@ test('workflows: actionlint finds nothing but the queue that it does not know ye
   assert.ok(workflows.length > 10, String(workflows.length))
 })
 
-test("workflows: GitHub's own parser takes them, actions are pinned, and no token stays in a checkout", async () => {
+test("workflow blocks pass GitHub's own parser, pin actions, and leave no token in a checkout", async () => {
   for (const { at, text, whole } of workflows) {
     await readWorkflow(at, text).catch((error: Error) => assert.fail(`${at}: ${error.message}`))
     for (const job of Object.values(whole.jobs as Map).filter(isMap)) {
@@ -185,7 +185,7 @@ test("workflows: GitHub's own parser takes them, actions are pinned, and no toke
   }
 })
 
-test('workflows: what they give to Ralph is what it reads', () => {
+test('workflow blocks give the action only inputs that it has', () => {
   const wrong = workflows.flatMap(({ at, whole }) =>
     Object.values(whole.jobs as Map)
       .filter(isMap)
@@ -206,7 +206,7 @@ test('workflows: what they give to Ralph is what it reads', () => {
 /** What `ralph init` writes of these; a page says which others are a choice of the reader's. */
 const WRITTEN = ['agent', 'agent-version', 'prepare', 'gates']
 
-test('the pages of languages propose what `ralph init` finds in such a project', () => {
+test('the pages of languages have the gates that `ralph init` proposes for such a project', () => {
   for (const [page, kind] of Object.entries({
     pnpm: 'pnpm',
     yarn: 'yarn',
@@ -231,7 +231,7 @@ test('the pages of languages propose what `ralph init` finds in such a project',
   }
 })
 
-test('settings: what is no workflow is a configuration that we read, or the exception for actionlint', () => {
+test('YAML blocks that are no workflow are valid configurations, or the exception for actionlint', () => {
   const wrong = inLanguage('yaml').flatMap(({ at, text }) => {
     const value: unknown = parse(text)
     if (workflowOf(value) !== null) return []
@@ -258,7 +258,7 @@ test('settings: what is no workflow is a configuration that we read, or the exce
 
 // ---------------------------------------------------------------- JSON and the rest
 
-test('JSON: it is some; stories and configurations are what we read, and obey their schema', async () => {
+test('JSON blocks parse; stories and configurations are valid against their schema', async () => {
   const { schemas }: { schemas: [string, string][] } = await import(
     new URL('../../../scripts/schemas.mjs', import.meta.url).href
   )
@@ -283,7 +283,7 @@ test('JSON: it is some; stories and configurations are what we read, and obey th
   }
 })
 
-test('JavaScript and TOML: their parsers take every block', async () => {
+test('JavaScript and TOML blocks parse', async () => {
   for (const { at, text } of inLanguage('toml')) assert.doesNotThrow(() => parseToml(text), at)
   for (const [index, { at, text }] of inLanguage('js').entries()) {
     const path = join(folder, `${index}.mjs`)

@@ -10,7 +10,7 @@ const quick: { tests: Record<string, string[]> } = JSON.parse(
   await readFile(join(ROOT, 'test', 'quick.json'), 'utf8'),
 )
 
-test('every file of end-to-end tests stands at its promise, and every one that is named exists', async () => {
+test('docs/tests.md names every file of end-to-end tests, and only existing ones', async () => {
   const named = [...text.matchAll(/`((?:engine|e2e|faults|agents-real)\/[\w-]+)`/g)].map(([, name]) => name)
   const files: string[] = []
   for await (const file of glob('{engine,e2e,faults,agents-real}/*.test.ts', { cwd: join(ROOT, 'test') }))
@@ -18,7 +18,7 @@ test('every file of end-to-end tests stands at its promise, and every one that i
   assert.deepEqual([...new Set(named)].sort(), files.map((file) => file.replace('.test.ts', '')).sort())
 })
 
-test('every test that the details of the earlier designs name exists', async () => {
+test('tests that the details of the earlier designs name exist', async () => {
   const [, section = ''] = text.split('## The five designs, detail by detail')
   const named = [...section.matchAll(/`((?:unit|engine|e2e)\/[\w/-]+)`/g)].map(([, name = '']) => name)
   assert.ok(named.length > 40)
@@ -28,7 +28,7 @@ test('every test that the details of the earlier designs name exists', async () 
   for (const name of named) assert.ok(files.includes(`${name}.test.ts`), name)
 })
 
-test('what `npm test` takes is there under the names that test/quick.json has', async () => {
+test('every test in test/quick.json exists in its file', async () => {
   for (const [file, names] of Object.entries(quick.tests)) {
     const source = await readFile(join(ROOT, file), 'utf8')
     assert.notEqual(names.length, 0, file)
@@ -42,7 +42,7 @@ test('what `npm test` takes is there under the names that test/quick.json has', 
   }
 })
 
-test('the shards that ci.yml and .ci/run take are the whole', async () => {
+test('the shards of ci.yml and .ci/run cover all tests', async () => {
   const workflow = await readFile(join(ROOT, '.github', 'workflows', 'ci.yml'), 'utf8')
   const [, list = ''] = /shard: \[([\d, ]+)\]/.exec(workflow) ?? []
   const shards = list.split(',').map(Number)

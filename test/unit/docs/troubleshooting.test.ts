@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { ROOT } from '../../e2e/site.ts'
 
-test('every message of the page stands in the source', async () => {
+test('every message in docs/troubleshooting.md is in the source', async () => {
   const sources: string[] = []
   for await (const path of glob('src/**/*.ts', { cwd: ROOT }))
     sources.push(await readFile(join(ROOT, path), 'utf8'))

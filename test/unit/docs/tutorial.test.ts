@@ -11,7 +11,7 @@ import { readPages } from './pages.ts'
 /** Times and what depends on them: a session that took no time at all names none. */
 const plain = (text: string) => text.replaceAll(/\d+(?:\.\d+)?m?s(?:, )?/g, '').replaceAll(/\(\)/g, '')
 
-test('every command of the part on a machine works, and what it prints stands on the page', async () => {
+test("every command of the tutorial's local part works, and prints what the page says", async () => {
   const page = (await readPages()).find(({ path }) => path === 'docs/tutorial.md') ?? assert.fail()
   const until = page.text.slice(0, page.text.indexOf('## On GitHub')).split('\n').length
   const local = page.blocks.filter(({ line }) => line < until)

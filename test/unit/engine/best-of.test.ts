@@ -90,7 +90,7 @@ test('of three candidates the green one with the smallest change passes, and all
   )
 })
 
-test('why a candidate was chosen', () => {
+test('a chosen candidate has the reason of the choice', () => {
   const cases: [Parameters<typeof making>[0], string][] = [
     [[{ ok: true }, { ok: false }], 'the only green one'],
     [
@@ -114,7 +114,7 @@ test('why a candidate was chosen', () => {
   }
 })
 
-test('the choice is that of the last attempt: a session that begins takes an earlier one away', () => {
+test('a new session discards the choice of an earlier attempt', () => {
   const { start, limits } = started({ run: 2, byTag: [], fromAttempt: 1 })
   const { state } = runJob(start, { ...limits, maxAttempts: 1 }, making([{ ok: false }, { ok: false }]))
   assert.ok(state.records['US-001']?.choice)
@@ -134,7 +134,7 @@ test('of two candidates with equal changes the one with fewer remarks passes', (
   assert.equal(passedCommit(state), 'c2')
 })
 
-test('where no candidate is green the attempt failed once, and the work of one of them is saved', () => {
+test("an attempt without a green candidate fails once, and one candidate's work is saved", () => {
   const { start, limits } = started()
   const { state, outcome } = runJob(
     start,
@@ -147,7 +147,7 @@ test('where no candidate is green the attempt failed once, and the work of one o
   assert.equal(state.kept['US-001']?.tree, 't1')
 })
 
-test('from the second attempt on: the first makes one candidate, the second three', () => {
+test('candidates from the second attempt on: the first attempt makes one, the second three', () => {
   const { start, limits } = started({ run: 3, byTag: [], fromAttempt: 2 })
   const slots: (number | undefined)[] = []
   const script: Script = (step) => {
@@ -161,7 +161,7 @@ test('from the second attempt on: the first makes one candidate, the second thre
   assert.deepEqual(slots, [undefined, 1, 2, 3])
 })
 
-test('candidates by tag', () => {
+test('candidates by tag apply to stories with the tag', () => {
   const { start, limits } = started({ run: 1, byTag: [['risky', 2]], fromAttempt: 1 })
   const [story] = start.prd.userStories
   assert.ok(story)
@@ -181,7 +181,7 @@ test('a job that ends between two candidates leaves the rest to the next job', (
   assert.equal(passedCommit(state), 'c1')
 })
 
-test('at the limit of iterations the candidates that are there are chosen from', () => {
+test('at max-iterations the choice is among the candidates that exist', () => {
   const { start, limits } = started()
   const { state, outcome } = runJob(
     start,
@@ -192,7 +192,7 @@ test('at the limit of iterations the candidates that are there are chosen from',
   assert.equal(passedCommit(state), 'c2')
 })
 
-test('people push between two candidates: one is chosen, and rebased on what they committed', () => {
+test('people push between two candidates: the chosen one is rebased on their commits', () => {
   const { start, limits } = started()
   const script = making([{ ok: true }])
   let syncs = 0
@@ -215,7 +215,7 @@ const judged: Script = (step) =>
       ? { kind: 'worked', session: session({ hints: { done: true, notDone: false, stuck: null } }) }
       : null
 
-test('where the judge of a chosen candidate is at its limit, the run waits, and it is asked again later', () => {
+test('a judge of the chosen candidate at its usage limit: the run waits, and asks it again later', () => {
   const { start, limits } = started()
   const { state, outcome, steps } = runJob(
     start,
@@ -245,7 +245,7 @@ for (const command of [
   { kind: 'retry', id: 1, by: 'ann', stories: ['US-001'], guidance: '', fresh: true },
   { kind: 'skip', id: 1, by: 'ann', stories: ['US-001'], guidance: '' },
 ] satisfies Command[])
-  test(`a paused run with a candidate: ${command.kind} is heard before anything is chosen`, () => {
+  test(`a paused run with a candidate: ${command.kind} applies before the choice`, () => {
     const { start, limits } = started()
     const pause: Command = { kind: 'pause', id: 1, by: 'ann' }
     let syncs = 0
@@ -263,7 +263,7 @@ for (const command of [
     assert.equal(state.prd.userStories[0]?.passes, false)
   })
 
-test('a story that people begin anew loses its candidates', () => {
+test('a story that is begun anew loses its candidates', () => {
   const { start, limits } = started()
   const first = runJob(start, { ...limits, iterationsPerJob: 1 }, making([{ ok: true }]))
   const retry: Command = { kind: 'retry', id: 1, by: 'ann', stories: ['US-001'], guidance: '', fresh: true }
@@ -290,7 +290,7 @@ test('a story whose acceptance criteria people change loses its candidates', () 
   assert.equal(joinedWith({ acceptanceCriteria: ['it does more'] }), undefined)
 })
 
-test('side by side: after --fresh no further candidate begins before the old ones are over, and then all begin anew', () => {
+test('with max-parallel, retry --fresh starts new candidates only after the old sessions have ended', () => {
   const { start } = started()
   const limits = limitsWith({ candidates: three, maxParallel: 3 })
   const ready = { ...start.job, ready: { synced: true, prepared: true, opened: true } }
@@ -326,7 +326,7 @@ test('side by side: after --fresh no further candidate begins before the old one
   assert.deepEqual(Object.keys(again.attempts), ['US-001#1'])
 })
 
-test('a story that people mark as passed meanwhile needs no candidate, and `redo` makes them anew', () => {
+test('a story that people mark as passed needs no candidate, and `redo` makes them again', () => {
   const limits = limitsWith({ candidates: three, finalVerification: false })
   const start = stateOf(stories('US-001', 'US-002'), { published: 'base' })
   const first = runJob(start, { ...limits, iterationsPerJob: 1 }, making([{ ok: true }]))

@@ -29,7 +29,7 @@ function maxSteps(storyCount: number, limits: Limits): number {
 const RUNS = { ...runs(100), interruptAfterTimeLimit: 8000 }
 
 describe('chains of jobs', () => {
-  test('with people who comment, push and come back, every promise holds at every step', async () => {
+  test('with comments, pushes and returns of people keep every invariant at every step', async () => {
     const property = fc.asyncProperty(
       arbitraryStart,
       arbitraryLimits,
@@ -42,7 +42,7 @@ describe('chains of jobs', () => {
     await fc.assert(property, RUNS)
   })
 
-  test('when nobody intervenes, a job ends in a bounded number of steps and a chain within max-jobs', async () => {
+  test('without interventions end each job in a limited number of steps, and the chain within max-jobs', async () => {
     const property = fc.asyncProperty(
       arbitraryStart,
       arbitraryLimits,

@@ -174,7 +174,7 @@ function checkpoints(log: readonly string[]): string {
   return shown.slice(begin, shown.indexOf('> conclude')).join(' ')
 }
 
-test('the end of an iteration and the next reservation are one checkpoint, told in their order', async () => {
+test('the end of an iteration and the next reservation are saved as one checkpoint, and notified in their order', async () => {
   const { log, run, saved } = world()
   await run()
   const between = 'accepted > sync > reserve reserved'
@@ -182,7 +182,7 @@ test('the end of an iteration and the next reservation are one checkpoint, told 
   assert.deepEqual(reached(saved()).passed, ['US-001', 'US-002'])
 })
 
-test('so are a rejection and the next reservation; what was rejected is kept with it', async () => {
+test('a rejection and the next reservation are saved as one checkpoint, with the rejected work', async () => {
   const { log, run, saved } = world({ red: [1], limits: { maxIterations: 2 } })
   const { state } = (await run()) as { state: State }
   const between = 'rejected > sync > reserve reserved'
@@ -194,7 +194,7 @@ test('so are a rejection and the next reservation; what was rejected is kept wit
   assert.equal(saved().timeline.length, 2)
 })
 
-test('where people are asked over a network, the iteration is saved before that, in one push with the next reservation', async () => {
+test('an iteration is saved before comments are read over the network, in one push with the next reservation', async () => {
   const { log, run, saved } = world({ network: true })
   await run()
   const next = 'save accepted > sync > reserve reserved'
@@ -203,7 +203,7 @@ test('where people are asked over a network, the iteration is saved before that,
   assert.equal(saved().prd.run.iterations, 2)
 })
 
-test('what people say then is saved before the next session, and the reservation made ahead is not counted', async () => {
+test('comments read after a checkpoint are saved before the next session, and the early reservation is not counted', async () => {
   const note: Command = { kind: 'note', stories: ['US-002'], guidance: 'in blue', id: 7, by: 'alice' }
   const noted = world({ network: true, commands: { at: 2, all: [note] } })
   await noted.run()
@@ -220,7 +220,7 @@ test('what people say then is saved before the next session, and the reservation
   assert.equal(skipped.saved().prd.run.iterations, 1)
 })
 
-test('what is pushed, or left to another job, is saved and told before', async () => {
+test('a pushed iteration, or one before another job, is saved and notified first', async () => {
   const each = world({ limits: { publishEach: true } })
   await each.run()
   const push = '> sync > push publish'
@@ -235,14 +235,14 @@ test('what is pushed, or left to another job, is saved and told before', async (
   assert.equal(handed.log.slice(-3).join(' '), 'save accepted > sync')
 })
 
-test('a limit after an iteration: it is saved and told before the run concludes', async () => {
+test('an iteration at a limit is saved and notified before the run concludes', async () => {
   const { log, run } = world({ limits: { maxIterations: 1 } })
   await run()
   assert.equal(checkpoints(log), '> reserve save reserved save accepted > sync')
 })
 
 for (const error of [new Error('the disk is full'), new LeaseLost('taken')]) {
-  test(`where nothing can be saved any more nothing more is told (${error.message})`, async () => {
+  test(`a failed save sends no notification (${error.message})`, async () => {
     for (let from = 1; from <= 3; from++) {
       const { log, run, saved } = world({ failing: { from, with: error } })
       await assert.rejects(run(), error)
@@ -254,7 +254,7 @@ for (const error of [new Error('the disk is full'), new LeaseLost('taken')]) {
   })
 }
 
-test('a run that is cancelled at a joined checkpoint gives the reservation back', async () => {
+test('a run cancelled at a joint checkpoint gives the reservation back', async () => {
   const { log, run, saved } = world({ cancelled: 2 })
   await run()
   assert.match(log.join(' '), /save accepted > sync > reserve reserved .*save returned/)
@@ -263,7 +263,7 @@ test('a run that is cancelled at a joined checkpoint gives the reservation back'
   assert.equal(saved().prd.run.iterations, 1)
 })
 
-test('where people cannot be heard the iteration before is saved all the same, and no reservation is left', async () => {
+test('when comments cannot be read, the iteration is saved and no reservation is left', async () => {
   for (const network of [false, true]) {
     const { run, saved } = world({ deaf: 2, network })
     await assert.rejects(run(), /nobody answers/)
@@ -272,7 +272,7 @@ test('where people cannot be heard the iteration before is saved all the same, a
   }
 })
 
-test('a run that is cancelled while people are asked keeps no reservation', async () => {
+test('a run cancelled while comments are read keeps no reservation', async () => {
   const { run, saved } = world({ cancelled: 2, network: true })
   await run()
   assert.deepEqual(saved().attempts, {})
@@ -280,7 +280,7 @@ test('a run that is cancelled while people are asked keeps no reservation', asyn
   assert.deepEqual([saved().prd.run.iterations, saved().records['US-002']?.attempts], [1, undefined])
 })
 
-test('a run that is cancelled while a post is waited for saves what passed, and reserves nothing', async () => {
+test('a run cancelled while it waits for a post saves what passed, and reserves nothing', async () => {
   const { log, run, saved } = world({ cancelledAtPost: 2, network: true })
   await run()
   assert.match(log.join(' '), /> accept save accepted > sync/)
@@ -288,7 +288,7 @@ test('a run that is cancelled while a post is waited for saves what passed, and 
   assert.deepEqual(reached(saved()).passed, ['US-001'])
 })
 
-test('who watches is told last that the job is over, also where the feature was taken by another', async () => {
+test('observers are notified last that the job is over, also when another job took the lease', async () => {
   const well = world()
   await well.run()
   const taken = world({ failing: { from: 2, with: new LeaseLost('run 7') } })
@@ -296,7 +296,7 @@ test('who watches is told last that the job is over, also where the feature was 
   for (const { log, settled } of [well, taken]) assert.deepEqual(settled, [log.length])
 })
 
-test('stories that could not be marked are in the state that is published, as long as an outcome does not mark them', async () => {
+test('stories that could not be marked are in the published state until an outcome marks them', async () => {
   const rows: [recorded: string[] | null, unmarked: string[] | undefined, left: string[] | undefined][] = [
     [['US-002'], undefined, ['US-002']],
     [['US-002'], ['US-001'], ['US-002']],

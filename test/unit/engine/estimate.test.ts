@@ -63,7 +63,7 @@ function returned(state: State, at: number): State {
 const cost = fc.double({ min: 0.01, max: 0.06, noNaN: true })
 const killedAt = fc.option(fc.double({ min: 0.05, max: 1, noNaN: true }), { nil: null })
 
-test('killed sessions whose usage was counted: at least the truth, at most one largest session more for each kill', () => {
+test('killed sessions with counted usage are charged at least the truth, at most one largest session more each', () => {
   const turn = fc.record({ costUsd: cost, killedAt, isSeen: fc.constant(true) })
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 40 }), (turns) => {
@@ -76,7 +76,7 @@ test('killed sessions whose usage was counted: at least the truth, at most one l
   )
 })
 
-test('killed sessions whose usage was not counted: each counts as the largest session that is known', () => {
+test('killed sessions without counted usage are charged as the largest known session each', () => {
   const turn = fc.record({ costUsd: cost, killedAt, isSeen: fc.constant(false) })
   fc.assert(
     fc.property(cost, fc.array(turn, { maxLength: 40 }), (first, turns) => {
@@ -87,7 +87,7 @@ test('killed sessions whose usage was not counted: each counts as the largest se
   )
 })
 
-test('a session that was killed before any other was known raises no later estimate', () => {
+test('a session killed before any other was known raises no later estimate', () => {
   const dear = limitsWith({ maxCostUsd: 10, maxIterations: 50 })
   const { state, charged } = chain([
     { costUsd: 0.04, killedAt: 0.5, isSeen: true },
@@ -105,7 +105,7 @@ test('a session that was killed before any other was known raises no later estim
   assert.deepEqual(estimateSession(known, dear), { costUsd: 0.03, tokens: 100 })
 })
 
-test('a session that was interrupted, or whose usage is an estimate, is never the largest session', () => {
+test('an interrupted session, or one with estimated usage, is never the largest session', () => {
   const begun = reduce(stateOf(stories('US-001')), { kind: 'reserved', storyId: 'US-001', at: NOW }, limits)
   const after = (changes: Parameters<typeof session>[0]) =>
     largestSession(

@@ -191,7 +191,7 @@ function proves(attempt: readonly Event[], wanted: string): boolean {
 }
 
 describe('events in any order', () => {
-  test('a story passes only by `accepted`, after its gates passed on exactly that commit', () => {
+  test('pass a story only by `accepted`, after gates passed on exactly that commit', () => {
     const property = fc.property(events, (sequence) => {
       const limits = limitsWith({ maxAttempts: 100, maxInterruptions: 100 })
       let state = stateOf(stories('US-001', 'US-002'))
@@ -213,7 +213,7 @@ describe('events in any order', () => {
     fc.assert(property, { ...runs(400), interruptAfterTimeLimit: 8000 })
   })
 
-  test('nothing throws, nothing is changed in place, everything is JSON, and the next step is there', () => {
+  test('throw nothing, change no state in place, and leave a JSON state with a next step', () => {
     const property = fc.property(events, arbitraryLimits, at, (sequence, limits, now) => {
       let state: State = frozen(stateOf(stories('US-001', 'US-002')))
       for (const event of sequence) state = frozen(reduce(state, frozen(event), limits))
@@ -224,7 +224,7 @@ describe('events in any order', () => {
     fc.assert(property, { ...runs(150), interruptAfterTimeLimit: 8000 })
   })
 
-  test('an iteration is charged once for an attempt, whatever event is repeated', () => {
+  test('charge an iteration once per attempt, whichever event is repeated', () => {
     const property = fc.property(events, (sequence) => {
       const limits = limitsWith({ maxAttempts: 100 })
       let state = stateOf(stories('US-001', 'US-002'))
@@ -244,7 +244,7 @@ describe('events in any order', () => {
     fc.assert(property, { ...runs(100), interruptAfterTimeLimit: 8000 })
   })
 
-  test('an attempt is begun only on a story that can be worked on', () => {
+  test('begin an attempt only on a story that is ready', () => {
     const property = fc.property(events, (sequence) => {
       const limits = limitsWith()
       let state = stateOf(stories('US-001', 'US-002'))
@@ -264,7 +264,7 @@ describe('events in any order', () => {
   })
 
   for (const far of [Number.MAX_SAFE_INTEGER, 9e15]) {
-    test(`a vendor's absurd reset time (${far}) is no reason to fall over`, () => {
+    test(`a vendor's absurd reset time (${far}) does not throw`, () => {
       const limits = limitsWith()
       const reserved = reduce(
         stateOf(stories('US-001')),
@@ -285,7 +285,7 @@ describe('events in any order', () => {
   }
 
   for (const id of ['constructor', 'toString', 'valueOf']) {
-    test(`a story called ${id} is refused by prd.json, or worked like any other`, () => {
+    test(`a story with the id ${id} is refused by prd.json, or worked on like any other`, () => {
       if (idFault(id) !== null) return
       const limits = limitsWith()
       const said = { id: 1, by: 'ann', kind: 'retry' as const, stories: [id], guidance: 'a hint' }

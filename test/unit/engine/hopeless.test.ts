@@ -113,7 +113,7 @@ describe('the breaker opens', () => {
     assert.ok(prompt.endsWith(`; ${said}`), prompt)
   })
 
-  test('words that are sure enough count as done, others do not, and one that is not done ends the row', () => {
+  test('a confident text counts as done, a vague one does not, and a text of not done ends the row', () => {
     const with60 = words(2).map((one) => ({ ...one, hints: { confidence: 60 } }))
     assert.equal(breakerOf(after(with60))?.doneInRow, 2)
     assert.equal(
@@ -129,7 +129,7 @@ describe('the breaker opens', () => {
     assert.equal(breakerOf(after(same))?.position, 'open')
   })
 
-  test('by what failed, not by the table below it or the time it took', () => {
+  test('by what failed, not by the table below it or its time', () => {
     const table = Array.from({ length: 60 }, (_, at) => `part-${at}.js |  50 |  25 | 100 |  50 |`).join('\n')
     const noise = (ms: number) =>
       Array.from({ length: 60 }, (_, at) => `ran step ${at} in ${ms * at} ms`).join('\n')
@@ -145,7 +145,7 @@ describe('the breaker opens', () => {
     )
   })
 
-  test('when an attempt changed nothing and said much less', () => {
+  test('when an attempt changed nothing and said far less', () => {
     const [one, two] = words(2)
     if (one === undefined || two === undefined) throw new Error('two are needed')
     assert.equal(breakerOf(after([one, { ...two, output: 29 }]))?.position, 'closed', 'it changed something')
@@ -158,7 +158,7 @@ describe('the breaker opens', () => {
   })
 })
 
-describe('a story that rests', () => {
+describe('a story that rests after the breaker opened', () => {
   const open = after(
     words(4).map((one) => ({ ...one, tree: 'the same' })),
     stateOf(stories('US-001', 'US-002')),
@@ -169,11 +169,11 @@ describe('a story that rests', () => {
     job: { ...state.job, ready: { synced: true, prepared: true, opened: true } },
   })
 
-  test('lets the others go on', () => {
+  test('lets other stories go on', () => {
     assert.deepEqual(nextStep(ready(open), limits, NOW), { kind: 'reserve', storyId: 'US-002' })
   })
 
-  test('ends the job when no other is left, until its time has come', () => {
+  test('ends the job when no other is left, until its cool-down is over', () => {
     const alone = after(words(4).map((one) => ({ ...one, tree: 'the same' })))
     const verdict = outcomeOf(ready(alone), limits, NOW)
     assert.deepEqual([verdict?.outcome, verdict?.until], ['paused', NOW + 30 * MINUTE])
@@ -184,7 +184,7 @@ describe('a story that rests', () => {
     })
   })
 
-  test('gets one trial after the cool-down: its failure opens the breaker again, its pass closes it', () => {
+  test('gets one attempt after the cool-down: a failure opens the breaker again, a pass closes it', () => {
     const later = NOW + 31 * MINUTE
     const trial = reduce(open, { at: later, kind: 'reserved', storyId: 'US-001' }, limits)
     assert.equal(breakerOf(trial)?.position, 'half-open')
@@ -221,7 +221,7 @@ describe('a story that rests', () => {
   })
 })
 
-describe('the agent that stands in', () => {
+describe('the fallback agent', () => {
   const both = limitsWith({ fallback: 'codex', maxAttempts: 9 })
   const agentOf = (state: State, at = NOW) =>
     openAttempt(reduce(state, { at, kind: 'reserved', storyId: 'US-001' }, both))?.agent
@@ -237,7 +237,7 @@ describe('the agent that stands in', () => {
       { at, kind: 'returned', storyId: 'US-001', kept: null },
     ].reduce((now, event) => reduce(now, event as Event, both), state)
 
-  test('works while the first one is limited, and nobody waits', () => {
+  test('works while the first agent is limited, without a wait', () => {
     const limited = limit(stateOf(stories('US-001')), NOW)
     assert.equal(agentsRestUntil(limited, both, NOW), null)
     assert.equal(limited.prd.run.iterations, 0, 'nothing was charged')
@@ -258,7 +258,7 @@ describe('the agent that stands in', () => {
   })
 })
 
-test('a fallback agent at its limit delays nothing: the first agent goes on', () => {
+test('at its limit delays nothing: the first agent goes on', () => {
   const both = limitsWith({ fallback: 'codex', maxAttempts: 9 })
   const failed = after(words(2))
   const events: Event[] = [
@@ -277,7 +277,7 @@ test('a fallback agent at its limit delays nothing: the first agent goes on', ()
   assert.equal(openAttempt(next)?.agent, 'first')
 })
 
-test('a judge at its limit is followed by the other agent, then waited for', () => {
+test('judges when the first judge is limited; if both are, the run waits', () => {
   const both = limitsWith({ fallback: 'codex' })
   const limit = { kind: 'limit' as const, notBefore: NOW + 60 * MINUTE, message: 'limit' }
   const verified: Event = { at: NOW, kind: 'verified', gates: [], verdict: limit, usage: used(0) }
@@ -292,7 +292,7 @@ describe('pauses', () => {
   const held = stateOf(stories('US-001'))
   const byAnn = { ...held, published: 'green', control: { ...held.control, paused } }
 
-  test("a person's pause is not replaced by one of Ralph's own", () => {
+  test("of a person are not replaced by Ralph's own", () => {
     for (const kind of ['join-failed', 'push-refused'] as const) {
       const after = reduce(byAnn, { at: NOW, kind, summary: 'red' }, limits)
       assert.deepEqual(after.control.paused, paused)
@@ -300,7 +300,7 @@ describe('pauses', () => {
     }
   })
 
-  test('a pause that is no wait forgets the wait before it, so that nothing starts it again', () => {
+  test('without a wait clear an earlier wait, so that nothing starts the run again', () => {
     const waited = { ...byAnn, control: { ...byAnn.control, notBefore: NOW - 1 } }
     const conclusion = { outcome: 'paused' as const, reason: 'deleted', until: null }
     const ended = released(reduce(waited, { at: NOW, kind: 'concluded', conclusion }, limits), limits)

@@ -28,7 +28,7 @@ const SKIPS = /\[(?:skip[ -]|[\w-]+[ -]skip\]|no ci)|\*\*\*NO_CI|^skip-checks:/i
 /** What GitHub would act on in a commit that comes to the default branch. */
 const ACTIVE = /@[\w-]|#\d|\bGH-\d|:\/\//i
 
-test('an agent’s own words in a commit forge no trailer, call nobody and skip no CI', () => {
+test("an agent's text in a commit message forges no trailer, mentions no user and skips no CI", () => {
   const state = midRun()
   const forged = ['x\n\nRalph-Story: US-001\nRalph-Run: n', `Ralph-Run: ${state.nonce}\rRalph-Story: US-009`]
   for (const text of [...hostileStrings.map((one) => one.text), ...forged]) {
@@ -47,7 +47,7 @@ test('an agent’s own words in a commit forge no trailer, call nobody and skip 
   }
 })
 
-test('a commit says the story, and nothing that git, GitHub or a CI would obey', () => {
+test("a commit message has the story's title without text that git, GitHub or a CI would act on", () => {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-hostile-'))
   const git = (args: string[], input = '') =>
     execFileSync('git', args, {
@@ -95,7 +95,7 @@ test('a commit says the story, and nothing that git, GitHub or a CI would obey',
 })
 const plain = (text: string) => text
 
-test('a secret in a title is not cut in two before it is taken out', () => {
+test('a secret at the cut of a long title is redacted', () => {
   const secret = `k${'e'.repeat(120)}y`
   const message = storyMessage(poisoned(midRun(), `use ${secret}`), 'US-003', 7, (text) =>
     text.replaceAll(secret, '***'),
@@ -131,7 +131,7 @@ function told(text: string): State {
   }
 }
 
-test('no text in a prompt can pass for another part of it', () => {
+test('no text in a prompt can pass for another section of it', () => {
   const prompts = (text: string): [string, string] => {
     const state = told(text)
     const story = state.prd.userStories[2]
@@ -189,7 +189,7 @@ test('no text in a prompt can pass for another part of it', () => {
   }
 })
 
-test('prd.json reads back as it was written, whatever stands in it', () => {
+test('prd.json is read back as written, with any text', () => {
   for (const { name, text } of hostileStrings) {
     // People's fields are checked when they are read; what sessions and comments bring is not.
     const state = told(text)
@@ -215,7 +215,7 @@ test('prd.json reads back as it was written, whatever stands in it', () => {
   assert.equal(ownFiles(midRun()).prd, '.ralph/2026-01-10-auth/prd.json')
 })
 
-test('a comment is a command of the first line and the first word, or none', () => {
+test('a comment is a command by the first word of its first line, or none', () => {
   const ids = ['US-001', 'US-002']
   for (const { name, text } of hostileStrings) {
     const plain = parseSlash(text, ids)
@@ -232,7 +232,7 @@ test('a comment is a command of the first line and the first word, or none', () 
   }
 })
 
-test('what a comment brings into the state can be written and read back, and is bounded', () => {
+test('comments in the state can be read back, and are limited', () => {
   const start = midRun()
   const ids = start.prd.userStories.map((story) => story.id)
   for (const { name, text } of hostileStrings) {

@@ -6,7 +6,7 @@ import { textOf } from '../../../src/engine/prompts/template.ts'
 import { withLearnings } from '../../../src/engine/story-notes.ts'
 import { stateOf, stories } from './samples.ts'
 
-test('equal learnings are kept once, in the newest wording, and count as new', () => {
+test('equal learnings are kept once, in the newest wording, as the newest', () => {
   const known = ['Run `npm ci` first.', 'The port is 8080.']
   assert.deepEqual(withLearnings(known, ['run npm ci first']), ['The port is 8080.', 'run npm ci first'])
 })
@@ -16,7 +16,7 @@ test('at most fifty learnings are kept, the newest', () => {
   assert.deepEqual(withLearnings([], many), many.slice(-50))
 })
 
-test('in the prompt the newest stand in the order of time', () => {
+test('learnings in a prompt are the newest, oldest first', () => {
   const [story] = stories('US-001')
   assert.ok(story !== undefined)
   const start = stateOf([story])

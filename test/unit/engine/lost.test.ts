@@ -70,17 +70,17 @@ function state(part: Partial<Part>): State {
 const held = state({ lease })
 const ran = (conclusion: string, at = NOW) => ({ status: 'completed', conclusion, at })
 
-test('a holder that works is left in peace', () => {
+test('resume-lost: a lease holder that works is left alone', () => {
   assert.equal(lostChainReason(held, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
   assert.equal(lostChainReason(held, null, NOW), null)
 })
 
-test('a holder whose run failed or vanished is resumed', () => {
+test('resume-lost: a holder whose run failed or vanished is resumed', () => {
   assert.match(lostChainReason(held, ran('failure'), NOW) ?? '', /was lost/)
   assert.match(lostChainReason(held, null, NOW + 120_000) ?? '', /was lost/)
 })
 
-test('a job that a person cancelled before our deadline is not resumed; one that the platform ended behind it is', () => {
+test('resume-lost: a job that a person cancelled is not resumed; one that GitHub ended after the deadline is', () => {
   assert.equal(lostChainReason(held, ran('cancelled'), NOW), null)
   assert.equal(
     lostChainReason(held, ran('cancelled'), NOW + 4_000_000),
@@ -90,7 +90,7 @@ test('a job that a person cancelled before our deadline is not resumed; one that
   assert.match(lostChainReason(held, ran('cancelled', NOW + 4_000_000), NOW + 4_000_000) ?? '', /was lost/)
 })
 
-test('a job that has promised the next one and still waits to start it is left in peace', () => {
+test('resume-lost: a job that still waits to dispatch the next one is left alone', () => {
   const limits = limitsWith({ iterationsPerJob: 1 })
   const conclusion = { outcome: 'continued' as const, reason: 'the batch is done', until: null }
   const left = released(withConclusion(held, conclusion), limits)
@@ -99,7 +99,7 @@ test('a job that has promised the next one and still waits to start it is left i
   assert.equal(lostChainReason(left, ran('cancelled'), NOW), null, 'a person cancelled the wait')
 })
 
-test('a job whose post step gave the lease back is resumed, unless a person had cancelled it', () => {
+test('resume-lost: a job whose post step released the lease is resumed, unless a person cancelled it', () => {
   const mended = state({ control: { ...emptyControl(), continuePending: true, mendedRun: 7 } })
   assert.match(lostChainReason(mended, ran('failure'), NOW) ?? '', /promised/)
   assert.equal(lostChainReason(mended, ran('cancelled'), NOW), null)
@@ -107,20 +107,20 @@ test('a job whose post step gave the lease back is resumed, unless a person had 
   assert.equal(lostChainReason(mended, null, NOW), null, 'what could not be asked is asked the next time')
 })
 
-test('a chain whose jobs get nothing done is not started again by itself', () => {
+test('resume-lost: a chain whose jobs make no progress is not resumed', () => {
   const control = { ...emptyControl(), continuePending: true, idleJobs: 3 }
   assert.equal(lostChainReason(state({ control }), null, NOW), null)
   assert.equal(lostChainReason(state({ control, lease }), ran('failure'), NOW), null)
 })
 
-test('a promised job that never started is resumed', () => {
+test('resume-lost: a next job that never started is resumed', () => {
   assert.match(
     lostChainReason(state({ control: { ...emptyControl(), continuePending: true } }), null, NOW) ?? '',
     /promised/,
   )
 })
 
-test('a pause and a wait are respected; a wait that is over is not', () => {
+test('resume-lost: a paused or waiting chain is not resumed, one whose wait is over is', () => {
   const paused = { reason: 'paused by alice', by: 'alice' }
   const control = { ...emptyControl(), continuePending: true }
   assert.equal(lostChainReason(state({ control: { ...control, paused } }), null, NOW), null)
@@ -130,11 +130,11 @@ test('a pause and a wait are respected; a wait that is over is not', () => {
   assert.match(lostChainReason({ ...waited, prd: { ...waited.prd, run } }, null, NOW) ?? '', /over/)
 })
 
-test('a chain that ended, or was interrupted and saved, rests', () => {
+test('resume-lost: a chain that ended, or was interrupted and saved, is not resumed', () => {
   assert.equal(lostChainReason(state({}), null, NOW), null)
 })
 
-test('checks that a job left open are looked for during 14 days, which GitHub takes them for open', () => {
+test('resume-lost: checks that a job left open are closed within the 14 days in which GitHub shows them as open', () => {
   const DAY = 24 * 3_600_000
   const begun = (ago: number): State => ({
     ...state({ job: newJob(NOW - ago, NOW - ago + 3_600_000, []) }),

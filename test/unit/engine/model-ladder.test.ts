@@ -25,14 +25,14 @@ const failedBy = (change: Parameters<typeof session>[0]): Script => {
 }
 const modelsOf = ({ state }: ReturnType<typeof runJob>) => state.timeline.map(({ model }) => model)
 
-test('a story begins at the first rung, climbs after a red gate, and stays at the last', () => {
+test('model ladder: a story begins at the first rung, climbs after a red gate, and stays at the last', () => {
   const ran = runJob(stateOf(stories('US-001')), limitsOn(), redGates(4))
   assert.deepEqual(modelsOf(ran), ['small', 'middle', 'strong', 'strong', 'strong'])
   const next = runJob(stateOf(stories('US-001', 'US-002')), limitsOn(), redGates(1))
   assert.deepEqual(modelsOf(next), ['small', 'middle', 'small'], 'another story begins below')
 })
 
-test('the word that it is stuck makes it climb; a session that failed, and one of a limited vendor, do not', () => {
+test("model ladder: a stuck agent makes the story climb, a failed session and a vendor's limit do not", () => {
   const hints = { done: false, notDone: false, stuck: 'no idea' }
   const stuck = runJob(stateOf(stories('US-001')), limitsOn(), failedBy({ hints }))
   assert.deepEqual(modelsOf(stuck), ['small', 'middle'])
@@ -42,7 +42,7 @@ test('the word that it is stuck makes it climb; a session that failed, and one o
   assert.deepEqual(modelsOf(limited), ['small', 'small'])
 })
 
-test('every session is counted to its rung, and the judge has one model for all of them', () => {
+test('model ladder: each session counts for its rung, and the judge has one model', () => {
   const script = redGates(1)
   const ran = runJob(stateOf(stories('US-001')), limitsOn({ finalVerification: true }), (step, state, now) =>
     step.kind === 'verify'
@@ -54,7 +54,7 @@ test('every session is counted to its rung, and the judge has one model for all 
   assert.deepEqual(of('verify'), ['judge'])
 })
 
-test('without a ladder no attempt names a model, and the agent that stands in has none of these', () => {
+test('model ladder: without one no attempt has a model, and the fallback agent gets none of it', () => {
   const { ladders: _none, ...plain } = limitsOn()
   assert.deepEqual(modelsOf(runJob(stateOf(stories('US-001')), plain)), [undefined])
   const limits = limitsOn({ fallback: 'codex' })
@@ -63,7 +63,7 @@ test('without a ladder no attempt names a model, and the agent that stands in ha
   assert.deepEqual(modelsOf(runJob(away, limits)), [undefined])
 })
 
-test('the first tag that has a ladder wins over that of the run', () => {
+test("model ladder: the first tag with a ladder takes precedence over the run's", () => {
   const byTag = [
     ['docs', ['tiny']],
     ['security', ['strong', 'strongest']],
@@ -75,7 +75,7 @@ test('the first tag that has a ladder wins over that of the run', () => {
   assert.deepEqual(ladderOf({}, { tags: ['docs'] }), [])
 })
 
-test('whatever fails, a story goes up one rung at the most, never down, and never above the last', () => {
+test('model ladder: a story climbs at most one rung per attempt, never down, and never above the last', () => {
   const kinds: Failure['kind'][] = ['session', 'stuck', 'empty-diff', 'guard', 'gates', 'judge', 'conflict']
   const property = fc.property(
     fc.array(fc.constantFrom(...kinds), { maxLength: 12 }),

@@ -5,7 +5,7 @@ import { notifyObservers, settleObservers } from '../../../src/engine/loop.ts'
 import type { Observer } from '../../../src/engine/model/ports.ts'
 import { midRun } from '../report/samples.ts'
 
-test('an observer that fails is a warning; the others are notified all the same, in their order', async () => {
+test('an observer that fails is a warning, and the others are notified in order', async () => {
   const heard: string[] = []
   const warnings: string[] = []
   const hears = (name: string): Observer => ({
@@ -35,7 +35,7 @@ test('an observer that fails is a warning; the others are notified all the same,
   assert.deepEqual(warnings, ['the chat is away', 'at once'])
 })
 
-test('at the end no observer waits for another: each waits for its own service', async () => {
+test('at the end each observer waits for its own service only', async () => {
   const heard: string[] = []
   const warnings: string[] = []
   let answer = () => {}

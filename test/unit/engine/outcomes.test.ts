@@ -40,8 +40,8 @@ const failing: Script = (step) =>
   step.kind === 'agent' ? { kind: 'worked', session: session({ status: 'failed', message: 'exit 1' }) } : null
 const run: Command = { id: 1, by: 'ann', kind: 'run' }
 
-describe('complete', () => {
-  test('every story passes, one iteration each, in the order of priorities and needs', () => {
+describe('the outcome complete', () => {
+  test('when every story passes, one iteration each, ordered by priority and dependencies', () => {
     const [one, two, three] = stories('US-001', 'US-002', 'US-003')
     assert.ok(one && two && three)
     const start = stateOf([{ ...one, dependsOn: ['US-003'] }, { ...two, priority: 2 }, three])
@@ -58,7 +58,7 @@ describe('complete', () => {
     assert.ok(!ran.steps.includes('dispatch'))
   })
 
-  test('of a part of the feature: it says of which, and a run without a part goes on', () => {
+  test('of selected stories: the reason names them, and a run without a selection goes on', () => {
     const [one, two] = stories('US-001', 'US-002')
     assert.ok(one && two)
     const start = stateOf([one, { ...two, epicId: 'a' }])
@@ -77,7 +77,7 @@ describe('complete', () => {
     assert.equal(heard(ran.state)?.epic, 'a')
   })
 
-  test('a wider part is verified again, a narrower one is not', () => {
+  test('of more stories than before: verified again; of fewer: not', () => {
     const state = stateOf(stories('US-001', 'US-002').map((story) => ({ ...story, passes: true })))
     const approved = { ...state, verification: { ...state.verification, approved: true } }
     const part = { stories: ['US-001'], epic: null, job: 1 }
@@ -86,7 +86,7 @@ describe('complete', () => {
     assert.equal(withScope(narrow, null).verification.approved, false)
   })
 
-  test('with the final verification only after it agreed', () => {
+  test('with final-verification only after its approval', () => {
     const ran = runJob(stateOf(stories('US-001')), limitsWith({ finalVerification: true }))
     assert.equal(ran.outcome, 'complete')
     assert.equal(ran.steps.filter((step) => step === 'verify').length, 1)
@@ -94,19 +94,19 @@ describe('complete', () => {
     assert.equal(runUsage(ran.state).costUsd, 2, 'but it is paid for')
   })
 
-  test('finishing on the last iteration is complete, and so is a budget that is spent with the last story', () => {
+  test('when the last iteration, or the last of the budget, passes the last story', () => {
     const last = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ maxIterations: 2 }))
     assert.equal(last.outcome, 'complete')
     const spent = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ maxCostUsd: 2 }))
     assert.equal(spent.outcome, 'complete')
   })
 
-  test('the last iteration may need a verification yet', () => {
+  test('also when a verification is needed after the last iteration', () => {
     const ran = runJob(stateOf(stories('US-001')), limitsWith({ maxIterations: 1, finalVerification: true }))
     assert.equal(ran.outcome, 'complete')
   })
 
-  test('skipped stories count as neither passed nor open', () => {
+  test('with skipped stories, which count as neither passed nor open', () => {
     const [one, two] = stories('US-001', 'US-002')
     assert.ok(one && two)
     const ran = runJob(
@@ -120,7 +120,7 @@ describe('complete', () => {
     assert.equal(storyOf(ran.state, 'US-001').passes, false)
   })
 
-  test('running again reports and changes nothing', () => {
+  test('run again changes nothing', () => {
     const first = runJob(stateOf(stories('US-001')), limitsWith({ finalVerification: true }))
     const again = runJob(anotherJob(first.state), limitsWith({ finalVerification: true }))
     assert.equal(again.outcome, 'complete')
@@ -129,7 +129,7 @@ describe('complete', () => {
     assert.deepEqual(again.state.prd.userStories, first.state.prd.userStories)
   })
 
-  test('is not the outcome of work that could not be pushed', () => {
+  test('is not reached with work that could not be pushed', () => {
     const refused: Script = (step, state) =>
       step.kind === 'publish' && state.job.branch.kind !== 'refused'
         ? { kind: 'push-refused', summary: 'ralph/auth was not accepted: protected branch' }
@@ -143,7 +143,7 @@ describe('complete', () => {
     assert.equal(mended.outcome, 'complete')
   })
 
-  test('is not the outcome of work that conflicts with commits of people', () => {
+  test('is not reached with work that conflicts with commits of people', () => {
     const conflict: Script = (step, state) => {
       if (step.kind === 'join') return { kind: 'join-failed', summary: 'it conflicts in src/a.ts' }
       return step.kind === 'publish' && state.job.branch.kind !== 'refused'
@@ -156,8 +156,8 @@ describe('complete', () => {
   })
 })
 
-describe('stuck', () => {
-  test('when a part waits for a story outside of it, whose pass was taken back since', () => {
+describe('the outcome stuck', () => {
+  test('when selected stories wait for one outside that was reset', () => {
     const [one, two] = stories('US-001', 'US-002')
     assert.ok(one && two)
     const start = stateOf([one, { ...two, dependsOn: ['US-001'] }])
@@ -168,7 +168,7 @@ describe('stuck', () => {
     assert.equal(move, 'Have it done, too, with ralph retry US-001, then go on with ralph run.')
   })
 
-  test('when all that are left are blocked or wait for blocked ones', () => {
+  test('when all open stories are blocked, or wait for blocked ones', () => {
     const [one, two, three] = stories('US-001', 'US-002', 'US-003')
     assert.ok(one && two && three)
     const start = stateOf([one, { ...two, dependsOn: ['US-001'] }, three])
@@ -191,7 +191,7 @@ describe('stuck', () => {
     )
   })
 
-  test('running again changes nothing, until somebody retries', () => {
+  test('run again changes nothing until a retry', () => {
     const limits = limitsWith({ maxAttempts: 1 })
     const stuck = runJob(stateOf(stories('US-001')), limits, red)
     assert.equal(stuck.outcome, 'stuck')
@@ -214,7 +214,7 @@ describe('stuck', () => {
     assert.equal(without.state.prd.run.iterations, 2, 'without it the others go on')
   })
 
-  test('when max-attempts verifications gave no verdict; `run` gives it another chance', () => {
+  test('when max-attempts verifications gave no verdict; `run` allows another', () => {
     const limits = limitsWith({ finalVerification: true, maxAttempts: 2 })
     const silent: Script = (step) =>
       step.kind === 'verify'
@@ -235,15 +235,15 @@ describe('stuck', () => {
   })
 })
 
-describe('max-iterations', () => {
-  test('after exactly as many as are allowed, failed ones counted', () => {
+describe('the outcome max-iterations', () => {
+  test('after exactly the allowed number, failed ones included', () => {
     const ran = runJob(stateOf(stories('US-001')), limitsWith({ maxIterations: 4, maxAttempts: 9 }), failing)
     assert.equal(ran.outcome, 'max-iterations')
     assert.equal(ran.state.prd.run.iterations, 4)
     assert.ok(!ran.steps.includes('dispatch'))
   })
 
-  test('goes on only when it was raised, and only so far', () => {
+  test('goes on only after it was raised, and only up to it', () => {
     const limits = limitsWith({ maxIterations: 2, maxAttempts: 9 })
     const ran = runJob(stateOf(stories('US-001')), limits, failing)
     const again = runJob(anotherJob(ran.state), limits, saying([run], failing))
@@ -260,7 +260,7 @@ describe('max-iterations', () => {
     assert.deepEqual([ran.outcome, ran.state.prd.run.iterations], ['stuck', 60])
   })
 
-  test('the jobs of a chain have their limit, too', () => {
+  test('max-jobs limits the jobs of a chain', () => {
     const limits = limitsWith({ iterationsPerJob: 1, maxJobs: 3, maxAttempts: 50 })
     let ran = runJob(stateOf(stories('US-001')), limits, failing)
     const ends = [ran.outcome]
@@ -273,7 +273,7 @@ describe('max-iterations', () => {
     assert.equal(ran.state.prd.run.iterations, 3)
   })
 
-  test('what `limit iterations` grants can be used: jobs do not run out before', () => {
+  test('`limit iterations` raises max-jobs with it', () => {
     // max-jobs is 3 x ceil(4 / 1) + 5; 40 more iterations need 40 more jobs.
     const limits = limitsWith({ iterationsPerJob: 1, maxIterations: 4, maxJobs: 17, maxAttempts: 99 })
     const raised: Command = { id: 9, by: 'ann', kind: 'limit', what: 'iterations', amount: 40 }
@@ -282,7 +282,7 @@ describe('max-iterations', () => {
     assert.deepEqual([ran.outcome, ran.state.prd.run.iterations], ['max-iterations', 44])
   })
 
-  test('people who pause and go on again and again use up iterations, not jobs', () => {
+  test('repeated pauses and runs by people use up iterations, not jobs', () => {
     // As on the CLI, where all iterations are one job and max-jobs is 8.
     const limits = limitsWith({ maxJobs: 8 })
     const ids = Array.from({ length: 12 }, (_, index) => `US-${index + 1}`)
@@ -300,13 +300,13 @@ function pausingAfterOne(id: number): Script {
     step.kind === 'sync' ? { kind: 'synced', commands: said.shift() ?? [], theirs: null } : null
 }
 
-describe('budget', () => {
+describe('the outcome budget', () => {
   for (const [name, changes] of [
     ['cost', { maxCostUsd: 2 }],
     ['tokens', { maxTokens: 2000 }],
     ['agent time', { maxAgentTimeMs: 20_000 }],
   ] as const) {
-    test(`of ${name}: no session begins when it is spent`, () => {
+    test(`of ${name}: no session begins when it is used up`, () => {
       const ran = runJob(stateOf(stories('US-001', 'US-002', 'US-003')), limitsWith(changes))
       assert.equal(ran.outcome, 'budget')
       assert.equal(ran.state.prd.run.iterations, 2, ran.conclusion.reason)
@@ -323,13 +323,13 @@ describe('budget', () => {
     assert.deepEqual([more.outcome, more.state.prd.run.iterations], ['budget', 2])
   })
 
-  test('a verification that cannot be paid for', () => {
+  test('when a verification exceeds it', () => {
     const ran = runJob(stateOf(stories('US-001')), limitsWith({ maxCostUsd: 1, finalVerification: true }))
     assert.equal(ran.outcome, 'budget')
     assert.ok(!ran.steps.includes('verify'))
   })
 
-  test('uncharged sessions are paid for, too', () => {
+  test('uncharged sessions count, too', () => {
     const limits = limitsWith({ maxCostUsd: 1 })
     const limited: Script = (step, _state, now) =>
       step.kind === 'agent'
@@ -340,8 +340,8 @@ describe('budget', () => {
   })
 })
 
-describe('paused', () => {
-  test('by a person: the iteration in work ends, then nothing more until `run`', () => {
+describe('the outcome paused', () => {
+  test('by a person: the iteration in work ends, and no other begins until `run`', () => {
     const pause: Command = { id: 2, by: 'ann', kind: 'pause' }
     let looks = 0
     const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith(), (step) => {
@@ -358,7 +358,7 @@ describe('paused', () => {
     assert.equal(resumed.outcome, 'complete')
   })
 
-  test('a wait of more than five minutes stores notBefore, and nothing begins before', () => {
+  test('for a wait over five minutes: notBefore is saved, and no session begins earlier', () => {
     const until = NOW + 2 * HOUR
     const limited: Script = (step) =>
       step.kind === 'agent'
@@ -377,7 +377,7 @@ describe('paused', () => {
     assert.equal(late.outcome, 'complete')
   })
 
-  test('the branch that people deleted: the state is kept, and it goes on when the branch is back', () => {
+  test('when people deleted the branch: the state is kept, and the run goes on when the branch is back', () => {
     const gone: Script = (step) =>
       step.kind === 'sync' ? { kind: 'synced', commands: [], theirs: 'deleted' } : null
     const opened = { ...stateOf(stories('US-001')), published: 'green', green: 'green' }
@@ -392,8 +392,8 @@ describe('paused', () => {
   })
 })
 
-describe('continued', () => {
-  test('after the batch: published, dispatched, told; in this order', () => {
+describe('the outcome continued', () => {
+  test('after the batch: publishes, dispatches and notifies, in this order', () => {
     const ran = runJob(stateOf(stories('US-001', 'US-002', 'US-003')), limitsWith({ iterationsPerJob: 2 }))
     assert.equal(ran.outcome, 'continued')
     assert.deepEqual(ran.steps.slice(-4), ['conclude continued', 'publish', 'dispatch', 'report'])
@@ -403,7 +403,7 @@ describe('continued', () => {
     assert.equal(released({ ...ran.state, generation: 0 }, limitsWith()).control.continuePending, true)
   })
 
-  test('without redispatch: told, not dispatched', () => {
+  test('with redispatch off: notifies without a dispatch', () => {
     const limits = limitsWith({ iterationsPerJob: 1, redispatch: false })
     const ran = runJob(stateOf(stories('US-001', 'US-002')), limits)
     assert.equal(ran.outcome, 'continued')
@@ -411,7 +411,7 @@ describe('continued', () => {
     assert.equal(ran.state.control.continuePending, false)
   })
 
-  test('when no further attempt fits before the deadline; the first always may', () => {
+  test('when another attempt does not fit before the deadline; the first always begins', () => {
     const limits = limitsWith({ iterationTimeoutMs: 30 * MINUTE })
     const start = stateOf(stories('US-001', 'US-002'))
     const ran = runJob({ ...start, job: { ...start.job, deadline: NOW + 20 * MINUTE } }, limits)
@@ -420,7 +420,7 @@ describe('continued', () => {
     assert.deepEqual([late.outcome, late.state.prd.run.iterations], ['continued', 0])
   })
 
-  test('a refused dispatch is an error with its reason, and the next job dispatches again', () => {
+  test('with a refused dispatch: an error with the reason, and the next job dispatches again', () => {
     const refused: Script = (step) =>
       step.kind === 'dispatch' ? { kind: 'dispatch-failed', summary: 'actions: write is missing' } : null
     const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ iterationsPerJob: 1 }), refused)
@@ -428,7 +428,7 @@ describe('continued', () => {
     assert.equal(ran.state.control.continuePending, true)
   })
 
-  describe('a rate limit refuses the dispatch', () => {
+  describe('a rate limit that refuses the dispatch', () => {
     const limits = limitsWith({ iterationsPerJob: 1 })
     const start = () => stateOf(stories('US-001', 'US-002'))
     /** So often, each time for so long. */
@@ -438,7 +438,7 @@ describe('continued', () => {
         step.kind === 'dispatch' && left-- > 0 ? { kind: 'dispatch-limited', until: now + ms } : null
     }
 
-    test('it is waited for, and then the next job is started', () => {
+    test('is waited for, and then the next job is dispatched', () => {
       const ran = runJob(start(), limits, limited(2, 40 * MINUTE))
       assert.deepEqual(ran.steps.slice(-6), ['dispatch', 'wait', 'dispatch', 'wait', 'dispatch', 'report'])
       assert.deepEqual(
@@ -449,7 +449,7 @@ describe('continued', () => {
       assert.equal(nextJobHeldUntil(ran.state), null)
     })
 
-    test('one that lasts longer than the job is left to whoever looks for lost chains: no error', () => {
+    test('longer than the job is left to resume-lost, without an error', () => {
       const ran = runJob(start(), limits, limited(9, 6 * HOUR))
       assert.deepEqual(ran.steps.slice(-2), ['dispatch', 'report'])
       assert.deepEqual([ran.outcome, ran.state.job.ending?.next.kind], ['continued', 'held'])
@@ -458,7 +458,7 @@ describe('continued', () => {
       assert.equal(ran.state.control.continuePending, true)
     })
 
-    test('a server that always says "in a moment" is asked once a minute at most, until the job is over', () => {
+    test('a server that always says "in a moment" is asked at most once a minute, until the job ends', () => {
       const ran = runJob(start(), limits, limited(1e6, 0))
       const asked = ran.steps.filter((step) => step === 'dispatch').length
       assert.ok(asked > 250 && asked <= 300, `${asked}`)
@@ -466,7 +466,7 @@ describe('continued', () => {
       assert.notEqual(nextJobHeldUntil(ran.state), null)
     })
 
-    test('a person who cancels the wait ends the chain', () => {
+    test('a cancel during the wait ends the chain', () => {
       const cancelled: Script = (step, state, now) =>
         step.kind === 'wait' ? { kind: 'interrupted', spent: null } : limited(9, HOUR)(step, state, now)
       const ran = runJob(start(), limits, cancelled)
@@ -474,7 +474,7 @@ describe('continued', () => {
       assert.equal(ran.outcome, 'interrupted')
     })
 
-    test('the end of the job ends the wait', () => {
+    test('the deadline ends the wait', () => {
       const late: Script = (step, state, now) =>
         step.kind === 'wait' ? { kind: 'out-of-time', spent: null } : limited(9, HOUR)(step, state, now)
       const ran = runJob(start(), limits, late)
@@ -483,7 +483,7 @@ describe('continued', () => {
     })
   })
 
-  test('a comment that came in after the last look starts another job, whatever the outcome', () => {
+  test('a comment after the last look dispatches another job, whatever the outcome', () => {
     const late: Script = (step, state) =>
       step.kind === 'publish' ? { kind: 'published', green: state.green, withBranch: true, more: true } : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), late)
@@ -492,8 +492,8 @@ describe('continued', () => {
   })
 })
 
-describe('error', () => {
-  test('a red base: nothing was charged, no branch was opened, no session began', () => {
+describe('the outcome error', () => {
+  test('for a red base: nothing is charged, and no branch or session begins', () => {
     const red: Script = (step) =>
       step.kind === 'baseline' ? { kind: 'baselined', gates: [gate(false)] } : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith({ baseline: true }), red)
@@ -505,7 +505,7 @@ describe('error', () => {
     assert.equal(mended.outcome, 'complete', 'the next run looks again')
   })
 
-  test('a service that is not there says itself what to do: the base need not be at fault', () => {
+  test("for a service that does not start: its own fix is named, not the base's", () => {
     const ended = (
       words: string,
       gates = [gate(false, { name: 'service web', ended: words, output: 'said' })],
@@ -534,7 +534,7 @@ describe('error', () => {
     ])
   })
 
-  test("a service's port that somebody took in mid-run charges no story, and the next run goes on", () => {
+  test('for a service port taken during the run: no story is charged, and the next run goes on', () => {
     const ended = 'cannot start: port 1 answers already: node (process 42)'
     const gates = [gate(false, { name: 'service web', ended })]
     const taken: Script = (step) =>
@@ -563,7 +563,7 @@ describe('error', () => {
     assert.equal(runJob(anotherJob(whole.state), limitsWith()).outcome, 'complete')
   })
 
-  test('a branch that may not be made: nothing was charged, and the error has a fix', () => {
+  test('for a branch that cannot be pushed: nothing is charged, and the error has a fix', () => {
     const refused: Script = (step) =>
       step.kind === 'open' ? { kind: 'push-refused', summary: 'ralph/auth was not accepted: 403' } : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), refused)
@@ -573,7 +573,7 @@ describe('error', () => {
     assert.equal(runJob(anotherJob(ran.state), limitsWith()).outcome, 'complete')
   })
 
-  test('an advisory gate may be red on the base', () => {
+  test('is not raised for an advisory gate that is red on the base', () => {
     const advisory: Script = (step) =>
       step.kind === 'baseline' ? { kind: 'baselined', gates: [gate(false, { advisory: true })] } : null
     assert.equal(
@@ -582,7 +582,7 @@ describe('error', () => {
     )
   })
 
-  test('the base is gated once, never again', () => {
+  test('the baseline runs once', () => {
     const first = runJob(
       stateOf(stories('US-001', 'US-002')),
       limitsWith({ baseline: true, iterationsPerJob: 1 }),
@@ -593,7 +593,7 @@ describe('error', () => {
   })
 
   for (const status of ['auth', 'not-started'] as const) {
-    test(`an agent that ends with ${status}: the job ends, the story is not blamed, however often`, () => {
+    test(`an agent that ends with ${status}: the job ends, and the story is not charged, however often`, () => {
       const broken: Script = (step) =>
         step.kind === 'agent'
           ? { kind: 'worked', session: session({ status, message: 'the key is refused' }) }
@@ -609,7 +609,7 @@ describe('error', () => {
     })
   }
 
-  test('three jobs in a row without a charged iteration; a command begins anew', () => {
+  test('after three jobs in a row without a charged iteration; a command starts again', () => {
     const limits = limitsWith({ iterationsPerJob: 1, maxInterruptions: 99 })
     // Given back again and again, so the batch ends without a charged iteration.
     const lost: Script = (step, _state, now) =>
@@ -625,7 +625,7 @@ describe('error', () => {
     assert.notEqual(again.outcome, 'error')
   })
 
-  test('jobs that end by their deadline with nothing done are counted as idle, and charged ones end the count', () => {
+  test('idle jobs that end by their deadline are counted, charged ones reset the count', () => {
     const limits = limitsWith({ iterationsPerJob: 1 })
     let state: State = stateOf(stories('US-001', 'US-002', 'US-003'))
     const outcomes: string[] = []
@@ -641,8 +641,8 @@ describe('error', () => {
   })
 })
 
-describe('interrupted', () => {
-  test('cancelled at any step: the attempt is given back uncharged, and the next job goes on', () => {
+describe('the outcome interrupted', () => {
+  test('at any step: the attempt is given back uncharged, and the next job goes on', () => {
     const limits = limitsWith({ baseline: true, finalVerification: true })
     const { steps } = runJob(stateOf(stories('US-001', 'US-002')), limits)
     const settling = ['accept', 'reject', 'return', 'conclude', 'publish', 'dispatch', 'report']
@@ -677,12 +677,12 @@ describe('interrupted', () => {
   })
 })
 
-test('cancelling a job that has concluded changes nothing any more', () => {
+test('after the job has concluded changes nothing', () => {
   const { state } = runJob(stateOf(stories('US-001')), limitsWith())
   assert.equal(reduce(state, { at: NOW, kind: 'interrupted', spent: null }, limitsWith()), state)
 })
 
-test('the decision itself changes nothing: asked twice, it says the same', () => {
+test('the next step is a pure function: called twice, it gives the same', () => {
   const state = stateOf(stories('US-001'))
   const before = JSON.stringify(state)
   assert.deepEqual(outcomeOf(state, limitsWith(), NOW), outcomeOf(state, limitsWith(), NOW))

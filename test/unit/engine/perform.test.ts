@@ -41,7 +41,7 @@ function concluded(deadline: number): State {
 
 const wait = { kind: 'wait', until: Date.now() + 3_600_000, reason: 'a limit' } as const
 
-test('a wait to start the next job ends with a cancel, and with the job', async () => {
+test('a wait to dispatch the next job ends by a cancel, and with the job', async () => {
   const cancel = new AbortController()
   const waiting = perform(wait, concluded(Date.now() + 3_600_000), limitsWith(), only(cancel.signal))
   cancel.abort()
@@ -56,7 +56,7 @@ const attempt: AttemptIn<'worked'> = {
   ...{ startedAt: 0, reserved: { costUsd: null, tokens: null }, unwanted: false, session: session({}) },
 }
 
-test('an error while the work of a session is inspected refuses the attempt, with the tree restored', async () => {
+test("an error while a session's work is inspected rejects the attempt, with the tree restored", async () => {
   const state = stateOf(stories('US-001'))
   const restored: string[] = []
   const ports = (canRestore: boolean) =>
@@ -94,7 +94,7 @@ test('work that cannot be read is not saved, and the story goes on', async () =>
   assert.deepEqual({ ...event, at: 0 }, { at: 0, kind: 'rejected', storyId: 'US-001', kept: null })
 })
 
-test('a job that finds branch and pull request as they were left pushes nothing to open them', async () => {
+test('a job that finds branch and pull request unchanged pushes nothing to open them', async () => {
   const before = stateOf(stories('US-001'), { published: 'base' })
   const left: State = {
     ...before,
@@ -138,7 +138,7 @@ test('a job that finds branch and pull request as they were left pushes nothing 
   assert.deepEqual(await open({ job: long }), pushed, 'the lease is renewed')
 })
 
-test('a reservation makes durable what posts beside the run learned of GitHub', async () => {
+test('a reservation saves what background posts learned of GitHub', async () => {
   const before = stateOf(stories('US-001'), { published: 'base' })
   const known = { pull: 1, pullUrl: 'url', comment: null, head: 'base', unclosed: ['old'] }
   const state = { ...before, github: known }
@@ -150,7 +150,7 @@ test('a reservation makes durable what posts beside the run learned of GitHub', 
   assert.deepEqual(reduce(state, event, limitsWith()).github, { ...known, comment: 2 })
 })
 
-test('where people said something, the branch is looked at behind that: they may have pushed what they speak of', async () => {
+test('after new comments the branch is fetched again, since people may have pushed before', async () => {
   const state = stateOf(stories('US-001'), { published: 'base' })
   const asked: string[] = []
   const looks = async (commands: Command[]) => {

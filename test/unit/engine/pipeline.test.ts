@@ -87,8 +87,8 @@ async function run(steps: readonly PipelineStep[], world: World = {}) {
   return { happened: happened.join(' '), session: pure.foldSessions(walked), walked, told, counts, timeouts }
 }
 
-describe('in order', () => {
-  test('every step runs once; their sessions count as one, with the usage of all', async () => {
+describe('steps in order', () => {
+  test('each run once, and their sessions count as one, with the usage of all', async () => {
     const first = { ...session(), usage: used(1), learnings: ['one'] }
     const second = { ...session(), usage: used(2), learnings: ['two'], message: 'reviewed' }
     const { happened, session: whole } = await run([agent(), command(), agent('review')], {
@@ -100,7 +100,7 @@ describe('in order', () => {
     assert.deepEqual([whole.status, whole.message, whole.learnings], ['finished', 'reviewed', ['one', 'two']])
   })
 
-  test('the usage of another agent or model is recorded apart', async () => {
+  test('record the usage of another agent or model separately', async () => {
     const steps = [agent(), agent('review', { agent: 'codex' }), agent('again', { model: 'strong' })]
     const { session: whole } = await run(steps, { said: { review: [{ ...session(), usage: used(5) }] } })
     assert.deepEqual(whole.others, [
@@ -109,7 +109,7 @@ describe('in order', () => {
     ])
   })
 
-  test('a step that fails ends it, with what it printed; the ones behind it do not run', async () => {
+  test('end at one that fails, with its output', async () => {
     const { happened, session: whole } = await run([agent(), command(), agent('review')], {
       said: { format: [bad] },
     })
@@ -121,7 +121,7 @@ describe('in order', () => {
     assert.equal(whole.usage.calls, session().usage.calls)
   })
 
-  test('continueOnError goes on, and the next session is told of the failure once', async () => {
+  test('with continueOnError go on, and the next session gets the failure once', async () => {
     const steps = [agent(), command('check', { continueOnError: true }), agent('mend'), agent('review')]
     const { happened, told, session: whole } = await run(steps, { said: { check: [bad] } })
     assert.equal(happened, 'work check mend review')
@@ -129,14 +129,14 @@ describe('in order', () => {
     assert.equal(whole.status, 'finished')
   })
 
-  test('a failed step is tried again, after its delay, and as often as it may', async () => {
+  test('are retried after their delay, up to maxRetries', async () => {
     const steps = [agent(), command('flaky', { maxRetries: 2, retryDelayMs: 5000 })]
     assert.equal((await run(steps, { said: { flaky: [bad, bad, ok] } })).happened, 'work flaky flaky flaky')
     const gaveUp = await run(steps, { said: { flaky: [bad] } })
     assert.deepEqual([gaveUp.happened, gaveUp.session.status], ['work flaky flaky flaky', 'failed'])
   })
 
-  test('a session that failed is tried again in a fresh one; both count', async () => {
+  test('retry a failed session in a fresh one, and both count', async () => {
     const failed: Session = { ...session(), status: 'failed', message: 'out of turns' }
     const { happened, session: whole } = await run([agent('work', { maxRetries: 1 })], {
       said: { work: [failed, session()] },
@@ -146,8 +146,8 @@ describe('in order', () => {
   })
 })
 
-describe('what ends it', () => {
-  test('an exit condition: given back, and the run pauses for its reason', async () => {
+describe('a pipeline ends', () => {
+  test('by an exit condition: the attempt is given back, and the run pauses with its reason', async () => {
     const ends: pure.StepOutcome = { kind: 'ends-run', reason: 'step window ends the run (closed)' }
     const { happened, session: whole } = await run([command('window'), agent()], { said: { window: [ends] } })
     assert.equal(happened, 'window')
@@ -155,7 +155,7 @@ describe('what ends it', () => {
   })
 
   for (const status of ['limit', 'overloaded', 'auth', 'not-started', 'interrupted'] as const) {
-    test(`${status} is not the step's to try again`, async () => {
+    test(`without a retry of the step for ${status}`, async () => {
       const ended: Session = { ...session(), status, message: 'why', resetsAt: NOW + 5 }
       const { happened, session: whole } = await run([agent('work', { maxRetries: 3 }), command()], {
         said: { work: [ended] },
@@ -165,7 +165,7 @@ describe('what ends it', () => {
     })
   }
 
-  test('a reviewer at its limit is left out where the step may fail', async () => {
+  test('not by a reviewer at its limit, if that step has continueOnError', async () => {
     const limited: Session = { ...session(), status: 'limit', message: 'weekly' }
     const review = agent('review', { continueOnError: true })
     assert.equal(
@@ -177,7 +177,7 @@ describe('what ends it', () => {
   const may = { continueOnError: true }
   const no: Session = { ...session(), hints: { done: false, notDone: false, stuck: 'why' } }
   for (const status of ['limit', 'overloaded', 'auth', 'not-started', 'interrupted'] as const) {
-    test(`${status} of who does the work is never gone on over`, async () => {
+    test(`always for ${status} of the working agent`, async () => {
       const ended: Session = { ...session(), status, message: 'why', resetsAt: NOW + 5 }
       for (const [steps, said] of [
         [[agent('work', may), command()], {}],
@@ -191,7 +191,7 @@ describe('what ends it', () => {
     })
   }
 
-  test('a failed step is passed over where another agent did the work, or will do it; else the attempt failed', async () => {
+  test('not by a failed step with continueOnError, if another agent works; else the attempt fails', async () => {
     const failed: Session = { ...session(), status: 'failed', message: 'exit 3' }
     const alone = await run([agent('work', may), command()], { said: { work: [failed] } })
     assert.deepEqual(
@@ -207,7 +207,7 @@ describe('what ends it', () => {
     assert.deepEqual([neither.happened, neither.session.message], ['work other', 'step other: exit 3'])
   })
 
-  test('where the last agent rests, and none before it did the work, the run waits', async () => {
+  test("in a wait when the last agent's circuit is open, and none before it worked", async () => {
     const circuit = { threshold: 1, resetAfterMs: 60_000 }
     const open = { other: { failures: 1, until: NOW + 60_000 } }
     const failed: Session = { ...session(), status: 'failed', message: 'exit 3' }
@@ -216,7 +216,7 @@ describe('what ends it', () => {
     assert.deepEqual([happened, whole.status, whole.resetsAt], ['work -other', 'overloaded', NOW + 60_000])
   })
 
-  test('a reviewer who says that it must not go on is believed, with its words', async () => {
+  test('by a reviewer that says not to go on, with its text', async () => {
     const no: Session = { ...session(), hints: { done: false, notDone: false, stuck: 'no test for it' } }
     const { happened, session: whole } = await run([agent(), agent('review'), command()], {
       said: { review: [no] },
@@ -227,7 +227,7 @@ describe('what ends it', () => {
     assert.deepEqual([own.happened, own.session.hints.stuck], ['work', 'no test for it'])
   })
 
-  test('the time of the iteration is over before a step', async () => {
+  test("when the iteration's time is up before a step", async () => {
     const { happened, session: whole } = await run([agent(), command()], { deadline: NOW + 500, ms: 1000 })
     assert.equal(happened, 'work')
     assert.deepEqual(
@@ -236,7 +236,7 @@ describe('what ends it', () => {
     )
   })
 
-  test('what the run may spend is used up before a second session: given back uncharged', async () => {
+  test('when the budget is used up before a second session: given back uncharged', async () => {
     const dear = { ...session(), usage: { ...used(1), costUsd: 2 } }
     const budget = { ...NO_BUDGET, budget: { costUsd: 2, tokens: null } }
     const { happened, session: whole } = await run([agent(), command(), agent('review')], {
@@ -248,11 +248,11 @@ describe('what ends it', () => {
   })
 })
 
-describe('circuits', () => {
+describe("a step's circuit", () => {
   const circuit = { threshold: 2, resetAfterMs: 60_000 }
   const fragile = command('fragile', { circuit, continueOnError: true })
 
-  test('failures in a row open it; then the step is left out until it has rested, and tried once', async () => {
+  test('opens after failures in a row; the step is skipped for the cool-down, then tried once', async () => {
     const first = (await run([fragile, agent()], { said: { fragile: [bad] } })).walked.circuits
     assert.deepEqual(first, { fragile: { failures: 1, until: null } })
     const second = (await run([fragile, agent()], { said: { fragile: [bad] }, circuits: first })).walked
@@ -266,14 +266,14 @@ describe('circuits', () => {
     assert.deepEqual((await run([fragile, agent()], { circuits: rested })).walked.circuits, {})
   })
 
-  test('a reviewer who refuses again and again is asked again: its judgement opens no circuit', async () => {
+  test('does not open for a reviewer that refuses repeatedly', async () => {
     const no: Session = { ...session(), hints: { done: false, notDone: false, stuck: 'no test for it' } }
     const review = agent('review', { circuit: { threshold: 1, resetAfterMs: 60_000 } })
     const { walked } = await run([agent(), review], { said: { review: [no] } })
     assert.deepEqual([walked.circuits, walked.ended?.status], [{}, 'failed'])
   })
 
-  test('where the only worker rests, the run waits for it; where another one works, it goes on', async () => {
+  test('of the only working agent makes the run wait; with another one the run goes on', async () => {
     const open = { work: { failures: 3, until: NOW + 60_000 } }
     const alone = await run([agent('work', { circuit }), command()], { circuits: open })
     assert.deepEqual(
@@ -287,7 +287,7 @@ describe('circuits', () => {
   })
 })
 
-test('whatever happens: an end, no step tried more often than it may, none beyond the time', async () => {
+test('in any sequence ends, retries no step too often, and starts none after the time', async () => {
   const arbitraryStep = fc
     .record({
       isAgent: fc.boolean(),

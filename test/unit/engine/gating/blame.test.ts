@@ -32,7 +32,7 @@ async function found(length: number, broken: number, state: State = STATE) {
   return { verdict, runs }
 }
 
-test('the story of the first red commit is reset, by few runs of this one gate', async () => {
+test('a red final gate resets the story of the first red commit, by few runs of this gate', async () => {
   const history = fc
     .integer({ min: 1, max: 300 })
     .chain((length) => fc.tuple(fc.constant(length), fc.nat(length - 1)))
@@ -46,20 +46,20 @@ test('the story of the first red commit is reset, by few runs of this one gate',
   )
 })
 
-test('green when it runs again on the same commit: flaky, and the story that passed last is asked', async () => {
+test('a gate that is green when run again on the same commit is flaky, and the story that passed last is reset', async () => {
   const { verdict, runs } = await found(4, 99)
   assert.equal(runs, 1)
   assert.deepEqual(verdict.kind === 'reset' && [verdict.stories, verdict.gate], [['last'], 'test'])
   assert.match(verdict.kind === 'reset' ? verdict.reason : '', /is flaky/)
 })
 
-test('red at the fork point, where the checkout was green: nobody is reset, and it says what helps', async () => {
+test('a gate that is red at the fork point but was green in the baseline resets no story, and the message names the fix', async () => {
   const { verdict } = await found(4, -1)
   assert.equal(verdict.kind, 'refused')
   assert.match(verdict.kind === 'refused' ? (verdict.fix ?? '') : '', /clean-room: off/)
 })
 
-test('without a baseline the fork point proves nothing: the story that passed last is asked', async () => {
+test('a red final gate without a baseline resets the story that passed last', async () => {
   const { verdict } = await found(4, -1, UNPROVEN)
   assert.deepEqual(verdict.kind === 'reset' && verdict.stories, ['last'])
 })

@@ -39,7 +39,7 @@ function judge(lines: readonly Line[], facts: Partial<EvidenceFacts> = {}): Prom
   return checkEvidence(verdict, STORIES, { ...FACTS, ...facts })
 }
 
-test('every criterion with a place that is there: approved, and each place is kept', async () => {
+test('an approval with existing evidence for every criterion counts, and the evidence is saved', async () => {
   const verdict = await judge(ALL)
   assert.equal(verdict.kind, 'verified')
   assert.deepEqual(verdict.kind === 'verified' ? verdict.evidence?.[0] : null, {
@@ -67,7 +67,7 @@ const WRONG: readonly (readonly [string, string])[] = [
 ]
 
 for (const [what, shown] of WRONG) {
-  test(`${what}: no story is to blame, and another judge is asked`, async () => {
+  test(`evidence that is ${what}: no story is reset, and another judge is asked`, async () => {
     const verdict = await judge([...ALL.slice(0, 2), ['US-002', 1, shown]])
     const message = `what was named for US-002#1 (a page) is not there: ${shown}`
     assert.deepEqual(verdict, { kind: 'none', message })
@@ -83,20 +83,20 @@ for (const shown of [
   'test/cart.test.ts.',
   'my folder/page test.ts:1 opens',
 ]) {
-  test(`found as a judge may write it: ${shown}`, async () => {
+  test(`evidence is found as a judge may write it: ${shown}`, async () => {
     const hasLine: EvidenceFacts['hasLine'] = async (path, line) =>
       path === 'my folder/page test.ts' || FACTS.hasLine(path, line)
     assert.equal((await judge([...ALL.slice(0, 2), ['US-002', 1, shown]], { hasLine })).kind, 'verified')
   })
 }
 
-test('an approval without evidence counts where evidence is only asked for, and resets every story where it is required', async () => {
+test('an approval without evidence counts with evidence: ask, and resets every story with evidence: require', async () => {
   assert.deepEqual(await judge([]), { kind: 'verified' })
   const verdict = await judge([], { isRequired: true })
   assert.deepEqual(verdict.kind === 'reset' ? verdict.stories : null, ['US-001', 'US-002'])
 })
 
-test('whatever is named: an approval with evidence has some for every criterion, from what is there', async () => {
+test('an approval with evidence has existing evidence for every criterion, whatever the judge names', async () => {
   const line = fc.tuple(
     fc.constantFrom('US-001', 'US-002', 'US-009'),
     fc.integer({ min: 0, max: 3 }),
@@ -120,7 +120,7 @@ test('whatever is named: an approval with evidence has some for every criterion,
   )
 })
 
-test('a picture is named by page and viewport', () => {
+test('a screenshot as evidence is named by page and viewport', () => {
   assert.equal(
     pictureName({ url: 'http://localhost:3000/cart?id=1', viewport: '390x844' }),
     'cart-id-1-390x844',

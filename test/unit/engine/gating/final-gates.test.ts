@@ -96,7 +96,7 @@ async function scene(gates: Gate[], commit: keyof typeof COMMITS, reused: readon
   return { ports, ran, state, room, dispose: () => rm(top, { recursive: true }) }
 }
 
-test('a gate that runs again has the files of a gate that it needs, whose result would have counted', async () => {
+test("a gate that runs again in the final verification gets files of a gate that it needs, although that one's result was reused", async () => {
   for (const test of [{ ...TEST, needs: ['build'] }, TEST]) {
     const { gates, verdict, ran } = await verified([BUILD, test], 'green', ['build'])
     assert.equal(redGate(gates), undefined)
@@ -112,7 +112,7 @@ test('a gate that runs again has the files of a gate that it needs, whose result
   }
 })
 
-test('a gate that names all that it needs leaves the results of the others to count', async () => {
+test('a gate that names all its needs does not make other results run again', async () => {
   const { gates, ran } = await verified([BUILD, named('lint', 'true', { needs: [] })], 'green', ['build'])
   assert.deepEqual(ran, ['lint'])
   assert.deepEqual(
@@ -124,7 +124,7 @@ test('a gate that names all that it needs leaves the results of the others to co
   )
 })
 
-test('the story that broke a gate is found, where the gate uses what another made', async () => {
+test('the story that broke a gate is found when the gate needs files of another gate', async () => {
   for (const test of [{ ...TEST, needs: ['build'] }, TEST]) {
     const { verdict } = await verified([BUILD, test], 'head')
     assert.deepEqual(verdict?.kind === 'reset' && verdict.stories, ['US-001'])
@@ -137,7 +137,7 @@ test('the story that broke a gate is found, where the gate uses what another mad
   }
 })
 
-test('a gate before the red one that was red on a commit, too, does not hide which story broke it', async () => {
+test('the story that broke a gate is found although an earlier gate was red on a commit, too', async () => {
   const before = named('lint', 'grep -q good code || [ -e fixed ]')
   const { ports, state, room, dispose } = await scene([before, BUILD, TEST], 'head')
   await room.checkOut('one')
@@ -147,7 +147,7 @@ test('a gate before the red one that was red on a commit, too, does not hide whi
   await dispose()
 })
 
-test('with the tests as they were, a gate has what it needs, and what was never green before says nothing', async () => {
+test('with the tests as they were, a gate runs after its needs, and one that was never green is not judged', async () => {
   const { ports, state, room, ran, dispose } = await scene([BUILD, { ...TEST, needs: ['build'] }], 'green')
   await room.checkOut('green')
   const run = newGateRun(state, { of: 'whole', baseline: { test: { ms: 1 } } })

@@ -15,7 +15,7 @@ const gate = (name: string, more: Partial<GateResult> = {}): GateResult => ({
 })
 const tests = { passed: 3, failed: 0, skipped: 0 }
 
-test('the first green run of a gate is remembered, a red one is not; counts of tests go on with passed stories', () => {
+test('the first green run of a gate is recorded, a red one is not, and test counts follow passed stories', () => {
   const first = recordFirstRuns(complete(), [
     gate('a', { tests }),
     gate('b', { ok: false }),
@@ -35,7 +35,7 @@ test('the first green run of a gate is remembered, a red one is not; counts of t
   assert.deepEqual([passed.baselineGates?.b, passed.baselineGates?.new], [{ ms: 7 }, undefined])
 })
 
-test('that a gate runs alone from now on is remembered, also of one that is known', () => {
+test('a gate that must run alone from now on is recorded, also of a known gate', () => {
   const known = recordFirstRuns(complete(), [gate('a', { tests })])
   const alone = recordFirstRuns(known, [gate('a', { ms: 900, alone: true }), gate('b', { alone: true })])
   assert.deepEqual(alone.baselineGates?.a, { ms: 5, tests, alone: true })
@@ -43,7 +43,7 @@ test('that a gate runs alone from now on is remembered, also of one that is know
   assert.equal(recordFirstRuns(alone, [gate('a')]), alone)
 })
 
-test('a gate that is red on the commit that it was green on for a story is named, and no other', () => {
+test('only a gate that is red on the commit where it was green for a story is reported as unstable', () => {
   const state = complete()
   const [id = ''] = Object.keys(state.records)
   const record = state.records[id]

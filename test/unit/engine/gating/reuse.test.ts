@@ -22,7 +22,7 @@ const stateWith = (gates: GateResult[]) => ({
 const taken = (gates: GateResult[], more: Partial<typeof keys> = {}, now = NOW + 3 * MINUTE) =>
   reusableResults(stateWith(gates), { ...keys, ...more }, now).map(({ name }) => name)
 
-test('a green result of a clean room with the same key is reused, and says of when it is', () => {
+test('a green result of a clean room with the same key is reused, with its time', () => {
   const gates = withReuseKeys([green('lint'), green('test'), green('e2e')], keys, NOW)
   const all = reusableResults(stateWith(gates), keys, NOW + 3 * MINUTE)
   assert.deepEqual(
@@ -35,7 +35,7 @@ test('a green result of a clean room with the same key is reused, and says of wh
   assert.equal(all[0]?.remarks, undefined, 'it is nothing to look at')
 })
 
-test('not reused: another key, a result without one, a red one, one from tomorrow and one of the day before', () => {
+test('results are not reused with another or no key, when red, from the future, or a day old', () => {
   const gates = withReuseKeys([green('lint'), green('test')], keys, NOW)
   assert.deepEqual(taken(gates, { test: 'another' }), ['lint'])
   assert.deepEqual(taken([green('lint')]), [], 'it ran in the work tree')
@@ -46,18 +46,18 @@ test('not reused: another key, a result without one, a red one, one from tomorro
   assert.deepEqual(taken(gates, {}, NOW + 25 * 60 * MINUTE), [])
 })
 
-test('a result that is flaky, has findings, or was disturbed by others is not reused', () => {
+test('a flaky, disturbed or reported result is not reused', () => {
   const odd: Partial<GateResult>[] = [{ flaky: true }, { findings: ['fewer tests'] }, { alone: true }]
   for (const one of odd) assert.deepEqual(taken(withReuseKeys([green('lint', one)], keys, NOW)), [])
 })
 
-test('a person who asks for a verification sees every gate run', () => {
+test('a verification that a person asks for runs every gate', () => {
   const state = stateWith(withReuseKeys([green('lint')], keys, NOW))
   const asked = { ...state, verification: { ...state.verification, asked: true } }
   assert.deepEqual(reusableResults(asked, keys, NOW), [])
 })
 
-test('the first attempt at the last story alone, where a final verification follows', () => {
+test('only the first attempt at the last story runs gates in a clean room for the final verification', () => {
   const attempt = { storyId: 'US-002', number: 1 }
   const [first, second] = stories('US-001', 'US-002')
   assert.ok(first !== undefined && second !== undefined)
@@ -71,7 +71,7 @@ test('the first attempt at the last story alone, where a final verification foll
   assert.equal(isLastStory(last, limitsWith(), attempt), false)
 })
 
-test('a room that nothing runs in is never opened; one that only the tests as they were run in is prepared first', async () => {
+test('a clean room that is not needed is not opened, and one used only for the tests as they were is prepared first', async () => {
   const did: string[] = []
   const room: CleanRoom = {
     checkOut: async (commit) => void did.push(`check out ${commit}`),

@@ -21,8 +21,8 @@ const failing = (more: Partial<Failure> = {}): Failure => ({
   ...more,
 })
 
-describe('the output that shows a failure', () => {
-  test('is that of the gate which it names, behind its own words', () => {
+describe('the output of a failure', () => {
+  test("is the output of the gate that it names, after the gate's own message", () => {
     const gates = [gate(true, { name: 'lint', output: 'fine' }), RED]
     const shown = (more: Partial<Failure>) => failureOutput(failing(more), gates)
     assert.deepEqual(shown({ gate: RED.name }), { of: RED.name, output: SHOWN })
@@ -33,7 +33,7 @@ describe('the output that shows a failure', () => {
   })
 })
 
-describe('a state holds an output once', () => {
+describe("a state has a gate's output once", () => {
   const limits = limitsWith()
   const after = (state: State, ...events: Event[]) =>
     events.reduce((one, event) => reduce(one, event, limits), state)
@@ -66,7 +66,7 @@ describe('a state holds an output once', () => {
     assert.deepEqual(shownOf(closed), { of: RED.name, output: SHOWN })
   })
 
-  test('of a gate that is red and then green on the same code: each run', () => {
+  test('of a gate that is red and then green on the same code: both runs', () => {
     const red = after(stateOf(stories('US-001')), ...attempt([RED]), rejected)
     const green = gate(true, { output: 'all 40 passed\n' })
     const flaky = after(red, ...attempt([green], { wasRed: true }), rejected)
@@ -77,7 +77,7 @@ describe('a state holds an output once', () => {
     )
   })
 
-  test('of tests as they were, which the code does not pass any more', () => {
+  test('of the tests as they were, which the code no longer passes', () => {
     const was = gate(false, { ...RED, name: 'test (tests as they were)', advisory: true, asItWas: true })
     const weaker = reduce(
       after(stateOf(stories('US-001')), ...attempt([gate(true), was]).slice(0, 3)),
@@ -92,7 +92,7 @@ describe('a state holds an output once', () => {
     )
   })
 
-  test('of a gate on the whole that takes a story back, and one that changes nothing then does not lose it', () => {
+  test('of a final gate that resets a story, also after an attempt without a change', () => {
     const verdict = {
       kind: 'reset' as const,
       stories: ['US-001'],
@@ -121,7 +121,7 @@ describe('a state holds an output once', () => {
     assert.deepEqual([times(again, RED.output), shownOf(again)?.output], [1, SHOWN])
   })
 
-  test('of tests as they were on the whole: no gate that the story owes', () => {
+  test('of the tests as they were in the final verification, which the story does not have to turn green', () => {
     const was = gate(false, { ...RED, name: 'test (tests as they were)', advisory: true, asItWas: true })
     const verdict = { kind: 'reset' as const, stories: ['US-001'], reason: 'weaker', gate: was.name }
     const reset = after(passed, {
@@ -135,7 +135,7 @@ describe('a state holds an output once', () => {
     assert.deepEqual([owes, failure?.kind, shownOf(reset)?.output], [undefined, 'judge', SHOWN])
   })
 
-  test('also where an older version had repeated it', () => {
+  test('also from a state in which an older version repeated it', () => {
     const closed = after(stateOf(stories('US-001')), ...attempt([RED]), rejected)
     const record = closed.records['US-001']
     assert.ok(record)

@@ -13,7 +13,7 @@ for (const [name, turnOf, error] of [
   ['is done', async () => 'left' as const, null],
   ['throws', () => Promise.reject(new Error('the clone is damaged')), /the clone is damaged/],
 ] as const)
-  test(`a job that ${name} waits for its observers`, async () => {
+  test(`a separate job that ${name} waits for its observers`, async () => {
     const [scheduler = assert.fail()] = fc.sample(fc.scheduler(), 1)
     let settled = 0
     const settle = async () => {

@@ -21,7 +21,7 @@ import {
   World,
 } from '../train-world.ts'
 
-test('in any order of ends, what lands was gated as it lands, once, and no limit is passed', async () => {
+test('lanes that end in any order: each landed tree was gated once as it landed, and no limit is exceeded', async () => {
   const property = fc.asyncProperty(
     arbitraryStories,
     arbitraryLimits,
@@ -57,7 +57,7 @@ test('in any order of ends, what lands was gated as it lands, once, and no limit
   await fc.assert(property, { ...runs(150), interruptAfterTimeLimit: 15_000 })
 })
 
-test('in any order of ends, where no gate is red each candidate is gated once, behind those before it', async () => {
+test('lanes that end in any order without a red gate: each candidate is gated once, after those before it', async () => {
   const property = fc.asyncProperty(
     fc.integer({ min: 2, max: 8 }),
     fc.scheduler(),
@@ -87,7 +87,7 @@ function plainRun(change: (ports: Ports) => Ports) {
   return { world, ended }
 }
 
-test('what a session throws while the driver waits for something else ends the run, and every work tree is closed', async () => {
+test('a session that throws while the driver waits ends the run, and closes every work tree', async () => {
   const { world, ended } = plainRun((ports) => ({
     ...ports,
     // People are asked while the first session has thrown already.
@@ -101,7 +101,7 @@ test('what a session throws while the driver waits for something else ends the r
   assert.equal(world.open, 0)
 })
 
-test('without room for a work tree nothing is reserved', async () => {
+test('without disk space for a work tree no attempt is reserved', async () => {
   const { world, ended } = plainRun((ports) => ({
     ...ports,
     openLane: async () => assert.fail('no space left on device'),
@@ -110,7 +110,7 @@ test('without room for a work tree nothing is reserved', async () => {
   assert.ok(world.saved.every(({ attempts }) => Object.keys(attempts).length === 0))
 })
 
-test('a project that cannot be prepared ends the run with why, and charges no story', async () => {
+test('a prepare that fails in a lane ends the run with its reason, and charges no story', async () => {
   let prepared = 0
   const { world, ended } = plainRun((ports) => ({
     ...ports,
@@ -132,7 +132,7 @@ test('a project that cannot be prepared ends the run with why, and charges no st
   assert.equal(world.sessions, 0)
 })
 
-test('attempts of a killed run are given back one after the other: the checkout is for one step at a time', async () => {
+test('attempts of a killed run with lanes are given back one after the other', async () => {
   const scheduler = fc.sample(fc.scheduler(), 1)[0] ?? assert.fail()
   const world = new World([], scheduler)
   const ids = ['US-0', 'US-1', 'US-2']

@@ -80,7 +80,7 @@ function counted(state: State, id: string): number {
 }
 
 for (const [name, run] of Object.entries(WAYS)) {
-  test(`${name}: no limit is passed by more than the sessions that were reserved before`, async () => {
+  test(`${name}: limits are exceeded by no more than the sessions reserved before`, async () => {
     const property = fc.asyncProperty(
       fc.record({
         ...people,
@@ -108,7 +108,7 @@ for (const [name, run] of Object.entries(WAYS)) {
     await fc.assert(property, { ...runs(100), interruptAfterTimeLimit: 15_000 })
   })
 
-  test(`${name}: pause and stop reach all between iterations, and a skipped story is begun by none`, async () => {
+  test(`${name}: pause and stop reach all workers between iterations, and a skipped story is not begun`, async () => {
     const command = fc.oneof(
       fc.constantFrom<Command>({ id: 1, by: 'alice', kind: 'pause' }, { id: 1, by: 'alice', kind: 'stop' }),
       fc

@@ -56,7 +56,7 @@ function learnedState(all: readonly { planned: string[]; changed: string[] }[]):
   return { ...end, job: start.job }
 }
 
-test('no two stories of which it is known that they change a file are begun together', () => {
+test('two stories known to change a same file are not begun at the same time', () => {
   fc.assert(
     fc.property(drafts, (all) => {
       const state = learnedState(all)
@@ -76,7 +76,7 @@ test('no two stories of which it is known that they change a file are begun toge
   )
 })
 
-test('stories that have no file in common, and no lesson, run beside each other', () => {
+test('stories without a common file, and without an earlier conflict, run at the same time', () => {
   const free = (one: string[], other: string[]) => {
     const [first, second] = [storyOf(one, 0), storyOf(other, 1)]
     return canBeginBeside(stateOf([first, second]), [first])(second)
@@ -94,7 +94,7 @@ test('stories that have no file in common, and no lesson, run beside each other'
     assert.equal(free([one], [other]), false, `${one} and ${other}`)
 })
 
-test('what a commit changed beside the plan counts for stories of the same place, too', () => {
+test('files that a commit changed also count for stories of the same folder', () => {
   const all = [
     { planned: ['src/cart/'], changed: ['src/cart/a.ts', 'db/schema.sql'] },
     { planned: ['src/cart/b.ts'], changed: [] },
@@ -110,7 +110,7 @@ test('what a commit changed beside the plan counts for stories of the same place
   assert.equal(canBeginBeside(state, [database])(user), true)
 })
 
-test('every story has its turn, whatever is known, and alone each may begin', () => {
+test('every story gets its turn whatever paths are known, and alone each may begin', () => {
   fc.assert(
     fc.property(drafts, (all) => {
       let state = learnedState(all)
@@ -133,7 +133,7 @@ test('every story has its turn, whatever is known, and alone each may begin', ()
 
 const READY = { synced: true, prepared: true, opened: true }
 
-test('at most 50 paths are kept, and every file is in one of them', () => {
+test('at most 50 paths are kept, and they cover every file', () => {
   const segment = fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom('a', 'b', 'c', '.') })
   const deep = fc.array(segment, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('/'))
   const long = fc.string({ minLength: 200, maxLength: 255, unit: fc.constantFrom('x', 'y') })
@@ -161,7 +161,7 @@ test('at most 50 paths are kept, and every file is in one of them', () => {
   assert.deepEqual(coveringPaths([...many, 'README.md']), ['README.md', 'src/cart'])
 })
 
-test('the cost of covering paths does not grow with their depth by the square', () => {
+test('the cost of covering paths is not quadratic in their depth', () => {
   const folders = (depth: number) =>
     Array.from({ length: depth }, (_, at) => (at % 2 === 0 ? 'a' : 'b')).join('/')
   const work = (depth: number) =>
@@ -170,7 +170,7 @@ test('the cost of covering paths does not grow with their depth by the square', 
   assertGrowth(work, 35)
 })
 
-test('what was learned is read back from the saved state, and a state without it is read, too', () => {
+test('paths of conflicts are read back from a saved state, and a state without them is valid', () => {
   const state = learnedState([
     { planned: [], changed: ['a.ts'] },
     { planned: [], changed: [] },
@@ -180,7 +180,7 @@ test('what was learned is read back from the saved state, and a state without it
   assert.equal(read.records['US-1']?.touched, undefined)
 })
 
-test('a conflict keeps a story apart from those before it in the train, and from no other', () => {
+test('a conflict separates a story from those before it in the train only', () => {
   const stories = ['US-0', 'US-1', 'US-2', 'US-3'].map((id) => newStory({ id, title: id }))
   const reserved = stories.map(({ id }): Event => ({ kind: 'reserved', storyId: id, at: NOW }))
   const finished = ['US-0', 'US-1', 'US-2'].flatMap((storyId): Event[] => [

@@ -36,7 +36,7 @@ const withIteration = (state: State): State => ({
 const phases = ({ attempts }: State) =>
   Object.values(attempts).map(({ storyId, phase }) => `${storyId} ${phase}`)
 
-test('what waits is in no job, is stored, and is taken up again as it was, without its worker', () => {
+test('a waiting candidate is saved without a job, and taken up again as it was, without its worker', () => {
   const state = waiting()
   assert.deepEqual(state.attempts, {})
   const again = withoutWaiting(parseState(stateFiles(state).text))
@@ -49,7 +49,7 @@ test('what waits is in no job, is stored, and is taken up again as it was, witho
   )
 })
 
-test('one whose gates were red behind a candidate that waits, too, is gated again behind it', () => {
+test('a candidate that was red on top of another waiting one is gated again on top of it', () => {
   const state = withoutWaiting(waiting())
   const second = { ...state.attempts['US-002'], base: 'c1', redBehind: true } as AttemptIn<'guarded'>
   const again = withoutWaiting(withWaiting({ ...state, attempts: { ...state.attempts, 'US-002': second } }))
@@ -58,7 +58,7 @@ test('one whose gates were red behind a candidate that waits, too, is gated agai
   assert.equal(stepOf(again, attempt, limits)?.kind, 'gates')
 })
 
-test('a story that is skipped, or is to begin anew, gives its candidate back', () => {
+test('a skipped story, or one begun anew, gives its waiting candidate back', () => {
   const say = (state: State, command: object) =>
     applyCommand(state, { id: 1, by: 'alice', guidance: '', stories: ['US-001'], ...command } as never)
   const skipped = withoutWaiting(say(waiting(), { kind: 'skip' }))
@@ -69,7 +69,7 @@ test('a story that is skipped, or is to begin anew, gives its candidate back', (
   assert.equal(attempt?.unwanted, true)
 })
 
-test('a run of another kind gives all of them back uncharged, each with what it left', () => {
+test('a run without parallel workers gives all waiting candidates back uncharged, with their work', () => {
   const state = withWaitingReturned(waiting())
   assert.deepEqual(phases(state), ['US-001 returned', 'US-002 returned'])
   const [first] = Object.values(state.attempts)
@@ -79,7 +79,7 @@ test('a run of another kind gives all of them back uncharged, each with what it 
   assert.equal(withWaitingReturned(stateOf(stories('US-001'))).waiting, undefined)
 })
 
-test('at a limit the land job goes on while candidates wait: the next wave lands them, then the run ends', () => {
+test('at a limit the next wave lands the waiting candidates, then the run ends', () => {
   const over = limitsWith({ maxIterations: 1 })
   const ready = { synced: true, prepared: true, opened: true }
   const at = (state: State, landing: State['job']['landing']) =>
@@ -92,7 +92,7 @@ test('at a limit the land job goes on while candidates wait: the next wave lands
   assert.equal(outcome(at(none, 'attempt')), 'max-iterations')
 })
 
-test('a land job at a limit leaves a choice to the next run where the chosen candidate has to be gated again', () => {
+test('a land job at a limit leaves the choice to the next run when the chosen candidate must be gated again', () => {
   const over = limitsWith({ maxIterations: 1, candidates: { run: 3, byTag: [], fromAttempt: 1 } })
   const ready = { synced: true, prepared: true, opened: true }
   let begun: State = { ...stateOf(stories('US-001')), published: 'base', baseline: 'green' }
@@ -111,7 +111,7 @@ test('a land job at a limit leaves a choice to the next run where the chosen can
   assert.equal(stepAt('people', null), 'decide')
 })
 
-test('what waits for a story whose acceptance criteria people changed is given back, and what waits for one that they removed is gone', () => {
+test('a waiting candidate is given back when people change its acceptance criteria, and dropped when they remove its story', () => {
   const before = waiting()
   const edited = (change: (story: State['prd']['userStories'][number]) => object) => ({
     ...before.prd,
@@ -149,7 +149,7 @@ test('what waits for a story whose acceptance criteria people changed is given b
   assert.deepEqual(phases(withoutWaiting(renamed)), ['US-001 guarded', 'US-002 guarded'])
 })
 
-test('a story that is to be worked on again with a remark does not land with what waited before it', () => {
+test('a story that must be worked on again with a remark does not land with its old candidate', () => {
   const redo = { kind: 'redo', id: 1, by: 'alice', stories: ['US-001'], guidance: 'in another way' }
   const state = withoutWaiting(applyCommand(waiting(), redo as never))
   assert.deepEqual(phases(state), ['US-001 returned', 'US-002 guarded'])

@@ -133,7 +133,7 @@ function waveOf(userStories: State['prd']['userStories'], workers: number): Stat
   return { ...state, job: { ...state.job, ready, wave: { workers, isOver: false } } }
 }
 
-test('workers that are killed at random: what lands was gated as it lands, nothing twice, no limit passed', async () => {
+test('workers killed at random: landed trees were gated as they land, none twice, and no limit is exceeded', async () => {
   const property = fc.asyncProperty(
     arbitraryStories,
     arbitraryLimits,
@@ -249,7 +249,7 @@ function eventOf(step: WorkerStep, state: State, number: number, at: number): Ev
   }
 }
 
-test('in any order of saves the state is what one process makes of the same events', async () => {
+test('saves of workers in any order give the state that one process makes of the same events', async () => {
   const turns = fc.array(fc.record({ worker: fc.nat(4), number: fc.nat(1000), saves: fc.boolean() }), {
     maxLength: 200,
   })
@@ -361,7 +361,7 @@ function telling(plain: Ports['repository']) {
   return { repository, keptFrom }
 }
 
-test('a worker that is stopped while gates run leaves its candidate to the others: no work is given back', async () => {
+test('a worker stopped during gates leaves its candidate to the others, and gives no work back', async () => {
   const { scheduler, world, limits, state } = twoInTrain([])
   const remote = new Remote(state)
   const ports = processPorts(world, remote, 1000, [])
@@ -378,7 +378,7 @@ test('a worker that is stopped while gates run leaves its candidate to the other
   assert.deepEqual(remote.state.timeline, [])
 })
 
-test('at its deadline a worker leaves its candidate to the others, and gives its session back uncharged', async () => {
+test('a worker at its deadline leaves its candidate to the others, and gives its session back uncharged', async () => {
   for (const phase of ['guarded', 'reserved'] as const) {
     const { scheduler, world, limits, state: both } = twoInTrain([])
     const job = { ...both.job, startedAt: NOW, deadline: NOW + 5 }
@@ -416,7 +416,7 @@ test('at its deadline a worker leaves its candidate to the others, and gives its
   }
 })
 
-test('a worker whose project cannot be prepared, or is cut short there, gives its story back once', async () => {
+test('a worker whose prepare fails, or is cut short, gives its story back once', async () => {
   for (const isCut of [false, true]) {
     const { scheduler, world, limits, state: both } = twoInTrain([])
     const free = { ...both, attempts: {} }
@@ -441,7 +441,7 @@ test('a worker whose project cannot be prepared, or is cut short there, gives it
   }
 })
 
-test('a worker whose agent cannot start halts the run for all, and charges no story', async () => {
+test('a worker whose agent cannot start stops the run for all, and charges no story', async () => {
   const { scheduler, world, limits, state: both } = twoInTrain([])
   const free = { ...both, attempts: {} }
   const remote = new Remote(free)
@@ -462,7 +462,7 @@ test('a worker whose agent cannot start halts the run for all, and charges no st
   assert.deepEqual([remote.state.attempts, remote.state.prd.run.iterations], [{}, 0])
 })
 
-test('where the wave is cancelled, each candidate that waits is kept as the work of its own story', async () => {
+test("a cancelled wave saves each waiting candidate as its own story's work", async () => {
   const { scheduler, world, limits, state, second } = twoInTrain([])
   const remote = new Remote(state)
   const ports = processPorts(world, remote, 1000, [])
@@ -483,7 +483,7 @@ test('where the wave is cancelled, each candidate that waits is kept as the work
   ])
 })
 
-test('the story of a lost worker keeps nothing of what lies in the tree of the job that joins', async () => {
+test("a lost worker's story saves nothing of the join job's work tree", async () => {
   // The first falls out, and the second, whose worker was lost in its session, is given back behind it.
   const { scheduler, world, limits, state } = twoInTrain([3])
   const second = state.attempts['US-1']
@@ -517,7 +517,7 @@ const LEASE: Lease = {
   ...{ host: 'h', pid: 1, startTime: '', mark: 'm' },
 }
 
-test('a worker that was taken for lost and comes back while the wave is joined moves nothing', async () => {
+test('a worker that was considered lost and returns during the join pushes nothing', async () => {
   const { scheduler, world, limits, state } = twoInTrain([])
   const leased = { ...state, lease: LEASE }
   const remote = new Remote(leased)
@@ -540,7 +540,7 @@ test('a worker that was taken for lost and comes back while the wave is joined m
   await assert.rejects(late.save(), LeaseLost)
 })
 
-test("a candidate of another worker that fits no more is kept as that worker's work", async () => {
+test("a candidate of another worker that no longer merges is saved as that worker's work", async () => {
   // The first falls out, and the second has a conflict where it stands without it.
   const { scheduler, world, limits, state, second } = twoInTrain([3, 4])
   const first = state.attempts['US-0']
