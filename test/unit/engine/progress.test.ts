@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { progressEntry, progressHeader, withoutDoneLine } from '../../../src/engine/story-notes.ts'
 import { justStarted } from '../report/samples.ts'
 
-test('header and entries make the file of BMAD Ralph', () => {
+test("progress.txt has the header and the entries of BMAD Ralph's format", () => {
   const entry = {
     iteration: 1,
     storyId: 'US-001',
@@ -54,7 +54,7 @@ test('header and entries make the file of BMAD Ralph', () => {
   )
 })
 
-test('what the agent did stands in its own words, on one line, and not in prompts', () => {
+test("an agent's summary is one line in progress.txt, and not in prompts", () => {
   const entry = progressEntry({
     iteration: 1,
     storyId: 'US-001',
@@ -70,7 +70,7 @@ test('what the agent did stands in its own words, on one line, and not in prompt
   assert.equal(withoutDoneLine(entry), entry.replace(line, ''))
 })
 
-test('an entry is bounded', () => {
+test('an entry of progress.txt is limited', () => {
   const long = 'x'.repeat(100_000)
   const entry = progressEntry({
     iteration: 1,

@@ -60,18 +60,18 @@ function shares(prompts: readonly Part[][]): number[] {
 const mean = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0) / all.length
 const learning = (at: number) => [`lesson ${at}: the tests of the cart need a fresh database, see test/db.ts`]
 
-test('with an ordinary context every prompt shares at least 80 % of the bytes beside the story with the one before', () => {
+test("two prompts in a row share at least 80 % of the bytes that are not the story's, with an ordinary context", () => {
   const all = shares(promptsOf(8, ORDINARY, learning))
   assert.ok(all.length >= 10)
   assert.ok(Math.min(...all) >= 0.8, all.map((one) => one.toFixed(2)).join(' '))
 })
 
-test('so does a project without context, instructions and learnings, by its rules and gates alone', () => {
+test('two prompts in a row share their start in a project without context, instructions and learnings, too', () => {
   const all = shares(promptsOf(8, FACTS, () => []))
   assert.ok(mean(all) >= 0.8, all.map((one) => one.toFixed(2)).join(' '))
 })
 
-test('where there is no room for all learnings any more, the first of those that stand there stays for some sessions', () => {
+test('with more learnings than fit, the first one in the prompt stays the same for several sessions', () => {
   const all = shares(promptsOf(60, ORDINARY, learning))
   assert.ok(mean(all) >= 0.8, mean(all).toFixed(3))
 })

@@ -52,7 +52,7 @@ function run(template: string, of = state()): string {
   return textOf(runParts(template, of, wanted, FACTS))
 }
 
-test('document-driven: the overview alone, patterns without it, the epic by its name', () => {
+test("document-driven Ralph's variables: the overview only, patterns without it, the epic by its name", () => {
   const prompt = `# Context
 ## Project Overview
 {{project_overview}}
@@ -95,7 +95,7 @@ Commit as "feat: Buy a ticket" of Ferry on ralph/auth at 2026-01-31
   )
 })
 
-test('where context.md has no overview it is the feature’s description, and an epic without a name is its id', () => {
+test("without an overview in context.md its variable is the feature's description, and an unnamed epic is its id", () => {
   const start = state()
   const bare = { ...start, prd: { ...start.prd, extra: {} } }
   const parts = runParts('{{project_overview}}|{{epic_name}}|{{storyId}}', bare, wanted, {
@@ -105,7 +105,7 @@ test('where context.md has no overview it is the feature’s description, and an
   assert.equal(textOf(parts), 'Tickets for ferries.|EPIC-002|STORY-002')
 })
 
-test('an epic’s name from a list of epics in prd.json, and from the story itself', () => {
+test("an epic's name is read from the list of epics in prd.json, or from the story", () => {
   const start = state()
   const listed = { ...start.prd, extra: { epics: [{ id: 'EPIC-002', title: 'Tickets and seats' }] } }
   assert.equal(run('{{epic_name}} {{storyId}}', { ...start, prd: listed }), 'Tickets and seats STORY-002')
@@ -113,7 +113,7 @@ test('an epic’s name from a list of epics in prd.json, and from the story itse
   assert.equal(textOf(runParts('{{epicTitle}} {{storyId}}', start, own, FACTS)), 'Its own STORY-002')
 })
 
-test('plan and build: the plan that was read, its progress file, its name', () => {
+test("plan-and-build Ralph's variables: the plan that was read, its progress file, its name", () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what the template holds
   const prompt = 'Read ${PLAN_FILE} and ${PROGRESS_FILE} of ${PLAN_NAME}. One task: ${STORY_ID}.'
   assert.equal(
@@ -125,7 +125,7 @@ test('plan and build: the plan that was read, its progress file, its name', () =
   assert.match(run(prompt, unplanned), /^Read \.ralph\/2026-01-31-ferry\/prd\.json and /)
 })
 
-test('agnostic CLI: run.md, verify.md, prd-refine.md', () => {
+test("agnostic CLI's templates: run.md, verify.md, prd-refine.md", () => {
   const prompt = `**ID:** {{storyId}}
 **Title:** {{storyTitle}}
 **Description:** {{storyDescription}}
@@ -158,7 +158,7 @@ Output <ralph>DONE</ralph>
   assert.match(planned, /^# PRD: ferry\n[\s\S]*Buy a ticket[\s\S]*Save to \.ralph\/2026-01-31-ferry /)
 })
 
-test('steps and circuit breaker: their prompts name no variable, and stand before the built-in one', () => {
+test('prompts of steps Ralph have no variable, and go before the built-in one', () => {
   for (const prompt of [
     '# LOOP\nRead .ralph/prd.json and work on one task.',
     '# You are Ralph\nFollow @fix_plan.md.',

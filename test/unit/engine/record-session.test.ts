@@ -26,7 +26,7 @@ function used(state: State, usage: Usage, others: NonNullable<Session['others']>
   return recordSession(state, { at: NOW, kind: 'run', storyId: 'US-001', usage, others }, limits)
 }
 
-test('the ledger is bounded, however many names there are; the run’s own agent keeps its name', () => {
+test("usage by agent is limited in entries, and the run's own agent keeps its name", () => {
   let state = stateOf(stories('US-001'))
   for (let at = 0; at < 40; at += 1) {
     const others = Array.from({ length: 10 }, (_, n) => {
@@ -43,7 +43,7 @@ test('the ledger is bounded, however many names there are; the run’s own agent
   assert.ok(Math.abs(runUsage(state).costUsd - 40) < 1e-6)
 })
 
-test('steps that report more usage than their session are charged no more than the session', () => {
+test('steps that report more usage than their session are charged as the session', () => {
   const state = used(stateOf(stories('US-001')), usageOf(1), [
     { agent: 'x', model: null, usage: { ...usageOf(1000), inputTokens: 9 } },
   ])
@@ -51,7 +51,7 @@ test('steps that report more usage than their session are charged no more than t
   for (const one of state.sessions) assert.ok(one.costUsd >= 0 && one.inputTokens >= 0, JSON.stringify(one))
 })
 
-test('a session that reports an impossible number of calls is counted in bounded time', () => {
+test('a session that reports an impossible number of calls is counted in limited time', () => {
   const begun = reduce(stateOf(stories('US-001')), { kind: 'reserved', storyId: 'US-001', at: NOW }, limits)
   const usage = { ...emptyUsage(), calls: 1e12 }
   const event: Event = { kind: 'worked', storyId: 'US-001', session: session({ usage }), at: NOW }
@@ -64,7 +64,7 @@ test('a session without usage is not listed', () => {
   assert.equal(used(state, emptyUsage(), []), state)
 })
 
-test('a set-up, a step and the session itself are listed apart, and are one attempt', () => {
+test('usage of a set-up, a step and the session is listed separately for one attempt', () => {
   const others = [
     { agent: null, model: null, kind: 'set-up' as const, usage: usageOf(0.25) },
     { agent: 'codex', model: 'mini', usage: usageOf(0.5) },
@@ -112,7 +112,7 @@ function longRun(count: number): State {
   return state
 }
 
-test('a long list is cut by summing what the timeline no longer names, and every total stays', () => {
+test('a long usage list is shortened by summing entries outside of the timeline, with the same totals', () => {
   const count = 3000
   const state = longRun(count)
   assert.ok(state.sessions.length < 3500, `${state.sessions.length} of ${2 * count}`)
@@ -124,7 +124,7 @@ test('a long list is cut by summing what the timeline no longer names, and every
   assert.ok(iterationsOf(state).every(({ costUsd }) => costUsd === 0.25))
 })
 
-test('property: run, stories, kinds and ledger are sums over the same list, however it is spent', () => {
+test('usage of run, stories, kinds and agents are sums over the same list, for any history', () => {
   const amount = fc.integer({ min: 0, max: 500 }).map((cents) => cents / 100)
   const usage = fc.record({
     ...{ calls: fc.nat(3), inputTokens: fc.nat(1000), outputTokens: fc.nat(100), cachedTokens: fc.nat(100) },

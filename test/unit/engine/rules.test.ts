@@ -62,8 +62,8 @@ const red: Script = (step) =>
     ? { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(false)] }
     : null
 
-describe('what passes', () => {
-  test('a session without error, a diff, a guard that is content, and every blocking gate green', () => {
+describe('an attempt passes', () => {
+  test('with a session without error, a diff, a guard without refusal, and green blocking gates', () => {
     const ran = runJob(stateOf(stories('US-001')), limitsWith())
     const story = storyOf(ran.state, 'US-001')
     assert.equal(story.passes, true)
@@ -74,7 +74,7 @@ describe('what passes', () => {
     )
   })
 
-  test('a service that fell is why an attempt fails, before the gate beside it, and takes none of its time', () => {
+  test('not when a service ended: that is the reason, before the gate beside it, whose time does not count', () => {
     const fell = gate(false, { name: 'service web', ended: 'ended (exit 1) while gate test ran', ms: 9000 })
     for (const gates of [
       [gate(false), fell],
@@ -91,7 +91,7 @@ describe('what passes', () => {
     }
   })
 
-  test('an advisory gate never blocks', () => {
+  test('with a red advisory gate', () => {
     const lint: Script = (step) =>
       step.kind === 'gates'
         ? {
@@ -105,7 +105,7 @@ describe('what passes', () => {
     assert.equal(ran.state.records['US-001']?.gates.length, 2, 'but it is reported')
   })
 
-  test('gates that ran on another commit prove nothing, and neither does the acceptance of another one', () => {
+  test('not by gates or an acceptance of another commit', () => {
     const limits = limitsWith()
     const events: Event[] = [
       { at: NOW, kind: 'reserved', storyId: 'US-001' },
@@ -127,13 +127,13 @@ describe('what passes', () => {
     assert.equal(right.green, 'ours')
   })
 
-  test('the words of the agent pass nothing, and "done" is only checked', () => {
+  test('not by the agent\'s words, and "done" is only checked', () => {
     const claims = both(inTurn('agent', [worked({ hints: done, message: 'COMPLETE' })]), red)
     const ran = runJob(stateOf(stories('US-001')), limitsWith({ maxAttempts: 1 }), claims)
     assert.equal(ran.outcome, 'stuck')
   })
 
-  test('"not done" and "stuck" are believed: charged, the reason kept, no gates needed', () => {
+  test('not after "not done" or "stuck": charged, with the reason, without gates', () => {
     for (const [hints, reason] of [
       [{ done: false, notDone: true, stuck: null }, /not done/],
       [{ done: false, notDone: false, stuck: 'no database' }, /no database/],
@@ -150,7 +150,7 @@ describe('what passes', () => {
     }
   })
 
-  test('an empty diff passes only through a judge', () => {
+  test('without a diff only through a judge', () => {
     const limits = limitsWith({ finalVerification: true, maxAttempts: 1 })
     const empty: Script = (step) => {
       if (step.kind === 'agent') return worked({ hints: done })
@@ -180,7 +180,7 @@ describe('what passes', () => {
   })
 })
 
-describe('what is charged', () => {
+describe('an attempt is charged', () => {
   const charged: [string, Script][] = [
     ['a red gate', red],
     [
@@ -200,7 +200,7 @@ describe('what is charged', () => {
     ],
   ]
   for (const [name, script] of charged) {
-    test(`${name}: one iteration, one attempt, and at max-attempts the story is blocked`, () => {
+    test(`for ${name}: one iteration, one attempt, and at max-attempts the story is blocked`, () => {
       const ran = runJob(stateOf(stories('US-001')), limitsWith({ maxAttempts: 2 }), script)
       assert.equal(ran.outcome, 'stuck')
       assert.equal(ran.state.prd.run.iterations, 2)
@@ -217,7 +217,7 @@ describe('what is charged', () => {
   }
 
   for (const status of ['limit', 'overloaded', 'interrupted'] as const) {
-    test(`not a session that ended with ${status}`, () => {
+    test(`but not for a session that ended with ${status}`, () => {
       const ran = runJob(
         stateOf(stories('US-001')),
         limitsWith({ maxInterruptions: 9 }),
@@ -230,7 +230,7 @@ describe('what is charged', () => {
     })
   }
 
-  test('not a lost job; what its session may have cost is charged as an estimate, once', async () => {
+  test("but not for a lost job, whose session's possible cost is charged once as an estimate", async () => {
     const limits = limitsWith({ iterationsPerJob: 1 })
     const first = runJob(stateOf(stories('US-001', 'US-002')), limits)
     const reserved = reduce(anotherJob(first.state), { at: NOW, kind: 'reserved', storyId: 'US-002' }, limits)
@@ -248,7 +248,7 @@ describe('what is charged', () => {
     assert.equal(ran.state.records['US-002']?.interruptions, 0, 'a pass ends the row')
   })
 
-  test('max-interruptions in a row without a finished gate run block a story, and say so', () => {
+  test('and after max-interruptions in a row without a finished gate run its story is blocked, with the reason', () => {
     const limits = limitsWith({ maxInterruptions: 2 })
     const ran = runJob(stateOf(stories('US-001')), limits, (step) =>
       step.kind === 'agent' ? worked({ status: 'interrupted' }) : null,
@@ -260,7 +260,7 @@ describe('what is charged', () => {
     assert.match(story.notes, /interrupted 2 times in a row.*The command retry US-001/)
   })
 
-  test('a gate run in between ends the row', () => {
+  test('and a gate run in between resets that count', () => {
     const interrupted = worked({ status: 'interrupted' })
     const script = both(
       inTurn('agent', [interrupted, worked({}), interrupted, worked({})]),
@@ -273,7 +273,7 @@ describe('what is charged', () => {
     )
   })
 
-  test('progress.txt gets an entry for every charged iteration, also over a lost job', async () => {
+  test('and every charged iteration gets an entry in progress.txt, also after a lost job', async () => {
     const limits = limitsWith({ maxAttempts: 5 })
     const opened = { ...stateOf(stories('US-001')), published: 'opened', green: 'opened' }
     let saved: State = opened
@@ -296,7 +296,7 @@ describe('what is charged', () => {
 })
 
 describe('a rejected attempt', () => {
-  test('keeps its work and its reason for the next attempt on that story, and for no other', () => {
+  test('keeps its work and its reason for the next attempt on that story only', () => {
     const kept = { base: 'green', tree: 'tree', dropped: ['.env'] }
     const script = both(
       (step) => (step.kind === 'reject' ? { kind: 'rejected', kept } : null),
@@ -317,7 +317,7 @@ describe('a rejected attempt', () => {
     assert.equal(seen[2]?.records['US-001']?.failure, null)
   })
 
-  test('keeps it also when the next attempt is lost, or cancelled before its session began', async () => {
+  test('keeps them also when the next attempt is lost, or cancelled before its session began', async () => {
     const limits = limitsWith({ maxInterruptions: 9 })
     const kept = { base: 'green', tree: 'tree', dropped: [] }
     const rejected: Event[] = [
@@ -338,7 +338,7 @@ describe('a rejected attempt', () => {
     assert.deepEqual(reduce(cancelled, nothing, limits).kept['US-001'], kept, 'after a cancelled reservation')
   })
 
-  test('guidance is used up by the pass, not by a failure', () => {
+  test('does not use up guidance, a pass does', () => {
     const start = stateOf(stories('US-001', 'US-002'))
     const guidance = { 'US-001': ['use bcrypt'], 'US-002': ['later'] }
     const seen: State[] = []
@@ -358,7 +358,7 @@ describe('a rejected attempt', () => {
     assert.deepEqual(ran.state.control.guidance, {})
   })
 
-  test('others go on when one story is blocked', () => {
+  test('that blocks its story lets other stories go on', () => {
     const ran = runJob(
       stateOf(stories('US-001', 'US-002')),
       limitsWith({ maxAttempts: 1 }),
@@ -370,7 +370,7 @@ describe('a rejected attempt', () => {
   })
 })
 
-describe('waiting', () => {
+describe('a wait', () => {
   const limitedFor = (ms: number): Script => {
     let once = true
     return (step, _state, now) => {
@@ -380,21 +380,21 @@ describe('waiting', () => {
     }
   }
 
-  test('five minutes are waited out, people are heard again, and the story goes on', () => {
+  test('of five minutes is waited out, comments are read again, and the story goes on', () => {
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), limitedFor(4 * MINUTE))
     assert.equal(ran.outcome, 'complete')
     const at = ran.steps.indexOf('wait')
     assert.deepEqual(ran.steps.slice(at, at + 3), ['wait', 'sync', 'reserve US-001'])
   })
 
-  test('more than five minutes end the job', () => {
+  test('of more than five minutes ends the job', () => {
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), limitedFor(MAX_WAIT_MS + MINUTE))
     assert.equal(ran.outcome, 'paused')
     assert.ok(!ran.steps.includes('wait'))
     assert.ok(!ran.steps.includes('dispatch'), 'nothing is dispatched before that time')
   })
 
-  test('a vendor that does not say until when is asked after growing pauses', () => {
+  test('for a vendor without a reset time grows from try to try', () => {
     const waits: number[] = []
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), (step, _state, now) => {
       if (step.kind === 'wait') waits.push(Math.round((step.until - now) / 1000))
@@ -405,7 +405,7 @@ describe('waiting', () => {
     assert.ok(ran.conclusion.until !== null)
   })
 
-  test('attempts that are given back again and again end the batch', () => {
+  test('after attempts that are given back repeatedly ends the batch', () => {
     const limits = limitsWith({ iterationsPerJob: 1 })
     const ran = runJob(stateOf(stories('US-001')), limits, (step) =>
       step.kind === 'agent' ? worked({ status: 'overloaded' }) : null,
@@ -417,7 +417,7 @@ describe('waiting', () => {
     assert.equal(ran.state.control.idleJobs, 1)
   })
 
-  test('calls an hour are kept over jobs; the wait for the next one is bounded like any other', () => {
+  test('for calls-per-hour counts over jobs, and is limited like any other', () => {
     const limits = limitsWith({ callsPerHour: 2 })
     const ran = runJob(stateOf(stories('US-001', 'US-002', 'US-003')), limits)
     assert.equal(ran.outcome, 'paused')
@@ -431,7 +431,7 @@ describe('waiting', () => {
     assert.ok(soon.steps.includes('wait'))
   })
 
-  test('judgements are calls, too', () => {
+  test('for calls-per-hour counts judges, too', () => {
     const limits = limitsWith({ callsPerHour: 2, finalVerification: true })
     const reset: Script = (step) =>
       step.kind === 'verify'
@@ -460,7 +460,7 @@ describe('the final verification', () => {
       },
     ])
 
-  test('RESET: the story is worked again with the reason, one strike, the others stay', () => {
+  test('RESET: the story is worked on again with the reason and one attempt charged, the others stay', () => {
     const ran = runJob(stateOf(stories('US-001', 'US-002')), limits, resetOnce(['US-002']))
     assert.equal(ran.outcome, 'complete')
     assert.equal(ran.state.prd.run.iterations, 3)
@@ -484,7 +484,7 @@ describe('the final verification', () => {
     )
   })
 
-  test('the reason and the red gate’s output reach the next session', () => {
+  test("RESET: the next session gets the reason and the red gate's output", () => {
     const told: State[] = []
     const resetting = resetOnce(['US-001'], [gate(false, { output: 'expected 200' })])
     runJob(stateOf(stories('US-001')), limits, (step, state, now) => {
@@ -498,7 +498,7 @@ describe('the final verification', () => {
     )
   })
 
-  test('Ralph’s note on a story follows the notes of people, and is removed when it passes', () => {
+  test("RESET: Ralph's note on a story is added to people's notes, and removed when the story passes", () => {
     const [one, two] = stories('US-001', 'US-002')
     assert.ok(one && two)
     const noted = { ...two, notes: 'ask Ann\nabout the lock' }
@@ -512,7 +512,7 @@ describe('the final verification', () => {
     assert.equal(storyOf(ran.state, 'US-002').notes, noted.notes)
   })
 
-  test('RESET says nothing of stories that did not pass', () => {
+  test('RESET changes no story that has not passed', () => {
     const [one, two] = stories('US-001', 'US-002')
     assert.ok(one && two)
     const ran = runJob(stateOf([one, { ...two, skipped: true }]), limits, resetOnce(['US-002', 'US-001']))
@@ -520,7 +520,7 @@ describe('the final verification', () => {
     assert.equal(storyOf(ran.state, 'US-001').retries, 1)
   })
 
-  test('RESET as often as max-attempts blocks the story', () => {
+  test('RESET max-attempts times blocks the story', () => {
     const always: Script = (step) =>
       step.kind === 'verify'
         ? {
@@ -536,7 +536,7 @@ describe('the final verification', () => {
     assert.equal(ran.steps.filter((step) => step === 'verify').length, 3)
   })
 
-  test('an approval is for this code and these stories only', () => {
+  test('an approval is for one commit and its stories only', () => {
     const ran = runJob(stateOf(stories('US-001')), limits)
     assert.equal(ran.state.verification.approved, true)
     const again = anotherJob(ran.state)
@@ -559,7 +559,7 @@ describe('the final verification', () => {
     assert.deepEqual([looked.outcome, looked.steps.includes('verify')], ['complete', true])
   })
 
-  test('verify is done by a person’s word although the setting switches it off, until it agrees', () => {
+  test('`/ralph verify` runs it with final-verification: false, until it approves', () => {
     const off = limitsWith({ finalVerification: false })
     const ran = runJob(stateOf(stories('US-001', 'US-002')), off)
     assert.ok(!ran.steps.includes('verify'))
@@ -574,7 +574,7 @@ describe('the final verification', () => {
     assert.deepEqual([later.outcome, later.steps.includes('verify')], ['complete', false])
   })
 
-  test('a session without a verdict is no approval, and the next one may agree', () => {
+  test('a session without a verdict is no approval, and the next one may approve', () => {
     const silent = inTurn('verify', [
       {
         kind: 'verified',
@@ -592,8 +592,8 @@ describe('the final verification', () => {
 /** Nobody edited prd.json, and nothing conflicts. */
 const nobody = { people: null, takenBack: [], entries: [] }
 
-describe('people’s pushes', () => {
-  test('their criteria reopen a story that passed, and their ticks pass nothing', () => {
+describe('a push of people', () => {
+  test('with other criteria reopens a passed story, and its ticks pass none', () => {
     const first = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ iterationsPerJob: 1 }))
     const prd = {
       ...first.state.prd,
@@ -616,14 +616,14 @@ describe('people’s pushes', () => {
     assert.equal(ran.state.prd.run.iterations, 3, 'both were worked')
   })
 
-  test('publish: story moves the branch with every story', () => {
+  test('publish: story pushes the branch with every story', () => {
     const ran = runJob(stateOf(stories('US-001', 'US-002')), limitsWith({ publishEach: true }))
     assert.equal(ran.steps.filter((step) => step === 'push').length, 1, 'the last one goes with the publish')
     assert.equal(ran.outcome, 'complete')
   })
 })
 
-test('what must be durable before the loop goes on', () => {
+test('steps that must be saved before the loop goes on', () => {
   const kinds = (
     ['reserved', 'accepted', 'rejected', 'returned', 'verified', 'worked', 'gated', 'synced'] as const
   ).filter(
@@ -633,7 +633,7 @@ test('what must be durable before the loop goes on', () => {
   assert.deepEqual(kinds, ['reserved', 'accepted', 'rejected', 'returned', 'verified'])
 })
 
-test('a new story with the id of a removed one gets neither its record nor its saved work', () => {
+test('a new story with the id of a removed one gets neither its results nor its saved work', () => {
   const limits = limitsWith({ maxAttempts: 9 })
   let state = stateOf(stories('US-001', 'US-002'))
   const kept = { base: 'green', tree: 'old work', dropped: [] }

@@ -39,13 +39,13 @@ function sample(): State {
   }
 }
 
-test('before is the page as the last story that passed left it; on the whole, as it was on the base', () => {
+test('the "before" screenshot of a story is that of the last passed story, in the final verification that of the baseline', () => {
   const blobs = (until: 'base' | 'last') => greenPages(sample(), until).map(({ blob }) => blob)
   assert.deepEqual(blobs('last'), ['base', 'one', 'two'])
   assert.deepEqual(blobs('base'), ['base'])
 })
 
-test('the newest screenshots are kept, each once, up to the limit of a state', () => {
+test("the newest screenshots are kept, each once, up to the state's limit", () => {
   assert.deepEqual(screenshotBlobs(sample()), ['red', 'two', 'one', 'base'])
   const many = Array.from({ length: 300 }, (_, at) => shot(`${at}`, `before-${at}`))
   const record = { ...emptyRecord(), gates: [seen(true, ...many)] }
@@ -53,7 +53,7 @@ test('the newest screenshots are kept, each once, up to the limit of a state', (
   assert.deepEqual([kept.length, kept[0], kept.at(-1)], [200, '0', '199'])
 })
 
-test('a judge is shown pages as the gates saw them, and without their pictures as the last attempts left them', () => {
+test('a judge gets screenshots as the gates made them, or those of the last attempts', () => {
   const shown = (gates: GateResult[], ...stories: string[]) =>
     picturesForJudge(sample(), { stories, gates }).map(({ blob }) => blob)
   assert.deepEqual(shown([seen(true, shot('whole'))], 'US-001', 'US-002'), ['whole'])
@@ -62,7 +62,7 @@ test('a judge is shown pages as the gates saw them, and without their pictures a
   assert.deepEqual(shown([]), [])
 })
 
-test('what is red on the whole alone is found at the story that it takes back', () => {
+test('a red screenshot of the final verification is on the story that it resets', () => {
   const gates = [seen(false, shot('whole'))]
   const verdict = { kind: 'reset' as const, stories: ['US-002'], reason: 'gate browser fails on the whole' }
   const event = { kind: 'verified' as const, at: NOW, gates, verdict, usage: emptyUsage() }
@@ -72,7 +72,7 @@ test('what is red on the whole alone is found at the story that it takes back', 
   assert.ok(screenshotBlobs(after).includes('whole'))
 })
 
-test('pictures of the base stay with the state', () => {
+test('screenshots of the baseline stay in the state', () => {
   const state = { ...sample(), basePages: [] }
   const gates = [{ ...seen(true, shot('there')), advisory: true }]
   const after = reduce(state, { kind: 'baselined', at: NOW, gates }, limitsWith())

@@ -25,7 +25,7 @@ function mistake(body: string): Extract<ParsedComment, { kind: 'mistake' }> {
   return parsed
 }
 
-describe('what counts', () => {
+describe('comments that are commands', () => {
   const table: [string, CommandRequest][] = [
     ['/ralph run', { kind: 'run' }],
     ['/ralph resume', { kind: 'run' }],
@@ -82,7 +82,7 @@ describe('what counts', () => {
     test(JSON.stringify(body), () => assert.deepEqual(said(body), command))
   }
 
-  test('help, status, and nothing at all', () => {
+  test('help, status and an empty command', () => {
     assert.deepEqual(parseSlash('/ralph help', ids), { kind: 'help' })
     assert.deepEqual(parseSlash('/ralph', ids), { kind: 'help' })
     assert.deepEqual(parseSlash('/ralph   ', ids), { kind: 'help' })
@@ -101,7 +101,7 @@ describe('what counts', () => {
   }
 })
 
-describe('what is not for Ralph', () => {
+describe('comments that are not commands', () => {
   for (const body of [
     '',
     'run',
@@ -134,7 +134,7 @@ describe('what is not for Ralph', () => {
   }
 })
 
-describe('what is not understood is told, with the nearest', () => {
+describe('invalid commands are answered with the nearest valid one', () => {
   const table: [string, RegExp, RegExp][] = [
     ['/ralph retyr US-002', /no command retyr/, /^\/ralph retry$/],
     ['/ralph pasue', /no command pasue/, /^\/ralph pause$/],
@@ -177,7 +177,7 @@ describe('what is not understood is told, with the nearest', () => {
     })
   }
 
-  test('the nearest command is one that this version understands', () => {
+  test('the nearest command exists in this version', () => {
     for (const word of ['spilt', 'splitt', 'plam', 'plans', 'aprove-plan']) {
       const told = mistake(`/ralph ${word} US-001`)
       const again = parseSlash(told.fix, ids)
@@ -185,12 +185,12 @@ describe('what is not understood is told, with the nearest', () => {
     }
   })
 
-  test('what is written in another script is named, not left out', () => {
+  test('a word in another script is quoted, not dropped', () => {
     assert.doesNotMatch(mistake('/ralph 再試行').problem, /command $/)
     assert.doesNotMatch(mistake('/ralph retry 再試行').problem, /story $/)
   })
 
-  test('markup, mentions and commands of the sender are not repeated', () => {
+  test('markup, mentions and commands in a comment are not repeated', () => {
     for (const word of [
       '@team',
       '<img/src=x>',
@@ -214,7 +214,7 @@ describe('what is not understood is told, with the nearest', () => {
   })
 })
 
-describe('any text', () => {
+describe('any comment text', () => {
   const pieces = fc.constantFrom(
     '/ralph',
     ' ',
@@ -251,7 +251,7 @@ describe('any text', () => {
     )
     .map(([start, rest]) => start + rest.join(''))
 
-  test('never throws, never yields a story that is not in the list, never an unbounded text', () => {
+  test('never throws, never gives a story outside of the list, never an unlimited text', () => {
     const property = fc.property(hostile, fc.subarray(ids), (body, known) => {
       const parsed = parseSlash(body, known)
       if (!body.startsWith('/ralph')) assert.equal(parsed.kind, 'none')
@@ -277,7 +277,7 @@ describe('any text', () => {
     fc.assert(property, runs(300))
   })
 
-  test('a comment of a megabyte is read in bounded time', () => {
+  test('of a megabyte is read in limited time', () => {
     const many = Array.from({ length: 2000 }, (_, index) => `US-${index}`)
     const parse = (size: number): void => {
       for (const body of [

@@ -37,8 +37,8 @@ function midway(changes: Partial<State['control']> = {}): State {
 
 const paused = { paused: { reason: 'paused by bob', by: 'bob' }, notBefore: NOW }
 
-describe('commands', () => {
-  test('run ends a pause and a wait, and the count of idle jobs', () => {
+describe('the command', () => {
+  test('run ends a pause, a wait and the count of idle jobs', () => {
     const { control, verification } = applyCommand(midway(paused), { ...by, kind: 'run' })
     assert.deepEqual([control.paused, control.notBefore, control.idleJobs], [null, null, 0])
     assert.equal(verification.approved, true, 'an approval stays')
@@ -53,7 +53,7 @@ describe('commands', () => {
     })
   }
 
-  test('retry: unblocked, attempts to zero, the hint goes into the next prompt', () => {
+  test('retry unblocks, resets attempts, and puts its hint into the next prompt', () => {
     const state = applyCommand(midway(), {
       ...by,
       kind: 'retry',
@@ -65,20 +65,20 @@ describe('commands', () => {
     assert.deepEqual(state.control.guidance, { 'US-002': ['use bcrypt'] })
   })
 
-  test('retry of a story that passed leaves it passed', () => {
+  test('retry of a passed story leaves it passed', () => {
     const state = applyCommand(midway(), { ...by, kind: 'retry', stories: ['US-001'], guidance: '' })
     assert.deepEqual(storyOf(state, 'US-001'), storyOf(midway(), 'US-001'))
     assert.equal(state.verification.approved, true)
   })
 
-  test('retry all: the blocked ones, no others', () => {
+  test('retry all unblocks blocked stories only', () => {
     const state = applyCommand(midway(), { ...by, kind: 'retry', stories: 'all', guidance: 'all of you' })
     assert.deepEqual(Object.keys(state.control.guidance), ['US-002'])
     assert.equal(storyOf(state, 'US-002').blocked, false)
     assert.equal(storyOf(state, 'US-003').retries, 1)
   })
 
-  test('redo: worked again although it passed; the verification no longer holds', () => {
+  test('redo works on a passed story again, and clears the verification', () => {
     const state = applyCommand(midway(), { ...by, kind: 'redo', stories: ['US-001'], guidance: 'too slow' })
     const story = storyOf(state, 'US-001')
     assert.deepEqual([story.passes, story.retries, story.lastResult], [false, 0, null])
@@ -92,13 +92,13 @@ describe('commands', () => {
     assert.equal(storyOf(all, 'US-004').skipped, true, 'what was skipped stays skipped')
   })
 
-  test('skip: satisfies dependents, counts as neither passed nor blocked; a pass stays a pass', () => {
+  test('skip satisfies dependents and counts as neither passed nor blocked; a passed story stays passed', () => {
     const state = applyCommand(midway(), { ...by, kind: 'skip', stories: ['US-001', 'US-002'], guidance: '' })
     assert.deepEqual([storyOf(state, 'US-001').passes, storyOf(state, 'US-001').skipped], [true, false])
     assert.deepEqual([storyOf(state, 'US-002').blocked, storyOf(state, 'US-002').skipped], [false, true])
   })
 
-  test('note: guidance, and nothing else', () => {
+  test('note adds guidance only', () => {
     const before = midway(paused)
     const state = applyCommand(before, {
       ...by,
@@ -115,7 +115,7 @@ describe('commands', () => {
     assert.deepEqual(state.verification, before.verification)
   })
 
-  test('the newest ten notes of a story are kept', () => {
+  test('note keeps the newest ten of a story', () => {
     let state = midway()
     for (let id = 10; id < 40; id += 1)
       state = applyCommand(state, {
@@ -129,7 +129,7 @@ describe('commands', () => {
     assert.equal(state.control.guidance['US-003']?.at(-1), 'note 39')
   })
 
-  test('add: a new story with the next number, behind the others', () => {
+  test('add makes a story with the next number, after the others', () => {
     const command: Command = {
       ...by,
       kind: 'add',
@@ -150,12 +150,12 @@ describe('commands', () => {
     )
   })
 
-  test('verify: the approval is asked for again', () => {
+  test('verify clears the approval', () => {
     const { verification } = applyCommand(midway(), { ...by, kind: 'verify' })
     assert.deepEqual([verification.approved, verification.sessions], [false, 0])
   })
 
-  test('limit: iterations and cost, each added to what was granted before', () => {
+  test('limit raises iterations and cost, on top of what was granted before', () => {
     const granted = { iterations: 5, costUsd: 1 }
     const more = applyCommand(midway({ granted }), { ...by, kind: 'limit', what: 'iterations', amount: 20 })
     assert.deepEqual(more.control.granted, { iterations: 25, costUsd: 1 })
@@ -169,18 +169,18 @@ describe('commands', () => {
     { ...by, kind: 'limit', what: 'iterations', amount: 20 },
   ]
   for (const command of unpausing) {
-    test(`after a pause by a person nothing more until \`run\`: not by ${command.kind}`, () => {
+    test(`${command.kind} does not end a pause by a person, which only \`run\` does`, () => {
       assert.deepEqual(applyCommand(midway(paused), command).control.paused, paused.paused)
     })
   }
 
-  test('a refused command moves the cursor, and nothing else', () => {
+  test('that is refused marks its comment as read, and changes nothing else', () => {
     const before = midway()
     const after = applyCommand(before, { ...by, kind: 'refused' })
     assert.deepEqual(after, { ...before, control: { ...before.control, lastComment: 7 } })
   })
 
-  test('unknown stories change nothing', () => {
+  test('for an unknown story changes nothing', () => {
     for (const kind of ['retry', 'redo', 'skip', 'note'] as const) {
       const after = applyCommand(midway(), { ...by, kind, stories: ['US-404'], guidance: 'g' })
       assert.deepEqual(after.prd, midway().prd)
@@ -189,7 +189,7 @@ describe('commands', () => {
   })
 })
 
-describe('commands and their ids', () => {
+describe('comment ids', () => {
   const arbitraryCommand: fc.Arbitrary<Command> = fc
     .tuple(
       fc.nat(12),
@@ -212,7 +212,7 @@ describe('commands and their ids', () => {
       }
     })
 
-  test('the cursor never goes back, and a command that was handled is never applied again', () => {
+  test('a comment is never applied twice, and the last id never decreases', () => {
     const property = fc.property(fc.array(arbitraryCommand, { maxLength: 20 }), (commands) => {
       let state = midway({ lastComment: 0 })
       for (const command of commands) {
@@ -226,14 +226,14 @@ describe('commands and their ids', () => {
     fc.assert(property)
   })
 
-  test('a command of the command line (id 0) always counts, and leaves the cursor', () => {
+  test('a command of the CLI (id 0) always applies, and leaves the last id', () => {
     const raise: Command = { id: 0, by: 'you', kind: 'limit', what: 'iterations', amount: 2 }
     const state = applyCommand(applyCommand(midway(), raise), raise)
     assert.deepEqual([state.control.granted.iterations, state.control.lastComment], [4, 3])
   })
 })
 
-describe('what `add` writes can be read back', () => {
+describe('a story of `add` can be read back', () => {
   const readsBack = (state: State) => {
     const parsed = parsePrd(
       prdFile(state, (text) => text),
@@ -246,7 +246,7 @@ describe('what `add` writes can be read back', () => {
     )
   }
 
-  test('whatever its words are', () => {
+  test('with any text', () => {
     const words = anyText({ maxLength: 300 })
     const property = fc.property(
       words,
@@ -268,7 +268,7 @@ describe('what `add` writes can be read back', () => {
     ['us-001'],
     ['US-99999999999999999999', 'US-100000000000000000000'],
   ]) {
-    test(`beside ${ids.join(', ')} the new id is new, and an id`, () => {
+    test(`with ids ${ids.join(', ')}: its id is new and valid`, () => {
       const start = stateOf(ids.map((id) => newStory({ id, title: id })))
       const state = applyCommand(start, { ...by, kind: 'add', title: 'new', description: '', criteria: [] })
       const folded = state.prd.userStories.map(({ id }) => id.toLowerCase())
@@ -282,7 +282,7 @@ describe('what `add` writes can be read back', () => {
   }
 })
 
-describe("Ralph's word in a story's notes is of now", () => {
+describe("Ralph's note on a story is current", () => {
   const noted = (): State => {
     const state = midway()
     const note = 'blocked after 3 failed attempts: the mail is missing'
@@ -296,18 +296,18 @@ describe("Ralph's word in a story's notes is of now", () => {
   const notesAfter = (command: Parameters<typeof applyCommand>[1]): string =>
     storyOf(applyCommand(noted(), command), 'US-002').notes
 
-  test('after a retry it is blocked no more', () => {
+  test('a retry removes the note of the block', () => {
     const retried = notesAfter({ ...by, kind: 'retry', stories: 'all', guidance: '' })
     assert.equal(retried, 'ask Ann\nthe mail is missing')
   })
 
-  test('a skipped story says so, and why', () => {
+  test('a skipped story has a note with the reason', () => {
     const why = (guidance: string) => notesAfter({ ...by, kind: 'skip', stories: ['US-002'], guidance })
     assert.deepEqual([why(''), why('later')], ['ask Ann\nskipped', 'ask Ann\nskipped: later'])
   })
 })
 
-test('a remark of the person who skips a story, or has it worked on again, stands on it, also where Ralph had no word', () => {
+test('a remark of `skip` or `redo` is in the notes, also where Ralph had none', () => {
   const state = midway()
   const skipped = applyCommand(state, { ...by, kind: 'skip', stories: ['US-003'], guidance: 'not this year' })
   assert.equal(storyOf(skipped, 'US-003').notes, 'skipped: not this year')
@@ -325,7 +325,7 @@ test('a remark of the person who skips a story, or has it worked on again, stand
   assert.equal(storyOf(silent, 'US-001').notes, storyOf(state, 'US-001').notes)
 })
 
-test('a split that was asked for is told of its story', () => {
+test('a requested split is noted on its story', () => {
   const asked = applyCommand(midway(), { ...by, kind: 'split', story: 'US-003', guidance: '' })
   assert.match(storiesOf(asked).find(({ id }) => id === 'US-003')?.aside ?? '', /to be split/)
 })

@@ -51,9 +51,9 @@ function refused(text: string): UserError {
   throw new Error('it was read')
 }
 
-describe('a state of version 1', () => {
+describe('a stored state of version 1', () => {
   for (const file of readdirSync(FOLDER)) {
-    test(`${file} is read, stays what it is when it is read again, and goes on`, () => {
+    test(`${file} is read, and stays the same when read again, and the run goes on`, () => {
       const state = read(file.replace('.json', ''))
       assert.deepEqual(parseState(JSON.stringify(state)), state)
       const before = JSON.parse(old(file.replace('.json', '')))
@@ -70,7 +70,7 @@ describe('a state of version 1', () => {
     })
   }
 
-  test('an attempt in work is given back and charged as an estimate', () => {
+  test('gives an attempt in work back, and charges an estimate', () => {
     const state = read('reserved')
     const attempt = openAttempt(state)
     assert.deepEqual([attempt?.phase, attempt?.base], ['reserved', state.green])
@@ -80,25 +80,25 @@ describe('a state of version 1', () => {
     assert.ok(spent > 0 && spent === attempt?.reserved.costUsd)
   })
 
-  test('one that was given back already is not charged again', () => {
+  test('does not charge an attempt again that was given back', () => {
     const state = read('returned')
     assert.equal(openAttempt(state)?.phase, 'returned')
     assert.deepEqual(takeOver(state), state)
   })
 
-  test('a rejected one left its work, its failure and its note', () => {
+  test("keeps a rejected attempt's work, failure and note", () => {
     const { kept, records } = read('rejected')
     assert.ok(kept['US-002']?.tree)
     assert.equal(records['US-002']?.failure?.summary, 'gate test failed (exit 1)')
     assert.equal(records['US-002']?.note, 'gate test failed (exit 1)')
   })
 
-  test('a run that was complete has that outcome', () => {
+  test('keeps the outcome complete', () => {
     const situation = ownSituation(read('complete'))
     assert.ok(situation.kind === 'ended' && situation.conclusion.outcome === 'complete')
   })
 
-  test('fields of later versions are read as not set', () => {
+  test('has later fields as not set', () => {
     const bare = JSON.parse(old('claimed'))
     const { agentLimits: _limits, mendedRun: _run, ...control } = bare.control
     bare.control = { ...control, firstNotBefore: NOW + HOUR, fallbackNotBefore: null, lastComment: 7 }
@@ -111,7 +111,7 @@ describe('a state of version 1', () => {
   })
 })
 
-describe('a state of version 2, which held sums of usage', () => {
+describe('a stored state of version 2, with sums of usage', () => {
   const folder = new URL('../../fixtures/states/2/', import.meta.url)
   const fixture = (name: string) => readFileSync(new URL(name, folder), 'utf8')
   /** What adding up in another order makes of the last digits says nothing. */
@@ -136,7 +136,7 @@ describe('a state of version 2, which held sums of usage', () => {
   }
 
   for (const file of readdirSync(folder).filter((name) => !name.includes('totals')))
-    test(`${file}: every total is what the version that wrote it made of it, also when it is read again`, () => {
+    test(`${file} keeps every total that its own version computed, also when read again`, () => {
       const state = parseState(fixture(file))
       const expected = rounded(JSON.parse(fixture(file.replace('.json', '.totals.json'))))
       assert.deepEqual(rounded(totalsOf(state)), expected)
@@ -145,14 +145,14 @@ describe('a state of version 2, which held sums of usage', () => {
       assert.deepEqual(rounded(totalsOf(again)), expected)
     })
 
-  test('one in work goes on', () => {
+  test('goes on with an attempt in work', () => {
     for (const name of ['reserved.json', 'worked.json']) {
       const next = anotherJob(takeOver({ ...parseState(fixture(name)), lease: null }), NOW)
       assert.equal(runJob(next, limitsWith({ maxAttempts: 5 })).outcome, 'complete')
     }
   })
 
-  test('whatever the sums are, and whether they fit together or not: the run and its stories keep theirs', () => {
+  test('keeps the sums of run and stories, whether they add up or not', () => {
     const amount = fc.integer({ min: 0, max: 50_000 }).map((cents) => cents / 100)
     const usage = fc.record({
       ...{
@@ -207,7 +207,7 @@ describe('a state of version 2, which held sums of usage', () => {
   })
 })
 
-test('a state of today is read as it was written, at every step of a job', () => {
+test('a stored state of this version is read as written, at every step of a job', () => {
   const limits = limitsWith({ finalVerification: true })
   let red = true
   runJob(stateOf(stories('US-001', 'US-002')), limits, (step, state) => {
@@ -220,7 +220,7 @@ test('a state of today is read as it was written, at every step of a job', () =>
   })
 })
 
-test('NaN and infinite numbers are written as the nearest finite number, in any field', () => {
+test('NaN and infinite numbers are stored as the nearest finite number, in any field', () => {
   const [story] = stories('US-001')
   assert.ok(story !== undefined)
   const annotations = [
@@ -244,10 +244,10 @@ test('NaN and infinite numbers are written as the nearest finite number, in any 
   assert.deepEqual([read.prd.userStories[0]?.retries, runUsage(read).costUsd], [0, most])
 })
 
-describe('what cannot be read', () => {
+describe('a state that cannot be read', () => {
   const today: State = stateOf(stories('US-001'))
 
-  test('a newer version: which one, and what to do', () => {
+  test('of a newer version: the error names it and what to do', () => {
     const { message } = refused(JSON.stringify({ ...today, version: 99, job: null }))
     assert.match(
       message,
@@ -267,14 +267,14 @@ describe('what cannot be read', () => {
     ],
     ['an old one that never was one', '{"version":1,"job":3}', /found/],
   ] as const)
-    test(`${name}: where, and how to go on`, () => {
+    test(`${name}: the error names where, and how to go on`, () => {
       const { message } = refused(text)
       assert.match(message, place)
       assert.match(message, /\n {2}fix: somebody else wrote it/)
     })
 })
 
-describe('more stories than an iteration is to write', () => {
+describe('a state with more stories than one file holds', () => {
   const ids = Array.from({ length: 1200 }, (_, index) => `US-${index}`)
   const many = stateOf(stories(...ids))
   const filesOf = (state: State) => {
@@ -285,7 +285,7 @@ describe('more stories than an iteration is to write', () => {
   const readFrom = (files: ReadonlyMap<string, string>) =>
     readState(async (file) => files.get(file) ?? null, 'state.json')
 
-  test('stand in files beside the rest, one a line, and are read as they were', async () => {
+  test('stores them in further files, one per line, and reads them back', async () => {
     const files = filesOf(many)
     assert.deepEqual(
       [...files.values()].slice(1).map((text) => JSON.parse(text).length),
@@ -296,13 +296,13 @@ describe('more stories than an iteration is to write', () => {
     assert.deepEqual(await readFrom(files), many)
   })
 
-  test('as many as one file holds are in the state itself, as ever', async () => {
+  test('stores them in the state itself up to that number', async () => {
     const few = stateOf(stories(...ids.slice(0, 500)))
     assert.deepEqual([...filesOf(few).keys()], [STATE_FILE])
     assert.deepEqual(parseState(stateText(few)), few)
   })
 
-  test('those of which none has changed are the very same', () => {
+  test('does not rewrite files without a changed story', () => {
     const before = [...stateFiles(many).lists.values()]
     const userStories = many.prd.userStories.map((one, at) => (at === 700 ? { ...one, passes: true } : one))
     const after = [...stateFiles({ ...many, prd: { ...many.prd, userStories } }).lists.values()]
@@ -322,7 +322,7 @@ describe('more stories than an iteration is to write', () => {
     )
   })
 
-  test('a file that is gone, or is no list of stories: which one, and how to go on', async () => {
+  test('with a missing or invalid file: the error names it, and how to go on', async () => {
     const files = filesOf(many)
     const without = new Map([...files].filter(([name]) => !name.includes('stories-2')))
     await assert.rejects(
@@ -340,7 +340,7 @@ describe('more stories than an iteration is to write', () => {
   })
 })
 
-describe('a plan that waits', () => {
+describe('a plan that waits for approval', () => {
   const plan: Plan = {
     ...newPlan(''),
     phase: 'approved',
@@ -351,13 +351,13 @@ describe('a plan that waits', () => {
   const waiting = stateOf(stories('US-001'), { plan })
 
   for (const phase of ['proposed', 'approved'] as const)
-    test(`${phase}: no version before may begin it, which knows nothing of context.md`, () => {
+    test(`in ${phase}: versions that do not know context.md cannot start it`, () => {
       const state = { ...waiting, plan: { ...plan, phase } }
       assert.equal(JSON.parse(stateText(state)).version, 5)
       assert.deepEqual(parseState(stateText(state)), state)
     })
 
-  test('with stories in files of their own, too', async () => {
+  test('also with stories in files of their own', async () => {
     const many = {
       ...waiting,
       prd: { ...waiting.prd, userStories: stories(...Array.from({ length: 1200 }, (_, at) => `US-${at}`)) },
@@ -368,7 +368,7 @@ describe('a plan that waits', () => {
     assert.deepEqual(await readState(read, 'state.json'), many)
   })
 
-  test('as an older version showed it: it is shown again, and approved again, with the reason', () => {
+  test('that an older version showed is shown again for another approval, with the reason', () => {
     const prd = { ...waiting.prd, run: { ...waiting.prd.run, usage: emptyUsage() } }
     for (const phase of ['proposed', 'approved'] as const) {
       const read = parseState(JSON.stringify({ ...waiting, version: 3, prd, plan: { ...plan, phase } }))
@@ -403,7 +403,7 @@ test('10,000 stories are read in little more time than JSON takes', () => {
   assert.ok(checked < plain * 10 + 100, `${checked} ms against ${plain} ms`)
 })
 
-test('a state with several candidates for a story says that no version before can read it; else it is read by version 5', () => {
+test('a state with several candidates for a story is stored in format 6, others in format 5', () => {
   const limits = limitsWith({ candidates: { run: 2, byTag: [], fromAttempt: 1 } })
   const start = stateOf(stories('US-001'))
   const state = reduce(start, { kind: 'reserved', storyId: 'US-001', at: NOW }, limits)

@@ -38,28 +38,28 @@ async function waited(until: number, { sleeps = (ms) => ms, arrivesAt, cancelled
   return { event, took: now - NOW, looks }
 }
 
-test('it ends when the time has come', async () => {
+test('a wait ends at its time', async () => {
   const { event, took } = await waited(NOW + MINUTE)
   assert.deepEqual([event.kind, event.at, took], ['waited', NOW + MINUTE, MINUTE])
 })
 
-test('a machine that was asleep meanwhile goes on when it wakes', async () => {
+test('a wait during which the machine was asleep ends when it wakes', async () => {
   const { event, looks } = await waited(NOW + 2 * HOUR, { sleeps: (ms) => ms + 3 * HOUR })
   assert.deepEqual([event.kind, looks], ['waited', 1])
 })
 
-test('a long wait saves the state now and then, which renews the lease', async () => {
+test('a long wait saves the state regularly, which renews the lease', async () => {
   const { event, took } = await waited(NOW + 9 * HOUR)
   assert.ok(EVENTS[event.kind].durable)
   assert.equal(took, 5 * MINUTE)
 })
 
-test('what a person types ends it at once', async () => {
+test('a command typed during a wait ends it at once', async () => {
   const { event, took } = await waited(NOW + MINUTE, { arrivesAt: NOW + 5000 })
   assert.deepEqual([event.kind, took], ['waited', 5000])
 })
 
-test('Ctrl+C ends it at once', async () => {
+test('Ctrl+C during a wait ends it at once', async () => {
   const { event, took } = await waited(NOW + MINUTE, { cancelledAt: NOW + 5000 })
   assert.deepEqual([event.kind, took], ['interrupted', 5000])
 })

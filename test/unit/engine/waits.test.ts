@@ -38,8 +38,8 @@ function afterLimit(limits: Limits = limitsWith()): State {
   return ran.state
 }
 
-describe("a vendor's limit", () => {
-  test('holds the agent that met it, and no other', () => {
+describe("a vendor's usage limit", () => {
+  test('delays only the agent that reached it', () => {
     const left = afterLimit()
     assert.deepEqual(Object.keys(left.control.agentLimits), ['claude'])
     const again = runJob(anotherJob(left, NOW + MINUTE), limitsWith(), undefined, NOW + MINUTE)
@@ -48,7 +48,7 @@ describe("a vendor's limit", () => {
     assert.equal(runJob(anotherJob(left, NOW + MINUTE), changed, undefined, NOW + MINUTE).outcome, 'complete')
   })
 
-  test('a person who starts the run tries once; what the vendor says again is waited for again', async () => {
+  test("is tried once by a person's run, and a new reset time is waited for", async () => {
     const at = NOW + MINUTE
     const left = afterLimit()
     assert.equal(left.control.notBefore, left.job.ending?.conclusion?.until)
@@ -59,20 +59,20 @@ describe("a vendor's limit", () => {
     assert.equal(again.state.control.notBefore, again.conclusion.until)
   })
 
-  test('is respected by a job that nobody started by hand', async () => {
+  test('is waited for by a job that a schedule started', async () => {
     const left = afterLimit()
     const early = await claimNext(left, NOW + MINUTE, left.generation)
     const ran = runJob(early, limitsWith(), undefined, NOW + MINUTE)
     assert.deepEqual([ran.outcome, begun(ran.steps)], ['paused', 0])
   })
 
-  test('a comment `run` tries once', () => {
+  test('is tried once by a comment `run`', () => {
     const heard = saying([{ id: 1, by: 'ann', kind: 'run' }])
     const ran = runJob(anotherJob(afterLimit(), NOW + MINUTE), limitsWith(), heard, NOW + MINUTE)
     assert.equal(ran.outcome, 'complete')
   })
 
-  test('a person may try as often as they like: no run ends in an error for it', async () => {
+  test('may be tried any number of times by a person, without ending in error', async () => {
     let left = afterLimit()
     for (let times = 0; times < 5; times += 1) {
       const ran = runJob(await claimNext(left, NOW + MINUTE), limitsWith(), limited(), NOW + MINUTE)
@@ -82,7 +82,7 @@ describe("a vendor's limit", () => {
   })
 })
 
-describe('a limit of Ralph that was raised: the run goes on at once', () => {
+describe('a raised limit lets the run go on at once', () => {
   const three = stories('US-001', 'US-002', 'US-003')
   const of = (before: Partial<Limits>, after: Partial<Limits>) => {
     const first = runJob(stateOf(three), limitsWith(before))
@@ -103,26 +103,26 @@ describe('a limit of Ralph that was raised: the run goes on at once', () => {
     assert.deepEqual(of({ maxCostUsd: 2 }, { maxCostUsd: 9 }), ['budget', 'budget', 'complete']))
 })
 
-describe('a job that waits', () => {
+describe('a job that waits inside its deadline', () => {
   const waits = limitsWith({ waits: true })
   const onLaptop = (ids: string[], deadline = Number.MAX_SAFE_INTEGER) => {
     const state = stateOf(stories(...ids))
     return { ...state, job: { ...state.job, deadline } }
   }
 
-  test('goes on by itself when the vendor answers again', () => {
+  test('goes on when the vendor answers again', () => {
     const ran = runJob(onLaptop(['US-001']), waits, limited(3))
     assert.deepEqual([ran.outcome, begun(ran.steps)], ['complete', 4])
     assert.ok(ran.now - NOW >= 6 * HOUR)
   })
 
-  test('for a call that is allowed again', () => {
+  test('goes on for calls-per-hour', () => {
     const ran = runJob(onLaptop(['US-001', 'US-002', 'US-003']), { ...waits, callsPerHour: 2 })
     assert.equal(ran.outcome, 'complete')
     assert.ok(ran.now - NOW >= HOUR)
   })
 
-  test('for a story that rests', () => {
+  test('goes on for a resting story', () => {
     const breaker = { noProgress: 99, sameError: 2, outputDecline: 100, coolDownMs: 30 * MINUTE }
     let failed = 0
     const ran = runJob(onLaptop(['US-001']), { ...waits, breaker }, (step) => {
@@ -134,7 +134,7 @@ describe('a job that waits', () => {
     assert.ok(ran.now - NOW >= 30 * MINUTE)
   })
 
-  test('ends as in CI where no attempt fits between the wait and its deadline', () => {
+  test('ends as in CI when no attempt fits between the wait and its deadline', () => {
     for (const deadline of [NOW + HOUR, NOW + 2 * HOUR + MINUTE, NOW + 2 * HOUR + 30 * MINUTE]) {
       const ran = runJob(onLaptop(['US-001'], deadline), waits, limited())
       assert.equal(ran.outcome, 'paused', new Date(deadline).toISOString())
@@ -144,7 +144,7 @@ describe('a job that waits', () => {
     assert.equal(runJob(onLaptop(['US-001'], NOW + 4 * HOUR), waits, limited()).outcome, 'complete')
   })
 
-  test('hears people meanwhile', () => {
+  test('reads comments meanwhile', () => {
     let waited = false
     const ran = runJob(onLaptop(['US-001']), waits, (step, state, now) => {
       if (step.kind === 'wait') {
@@ -157,7 +157,7 @@ describe('a job that waits', () => {
     assert.deepEqual([ran.outcome, ran.conclusion.reason], ['paused', 'paused by you'])
   })
 
-  test('a story that rests is waked by `retry`, and the wait is over', () => {
+  test('ends the wait for a resting story on `retry`', () => {
     const breaker = { noProgress: 99, sameError: 2, outputDecline: 100, coolDownMs: 30 * MINUTE }
     let waited = false
     let failed = 0

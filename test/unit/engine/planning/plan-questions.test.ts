@@ -27,7 +27,7 @@ const faultOf = (said: string) => {
   return 'fault' in read ? read.fault : null
 }
 
-test('a session asks at most five questions with at most four options; none is an answer, no list is not', () => {
+test('planning questions: at most five with at most four options each; an empty list is valid, no list is an error', () => {
   const options = ['a', 'b', 'c', 'd', 'e', 7, '']
   const many = Array.from({ length: 9 }, (_, at) => ({ text: `Q${at}`, options }))
   const read = readQuestions(block({ questions: many }))
@@ -41,7 +41,7 @@ test('a session asks at most five questions with at most four options; none is a
     assert.equal(readQuestions(words).kind, 'none', words)
 })
 
-test('letters, words, a mixture and nothing: what the session that plans is told', () => {
+test('answers to planning questions by letter, by text, mixed or missing reach the planning session', () => {
   assert.deepEqual(questionLines(QUESTIONS).slice(0, 3), [
     '1. What is the primary goal?',
     '   A. Fewer passwords',
@@ -68,13 +68,13 @@ test('letters, words, a mixture and nothing: what the session that plans is told
   assert.match(textOf(''), /no answer[\s\S]*no answer[\s\S]*no answer/)
 })
 
-test('a letter or a number that no option has is reported', () => {
+test('an answer with a letter or number without an option is reported', () => {
   assert.equal(faultOf('1C'), '1C: question 1 has the options A to B')
   assert.equal(faultOf('1A, 7B'), '7B: there are 3 questions')
   assert.equal(faultOf('3A'), '3A: question 3 has no options')
 })
 
-test('any answer stays bounded and keeps the lines of the questions', () => {
+test('any answers stay limited, in the lines of their questions', () => {
   const words = fc.oneof(anyText(), fc.constantFrom(...hostileStrings.map(({ text }) => text)))
   fc.assert(
     fc.property(words, (said) => {

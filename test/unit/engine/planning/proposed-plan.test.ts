@@ -31,7 +31,7 @@ function refused(words: string, task = fresh): string {
   return read.message
 }
 
-test('the last block of JSON counts, fenced or bare, under its own name or that of prd.json', () => {
+test('the last JSON block of a plan counts, fenced or not, under its own field names or those of prd.json', () => {
   const one = { stories: [story('One')] }
   for (const words of [block(one), JSON.stringify(one), block({ stories: [story('old')] }) + block(one)])
     assert.deepEqual(
@@ -42,7 +42,7 @@ test('the last block of JSON counts, fenced or bare, under its own name or that 
   assert.equal(proposed(`${block(one)}\n~~~\nnot json\n~~~`).stories.length, 1)
 })
 
-test('a plan passes nothing', () => {
+test('a proposed plan passes no story', () => {
   const claims = { passes: true, skipped: true, retries: 7, blocked: true, lastResult: { summary: 'done' } }
   const [only] = proposed(block({ stories: [story('One', claims)] })).stories
   assert.deepEqual(
@@ -51,7 +51,7 @@ test('a plan passes nothing', () => {
   )
 })
 
-test('an answer without a plan gives a sentence by which the next session can correct it', () => {
+test('an answer without a plan gives an error that the next session can correct', () => {
   assert.match(refused('I have no idea'), /no block of JSON/)
   assert.match(refused(block([1])), /no block of JSON/)
   assert.match(refused(block({ plan: [] })), /no list "stories"/)
@@ -62,7 +62,7 @@ test('an answer without a plan gives a sentence by which the next session can co
   assert.match(refused(block({ stories: Array.from({ length: 201 }, () => story('s')) })), /201 stories/)
 })
 
-test('reading is total, and hidden characters come into no story', () => {
+test('any answer is read without an error, and hidden characters get into no story', () => {
   fc.assert(fc.property(anyText(), (words) => void readProposal(words, fresh)))
   fc.assert(fc.property(fc.jsonValue(), (value) => void readProposal(block(value), fresh)))
   const [only] = proposed(block({ stories: [story('Pay\u202e \u{e0041}now')] })).stories
@@ -81,7 +81,7 @@ const split: PlanTask = { ...fresh, stories: [first, whole, waits], split: 'US-0
 const parts = (...criteria: string[][]) =>
   block({ stories: criteria.map((acceptanceCriteria, at) => story(`part ${at}`, { acceptanceCriteria })) })
 
-test('a split puts every criterion into exactly one part, in a row that begins and ends where the whole did', () => {
+test('a split puts every criterion into one part, and keeps the order of dependencies around the story', () => {
   const { stories } = proposed(parts(['a', ' B '], ['c']), split)
   assert.deepEqual(
     stories.map(({ id, dependsOn }) => [id, dependsOn]),
@@ -107,7 +107,7 @@ test('a split puts every criterion into exactly one part, in a row that begins a
   assert.match(refused(parts(['a', 'b', 'c']), split), /was not split/)
 })
 
-describe('an approval is for all words that a session gets', () => {
+describe('an approval covers all text that a session gets', () => {
   const plan: Plan = { ...newPlan(''), phase: 'proposed', context: 'Mind the cache.' }
   const prd = prdSchema.parse({ project: 'p', description: 'd', userStories: [first, whole] })
   const records = {}
@@ -131,13 +131,13 @@ describe('an approval is for all words that a session gets', () => {
       assert.notEqual(storiesDigest([{ ...first, ...edit }]), storiesDigest([first]), 'in a split, too')
     })
 
-  test('their order, the description, the name of the project', () => {
+  test("the order of stories, the description and the project's name", () => {
     assert.notEqual(digest(whole, first), before)
     assert.notEqual(planDigest({ plan, prd: { ...prd, description: 'e' }, records }), before)
     assert.notEqual(planDigest({ plan, prd: { ...prd, project: 'q' }, records }), before)
   })
 
-  test('context.md, before and behind its commit', () => {
+  test('context.md, before and after its commit', () => {
     assert.notEqual(planDigest({ plan: { ...plan, context: 'Mind the queue.' }, prd, records }), before)
     const committed = { ...plan, context: '', committedContext: 'Mind the cache.\n' }
     assert.equal(planDigest({ plan: committed, prd, records }), before)
@@ -148,7 +148,7 @@ describe('an approval is for all words that a session gets', () => {
     assert.notEqual(planDigest({ plan: { ...plan, context: '' }, prd, records }), before)
   })
 
-  test('not for how the stories stand', () => {
+  test('but not the progress of stories', () => {
     assert.equal(digest({ ...first, passes: true, retries: 2, blocked: true }, whole), before)
     const note = 'skipped: not now'
     const noted = { ...prd, userStories: [{ ...first, notes: note }, whole] }
@@ -171,7 +171,7 @@ test('long answers, and fences without an end, are read in linear time', () => {
   }
 })
 
-test('the files that a plan expects a story to change are kept, at most 50 of them, and parts have those of the whole', () => {
+test('files that a plan expects a story to change are kept, at most 50, and parts of a split have those of the story', () => {
   const many = Array.from({ length: 60 }, (_, at) => `src/cart/${at}.ts`)
   const touches = (value: unknown) =>
     proposed(block({ stories: [story('One', { touches: value })] })).stories[0]?.extra?.touches

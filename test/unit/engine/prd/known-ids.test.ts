@@ -5,7 +5,7 @@ import { idList, nearestId } from '../../../../src/engine/prd/known-ids.ts'
 
 const IDS = ['US-001', 'US-002', 'US-010', 'US-011', '1.2', 'login-form']
 
-test('the nearest id, where one is near', () => {
+test('an unknown id suggests the nearest one, if one is near', () => {
   const found: [string, string | null][] = [
     ['us1', 'US-001'],
     ['US-01', 'US-001'],
@@ -27,7 +27,7 @@ test('the nearest id, where one is near', () => {
   assert.equal(nearestId('US-001', []), null)
 })
 
-test('a list of ids is bounded, and says how many more there are', () => {
+test('a list of known ids is limited, with the number of the rest', () => {
   assert.equal(idList(['US-001']), 'US-001')
   assert.equal(idList(IDS), 'US-001, US-002, US-010, US-011, 1.2 and login-form')
   const many = Array.from({ length: 100 }, (_, at) => `US-${String(at + 1).padStart(3, '0')}`)

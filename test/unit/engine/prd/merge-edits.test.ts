@@ -18,8 +18,8 @@ function merged(...stories: Story[]) {
   return { prd, find }
 }
 
-describe('whose field it is', () => {
-  test('words, plan and unknown fields are people’s; state is Ralph’s', () => {
+describe('an edit of prd.json on the branch', () => {
+  test("may change text, order and unknown fields; the state stays Ralph's", () => {
     const edited: Story = {
       ...open,
       title: 'better',
@@ -48,7 +48,7 @@ describe('whose field it is', () => {
     })
   })
 
-  test('notes are people’s where Ralph has none', () => {
+  test('may change notes where Ralph has none', () => {
     const noted = (isNoted: boolean) => {
       const before = feature({ ...open, dependsOn: [] })
       const theirs = feature({ ...open, dependsOn: [], notes: 'edited' })
@@ -58,7 +58,7 @@ describe('whose field it is', () => {
     assert.equal(merged({ ...passed, notes: 'look here' }, open).find('A')?.notes, 'look here')
   })
 
-  test('run and branch are Ralph’s, project and description people’s', () => {
+  test('may change project and description, not run and branch', () => {
     const running = {
       ...ours,
       branchName: 'ralph/a',
@@ -69,7 +69,7 @@ describe('whose field it is', () => {
     assert.equal(mergePeople(ours, theirs).branchName, 'main')
   })
 
-  test('nothing changed', () => {
+  test('without a change is none', () => {
     assert.deepEqual(mergePeople(ours, ours), ours)
     const edited = mergePeople(ours, {
       ...ours,
@@ -79,8 +79,8 @@ describe('whose field it is', () => {
   })
 })
 
-describe('criteria', () => {
-  test('changed after it passed: worked again', () => {
+describe('an edit of acceptance criteria', () => {
+  test('after the story passed: it is worked on again', () => {
     const { find } = merged({ ...passed, acceptanceCriteria: ['a', 'and b'] }, open)
     assert.deepEqual(find('A'), {
       ...passed,
@@ -92,34 +92,34 @@ describe('criteria', () => {
     })
   })
 
-  test('changed before it passed: attempts stay', () => {
+  test('before it passed: its attempts stay', () => {
     const { find } = merged(passed, { ...open, acceptanceCriteria: ['c'] })
     assert.equal(find('B')?.retries, 2)
   })
 
-  test('reformatted: still passed', () => {
+  test('that only reformats: the story stays passed', () => {
     const { find } = merged({ ...passed, acceptanceCriteria: [' a\n'] }, open)
     assert.ok(find('A')?.passes)
   })
 })
 
-describe('stories come and go', () => {
-  test('a new story that claims to have passed is open', () => {
+describe('an edit that adds, removes or moves stories', () => {
+  test('adds a story that claims to have passed: it is open', () => {
     const { find } = merged(passed, open, { ...passed, id: 'C' }, story({ id: 'D', title: 'd' }))
     assert.deepEqual(find('C'), { ...passed, id: 'C', passes: false, retries: 0, lastResult: null })
   })
 
-  test('a removed story disappears, with what waited for it', () => {
+  test('removes a story, and dependencies on it', () => {
     const { prd } = merged(open)
     assert.deepEqual(prd.userStories, [{ ...open, dependsOn: [] }])
   })
 
-  test('the story in work is removed', () => {
+  test('removes the story in work', () => {
     const running = { ...ours, run: { ...emptyRun(), currentStoryId: 'B' } }
     assert.equal(mergePeople(running, feature(passed)).run.currentStoryId, null)
   })
 
-  test('the order is people’s', () => {
+  test('decides the order', () => {
     assert.deepEqual(
       merged(open, passed).prd.userStories.map(({ id }) => id),
       ['B', 'A'],
@@ -127,8 +127,8 @@ describe('stories come and go', () => {
   })
 })
 
-describe('properties', () => {
-  test('merging again changes nothing', () => {
+describe('merges of edits', () => {
+  test('change nothing when repeated', () => {
     fc.assert(
       fc.property(arbitraryPrd, arbitraryPrd, (o, t) => {
         const once = mergePeople(o, t)
@@ -137,7 +137,7 @@ describe('properties', () => {
     )
   })
 
-  test('nothing passes, is blocked or skipped through a merge', () => {
+  test('never pass, block or skip a story', () => {
     fc.assert(
       fc.property(arbitraryPrd, arbitraryPrd, (o, t) => {
         for (const after of mergePeople(o, t).userStories) {
@@ -150,7 +150,7 @@ describe('properties', () => {
     )
   })
 
-  test('the inputs are left as they were', () => {
+  test('leave their inputs unchanged', () => {
     fc.assert(
       fc.property(arbitraryPrd, arbitraryPrd, (o, t) => {
         const before = structuredClone([o, t])

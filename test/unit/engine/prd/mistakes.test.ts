@@ -24,7 +24,7 @@ function mistakeOf(fields: Record<string, unknown>): string {
   return `${path} | ${found} | ${expected} | ${fix}`
 }
 
-test('all mistakes at once, each at its place', () => {
+test('prd.json: all mistakes at once, each with its path', () => {
   const mistakes = mistakesIn({
     schemaVersion: 2,
     branchName: '-x',
@@ -67,8 +67,8 @@ test('all mistakes at once, each at its place', () => {
   )
 })
 
-describe('stories', () => {
-  test('unknown dependency: the nearest id is proposed', () => {
+describe('mistakes of stories', () => {
+  test('an unknown dependency suggests the nearest id', () => {
     assert.match(
       mistakeOf({ dependsOn: ['US-0O2'] }),
       /userStories\[0\]\.dependsOn\[0\].*"US-0O2".*did you mean "US-002"\?/,
@@ -77,13 +77,13 @@ describe('stories', () => {
     assert.match(mistakeOf({ dependsOn: ['US-099'] }), /remove it, or add that story/)
   })
 
-  test('a dependency on a story that people removed is none, when the caller says so', () => {
+  test('a dependency on a story that people removed is no mistake if the caller allows it', () => {
     const text = JSON.stringify({ userStories: [{ ...good, dependsOn: ['US-009'] }] })
     assert.equal(parsePrd(text, 'x').ok, false)
     assert.equal(parsePrd(text, 'x', new Set(['US-009'])).ok, true)
   })
 
-  test('cycles are named', () => {
+  test('cycles are listed by their ids', () => {
     const chain = ['US-1', 'US-2', 'US-3'].map((id, index, ids) => ({
       ...good,
       id,
@@ -113,7 +113,7 @@ describe('stories', () => {
     )
   })
 
-  test('a cycle through 10,000 stories', () => {
+  test('a cycle of 10,000 stories is found', () => {
     const userStories = Array.from({ length: 10_000 }, (_, index) => ({
       ...good,
       id: `US-${index}`,
@@ -125,7 +125,7 @@ describe('stories', () => {
     )
   })
 
-  test('stories that all wait for each other, and 200,000 unknown dependencies', () => {
+  test('stories that all depend on each other, and 200,000 unknown dependencies, are refused in limited time', () => {
     const ids = Array.from({ length: 1_000 }, (_, index) => `a${index}`)
     const mistakes = mistakesIn({ userStories: ids.map((id) => ({ ...good, id, dependsOn: ids })) })
     assert.equal(mistakes.length, 100)
@@ -137,13 +137,13 @@ describe('stories', () => {
     assert.equal(mistakesIn({ userStories: strange }).length, 200_000)
   })
 
-  test('a file of nothing but mistakes is refused, not a crash', () => {
+  test('a file with nothing but mistakes is refused without a crash', () => {
     const wrong = Array.from({ length: 300_000 }, () => 1)
     assert.ok(mistakesIn({ schemaVersion: 2, userStories: wrong }).length > 0)
     assert.ok(mistakesIn({ schemaVersion: 2, userStories: [{ ...good, tags: wrong }] }).length > 0)
   })
 
-  test('10,000 unknown dependencies take no quadratic time', () => {
+  test('10,000 unknown dependencies take less than quadratic time', () => {
     const unknown = (length: number): void => {
       const userStories = Array.from({ length }, (_, index) => ({
         ...good,
@@ -155,7 +155,7 @@ describe('stories', () => {
     assertGrowth(unknown, 2_500)
   })
 
-  test('ids', () => {
+  test('invalid ids', () => {
     for (const id of ['US-001', '1', 'a.b_c-D', 'x'.repeat(64)]) assert.equal(idFault(id), null, id)
     for (const id of [
       '',
@@ -180,13 +180,13 @@ describe('stories', () => {
     assert.equal(mistakesIn({ userStories: [{ ...good, id: {} }, { ...good, id: [] }, 7, 8] }).length, 4)
   })
 
-  test('titles', () => {
+  test('invalid titles', () => {
     assert.match(mistakeOf({ title: '  ' }), /userStories\[0\]\.title .* a title/)
     assert.match(mistakeOf({ title: null }), /nothing/)
     assert.match(mistakeOf({ title: 'x'.repeat(501) }), /501 characters \| at most 500/)
   })
 
-  test('empty criteria where the format must have them', () => {
+  test('empty criteria, in formats that require them', () => {
     for (const file of [
       { schemaVersion: 2, userStories: [{ id: 'a', title: 'b' }] },
       { project: 'p', userStories: [{ id: 'a', title: 'b', acceptanceCriteria: [] }] },
@@ -200,7 +200,7 @@ describe('stories', () => {
     }
   })
 
-  test('fields are called as their own format calls them', () => {
+  test('fields have the names of their own format', () => {
     assert.equal(
       mistakesIn({ tasks: [{ title: 'a', completed: 'yes' }] })[0]?.path,
       'prd.json: tasks[0].completed',
@@ -226,8 +226,8 @@ describe('stories', () => {
   })
 })
 
-describe('the file', () => {
-  test('no stories', () => {
+describe('mistakes of the file', () => {
+  test('without stories', () => {
     assert.match(mistakesIn({ stories: [good] })[0]?.fix ?? '', /rename "stories" to "userStories"/)
     assert.equal(mistakesIn({ userStories: [] })[0]?.found, 'an empty list')
     assert.equal(mistakesIn({ tasks: [] })[0]?.path, 'prd.json: tasks')
@@ -237,21 +237,21 @@ describe('the file', () => {
     assert.equal(mistakesIn('4')[0]?.expected, 'an object')
   })
 
-  test('no stories is not all that is said', () => {
+  test('without stories and other mistakes: all are reported', () => {
     assert.deepEqual(
       mistakesIn({ schemaVersion: '2', branchName: 'a b', run: 4 }).map(({ path }) => path),
       ['prd.json: schemaVersion', 'prd.json: userStories', 'prd.json: branchName', 'prd.json: run'],
     )
   })
 
-  test('a newer version asks for a newer Ralph', () => {
+  test('of a newer version: the message asks for a newer Ralph', () => {
     const mistakes = mistakesIn({ schemaVersion: 3, userStories: 'new in 3' })
     assert.equal(mistakes.length, 1)
     assert.equal(mistakes[0]?.fix, 'this Ralph reads up to 2: upgrade Ralph')
     assert.equal(mistakesIn({ schemaVersion: '2', userStories: [good] })[0]?.path, 'prd.json: schemaVersion')
   })
 
-  test('broken JSON: line, column and what was meant', () => {
+  test('broken JSON: line, column and the likely cause', () => {
     const cases: Array<[string, string, RegExp]> = [
       ['{\n  "a": 1, // note\n}', 'line 2 column 11', /a comment/],
       ['{\n  "a": [1, 2,],\n}', 'line 2 column 13', /trailing comma/],
@@ -283,11 +283,11 @@ describe('the file', () => {
     }
   })
 
-  test('a broken prd.json with a check box in a text is broken JSON, not a check list', () => {
+  test('broken JSON with a check box in a text is not read as a check list', () => {
     assert.match(mistakesIn('{"notes": "x\n- [ ] y"}')[0]?.path ?? '', /line 1 column 13/)
   })
 
-  test('whatever JSON.parse refuses has a place in the text', () => {
+  test('every error of JSON.parse gets a line and a column', () => {
     const pieces = [
       '{',
       '}',
@@ -328,7 +328,7 @@ describe('the file', () => {
   })
 })
 
-test('branch names', () => {
+test('invalid branch names', () => {
   for (const name of ['ralph/auth', 'feature/x-1', 'a', 'ä/ö', 'x@y'])
     assert.equal(branchNameFault(name), null, name)
   for (const name of [
@@ -379,7 +379,7 @@ test('branch names', () => {
   )
 })
 
-test('found values are short and show what is hidden', () => {
+test('quoted values are short, and show hidden characters', () => {
   assert.equal(describeValue('a\u001b[31m\u202e\u0085"'), '"a\\u001b[31m\\u{202e}\\u{85}\\""')
   assert.ok(describeValue('x'.repeat(200_000)).length <= 80)
   assert.ok(describeValue('\u0000'.repeat(1_000)).length <= 80)

@@ -19,7 +19,7 @@ const task = (title: string, group?: unknown, more: object = {}) => ({
   ...more,
 })
 
-test('a story waits for all of the next lower group, whatever numbers are left out; one without a group is free', () => {
+test('parallel groups: a story depends on all of the next lower group, and one without a group on none', () => {
   const { prd, order, notes } = parsed(
     ...[task('c1', 5), task('a1', 1), task('free'), task('a2', 1, { completed: true }), task('c2', 5)],
     ...[task('d', 7), task('zero', 0)],
@@ -35,7 +35,7 @@ test('a story waits for all of the next lower group, whatever numbers are left o
   )
 })
 
-test('where stories say what they depend on, where a group is no number, and where there would be too many pairs, groups order nothing', () => {
+test('parallel groups are ignored with dependsOn, with groups that are no numbers, and with too many pairs', () => {
   const own = parsed(task('a', 1, { id: 'A', dependsOn: ['B'] }), task('b', 2, { id: 'B' }))
   assert.deepEqual(own.order, { a: 'B', b: '' })
   const word = parsed(task('a', 1), task('b', 'second'))
@@ -48,7 +48,7 @@ test('where stories say what they depend on, where a group is no number, and whe
   }
 })
 
-test('what was read as an order is not read again', () => {
+test('parallel groups become dependencies once, not again on the next read', () => {
   const { prd } = parsed(task('a', 1), task('b', 2))
   const free = prd.userStories.map((story) => ({ ...story, dependsOn: [] }))
   const again = parsePrd(JSON.stringify({ ...prd, userStories: free }), 'prd.json')

@@ -13,8 +13,8 @@ const all = ['bmad', 'agnostic-v2', 'snarktank', 'ralph-tui', 'ralphy', 'steps',
   (name) => `${name}.json`,
 )
 
-describe('formats', () => {
-  test('a prd.json of Ralph is written back unchanged', () => {
+describe('formats of prd.json', () => {
+  test("Ralph's own is written back unchanged", () => {
     const { prd, notes } = parsed(fixture('ours.json'))
     assert.equal(serializePrd(prd), fixture('ours.json'))
     assert.deepEqual(notes, [])
@@ -26,7 +26,7 @@ describe('formats', () => {
     assert.equal(prd.userStories[0]?.lastResult?.imported, undefined)
   })
 
-  test('BMAD Ralph: gates are a proposal, attempts are retries, completedAt is the last result', () => {
+  test('BMAD Ralph: gates are proposed, attempts become retries, completedAt the last result', () => {
     const { prd, notes } = parsed(fixture('bmad.json'))
     const [first, second] = prd.userStories
     assert.deepEqual(first?.lastResult, {
@@ -48,7 +48,7 @@ describe('formats', () => {
     assert.match(said, /1 story had passed before/)
   })
 
-  test('version 2 of the earlier CLI: what passed there is imported here', () => {
+  test('version 2 of the earlier CLI: passed stories are marked as imported', () => {
     const { prd, notes } = parsed(fixture('agnostic-v2.json'))
     const [first, second] = prd.userStories
     assert.deepEqual(first?.lastResult, {
@@ -65,7 +65,7 @@ describe('formats', () => {
     assert.equal(notes.length, 1)
   })
 
-  test('snarktank', () => {
+  test('snarktank: read to the same stories', () => {
     const { prd } = parsed(fixture('snarktank.json'))
     assert.equal(prd.schemaVersion, 2)
     assert.deepEqual(
@@ -78,7 +78,7 @@ describe('formats', () => {
     assert.equal(prd.userStories[1]?.lastResult?.imported, true)
   })
 
-  test('ralph-tui: name, labels, criteria that may be missing', () => {
+  test('ralph-tui: name, labels, optional criteria', () => {
     const { prd, notes } = parsed(fixture('ralph-tui.json'))
     const [first, second] = prd.userStories
     assert.equal(prd.project, 'Dashboard')
@@ -149,35 +149,35 @@ describe('formats', () => {
     assert.match(notes.join('\n'), /1 failed task came in as blocked/)
   })
 
-  test('an older name beside the new one is an unknown field', () => {
+  test('an older field name beside the new one is an unknown field', () => {
     const { prd } = parsed('{"name":"n","project":"p","tasks":[{"title":"a","labels":["x"],"tags":["y"]}]}')
     assert.deepEqual([prd.project, prd.extra], ['p', { name: 'n' }])
     assert.deepEqual([prd.userStories[0]?.tags, prd.userStories[0]?.extra], [['y'], { labels: ['x'] }])
   })
 
-  test('a number is an id, also as a dependency', () => {
+  test('an id may be a number, also in a dependency', () => {
     const { prd } = parsed('{"tasks":[{"id":1,"title":"a"},{"id":2,"title":"b","dependsOn":[1]}]}')
     assert.deepEqual(prd.userStories[1]?.dependsOn, ['1'])
   })
 
-  test('what a file of the base branch must not bring is left behind at kick-off', () => {
+  test('state in a file of the base branch is dropped at the start of a run', () => {
     const prd = asImported(parsed(fixture('ours.json')).prd)
     assert.deepEqual(prd.run, { ...emptyRun(), learnings: ['run npm ci first'] })
     assert.equal(prd.userStories[0]?.lastResult?.imported, true)
     assert.equal(prd.userStories[1]?.lastResult, null)
   })
 
-  test('an imported pass is marked and noted once', () => {
+  test('an imported pass is marked, and noted once', () => {
     const again = parsed(serializePrd(parsed(fixture('bmad.json')).prd))
     assert.doesNotMatch(again.notes.join('\n'), /had passed before|schema version/)
   })
 
-  test('-0 is 0, as JSON writes it', () => {
+  test('-0 is read as 0', () => {
     const { prd } = parsed('{"tasks": [{"title": "a", "priority": -0}]}')
     assert.ok(Object.is(prd.userStories[0]?.priority, 0))
   })
 
-  test('missing ids are numbered by place and never doubled', () => {
+  test('missing ids are numbered by position, without duplicates', () => {
     const text = JSON.stringify({
       tasks: [{ title: 'a' }, { title: 'b', id: 'US-003' }, { title: 'c' }, { title: 'd', id: 'US-004' }],
     })
@@ -188,7 +188,7 @@ describe('formats', () => {
   })
 
   for (const name of all) {
-    test(`${name} read, written and read again is the same`, () => {
+    test(`${name} is read, written and read again as the same`, () => {
       const { prd } = parsed(fixture(name), name)
       assert.deepEqual(parsed(serializePrd(prd)).prd, prd)
       assert.equal(serializePrd(parsed(serializePrd(prd)).prd), serializePrd(prd))
@@ -196,8 +196,8 @@ describe('formats', () => {
   }
 })
 
-describe('hostile files', () => {
-  test('__proto__ at every level does no harm', () => {
+describe('hostile prd.json files', () => {
+  test('with __proto__ at every level have no effect on prototypes', () => {
     const evil =
       '"__proto__": {"passes": true, "polluted": 1}, "\\u005f_proto__": {"polluted": 2}, "constructor": 1'
     const { prd } = parsed(
@@ -214,12 +214,12 @@ describe('hostile files', () => {
     assert.deepEqual(parsed(serializePrd(prd)).prd, prd)
   })
 
-  test('__proto__ spelled with an escape', () => {
+  test('with an escaped __proto__ have no effect on prototypes', () => {
     const { prd } = parsed('{"tasks": [{"title": "a", "deep": {"\\u005f_pro\\u0074o__": {"x": 1}}}]}')
     assert.deepEqual(prd.userStories[0]?.extra, { deep: {} })
   })
 
-  test('deep nesting is a mistake, never a crash', () => {
+  test('with deep nesting are refused without a crash', () => {
     const deep = '['.repeat(100_000)
     assert.equal(mistakesIn(`{"a": ${deep}`).length, 1)
     assert.match(mistakesIn(`{"a": ${deep}${']'.repeat(100_000)}}`)[0]?.found ?? '', /deep/)
@@ -229,18 +229,18 @@ describe('hostile files', () => {
     )
   })
 
-  test('gate names in notes are shown, not obeyed', () => {
+  test('with gate names in notes add no gates', () => {
     const config = { qualityGates: { 'a\u001b[31m\n::error::': 'x' } }
     const { notes } = parsed(JSON.stringify({ config, tasks: [{ title: 'a' }] }))
     assert.doesNotMatch(notes.join(''), /\p{Cc}/u)
   })
 
-  test('a text of 5 MB that never ends', () => {
+  test('with a text of 5 MB are read in limited time', () => {
     assert.match(mistakesIn(`{"a": "${'\\n'.repeat(2_500_000)}`)[0]?.found ?? '', /never ends/)
   })
 })
 
-test('10,000 stories, each waiting for the one before', () => {
+test('with 10,000 stories, each depending on the one before, are read in limited time', () => {
   const userStories = Array.from({ length: 10_000 }, (_, index) => ({
     id: `US-${index}`,
     title: `Story ${index}`,
@@ -256,8 +256,8 @@ test('10,000 stories, each waiting for the one before', () => {
   assert.deepEqual(parsed(serializePrd(prd)).prd.userStories.at(-1), prd.userStories.at(-1))
 })
 
-describe('properties', () => {
-  test('whatever is written reads back the same', () => {
+describe('reading prd.json', () => {
+  test('gives back what was written', () => {
     fc.assert(
       fc.property(arbitraryPrd, (prd) => {
         const first = parsed(serializePrd(prd)).prd
@@ -268,7 +268,7 @@ describe('properties', () => {
     )
   })
 
-  test('any JSON and any text is either a feature or a list of mistakes', () => {
+  test('gives a feature or a list of mistakes, for any JSON and any text', () => {
     const key = fc.constantFrom(
       ...[
         'userStories',
@@ -337,7 +337,7 @@ describe('properties', () => {
   })
 })
 
-test('an estimated part of the cost survives, and is written only where there is one', () => {
+test('an estimated part of the cost is kept, and written only when there is one', () => {
   const text = (usage: object) =>
     JSON.stringify({
       schemaVersion: 2,
@@ -355,7 +355,7 @@ test('an estimated part of the cost survives, and is written only where there is
   assert.doesNotMatch(serializePrd(read({ costUsd: 2 })), /estimatedCostUsd/)
 })
 
-test('an unknown field that is spelled almost like a known one is kept, with a note of its place', () => {
+test('a misspelled known field is kept, and noted with its path', () => {
   const typos = { priorty: 1, dependson: ['US-002'], tag: ['ui'] }
   const first = { id: 'US-001', title: 'One', acceptanceCriteria: ['a'], ...typos }
   const second = { id: 'US-002', title: 'Two', acceptanceCriteria: ['b'], tag: [], priority: 1, priorty: 2 }
@@ -373,7 +373,7 @@ test('an unknown field that is spelled almost like a known one is kept, with a n
   ])
 })
 
-test('field names of other tools are not misspelled ones, and many misspelled ones make few notes', () => {
+test('fields of other tools are not noted as misspelled, and many misspelled ones give few notes', () => {
   for (const name of all) assert.doesNotMatch(parsed(fixture(name)).notes.join('\n'), /did you mean/, name)
   const notesOf = (fields: object) =>
     parsed(

@@ -26,13 +26,13 @@ const prd = feature(
 )
 const asked = (stories: string[], epic: string | null = null) => resolveScope(prd, { stories, epic }, 3)
 
-describe('what is meant', () => {
-  test('without ids the scope is the whole feature', () => {
+describe('the scope of a run', () => {
+  test('without --story and --epic is the whole feature', () => {
     assert.deepEqual(asked([]), { scope: null, mistakes: [] })
     assert.equal(countOutOfScope(prd, null), 0)
   })
 
-  test('ids of stories and of an epic in any case, together and once', () => {
+  test('of ids and an epic, in any case, has each story once', () => {
     assert.deepEqual(asked(['us-002', 'US-005', 'US-002']).scope, {
       stories: ['US-002', 'US-005'],
       epic: null,
@@ -45,7 +45,7 @@ describe('what is meant', () => {
     assert.equal(countOutOfScope(prd, scope), 1)
   })
 
-  test('selection, what is left and the counts are of the part', () => {
+  test('limits selection, remaining stories and counts', () => {
     const { scope } = asked(['US-002', 'US-001'])
     assert.deepEqual(
       remaining(prd, scope).map(({ id }) => id),
@@ -57,8 +57,8 @@ describe('what is meant', () => {
   })
 })
 
-describe('what keeps it from beginning', () => {
-  test('an id that is not there, with the nearest; all of them at once', () => {
+describe('a scope is refused', () => {
+  test('for unknown ids, all at once, with the nearest', () => {
     const { mistakes } = asked(['US-020', 'US-007', 'nothing-like-it'], 'biling')
     assert.deepEqual(
       mistakes.map(({ path, found, fix }) => [path, found, fix]),
@@ -71,12 +71,12 @@ describe('what keeps it from beginning', () => {
     )
   })
 
-  test('an epic where no story has one', () => {
+  test('for an epic when no story has one', () => {
     const { mistakes } = resolveScope(feature({ id: 'US-001' }), { stories: [], epic: 'a' }, 1)
     assert.equal(mistakes[0]?.fix, 'leave epic out: no story has an epicId')
   })
 
-  test('a dependency outside that has not passed, and what that one needs; one that passed is fine', () => {
+  test('for a dependency outside that has not passed, with its own dependencies; a passed one is fine', () => {
     assert.deepEqual(asked(['US-002']).mistakes, [])
     const { mistakes } = asked(['US-004'])
     assert.deepEqual(mistakes, [
@@ -90,7 +90,7 @@ describe('what keeps it from beginning', () => {
     assert.match(asked([], 'Billing').mistakes[0]?.fix ?? '', /ask for it, too \(stories: US-002\)/)
   })
 
-  test('a skipped one is fine, and a cycle ends', () => {
+  test('not for a skipped dependency, and a cycle ends', () => {
     const skipped = feature({ id: 'A', skipped: true }, { id: 'B', dependsOn: ['A'] })
     assert.deepEqual(resolveScope(skipped, { stories: ['B'], epic: null }, 1).mistakes, [])
     const circle = feature({ id: 'A', dependsOn: ['B'] }, { id: 'B', dependsOn: ['A'] })

@@ -10,7 +10,7 @@ const one = (id: string, fields: Partial<Parameters<typeof story>[0]> = {}) =>
   story({ id, title: id, ...fields })
 
 describe('pickStory', () => {
-  test('the lowest priority, then the order of the file', () => {
+  test('takes the lowest priority, then the order of the file', () => {
     const prd = feature(one('A', { priority: 2 }), one('B'), one('C'), one('D', { priority: 3 }))
     assert.equal(pickStory(prd)?.id, 'B')
     assert.equal(pickStory(prd, ({ id }) => id > 'B')?.id, 'C')
@@ -20,7 +20,7 @@ describe('pickStory', () => {
     )
   })
 
-  test('passed, blocked and skipped are left out', () => {
+  test('leaves out passed, blocked and skipped stories', () => {
     const prd = feature(one('A', { passes: true }), one('B', { blocked: true }), one('C', { skipped: true }))
     assert.equal(pickStory(prd), null)
     assert.deepEqual(
@@ -29,7 +29,7 @@ describe('pickStory', () => {
     )
   })
 
-  test('a story waits for what it depends on; a skip releases it, a block does not', () => {
+  test('waits for dependencies; a skipped one counts as done, a blocked one does not', () => {
     const waits = one('B', { dependsOn: ['A'], priority: 0 })
     assert.equal(pickStory(feature(one('A'), waits))?.id, 'A')
     assert.equal(pickStory(feature(one('A', { passes: true }), waits))?.id, 'B')
@@ -38,7 +38,7 @@ describe('pickStory', () => {
     assert.equal(pickStory(feature(waits)), null)
   })
 
-  test('among 10,000 stories', () => {
+  test('picks among 10,000 stories in limited time', () => {
     const prd = feature(
       ...Array.from({ length: 10_000 }, (_, index) =>
         one(`US-${index}`, {
@@ -51,7 +51,7 @@ describe('pickStory', () => {
     assert.equal(pickStory(prd)?.id, 'US-5000')
   })
 
-  test('is never blocked, skipped, passed or waiting, and never misses one', () => {
+  test('never picks a blocked, skipped, passed or waiting story, and always one that is ready', () => {
     fc.assert(
       fc.property(arbitraryPrd, (prd) => {
         const done = (id: string) =>
@@ -65,7 +65,7 @@ describe('pickStory', () => {
   })
 })
 
-test('counts: every story once', () => {
+test('story counts have every story once', () => {
   const prd = feature(
     one('A', { passes: true, blocked: true, skipped: true }),
     one('B', { blocked: true }),
@@ -75,14 +75,14 @@ test('counts: every story once', () => {
   assert.deepEqual(counts(prd), { total: 4, passed: 1, blocked: 1, skipped: 1, open: 1 })
 })
 
-test('addUsage sums the estimated parts, and has none where nothing was estimated', () => {
+test('addUsage sums estimated parts, and has none without an estimate', () => {
   const a = { ...emptyUsage(), costUsd: 3, estimatedCostUsd: 1 }
   assert.equal(addUsage(a, a).estimatedCostUsd, 2)
   assert.equal(addUsage(emptyUsage(), a).estimatedCostUsd, 1)
   assert.equal('estimatedCostUsd' in addUsage(emptyUsage(), emptyUsage()), false)
 })
 
-test('addUsage adds', () => {
+test('addUsage sums tokens, cost and calls', () => {
   const a = { ...emptyUsage(), calls: 1, costUsd: 0.5 }
   const b = { ...emptyUsage(), calls: 2, agentSeconds: 3 }
   assert.deepEqual(addUsage(a, b), { ...emptyUsage(), calls: 3, costUsd: 0.5, agentSeconds: 3 })

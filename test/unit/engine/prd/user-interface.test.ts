@@ -9,7 +9,7 @@ import { anyText } from '../../runs.ts'
 const wordsOf = (criterion: string) =>
   findInterfaceWords({ title: 'A story', description: '', acceptanceCriteria: [criterion] })
 
-describe('asks for a page', () => {
+describe('a story that needs a browser check', () => {
   for (const [sentence, words] of [
     ['Verify in browser', 'Verify in browser'],
     ['Verify in browser using dev-browser skill', 'Verify in browser'],
@@ -44,7 +44,7 @@ describe('asks for a page', () => {
     })
 })
 
-describe('asks for none', () => {
+describe('a story that needs no browser check', () => {
   for (const sentence of [
     'Add a priority field to the database',
     'The list is sorted by date, 50 to a page',
@@ -80,7 +80,7 @@ describe('asks for none', () => {
     test(sentence, () => assert.equal(wordsOf(sentence), null))
 })
 
-describe('a file that says nothing of tags', () => {
+describe('a prd.json without tags', () => {
   const story = (more: object) => ({
     id: 'US-003',
     title: 'T',
@@ -96,23 +96,23 @@ describe('a file that says nothing of tags', () => {
     ]
   }
 
-  test('the story gets the tag, with a note', () => {
+  test('gives such a story the tag, with a note', () => {
     const other = { id: 'US-004', title: 'T', acceptanceCriteria: ['Tests pass'] }
     assert.deepEqual(read(story({}), other), [[['ui'], []], ["US-003: tag ui, from 'Verify in browser'"]])
   })
 
-  test('tags that people gave, or took away, stay', () => {
+  test('keeps tags that people gave or removed', () => {
     assert.deepEqual(read(story({ tags: [] })), [[[]], []])
     assert.deepEqual(read(story({ tags: ['api'] })), [[['api']], []])
     assert.deepEqual(read(story({ labels: ['api'] }))[0], [['api']])
   })
 
-  test('a story that has passed is not read again', () => {
+  test('leaves a passed story as it is', () => {
     assert.deepEqual(read(story({ passes: true })), [[[]], []])
   })
 })
 
-test('any text is read, in linear time', () => {
+test('reads any text in linear time', () => {
   fc.assert(fc.property(anyText(), (text) => void wordsOf(text)))
   const took = (text: string) => {
     const start = process.cpuUsage()

@@ -75,8 +75,8 @@ function promptIn(mode: Mode, template: string, texts = 'words'): Part[] {
   }
 }
 
-describe('the table', () => {
-  test('docs/prompts.md has its rows, no other, and nothing else of variables', () => {
+describe('the table of variables', () => {
+  test('is the one in docs/prompts.md, and no other variable is there', () => {
     const page = readFileSync(new URL('../../../../docs/prompts.md', import.meta.url), 'utf8')
     const [, table = ''] = page.split('## The variables')
     const rows = (table.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'))
@@ -93,7 +93,7 @@ describe('the table', () => {
     )
   })
 
-  test('every variable of a mode is known to the prompts of that mode', () => {
+  test("has every variable for its prompts' modes", () => {
     for (const mode of MODES)
       for (const name of variableNames(mode)) {
         const text = textOf(promptIn(mode, `[{{${name}}}] {{storyId}}{{stories}}{{brief}}`))
@@ -101,7 +101,7 @@ describe('the table', () => {
       }
   })
 
-  test('names of other designs and tools, in the spellings that they use', () => {
+  test('has names of earlier Ralphs and other tools, in their spellings', () => {
     const known = {
       'plan and build': ['${PLAN_FILE}', '${PROGRESS_FILE}', '${PLAN_NAME}'],
       'agnostic CLI, run.md': [
@@ -135,7 +135,7 @@ describe('the table', () => {
     assert.deepEqual(checkTemplate('plan.md', '{{feature}} {{prdContent}} {{datetime}}', 'plan'), [])
   })
 
-  test('in both spellings the same text', () => {
+  test('fills both spellings with the same text', () => {
     for (const mode of MODES)
       for (const dollar of spellingsOf(mode, 'dollar'))
         assert.ok(spellingsOf(mode, 'braces').includes(dollar), `${dollar} of ${mode}`)
@@ -147,26 +147,26 @@ describe('the table', () => {
     )
   })
 
-  test('the built-in templates have no mistake', () => {
+  test('matches the built-in templates', () => {
     for (const mode of MODES) assert.deepEqual(checkTemplate(`${mode}.md`, TEMPLATES[mode], mode), [])
   })
 })
 
-describe('filling', () => {
-  test('blocks: shown where there is something to say; a line of their own is none', () => {
+describe('filling a template', () => {
+  test('shows a block when its variable has a value, without an empty line', () => {
     const template = 'a\n{{#if notes}}\nnotes: {{notes}}\n{{/if}}\nb{{#if epic}} c{{/if}}\n'
     assert.equal(filled(template, { notes: 'x', epic: 'E' }), 'a\nnotes: x\nb c\n')
     assert.equal(filled(template, { notes: ' ' }), 'a\nb\n')
   })
 
-  test('blocks within blocks', () => {
+  test('fills blocks in blocks', () => {
     const template = '{{#if notes}}a{{#if epic}}{{epic}}{{/if}}b{{/if}}{{#if epic}}c{{/if}}'
     assert.equal(filled(template, { notes: 'x', epic: 'E' }), 'aEbc')
     assert.equal(filled(template, { notes: 'x', epic: '' }), 'ab')
     assert.equal(filled(template, { notes: '', epic: 'F' }), 'c')
   })
 
-  test('comments go, escaped text and other languages stay', () => {
+  test('removes comments, and keeps escaped text and other template languages', () => {
     const values = { storyId: 'US-1', gates: 'g' }
     assert.equal(filled('a{{! x }}b{{!-- {{storyId}}\n --}}c', values), 'abc')
     assert.equal(filled('{{!-- x --}}\n{{storyId}}', values), 'US-1')
@@ -178,14 +178,14 @@ describe('filling', () => {
     assert.equal(filled(shell, values), shell)
   })
 
-  test('unknown names in a template stay as they are written', () => {
+  test('keeps unknown names as they are written', () => {
     assert.equal(
       filled('{{storyID}} {{#each x}} {{toString}} ${CONSTRUCTOR}', {}),
       '{{storyID}} {{#each x}} {{toString}} ${CONSTRUCTOR}',
     )
   })
 
-  test('each piece of a prompt has the name of its variable, and together they are the prompt', () => {
+  test('gives each piece the name of its variable, and the pieces make up the prompt', () => {
     assert.deepEqual(fill('a {{storyId}}{{notes}} b', 'run', { storyId: 'US-1', notes: '' }), [
       { name: 'template', text: 'a ' },
       { name: 'storyId', text: 'US-1' },
@@ -215,7 +215,7 @@ describe('filling', () => {
     fc.constantFrom(...hostileStrings.map(({ text }) => text).filter((text) => text.length < 2000)),
   )
 
-  test('data is never read as a template: any text stays as it is, and changes nothing around it', () => {
+  test('never reads data as a template', () => {
     const template = 'begin {{notes}}|{{#if notes}}{{failure}}{{/if}}|${STORY_TITLE}|{{notes}} end'
     const property = fc.property(hostile, hostile, (one, other) => {
       const said = one.trim() === '' ? '' : other
@@ -227,7 +227,7 @@ describe('filling', () => {
     fc.assert(property, runs(100))
   })
 
-  test('two values side by side never make a variable together', () => {
+  test('never makes a variable of two values next to each other', () => {
     assert.equal(
       filled('{{storyTitle}}{{notes}}', { storyTitle: '{{ga', notes: 'tes}}', gates: 'G' }),
       '{{gates}}',
@@ -236,7 +236,7 @@ describe('filling', () => {
     assert.equal(filled('${STORY_TITLE}{GATES}', { storyTitle: '$', gates: 'G' }), '${GATES}')
   })
 
-  test('in the prompts of every mode', () => {
+  test('does so in the prompts of every mode', () => {
     for (const mode of MODES) {
       const plain = textOf(promptIn(mode, TEMPLATES[mode], 'words'))
       for (const text of ['{{gates}}', '${GATES}', '{{#if notes}}', '{{/if}}', '{{!-- x']) {
@@ -246,7 +246,7 @@ describe('filling', () => {
     }
   })
 
-  test('any template is read to its end, and what it names is what it is filled with', () => {
+  test('reads any template to its end, and fills what it names', () => {
     const property = fc.property(fc.array(fc.oneof(markup, fc.string({ maxLength: 8 }))), (pieces) => {
       const template = pieces.join('')
       const names = variablesIn(template, 'run')
@@ -258,22 +258,22 @@ describe('filling', () => {
   })
 })
 
-describe('the check', () => {
+describe('checking a template', () => {
   const mistakes = (text: string, mode: Mode = 'run') =>
     checkTemplate('run.md', text, mode).map(({ path, found, fix }) => `${path} ${found} ${fix}`)
 
-  test('an unknown name has its line, the nearest name, and the way to mean the text itself', () => {
+  test('reports an unknown name with its line, the nearest name, and how to escape it', () => {
     assert.deepEqual(mistakes('a\n\n{{storyID}}\r\n{{nothing_like_it}}'), [
       'run.md:3 "{{storyID}}" write {{storyId}}, or \\{{storyID}} where the text itself is meant',
       'run.md:4 "{{nothing_like_it}}" name one of docs/prompts.md, or write \\{{nothing_like_it}} where the text itself is meant',
     ])
   })
 
-  test('a name of another kind of session is unknown', () => {
+  test('reports a name of another kind of session', () => {
     assert.match(mistakes('{{stories}}')[0] ?? '', /^run\.md:1 "\{\{stories\}\}" /)
   })
 
-  test('blocks: unknown blocks, blocks without an end, and ends without a block', () => {
+  test('reports unknown blocks, blocks without an end, and ends without a block', () => {
     assert.match(mistakes('{{#each stories}}')[0] ?? '', /without a block/)
     assert.match(
       mistakes('x\n{{#if notes}}')[0] ?? '',
@@ -284,19 +284,19 @@ describe('the check', () => {
     assert.match(mistakes('{{#if nots}}{{/if}}')[0] ?? '', /\{\{notes\}\}/)
   })
 
-  test('variables of the shell in a template are not reported', () => {
+  test('does not report variables of the shell', () => {
     assert.deepEqual(mistakes('${HOME} ${PLAN_FIEL} ${RALPH_STORY_ID} ${f}'), [])
   })
 
-  test('a template that is too long is a mistake', () => {
+  test('reports a template that is too long', () => {
     assert.match(mistakes('x'.repeat(70_000))[0] ?? '', /70000 characters shorten it/)
   })
 })
 
-describe('where templates stand', () => {
+describe('the place of templates', () => {
   const files = (texts: Record<string, string>) => async (path: string) => texts[path] ?? null
 
-  test("templates: Ralph's names first, then those of other tools in the same folder; an empty file counts as missing", async () => {
+  test("Ralph's names come first, then those of other tools in the same folder; an empty file counts as missing", async () => {
     const both = files({ '.ralph/prompts/run.md': 'ours', '.ralph/prompts/LOOP_PROMPT.md': 'theirs' })
     assert.equal((await findTemplate('run', both))?.text, 'ours')
     const empty = files({ '.ralph/prompts/run.md': ' \n', '.ralph/prompts/LOOP_PROMPT.md': 'theirs' })
@@ -304,7 +304,7 @@ describe('where templates stand', () => {
     assert.equal(await findTemplate('plan', both), null)
   })
 
-  test('an imported prompt has a note, a prompt of another tool elsewhere a warning, but not where Ralph has a template of its own', async () => {
+  test("an imported prompt is a notice, one of another tool elsewhere a warning, unless Ralph's own exists", async () => {
     const found = await checkTemplates(
       files({
         '.ralph/prompts/SETUP_PROMPT.md': 'Write a README.',
@@ -322,14 +322,14 @@ describe('where templates stand', () => {
     ])
   })
 
-  test('a prompt.md of an earlier tool that no template replaces has a warning', async () => {
+  test('a prompt.md of an earlier tool that no template replaces is a warning', async () => {
     const { warnings } = await checkTemplates(files({ 'ralph/prompt.md': 'Work on the story.' }))
     assert.deepEqual(warnings, [
       'ralph/prompt.md is not used: if it is a prompt of another tool, move it to .ralph/prompts/run.md',
     ])
   })
 
-  test('a judge and a planner are told how to answer, where their template does not say it', () => {
+  test('templates of judge and planner get the answer format appended when they lack it', () => {
     assert.match(
       textOf(promptIn('verify', 'Judge {{stories}}.')),
       /exactly this line.*\n<ralph>VERIFIED<\/ralph>/,
@@ -339,7 +339,7 @@ describe('where templates stand', () => {
     assert.ok(textOf(promptIn('verify', own)).endsWith('Say <ralph>VERIFIED</ralph>.'))
   })
 
-  test('a prompt that says nothing of its story stands before the built-in one, as base instructions do', () => {
+  test('a prompt without the story goes before the built-in one, as base instructions do', () => {
     const told = textOf(promptIn('run', 'You are Ralph. Read ${PLAN_FILE}, pick ONE task.\n'))
     assert.match(
       told,
