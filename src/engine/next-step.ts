@@ -20,7 +20,7 @@ import type { Outcome, Story } from './model/feature.ts'
 import { attemptsAt, isDispatched, openAttempt } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, Ending, Job, State } from './model/state.ts'
-import type { Step } from './model/step.ts'
+import type { AttemptStep, Step } from './model/step.ts'
 import { canBeginBeside } from './parallel/shared-files.ts'
 import { openQuestions } from './planning/plan-questions.ts'
 import { isSplitting, nextPlanTarget, planDigest } from './planning/proposed-plan.ts'
@@ -119,11 +119,8 @@ function concludeLanding(state: State): Step {
   return { kind: 'conclude', conclusion: endIdleChain(state, conclusion) }
 }
 
-/**
- * An attempt in work is always finished or returned, whatever else happens. `stepOf` of parallel/parallel-steps.ts has the same order for
- * attempts side by side, where candidates are rebased on what lands before them.
- */
-function nextStepOfAttempt(attempt: Attempt, { green }: State, limits: Limits): Step {
+/** An attempt in work is always finished or returned, whatever else happens. */
+export function nextStepOfAttempt(attempt: Attempt, { green }: State, limits: Limits): AttemptStep {
   const isOneOf = attempt.slot !== undefined
   if (isOneOf && isCandidateDone(attempt)) return { kind: 'enter', attempt }
   if (attempt.chosen !== undefined && hasCandidate(attempt) && attempt.base !== green)

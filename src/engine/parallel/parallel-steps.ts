@@ -5,7 +5,7 @@ import { type Attempt, type AttemptId, hasCandidate, idOf } from '../model/attem
 import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
 import type { AttemptStep, Step } from '../model/step.ts'
-import { nextStep } from '../next-step.ts'
+import { nextStep, nextStepOfAttempt } from '../next-step.ts'
 import { recordLostSession, reservedUsage } from '../record-session.ts'
 import { baseFor, trainOf } from './train.ts'
 
@@ -74,35 +74,20 @@ export function nextWorkerStep(
 }
 
 /**
- * The next step of this attempt; null while it waits for those before it in the train. The order is that of `nextStepOfAttempt` in
- * next-step.ts. What differs: a candidate stands on the one before it in the train (`baseFor`), is rebased when that one changes, and lands
- * only as the first. One of several candidates for a story (`slot`) is in no train before it is chosen: it keeps its base.
+ * The next step of this attempt; null while it waits for those before it in the train. A candidate in the train stands on the one before it
+ * (`baseFor`), is rebased when that one changes, and lands only as the first. One of several candidates for a story (`slot`) is in no train
+ * before it is chosen: it keeps its base.
  */
 export function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptStep | null {
-  if (attempt.slot !== undefined && attempt.phase === 'guarded') return { kind: 'gates', attempt }
-  if (attempt.slot !== undefined && attempt.phase === 'gated') return { kind: 'enter', attempt }
-  switch (attempt.phase) {
-    case 'reserved':
-      return { kind: 'agent', attempt }
-    case 'worked':
-      return { kind: 'guard', attempt }
-    case 'failed':
-      return attempt.slot === undefined ? { kind: 'reject', attempt } : { kind: 'enter', attempt }
-    case 'returned':
-      return { kind: 'return', attempt }
-    case 'guarded':
-    case 'gated':
-    case 'judged': {
-      const onto = baseFor(state, attempt.storyId)
-      if (onto === null) return null
-      if (attempt.base !== onto) return { kind: 'rebase', attempt, onto }
-      const isFirst = attempt.base === state.green
-      if (attempt.phase === 'guarded')
-        return attempt.redBehind === true && !isFirst ? null : { kind: 'gates', attempt }
-      if (attempt.phase === 'gated' && needsJudge(attempt, limits)) return { kind: 'judge', attempt }
-      return isFirst ? { kind: 'accept', attempt } : null
-    }
-  }
+  if (attempt.slot !== undefined || !hasCandidate(attempt)) return nextStepOfAttempt(attempt, state, limits)
+  const onto = baseFor(state, attempt.storyId)
+  if (onto === null) return null
+  if (attempt.base !== onto) return { kind: 'rebase', attempt, onto }
+  const isFirst = attempt.base === state.green
+  if (attempt.phase === 'guarded')
+    return attempt.redBehind === true && !isFirst ? null : { kind: 'gates', attempt }
+  if (attempt.phase === 'gated' && needsJudge(attempt, limits)) return { kind: 'judge', attempt }
+  return isFirst ? { kind: 'accept', attempt } : null
 }
 
 /** The state with reserved attempts counted by their estimates, so that a limit is exceeded by at most these attempts. */
