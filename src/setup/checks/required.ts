@@ -1,10 +1,10 @@
 // Whether the base branch requires a check of Ralph's, and whether every pull request can get it.
-import { parse } from 'yaml'
+import { asObject, asString } from '../../engine/model/json.ts'
 import { pathsIn } from '../../git/tree-walk.ts'
 import { type GitHub, httpStatusOf, isForbidden, pagesOf } from '../../github/client.ts'
 import { repositoryUrl } from '../../github/repository-address.ts'
 import { checkOfStatus } from '../../report/check-runs.ts'
-import { isMap } from '../../settings/values.ts'
+import { yamlObject } from '../yaml-object.ts'
 import {
   type Checkout,
   type CheckResult,
@@ -14,7 +14,7 @@ import {
   unknownResult,
   warningResult,
 } from './subject.ts'
-import { isWorkflow, WORKFLOWS } from './workflow-file.ts'
+import { eventsOf, isWorkflow, WORKFLOWS } from './workflow-file.ts'
 
 const COMPANION = 'run `ralph init --required`, and merge .github/workflows/ralph-required.yml into'
 
@@ -120,22 +120,11 @@ async function answeredEvents({ objects }: Checkout['workspace'], commit: string
 
 /** The events of one workflow. The job's name may be an expression that contains `ralph`. */
 export function eventsOfRalphJob(text: string): string[] {
-  const workflow = read(text)
-  const jobs = isMap(workflow.jobs) ? Object.entries(workflow.jobs) : []
+  const workflow = yamlObject(text) ?? {}
+  const jobs = Object.entries(asObject(workflow.jobs) ?? {})
   const isRalph = jobs.some(([id, job]) => {
-    const name = isMap(job) && typeof job.name === 'string' ? job.name : id
+    const name = asString(asObject(job)?.name) ?? id
     return name === 'ralph' || /^\$\{\{.*'ralph'.*\}\}$/.test(name.trim())
   })
-  const { on } = workflow
-  if (!isRalph) return []
-  return typeof on === 'string' ? [on] : Array.isArray(on) ? on.map(String) : isMap(on) ? Object.keys(on) : []
-}
-
-function read(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = parse(text)
-    return isMap(value) ? value : {}
-  } catch {
-    return {}
-  }
+  return isRalph ? eventsOf(workflow.on) : []
 }

@@ -1,11 +1,11 @@
 // Ralph's jobs in workflow files: their roles, permissions, timeouts and settings.
-import { parse } from 'yaml'
 import type { Workspace } from '../../app/workspace.ts'
+import { asObject, type Json } from '../../engine/model/json.ts'
 import { pathsIn } from '../../git/tree-walk.ts'
 import type { Environment } from '../../isolation/untrusted-env.ts'
 import { resolveSettings, type Settings } from '../../settings/read-settings.ts'
-import { isMap } from '../../settings/values.ts'
 import type { Mistake } from '../../system/errors.ts'
+import { yamlObject } from '../yaml-object.ts'
 
 /** What a step of Ralph's does, by its `command`; `comment` is the job that answers comments, `worker` one of a matrix. */
 export type Role =
@@ -41,36 +41,31 @@ export type WorkflowFile = {
 /** GitHub's default timeout of a job. */
 const DEFAULT_TIMEOUT_MS = 360 * 60_000
 
-type YamlMap = Readonly<Record<string, unknown>>
-
 /** A file that starts Ralph, or null; one that is no YAML map starts nothing. `action`: `owner/repo`. */
 export function readWorkflow(path: string, text: string, action: string): WorkflowFile | null {
-  const workflow = mapOf(parseOrNull(text))
+  const workflow = yamlObject(text) ?? {}
   const jobs = Object.entries(mapOf(workflow.jobs)).flatMap(([id, job]) => {
     const found = readJob(id, mapOf(job), workflow, action)
     return found === null ? [] : [found]
   })
   if (jobs.length === 0) return null
   const { on } = workflow
-  const events = typeof on === 'string' ? [on] : Array.isArray(on) ? on.map(String) : Object.keys(mapOf(on))
+  const events = eventsOf(on)
   const isDispatched = events.includes('workflow_dispatch')
   const dispatchInputs = Object.keys(mapOf(mapOf(mapOf(on).workflow_dispatch).inputs))
   return { path, events, jobs, dispatchInputs: isDispatched ? dispatchInputs : null }
 }
 
-function parseOrNull(text: string): unknown {
-  try {
-    return parse(text)
-  } catch {
-    return null
-  }
+/** The names of the events in the `on` of a workflow. */
+export function eventsOf(on: unknown): string[] {
+  return typeof on === 'string' ? [on] : Array.isArray(on) ? on.map(String) : Object.keys(mapOf(on))
 }
 
-function mapOf(value: unknown): YamlMap {
-  return isMap(value) ? value : {}
+function mapOf(value: unknown): Json {
+  return asObject(value) ?? {}
 }
 
-function readJob(id: string, job: YamlMap, workflow: YamlMap, action: string): RalphJob | null {
+function readJob(id: string, job: Json, workflow: Json, action: string): RalphJob | null {
   const steps = Array.isArray(job.steps) ? job.steps.map(mapOf) : []
   const isOf = (uses: unknown, name: string) =>
     typeof uses === 'string' && uses.toLowerCase().startsWith(`${name.toLowerCase()}@`)

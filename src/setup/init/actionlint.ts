@@ -1,6 +1,6 @@
 // actionlint does not know `concurrency.queue`, which our workflows have: whether a project uses it, and the rule that allows it.
-import { parse } from 'yaml'
-import { isMap } from '../../settings/values.ts'
+import { asObject } from '../../engine/model/json.ts'
+import { yamlObject } from '../yaml-object.ts'
 import type { FileTree } from './detect.ts'
 import type { PlannedFile } from './init-files.ts'
 
@@ -72,9 +72,9 @@ export function findActionlint({ paths, text }: FileTree): Actionlint | null {
 }
 
 function allowsQueue(text: string): boolean {
-  const paths = mapOf(mapOf(parseOrNull(text)).paths)
+  const paths = asObject(yamlObject(text)?.paths) ?? {}
   return Object.entries(paths).some(([pattern, rules]) => {
-    const { ignore } = mapOf(rules)
+    const ignore = asObject(rules)?.ignore
     const isOurs = pattern.includes('*') || /\bralph/.test(pattern)
     return isOurs && Array.isArray(ignore) && ignore.some((one) => matchesQueue(String(one)))
   })
@@ -102,19 +102,7 @@ export function actionlintFile(tree: FileTree): PlannedFile | null {
   if (!found.isThere)
     return { path: found.config, text: `# actionlint does not know concurrency.queue yet.\n${QUEUE_RULE}` }
   const before = tree.text(found.config)
-  if (before.trim() !== '' && (!isMap(parseOrNull(before)) || 'paths' in mapOf(parseOrNull(before))))
-    return null
+  const rules = yamlObject(before)
+  if (before.trim() !== '' && (rules === null || 'paths' in rules)) return null
   return { path: found.config, text: `${before.trimEnd()}\n\n${QUEUE_RULE}`.trimStart(), adds: true }
-}
-
-function parseOrNull(text: string): unknown {
-  try {
-    return parse(text)
-  } catch {
-    return null
-  }
-}
-
-function mapOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isMap(value) ? value : {}
 }

@@ -1,7 +1,7 @@
 // Command lines that a project's own files run: CI, tox, nox, Makefile, Taskfile, justfile. Only plain words are read: what
 // needs a shell to be understood is left.
-import { parse } from 'yaml'
 import { asObject, asObjects, asString, type Json } from '../../engine/model/json.ts'
+import { yamlObject } from '../yaml-object.ts'
 import type { Folder } from './project.ts'
 
 const WORKFLOW = /^\.github\/workflows\/[^/]+\.ya?ml$/
@@ -25,19 +25,10 @@ export function statedCommands(folder: Folder): string[] {
 function workflowLines(folder: Folder): string[] {
   const files = folder.paths.filter((path) => WORKFLOW.test(path)).slice(0, MAX_WORKFLOWS)
   return files.flatMap((path) => {
-    const jobs = Object.values(asObject(asObject(parseYaml(folder.text(path)))?.jobs) ?? {})
+    const jobs = Object.values(asObject(yamlObject(folder.text(path))?.jobs) ?? {})
     const steps = jobs.flatMap((job) => asObjects(asObject(job)?.steps))
     return steps.flatMap((step) => linesOf(asString(step.run) ?? ''))
   })
-}
-
-/** The value of a YAML text; null where it is not valid YAML. */
-export function parseYaml(text: string): unknown {
-  try {
-    return parse(text)
-  } catch {
-    return null
-  }
 }
 
 function linesOf(text: string): string[] {
@@ -177,7 +168,7 @@ function recipesIn(text: string, recipes: Recipes): Omit<Target, 'start'>[] {
 }
 
 function tasksIn(text: string): Target[] {
-  const tasks = asObject(asObject(parseYaml(text))?.tasks) ?? {}
+  const tasks = asObject(yamlObject(text)?.tasks) ?? {}
   return Object.entries(tasks).map(([name, task]) => ({
     name,
     start: `task ${name}`,
@@ -200,7 +191,7 @@ export function findPin(folder: Folder, tool: string): string {
 }
 
 function pinnedByPreCommit(folder: Folder, tool: string): string {
-  const repos = asObjects(asObject(parseYaml(folder.text('.pre-commit-config.yaml')))?.repos)
+  const repos = asObjects(yamlObject(folder.text('.pre-commit-config.yaml'))?.repos)
   const named = repos.find(({ hooks }) => asObjects(hooks).some(({ id }) => isOf(tool, id)))
   const [, version] = /^v?(\d+(?:\.\d+)+)$/.exec(asString(named?.rev) ?? '') ?? []
   return version === undefined ? '' : `==${version}`
