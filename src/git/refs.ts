@@ -1,8 +1,7 @@
 // Reads refs in this process, from git's files backend (git help gitrepository-layout), so that a configuration which an
 // agent changed has no effect.
-import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../system/files.ts'
+import { entriesSync, readRegularFileSync } from '../system/files.ts'
 
 const OID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 /** Names that `git check-ref-format` refuses. */
@@ -19,7 +18,7 @@ export function readRefs(folder: string): Map<string, string> {
   const found = new Map(packed)
   const left = ['refs']
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
-    for (const entry of entriesIn(join(folder, at))) {
+    for (const entry of entriesSync(join(folder, at))) {
       const name = `${at}/${entry.name}`
       if (entry.isDirectory()) left.push(name)
       else if (!BAD_NAME.test(name) && resolveRef(folder, name, packed) !== null)
@@ -68,12 +67,4 @@ function packedRefs(folder: string): Map<string, string> {
     if (OID.test(oid) && ref.startsWith('refs/') && !BAD_NAME.test(ref)) found.set(ref, oid)
   }
   return found
-}
-
-function entriesIn(folder: string) {
-  try {
-    return lstatSync(folder).isDirectory() ? readdirSync(folder, { withFileTypes: true }) : []
-  } catch {
-    return []
-  }
 }

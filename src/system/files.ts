@@ -240,8 +240,8 @@ export function removeSpecialFiles(folder: string, recursive: boolean, andLinks 
   }
 }
 
-/** Empty for a folder that is closed or gone. */
-function entriesSync(folder: string) {
+/** The entries of a folder; none of one that is closed or gone, and none through a link. */
+export function entriesSync(folder: string) {
   try {
     return lstatSync(folder).isDirectory() ? readdirSync(folder, { withFileTypes: true }) : []
   } catch {
