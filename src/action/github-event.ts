@@ -1,5 +1,5 @@
 // The event that started this job, as typed data. Every field is checked, because the file may hold anything. Pure.
-import { asAmount, asObject, asString, type Json } from '../engine/model/json.ts'
+import { asCount, asObject, asString, type Json } from '../engine/model/json.ts'
 
 type Person = { login: string; type: string }
 
@@ -37,8 +37,8 @@ export function readEvent(name: string, payload: unknown): RunEvent {
       const edited = text(comment.updated_at) !== text(comment.created_at)
       return {
         kind: 'comment',
-        comment: { ...person(comment.user), id: number(comment.id), body: text(comment.body), edited },
-        issue: number(issue.number),
+        comment: { ...person(comment.user), id: asCount(comment.id), body: text(comment.body), edited },
+        issue: asCount(issue.number),
         onPull: issue.pull_request !== undefined,
         marked: text(issue.body).includes(PULL_MARKER) && isTrusted(issue),
       }
@@ -47,7 +47,7 @@ export function readEvent(name: string, payload: unknown): RunEvent {
       const issue = record(event.issue)
       const isOurs = event.action === 'labeled' && record(event.label).name === PLAN_LABEL
       if (!isOurs || issue.pull_request !== undefined) return foreign
-      return { kind: 'label', issue: number(issue.number), sender: person(event.sender) }
+      return { kind: 'label', issue: asCount(issue.number), sender: person(event.sender) }
     }
     case 'check_run':
       if (event.action !== 'requested_action') return foreign
@@ -90,10 +90,6 @@ function record(value: unknown): Json {
 
 function text(value: unknown): string {
   return asString(value) ?? ''
-}
-
-function number(value: unknown): number {
-  return Number.isSafeInteger(value) ? asAmount(value) : 0
 }
 
 function strings(values: Json): Record<string, string> {

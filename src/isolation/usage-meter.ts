@@ -1,5 +1,5 @@
 // Reads a request's usage from the vendor's response: an event stream or one JSON object, in four wire formats. Pure.
-import { asAmount, asObject, jsonObject } from '../engine/model/json.ts'
+import { asCount, asObject, jsonObject } from '../engine/model/json.ts'
 
 export type ModelUsage = { requests: number; inputTokens: number; outputTokens: number; cachedTokens: number }
 type Tokens = Omit<ModelUsage, 'requests'>
@@ -64,18 +64,14 @@ function tokensIn(text: string): Tokens {
   const usage = within(
     event.usage ?? within(event.message).usage ?? within(event.response).usage ?? event.usageMetadata,
   )
-  const cachedApart = count(usage.cache_read_input_tokens) // Anthropic counts it beside the input
+  const cachedApart = asCount(usage.cache_read_input_tokens) // Anthropic counts it beside the input
   const details = within(usage.input_tokens_details ?? usage.prompt_tokens_details)
-  const cachedWithin = count(details.cached_tokens) + count(usage.cachedContentTokenCount)
-  const input = count(usage.input_tokens ?? usage.prompt_tokens ?? usage.promptTokenCount)
-  const output = count(usage.output_tokens ?? usage.completion_tokens ?? usage.candidatesTokenCount)
+  const cachedWithin = asCount(details.cached_tokens) + asCount(usage.cachedContentTokenCount)
+  const input = asCount(usage.input_tokens ?? usage.prompt_tokens ?? usage.promptTokenCount)
+  const output = asCount(usage.output_tokens ?? usage.completion_tokens ?? usage.candidatesTokenCount)
   return {
-    inputTokens: input + cachedApart + count(usage.cache_creation_input_tokens),
-    outputTokens: output + count(usage.thoughtsTokenCount),
+    inputTokens: input + cachedApart + asCount(usage.cache_creation_input_tokens),
+    outputTokens: output + asCount(usage.thoughtsTokenCount),
     cachedTokens: cachedApart + cachedWithin,
   }
-}
-
-function count(value: unknown): number {
-  return Number.isSafeInteger(value) ? asAmount(value) : 0
 }

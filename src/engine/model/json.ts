@@ -36,6 +36,11 @@ export function asAmount(value: unknown): number {
   return found !== null && found >= 0 ? found : 0
 }
 
-function isObject(value: unknown): value is Json {
+/** A whole number that is not negative, or 0. */
+export function asCount(value: unknown): number {
+  return Number.isSafeInteger(value) ? asAmount(value) : 0
+}
+
+export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
