@@ -3,6 +3,7 @@
 import { parseXml, type XmlElement, XmlError } from '@rgrove/parse-xml'
 import * as z from 'zod/mini'
 import type { Annotation, TestCounts } from '../engine/model/gate.ts'
+import { decodePercent } from '../system/percent-encoding.ts'
 import { addHits, type Hits } from './coverage.ts'
 import type { ResolvePath } from './resolver.ts'
 
@@ -130,20 +131,12 @@ function readSarif(json: unknown, { resolve }: PlaceFinder): ReportEvidence {
     const { data } = z.safeParse(result, one)
     if (data?.kind !== 'fail' || data.level === 'none' || data.suppressions.length > 0) continue
     const where = z.safeParse(location, data.locations[0]).data?.physicalLocation
-    const path = where && resolve(decoded(where.artifactLocation.uri))
+    const path = where && resolve(decodePercent(where.artifactLocation.uri))
     if (where === undefined || path == null) continue
     const message = [data.message.text, data.ruleId].filter((part) => part.trim() !== '').join(' - ')
     annotations.push({ path, line: parseLine(where.region.startLine), message, level: LEVELS[data.level] })
   }
   return { tests: null, annotations }
-}
-
-function decoded(uri: string): string {
-  try {
-    return decodeURIComponent(uri)
-  } catch {
-    return uri
-  }
 }
 
 /** lcov, as c8, nyc, vitest, jest, coverage.py, cargo-llvm-cov and many others write it; null for other text. */

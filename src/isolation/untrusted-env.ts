@@ -1,4 +1,5 @@
 // What agents and gates see of our environment: an allow-list, and names that can never be added.
+import { decodePercent } from '../system/percent-encoding.ts'
 
 /** An environment as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -143,7 +144,7 @@ export function secretsIn(full: Environment): string[] {
     const [, user, password] = /^[a-z][a-z0-9+.-]*:\/\/([^\s:@/]*):([^\s@/]+)@/i.exec(value) ?? []
     if (password !== undefined) found.push(value)
     // Test databases often have the user's name as password, which occurs in every output.
-    if (password !== undefined && password !== user) found.push(password, decoded(password))
+    if (password !== undefined && password !== user) found.push(password, decodePercent(password))
     return [...new Set(found)].filter((one) => one.length >= SECRET_LENGTH)
   })
 }
@@ -155,12 +156,4 @@ function inHeaders(name: string, value: string): string[] {
     const secret = line.slice(line.indexOf(':') + 1).trim()
     return [secret, secret.replace(/^(?:Bearer|Basic|token)\s+/i, '')]
   })
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

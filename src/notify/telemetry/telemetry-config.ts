@@ -1,4 +1,5 @@
 // Where telemetry goes, by the variables of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/protocol/exporter/. Pure.
+import { decodePercent } from '../../system/percent-encoding.ts'
 import type { Attributes } from './otlp.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -44,15 +45,7 @@ function parsePairs(written: string): Record<string, string> {
   const found = written.split(',').flatMap((pair): [string, string][] => {
     const at = pair.indexOf('=')
     const key = pair.slice(0, at).trim()
-    return at < 0 || key === '' ? [] : [[key, decodeValue(pair.slice(at + 1).trim())]]
+    return at < 0 || key === '' ? [] : [[key, decodePercent(pair.slice(at + 1).trim())]]
   })
   return Object.fromEntries(found)
-}
-
-function decodeValue(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
