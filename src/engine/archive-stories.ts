@@ -4,6 +4,7 @@ import { emptyControl } from './model/job.ts'
 import type { State } from './model/state.ts'
 import { storiesDigest } from './planning/proposed-plan.ts'
 import { withoutDone } from './prd/done.ts'
+import { collapseSpaces } from './prd/merge-edits.ts'
 import { emptyRun, newStory } from './prd/schema.ts'
 import { unapprovedVerification } from './state-updates.ts'
 import { peopleNotes } from './story-notes.ts'
@@ -61,10 +62,6 @@ export function withoutArchived(
 function textDigest({ id, title, acceptanceCriteria }: Story): string {
   const criteria = acceptanceCriteria.map(collapseSpaces)
   return storiesDigest([newStory({ id, title: collapseSpaces(title), acceptanceCriteria: criteria })])
-}
-
-function collapseSpaces(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }
 
 /**

@@ -91,6 +91,6 @@ function isSame(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b)
 }
 
-function collapseSpaces(criterion: string): string {
-  return criterion.replace(/\s+/g, ' ').trim()
+export function collapseSpaces(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
