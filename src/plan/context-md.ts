@@ -5,7 +5,7 @@ import type { DocumentReading } from './formats.ts'
 /** Characters for each part. context.md is in every prompt, so its size is limited. */
 const MAX_CONTEXT = { overview: 1_800, architecture: 3_200, specification: 2_400, sprint: 800 }
 /** In characters. A passage that would have to be cut to fewer is left out. */
-const MAX__LENGTH = 200
+const MIN_PASSAGE_LENGTH = 200
 
 /** Whole passages, as many as fit. The last one is cut at the end of a line. */
 export function renderContext(readings: readonly DocumentReading[]): string {
@@ -15,7 +15,7 @@ export function renderContext(readings: readonly DocumentReading[]): string {
       const texts: string[] = []
       for (const { text } of reading.context.filter((passage) => passage.about === about)) {
         const isWhole = text.length <= left
-        if (left < MAX__LENGTH && !isWhole) break
+        if (left < MIN_PASSAGE_LENGTH && !isWhole) break
         texts.push(isWhole ? text : text.slice(0, left).replace(/\n[^\n]*$/, ''))
         left -= Math.min(left, text.length)
       }

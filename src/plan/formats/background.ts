@@ -108,16 +108,17 @@ export const sourceOfProgress: Format = {
     prose: document.text.trim() === '' ? 'none' : 'background',
     what: 'the plan of a progress file',
     boxes: boxCount(document),
-    context: overview(document),
+    context: wholePassage('overview', document),
   }),
 }
 
-function overview({ text }: OpenDocument): Passage[] {
+/** The whole document as a passage, its headings in bold and without HTML comments; none of an empty one. */
+export function wholePassage(about: Passage['about'], { text }: OpenDocument): Passage[] {
   const words = text
     .replace(/<!--.*?(?:-->|$)/gs, '')
     .replace(/^#+[ \t]*(.*)$/gm, '**$1**')
     .trim()
-  return words === '' ? [] : [{ about: 'overview', text: words }]
+  return words === '' ? [] : [{ about, text: words }]
 }
 
 export const background: Format = {

@@ -1,8 +1,8 @@
 // OpenSpec: a change is a feature, and a box of its tasks.md is a story. Requirements and scenarios apply to all stories.
 import { formatCount } from '../../engine/prd/migrate.ts'
-import type { OpenDocument } from '../open-document.ts'
 import { withoutEmphasis } from '../story-words.ts'
 import type { DocumentSet, Format, ParsedStory, Passage } from '../types.ts'
+import { wholePassage } from './background.ts'
 import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
 
 const CHANGE = /^openspec\/changes\/([^/]+)\//
@@ -67,11 +67,5 @@ function withOwnIds(stories: readonly ParsedStory[]): ParsedStory[] {
 /** The requirements of the change with their scenarios, as they are written. */
 function scenarios(folder: string, documents: DocumentSet): Passage[] {
   const specs = documents.all.filter(({ path }) => path.startsWith(`${folder}specs/`))
-  return specs.flatMap(({ text }: OpenDocument) => {
-    const words = text
-      .replace(/<!--.*?(?:-->|$)/gs, '')
-      .replace(/^#+[ \t]*(.*)$/gm, '**$1**')
-      .trim()
-    return words === '' ? [] : [{ about: 'specification' as const, text: words }]
-  })
+  return specs.flatMap((document) => wholePassage('specification', document))
 }
