@@ -4,11 +4,11 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import * as z from 'zod/mini'
+import { isObject } from '../engine/model/json.ts'
 import { RECEIVER_KINDS, type ReceiverKind } from '../notify/notice.ts'
 import { outputsOf } from '../report/outputs.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { notify as schema } from '../settings/structures.ts'
-import { isMap } from '../settings/values.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import { shellWord } from '../system/shell-word.ts'
@@ -68,7 +68,7 @@ function ownNotify(variables: Variables, where: string): Partial<Settings['notif
     const result = z.safeParse(schema, { [kind]: read(...values) })
     if (result.success) return { [kind]: Object.entries(result.data).find(([key]) => key === kind)?.[1] }
     const [issue] = result.error.issues
-    const at = isMap(read(...values)) ? issue?.path.at(-1) : undefined
+    const at = isObject(read(...values)) ? issue?.path.at(-1) : undefined
     const index = at === undefined ? 0 : Object.keys(read(...values) ?? {}).indexOf(String(at))
     const [expected = '', fix = ''] = (issue?.message ?? '').split('\n')
     const name = names[Math.max(0, index)] ?? names[0]

@@ -1,8 +1,9 @@
 // A document, parsed once for all formats. Documents that are too costly to parse are refused.
 import { parse as parseToml, TomlError } from 'smol-toml'
 import { isNode, LineCounter, parseDocument } from 'yaml'
+import { isObject } from '../engine/model/json.ts'
 import { describeValue } from '../engine/model/text.ts'
-import { isRaw, type Raw } from '../engine/prd/migrate.ts'
+import type { Raw } from '../engine/prd/migrate.ts'
 import { looksLikeJson } from '../engine/prd/parse.ts'
 import { type Mistake, messageOf } from '../system/errors.ts'
 import { type Block, parseBlocks } from './markdown-lists.ts'
@@ -71,7 +72,7 @@ export class OpenDocument {
   /** The fields of the front matter; empty if it is no YAML. */
   get frontFields(): Raw {
     const value = this.frontMatter.data?.value
-    return isRaw(value) ? value : {}
+    return isObject(value) ? value : {}
   }
 
   /** The text of the first heading of level 1; empty if there is none. */
@@ -88,7 +89,7 @@ export class OpenDocument {
   /** The fields of a data file; empty if its value is no map. */
   get fields(): Raw {
     const value = this.data.data?.value
-    return isRaw(value) ? value : {}
+    return isObject(value) ? value : {}
   }
 }
 

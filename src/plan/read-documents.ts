@@ -1,6 +1,7 @@
 // Reads documents as a feature: each file by its format, stories of several files joined, all mistakes together.
 import type { Prd } from '../engine/model/feature.ts'
-import { type Draft, formatCount, isGiven, isRaw, type Raw } from '../engine/prd/migrate.ts'
+import { isObject } from '../engine/model/json.ts'
+import { type Draft, formatCount, isGiven, type Raw } from '../engine/prd/migrate.ts'
 import { readDraft } from '../engine/prd/parse.ts'
 import { asImported, emptyRun } from '../engine/prd/schema.ts'
 import type { Mistake } from '../system/errors.ts'
@@ -135,10 +136,11 @@ function rootOf(readings: readonly DocumentReading[]): { root: Raw; placeOf: (ke
   const learnings: unknown[] = []
   for (const { path, reading } of readings) {
     const { run, ...fields } = reading.root
-    if (isRaw(run) && Array.isArray(run.learnings)) learnings.push(...run.learnings)
+    if (isObject(run) && Array.isArray(run.learnings)) learnings.push(...run.learnings)
     // Several documents may name epics, so their names are merged.
-    if (isRaw(fields.epics)) fields.epics = { ...fields.epics, ...(isRaw(root.epics) ? root.epics : {}) }
-    if (isRaw(fields.epics)) root.epics = fields.epics
+    if (isObject(fields.epics))
+      fields.epics = { ...fields.epics, ...(isObject(root.epics) ? root.epics : {}) }
+    if (isObject(fields.epics)) root.epics = fields.epics
     for (const [key, value] of Object.entries(fields)) {
       if (!isGiven(value) || value === '' || from.has(key)) continue
       root[key] = value

@@ -1,7 +1,8 @@
 // Updates sprint-status.yaml: statuses of stories and figures counted from them. Comments, order and layout stay.
 import { parseDocument } from 'yaml'
 import type { Prd, Story } from '../engine/model/feature.ts'
-import { isRaw, type Raw } from '../engine/prd/migrate.ts'
+import { isObject } from '../engine/model/json.ts'
+import type { Raw } from '../engine/prd/migrate.ts'
 import { pointsOf, readTrackedStories, type TrackedStory } from './formats/sprint-tracker.ts'
 import { scalarAt } from './yaml-scalar.ts'
 
@@ -50,8 +51,8 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
     return { ...one, before: levelOf(one.status), level }
   })
   const { development_status: all } = fields
-  const keys = Object.keys(isRaw(all) ? all : {})
-  for (const [key, status] of Object.entries(isRaw(all) ? all : {})) {
+  const keys = Object.keys(isObject(all) ? all : {})
+  for (const [key, status] of Object.entries(isObject(all) ? all : {})) {
     if (!EPIC.test(key) || typeof status !== 'string') continue
     const below = storiesBelow(key, keys)
     const [, number] = /^epic-(\d+)$/.exec(key) ?? []
@@ -80,7 +81,7 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
     if (now !== points) write([...at, 'completed_points'], String(now))
   }
   for (const [key, count] of Object.entries(countsOf(fields, moved)))
-    if (isRaw(fields.metrics) && typeof fields.metrics[key] === 'number' && fields.metrics[key] !== count)
+    if (isObject(fields.metrics) && typeof fields.metrics[key] === 'number' && fields.metrics[key] !== count)
       write(['metrics', key], String(count))
   const inOrder = edits.toSorted((a, b) => b.from - a.from)
   return inOrder.reduce((now, { from, to, word }) => now.slice(0, from) + word + now.slice(to), text)
@@ -100,7 +101,7 @@ function storiesBelow(epic: string, keys: readonly string[]): string[] {
 function plainValue(document: ReturnType<typeof parseDocument>): Raw | null {
   try {
     const value: unknown = document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 100 })
-    return isRaw(value) ? value : null
+    return isObject(value) ? value : null
   } catch {
     return null
   }
@@ -113,7 +114,7 @@ function groupsIn(fields: Raw, name: 'sprints' | 'epics', moved: readonly Moved[
   const lists = fields[name]
   if (!Array.isArray(lists)) return []
   return lists.flatMap((list: unknown, index) => {
-    if (!isRaw(list)) return []
+    if (!isObject(list)) return []
     const own = moved.filter(({ at }) => at[0] === name && at[1] === index)
     return [{ at: [name, index], status: list.status, points: list.completed_points, own }]
   })

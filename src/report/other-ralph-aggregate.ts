@@ -1,8 +1,7 @@
 // `.ralph/aggregate.json` of another Ralph tool, with the usage of the last run. An existing file is updated in that tool's format.
-import { jsonObject } from '../engine/model/json.ts'
+import { isObject, jsonObject } from '../engine/model/json.ts'
 import type { State } from '../engine/model/state.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
-import { isRaw } from '../engine/prd/migrate.ts'
 
 type Run = Pick<State, 'prd' | 'sessions' | 'nonce'>
 
@@ -31,7 +30,7 @@ export function updateAggregate(text: string, { prd, sessions, nonce }: Run): st
     ...file,
     ...(version ? { version: `ralph-action ${version}` } : {}),
     ...(model == null ? {} : { model }),
-    metrics: { ...(isRaw(file.metrics) ? file.metrics : {}), ...metrics },
+    metrics: { ...(isObject(file.metrics) ? file.metrics : {}), ...metrics },
   }
   return JSON.stringify(after) === JSON.stringify(file) ? null : `${JSON.stringify(after, null, 4)}\n`
 }

@@ -1,5 +1,6 @@
 // The three sources of settings: flags, inputs and the configuration file, each as values by key.
 
+import { isObject } from '../engine/model/json.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { agnosticKeys, readAgnosticKeys, readStepsFile } from './older-files.ts'
 import { isInputAndFlag, type SettingRow, toKebabCase } from './setting.ts'
@@ -16,7 +17,7 @@ import {
   substituteVariables,
   type ValuePlace,
 } from './value-place.ts'
-import { isEmpty, isMap } from './values.ts'
+import { isEmpty } from './values.ts'
 
 /** The values of one source, by configuration key; null where a value could not be read. The higher `rank` wins. */
 export type Layer = { rank: number; values: Map<string, GivenValue | null> }
@@ -106,10 +107,10 @@ export function fileLayer(
 ): Layer {
   const at: ValuePlace = { root: oneLine(file.path, 80), keys: [], env, report }
   const tree = parseText(at, /\.json$/i.test(file.path) ? 'json' : 'yaml', file.text) ?? {}
-  if (!isMap(tree)) addMistake(at, describeFound(tree), 'a map of settings', 'write `key: value` lines')
+  if (!isObject(tree)) addMistake(at, describeFound(tree), 'a map of settings', 'write `key: value` lines')
   const current = new Map<string, GivenValue>()
   const older = new Map<string, GivenValue>()
-  for (const [key, written] of isMap(tree) ? Object.entries(tree) : []) {
+  for (const [key, written] of isObject(tree) ? Object.entries(tree) : []) {
     // Editors find a schema by `$schema`; it is no setting.
     if (key === '$schema' || unused.includes(key)) continue
     const place = childPlace(at, key)

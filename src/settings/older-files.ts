@@ -1,5 +1,6 @@
 // Configurations of two earlier Ralphs, read as they are. A key with another meaning here gets a note.
 import { agentOfProgram } from '../agents/registry.ts'
+import { isObject } from '../engine/model/json.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { parseText } from './settings-text.ts'
 import { describeFound } from './show.ts'
@@ -50,7 +51,7 @@ export function readAgnosticKeys(
   if ((older.has('provider') || older.has('verify')) && !current.has('maxIterations'))
     addNote(at, 'the loop ends after 50 iterations here; maxIterations: 0 gives a loop without end')
   const browser = current.get('browser')?.value
-  if (v.isMap(browser) && 'screenshotDir' in browser) {
+  if (isObject(browser) && 'screenshotDir' in browser) {
     const place = childPlace(at, 'browser', 'screenshotDir')
     addNote(
       place,
@@ -140,8 +141,8 @@ export function readStepsFile(
 ): { steps: GivenValue | null; maxAttempts: GivenValue | null } {
   const at: ValuePlace = { root: file.path, keys: [], env, report }
   const tree = parseText(at, 'json', file.text)
-  if (!v.isMap(tree) || !Array.isArray(tree.steps)) {
-    const found = v.isMap(tree) ? 'no list `steps`' : describeFound(tree)
+  if (!isObject(tree) || !Array.isArray(tree.steps)) {
+    const found = isObject(tree) ? 'no list `steps`' : describeFound(tree)
     if (tree !== undefined) addMistake(at, found, 'a map with `steps`', 'add "steps": [...]')
     return { steps: null, maxAttempts: null }
   }
@@ -163,7 +164,7 @@ export function readStepsFile(
 
 /** A step without unknown keys, which its own program ignored, too. */
 function withoutUnknownKeys(step: unknown, at: ValuePlace): unknown {
-  if (!v.isMap(step)) return step
+  if (!isObject(step)) return step
   const knownKeysOf = (map: Readonly<Record<string, unknown>>, keys: readonly string[], place: ValuePlace) =>
     Object.fromEntries(
       Object.entries(map).filter(([key]) => {
@@ -172,7 +173,7 @@ function withoutUnknownKeys(step: unknown, at: ValuePlace): unknown {
         return isKnown
       }),
     )
-  const inner = v.isMap(step.config)
+  const inner = isObject(step.config)
     ? { config: knownKeysOf(step.config, stepKeys.config, childPlace(at, 'config')) }
     : {}
   return { ...knownKeysOf(step, stepKeys.step, at), ...inner }

@@ -1,6 +1,7 @@
 // Settings: inputs, flags and configuration file become one typed value, or all mistakes at once.
 import * as z from 'zod/mini'
 import type { Gate } from '../engine/model/gate.ts'
+import { isObject } from '../engine/model/json.ts'
 import type { Mistake } from '../system/errors.ts'
 import { deriveSettings, type Origin } from './derive-settings.ts'
 import { NO_GATES, withGateFlags } from './gate-settings.ts'
@@ -9,7 +10,6 @@ import { defaultValue, remarksOf, type SettingRow, type Surface } from './settin
 import { type SettingField, type Settings, settingRows, table, type Values } from './settings-table.ts'
 import { addUnknownPipeline, choosePipeline, pipelinePath } from './step-settings.ts'
 import { addNote, parseValue, type SettingsReport, type ValuePlace } from './value-place.ts'
-import { isMap } from './values.ts'
 
 export {
   describeGates,
@@ -66,7 +66,7 @@ export function readSettings(sources: Sources): SettingsResult {
   const steps = chosen.steps.isReadable ? choosePipeline(values.steps, chosen.steps.at, pipeline) : null
   if (!chosen.steps.isReadable && pipeline.name !== null && stepsFileLayers === null) {
     // Steps with a mistake in them still have their names.
-    const writtenPipelines = layers.map(({ values }) => values.get('steps')?.value).find(isMap) ?? {}
+    const writtenPipelines = layers.map(({ values }) => values.get('steps')?.value).find(isObject) ?? {}
     if (!Object.hasOwn(writtenPipelines, pipeline.name))
       addUnknownPipeline(pipeline.at, pipeline.name, Object.keys(writtenPipelines))
   }

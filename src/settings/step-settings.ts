@@ -1,6 +1,7 @@
 // The steps of an iteration: a list, or named lists of which `pipeline` chooses one.
 import * as z from 'zod/mini'
 import { agentNames } from '../agents/registry.ts'
+import { isObject } from '../engine/model/json.ts'
 import type { Pipeline, PipelineStep, StepPrompt } from '../engine/model/pipeline-step.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { insidePath, modelName } from './setting-names.ts'
@@ -88,13 +89,13 @@ const checkList = z.check<unknown[]>(
       issues.push({ code: 'custom', message: words.join('\n'), input, path })
     const names: unknown[] = []
     for (const [index, one] of Array.isArray(value) ? value.entries() : []) {
-      const { name: stepName, type, config: stepConfig } = v.isMap(one) ? one : {}
+      const { name: stepName, type, config: stepConfig } = isObject(one) ? one : {}
       const lower = typeof stepName === 'string' ? stepName.toLowerCase() : index
       const first = names.indexOf(lower)
       names.push(lower)
       if (first !== -1)
         addWrongValue(stepName, [index, 'name'], 'a name of its own', `rename it: step ${first + 1} has it`)
-      const command = v.isMap(stepConfig) ? stepConfig.command : stepConfig
+      const command = isObject(stepConfig) ? stepConfig.command : stepConfig
       if (type !== 'command' || !v.isEmpty(command)) continue
       const fix = 'add `config: { command: ... }`'
       addWrongValue(null, [index, 'config', 'command'], 'a command line for bash -c', fix, 'nothing')

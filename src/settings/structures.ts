@@ -1,5 +1,6 @@
 // The structured settings, each a map with known keys.
 import * as z from 'zod/mini'
+import { isObject } from '../engine/model/json.ts'
 import { modelName } from './setting-names.ts'
 import * as v from './values.ts'
 
@@ -38,7 +39,7 @@ const chatId = z.union(
 
 /** Secrets that are not set are empty texts: a map of only such texts counts as not configured. */
 const unlessEmpty = z.transform((value: unknown) =>
-  v.isMap(value) && Object.values(value).every(v.isEmpty) ? null : value,
+  isObject(value) && Object.values(value).every(v.isEmpty) ? null : value,
 )
 
 const telegram = z.pipe(unlessEmpty, z.nullable(v.structure({ botToken: v.text, chatId })))
@@ -60,7 +61,7 @@ const hook = v.orNull(hookUrl)
 /** A URL alone, or with the secret that signs what is sent there. Not configured where both are empty. */
 const webhook = z.pipe(
   z.transform((value: unknown): unknown => {
-    const map = v.isMap(value) ? value : { url: value }
+    const map = isObject(value) ? value : { url: value }
     return Object.values(map).every(v.isEmpty) ? null : map
   }),
   z.nullable(

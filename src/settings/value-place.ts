@@ -1,10 +1,11 @@
 // Where a value was written, and what was wrong there: every mistake is collected with its path.
 import * as z from 'zod/mini'
+import { isObject } from '../engine/model/json.ts'
 import { oneLine } from '../engine/model/text.ts'
 import type { Mistake } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 import { describeFound, joinWithOr } from './show.ts'
-import { isMap, type Schema, toCamelCase } from './values.ts'
+import { type Schema, toCamelCase } from './values.ts'
 
 export type SettingsReport = { mistakes: Mistake[]; notes: string[] }
 
@@ -97,7 +98,7 @@ export function substituteVariables(at: ValuePlace, written: unknown): GivenValu
 
 function substituteDeep(at: ValuePlace, written: unknown): unknown {
   if (Array.isArray(written)) return written.map((item, index) => substituteDeep(childPlace(at, index), item))
-  if (isMap(written)) {
+  if (isObject(written)) {
     const entries = Object.entries(written).filter(([key]) => key !== '__proto__')
     if (Object.hasOwn(written, '__proto__'))
       addMistake(childPlace(at, '__proto__'), 'an unsafe name', 'another name', 'rename it')
@@ -132,7 +133,7 @@ function closestIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 /** The value at a key, and the key as it is written (`retry_delay` for `retryDelay`). */
 function findEntry(item: unknown, key: Key): [Key, unknown] {
   if (Array.isArray(item)) return [key, item[Number(key)]]
-  const entries = isMap(item) ? Object.entries(item) : []
+  const entries = isObject(item) ? Object.entries(item) : []
   const found = entries.find(([name]) => name === key) ?? entries.find(([name]) => toCamelCase(name) === key)
   return found ?? [key, undefined]
 }

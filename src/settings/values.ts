@@ -1,5 +1,6 @@
 // What a value may be, as zod schemas. A message has two lines, what is expected and how to fix it; a third may say what was found.
 import * as z from 'zod/mini'
+import { isObject } from '../engine/model/json.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { nearest } from '../system/nearest.ts'
 import { joinWithOr } from './show.ts'
@@ -207,7 +208,7 @@ export function structure<const S extends z.core.$ZodLooseShape>(
     return snakeCase && known.includes(camel) && !Object.hasOwn(value, camel) ? camel : key
   }
   const normalize = (value: unknown) => {
-    if (!isMap(value)) return value
+    if (!isObject(value)) return value
     const entries = Object.entries(value).map(([key, item]) => [spelled(key, value), item] as const)
     return Object.fromEntries(entries.filter(([key, item]) => !isEmpty(item) || !known.includes(key)))
   }
@@ -235,10 +236,6 @@ export function distinctNames<T>(
     }
   }
   return z.check<T>(check, { when: () => true })
-}
-
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Undefined, null or blank text: the same as not given. */

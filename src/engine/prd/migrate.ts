@@ -2,6 +2,7 @@
 
 import type { Mistake } from '../../system/errors.ts'
 import { nearest } from '../../system/nearest.ts'
+import { isObject } from '../model/json.ts'
 import { describeValue } from '../model/text.ts'
 
 /** A JSON object whose fields are not checked yet. */
@@ -21,10 +22,6 @@ export type Draft = {
   imported: boolean
   /** Plain sentences: what was changed, and fields that mean something else here. */
   notes: string[]
-}
-
-export function isRaw(value: unknown): value is Raw {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Neither absent nor null: generated files write null where a person leaves the field out. */
@@ -66,16 +63,16 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
     },
     mayLackCriteria: () => false,
     imported: isImported,
-    notes: isImported ? importNotes(raw, list.filter(isRaw), version) : [],
+    notes: isImported ? importNotes(raw, list.filter(isObject), version) : [],
   }
   if (isLatest) return draft
-  const mayLackCriteria = listName === 'tasks' || isOfRalphTui(root, list.filter(isRaw))
+  const mayLackCriteria = listName === 'tasks' || isOfRalphTui(root, list.filter(isObject))
   const ids = idsOf(list)
   return {
     ...draft,
     root: renamed(root, olderProject),
     list: list.map((found, index) => {
-      if (!isRaw(found)) return found
+      if (!isObject(found)) return found
       const story = areDependencies(found, ids) ? renamed(found, ['dependencies', 'dependsOn']) : found
       const flagged = withFlags(story, draft.storyPath(index, 'status'), mistakes)
       return withResult(olderNames.reduce(renamed, flagged))
@@ -86,7 +83,7 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
 
 /** Whether a run of Ralph is in progress in this file: it has `control` from its first write. A file of the earlier CLI has none. */
 function isInProgress({ run }: Raw): boolean {
-  return isRaw(run) && isRaw(run.control) && typeof run.startedAt === 'string'
+  return isObject(run) && isObject(run.control) && typeof run.startedAt === 'string'
 }
 
 function versionOf(raw: Raw, source: string, mistakes: Mistake[]): number | null {
@@ -119,7 +116,7 @@ function emptyListMistake(raw: Raw, path: string, found: unknown): Mistake {
 
 /** The name of the field in this object, so that a mistake names it as the file does. */
 function olderName(fields: unknown, key: string): string {
-  if (!isRaw(fields) || isGiven(fields[key])) return key
+  if (!isObject(fields) || isGiven(fields[key])) return key
   const names = [olderProject, ...olderNames]
   return names.find(([older, newer]) => newer === key && isGiven(fields[older]))?.[0] ?? key
 }
@@ -147,7 +144,7 @@ function renamed(raw: Raw, [from, to]: readonly [string, string]): Raw {
 }
 
 function idsOf(list: readonly unknown[]): Set<string> {
-  return new Set(list.flatMap((one) => (isRaw(one) && isGiven(one.id) ? [String(one.id)] : [])))
+  return new Set(list.flatMap((one) => (isObject(one) && isGiven(one.id) ? [String(one.id)] : [])))
 }
 
 /** Whether its `dependencies` are ids of stories: some lists name packages there. */
@@ -172,8 +169,8 @@ function withResult(story: Raw): Raw {
 // ---- notes on a file of another tool
 
 function importNotes(root: Raw, stories: readonly Raw[], version: number): string[] {
-  const config = isRaw(root.config) ? root.config : {}
-  const gates = isRaw(config.qualityGates) ? config.qualityGates : {}
+  const config = isObject(root.config) ? root.config : {}
+  const gates = isObject(config.qualityGates) ? config.qualityGates : {}
   const names = Object.keys(gates).filter((name) => isGiven(gates[name]) && gates[name] !== '')
   const failed = stories.filter(({ status }) => status === 'failed').length
   const anyHas = (key: string) => stories.some((story) => isGiven(story[key]))
@@ -192,7 +189,7 @@ function importNotes(root: Raw, stories: readonly Raw[], version: number): strin
   )
   addNote(isUnread, 'dependencies is kept but not read here: write dependsOn, a list of ids.')
   addNote(isOlder && anyHas('labels'), 'labels are read as tags.')
-  addNote(isOlder && isRaw(root.stats), 'stats is kept but not counted: the run starts at iteration 0.')
+  addNote(isOlder && isObject(root.stats), 'stats is kept but not counted: the run starts at iteration 0.')
   addNote(isOlder, `The file was brought to schema version ${LATEST_VERSION}.`)
   addNote(
     names.length > 0,

@@ -1,5 +1,6 @@
 // ralphy's `parallel_group`: the stories of the lowest number are worked side by side, then those of the next. Pure.
-import { formatCount, isGiven, isRaw, type Raw } from './migrate.ts'
+import { isObject } from '../model/json.ts'
+import { formatCount, isGiven, type Raw } from './migrate.ts'
 
 /** The most pairs of dependencies: every reader has to hold them all. */
 const MAX_DEPENDENCIES = 10_000
@@ -11,7 +12,7 @@ const MAX_DEPENDENCIES = 10_000
 export function orderByGroup(stories: readonly unknown[], notes: string[]): unknown[] {
   const groups = new Map<number, Raw[]>()
   const grouped = stories
-    .filter(isRaw)
+    .filter(isObject)
     .filter((one) => isGiven(one.parallel_group) && one.parallel_group !== 0)
   if (grouped.length === 0) return [...stories]
   for (const story of grouped) {
@@ -34,7 +35,7 @@ export function orderByGroup(stories: readonly unknown[], notes: string[]): unkn
     `parallel_group is read as an order: ${formatCount(waiting, 'story')} ${waiting === 1 ? 'depends' : 'depend'} on the group before.`,
   )
   return stories.map((story) => {
-    if (!isRaw(story) || !isNumber(story.parallel_group)) return story
+    if (!isObject(story) || !isNumber(story.parallel_group)) return story
     const { parallel_group: group, ...rest } = story
     const dependsOn = (before.get(group) ?? []).map(({ id }) => id)
     return dependsOn.length > 0 ? { ...rest, dependsOn } : rest

@@ -3,10 +3,11 @@ import * as z from 'zod/mini'
 import type { Mistake } from '../../system/errors.ts'
 import { nearest } from '../../system/nearest.ts'
 import type { Prd, Story } from '../model/feature.ts'
+import { isObject } from '../model/json.ts'
 import { jsonFault } from '../model/json-fault.ts'
 import { describeValue, findInvisible } from '../model/text.ts'
 import { graphMistakes } from './graph.ts'
-import { type Draft, formatCount, isGiven, isRaw, migrate, type Raw } from './migrate.ts'
+import { type Draft, formatCount, isGiven, migrate, type Raw } from './migrate.ts'
 import { orderByGroup } from './parallel-groups.ts'
 import { markImported, prdSchema, prdShape, storyShape } from './schema.ts'
 import { findInterfaceWords, UI_TAG } from './user-interface.ts'
@@ -40,7 +41,7 @@ export function draftPrd(text: string, source: string): { draft: Draft | null; m
 
 /** Like `draftPrd` for a parsed value. */
 export function draftOf(value: unknown, source: string): { draft: Draft | null; mistakes: Mistake[] } {
-  if (!isRaw(value)) {
+  if (!isObject(value)) {
     const fix = Array.isArray(value)
       ? 'put the list into {"userStories": [...]}'
       : 'write {"userStories": [...]}'
@@ -86,7 +87,7 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
   const checked = check({ ...draft.root, schemaVersion: 2, userStories }, draft)
   // Ids and dependencies are checked also where the rest of a story is wrong.
   const edges = userStories.map((story) => {
-    const { id, dependsOn } = isRaw(story) ? story : {}
+    const { id, dependsOn } = isObject(story) ? story : {}
     return { id: idOf(id), dependsOn: Array.isArray(dependsOn) ? dependsOn.map(idOf) : [] }
   })
   // Not push(...): a hostile file has more mistakes than a call may have arguments.
@@ -112,7 +113,7 @@ function withInterface(prd: Prd, { list }: Draft, notes: string[]): Prd {
   const found: string[] = []
   const userStories = prd.userStories.map((story, index) => {
     const raw = list[index]
-    if (story.passes || (isRaw(raw) && isGiven(raw.tags))) return story
+    if (story.passes || (isObject(raw) && isGiven(raw.tags))) return story
     const words = findInterfaceWords(story)
     if (words === null) return story
     found.push(`${story.id}: tag ${UI_TAG}, from '${words}'`)
@@ -170,8 +171,8 @@ const LETTERS_PER_SLIP = 12
 /** Unknown fields that are spelled almost like a known field that is missing. */
 function misspelledFields({ root, list }: Draft): string[] {
   const inList = list.flatMap((raw, index) => {
-    const place = isRaw(raw) ? idOf(raw.id) || `story ${index + 1}` : ''
-    return isRaw(raw) ? misspelledIn(raw, storyShape).map((slip) => `${place}: ${slip}`) : []
+    const place = isObject(raw) ? idOf(raw.id) || `story ${index + 1}` : ''
+    return isObject(raw) ? misspelledIn(raw, storyShape).map((slip) => `${place}: ${slip}`) : []
   })
   const found = [...misspelledIn(root, prdShape), ...inList]
   const more = found.length - MAX_SLIPS
@@ -231,7 +232,7 @@ function withDefaults(draft: Draft, notes: string[]): unknown[] {
   let unnamed = 0
   const derived: number[] = []
   const stories = draft.list.map((raw, index) => {
-    if (!isRaw(raw)) return raw
+    if (!isObject(raw)) return raw
     const story: Raw = { ...raw, priority: raw.priority ?? index + 1 }
     if (!isGiven(raw.id)) {
       story.id = nextId(index)
@@ -259,7 +260,7 @@ function withDefaults(draft: Draft, notes: string[]): unknown[] {
 
 /** The id for a place in the list: its number, or else the first free number after the list. */
 function freeIds(list: readonly unknown[]): (index: number) => string {
-  const taken = new Set(list.map((raw) => (isRaw(raw) ? idOf(raw.id) : '')))
+  const taken = new Set(list.map((raw) => (isObject(raw) ? idOf(raw.id) : '')))
   let free = list.length
   return (index) => {
     let own = numbered(index + 1)

@@ -1,13 +1,13 @@
 // The documents that the stories were planned from. Pure.
 import type { Prd } from '../model/feature.ts'
-import { isRaw } from './migrate.ts'
+import { isObject } from '../model/json.ts'
 
 /** The field of prd.json that has the sources of the plan: path to digest; a part of a file is `tasks.json#tag`. */
 const PLANNED_FROM = 'plannedFrom'
 
 export function plannedFrom({ extra }: Pick<Prd, 'extra'>): Record<string, unknown> {
   const found = extra?.[PLANNED_FROM]
-  return isRaw(found) ? { ...found } : {}
+  return isObject(found) ? { ...found } : {}
 }
 
 /** The feature with further sources of its plan: path (or another source, such as `issues:milestone=3`) to digest. */

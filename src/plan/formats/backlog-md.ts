@@ -1,5 +1,5 @@
 // Backlog.md: a file a task in backlog/tasks/. Boxes are criteria; dependencies and status are in the front matter.
-import { isRaw } from '../../engine/prd/migrate.ts'
+import { isObject } from '../../engine/model/json.ts'
 import { frontMatterOf, type OpenDocument } from '../open-document.ts'
 import { urgencyOf, withoutEmphasis } from '../story-words.ts'
 import type { DocumentSet, Format, Mark, Reading } from '../types.ts'
@@ -39,7 +39,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   const known = new Map(all.map((one) => [idOf(one), String(one.frontFields.id)]))
   const needs = [frontFields.dependencies ?? []]
     .flat()
-    .map((one: unknown) => String(isRaw(one) ? one.id : one).toLowerCase())
+    .map((one: unknown) => String(isObject(one) ? one.id : one).toLowerCase())
   const dependsOn = needs.flatMap((one) => known.get(one) ?? known.get(`task-${one}`) ?? [])
   const status = String(frontFields.status ?? '')
   const notes: string[] = []

@@ -1,5 +1,6 @@
 // beads: the output of `bd list --json`. The export file of beads is only a copy of its database, and is neither read nor written.
-import { formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
+import { isObject } from '../../engine/model/json.ts'
+import { formatCount, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import type { Format, ParsedStory, Reading } from '../types.ts'
 import { keepKnownNeeds, nameEntries } from './left-out.ts'
@@ -22,7 +23,7 @@ const NO_WORK = /^(?:epic|gate|message|molecule|event|decision|milestone|agent|r
 
 function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
   if (data === null) return { mistakes }
-  const all = (Array.isArray(data.value) ? data.value : []).filter(isRaw)
+  const all = (Array.isArray(data.value) ? data.value : []).filter(isObject)
   const isWork = ({ issue_type: type, status }: Raw) =>
     !NO_WORK.test(String(type)) && !LEFT.test(String(status))
   const kept = all.filter(isWork)
@@ -37,7 +38,7 @@ function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
 }
 
 function storyOf(issue: Raw): ParsedStory {
-  const links = (Array.isArray(issue.dependencies) ? issue.dependencies : []).filter(isRaw)
+  const links = (Array.isArray(issue.dependencies) ? issue.dependencies : []).filter(isObject)
   const linked = (type: string) =>
     links
       .filter((one) => (one.type ?? one.dependency_type) === type)

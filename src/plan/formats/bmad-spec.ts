@@ -1,5 +1,5 @@
 // BMAD's files with one story each: spec-*.md of bmad-build, stories/<id>-*.md beside a stories.yaml, tech-spec-*.md.
-import { isRaw } from '../../engine/prd/migrate.ts'
+import { isObject } from '../../engine/model/json.ts'
 import { formatPlace, frontMatterOf, type OpenDocument } from '../open-document.ts'
 import { isDone, normalizeId, slugToTitle, withoutEmphasis } from '../story-words.ts'
 import { type DocumentSet, type Format, planPaths, type Reading } from '../types.ts'
@@ -96,7 +96,7 @@ function idOf(document: OpenDocument, documents: DocumentSet): string {
     documents.at(document.folder.replace(/stories\/$/, 'stories.yml'))
   const { data } = list?.data ?? { data: null }
   const entries: unknown[] = Array.isArray(data?.value) ? data.value : []
-  const ids = entries.filter(isRaw).map(({ id }) => String(id))
+  const ids = entries.filter(isObject).map(({ id }) => String(id))
   const listed = ids.filter((id) => slug.startsWith(`${id}-`)).sort((a, b) => b.length - a.length)[0]
   if (listed !== undefined) return listed
   const [, epic, number] = /^(?:spec-)?(\d{1,4})-(\d{1,4}[a-z]?)(?=-)/i.exec(slug) ?? []

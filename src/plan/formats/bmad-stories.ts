@@ -1,5 +1,6 @@
 // stories.yaml of BMAD: the stories of a SPEC.md in their order. The status of each is in its own file, `stories/<id>-*.md`.
-import { formatCount, isGiven, isRaw } from '../../engine/prd/migrate.ts'
+import { isObject } from '../../engine/model/json.ts'
+import { formatCount, isGiven } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { type DocumentSet, type Format, planPaths } from '../types.ts'
 
@@ -15,7 +16,7 @@ export const bmadStories: Format = {
     const { data } = document.data
     const list: unknown[] = Array.isArray(data?.value) ? data.value : []
     const stories = list.flatMap((entry, index) => {
-      if (!isRaw(entry)) return []
+      if (!isObject(entry)) return []
       const { id, title, description, depends_on: needs, invoke_dev_with: hint } = entry
       const dependsOn = Array.isArray(needs) ? needs.map(String) : null
       const raw = {

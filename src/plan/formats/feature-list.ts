@@ -1,5 +1,6 @@
 // feature_list.json of long-running agents: features with the steps that verify them, in order of priority.
-import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
+import { isObject } from '../../engine/model/json.ts'
+import { formatCount, isGiven, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { isDone } from '../story-words.ts'
 import { type Format, type ParsedStory, planPaths } from '../types.ts'
@@ -35,7 +36,7 @@ function entriesOf({ path, text, data }: OpenDocument): Entry[] {
   const value = data.data?.value
   const [name, list] = Array.isArray(value) ? [null, value] : listIn(value)
   const entries = list.flatMap((entry: unknown, index): Entry[] =>
-    isRaw(entry) ? [{ entry, at: name === null ? [index] : [name, index] }] : [],
+    isObject(entry) ? [{ entry, at: name === null ? [index] : [name, index] }] : [],
   )
   const isFeature = ({ entry }: Entry) =>
     typeof (entry.description ?? entry.title ?? entry.name) === 'string' &&
@@ -45,7 +46,7 @@ function entriesOf({ path, text, data }: OpenDocument): Entry[] {
 
 function listIn(value: unknown): [string | null, unknown[]] {
   for (const name of ['features', 'cards', 'feature_list'])
-    if (isRaw(value) && Array.isArray(value[name])) return [name, value[name]]
+    if (isObject(value) && Array.isArray(value[name])) return [name, value[name]]
   return [null, []]
 }
 

@@ -1,6 +1,7 @@
 // GitHub issues as `gh issue list --json ...` or the API gives them.
+import { isObject } from '../../engine/model/json.ts'
 import { truncate } from '../../engine/model/text.ts'
-import { formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
+import { formatCount, type Raw } from '../../engine/prd/migrate.ts'
 import { type Block, type Point, parseBlocks } from '../markdown-lists.ts'
 import { findUnparsable, type OpenDocument, type ParsedData } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
@@ -43,7 +44,7 @@ function issuesIn(document: OpenDocument): Issue[] {
   const list = Array.isArray(data.value) ? data.value : [data.value]
   return list.flatMap((one: unknown, index) => {
     const at = Array.isArray(data.value) ? [index] : []
-    return isRaw(one) &&
+    return isObject(one) &&
       typeof one.number === 'number' &&
       typeof one.title === 'string' &&
       !('pull_request' in one)
@@ -54,7 +55,7 @@ function issuesIn(document: OpenDocument): Issue[] {
 
 function issueOf(one: Raw, number: number, title: string, data: ParsedData, at: number[]): Issue {
   const labels = Array.isArray(one.labels) ? one.labels : []
-  const names = labels.map((label: unknown) => (isRaw(label) ? label.name : label))
+  const names = labels.map((label: unknown) => (isObject(label) ? label.name : label))
   const reason = String(one.stateReason ?? one.state_reason ?? '')
   const isClosed = /^closed$/i.test(String(one.state ?? ''))
   return {
@@ -75,10 +76,10 @@ function issueOf(one: Raw, number: number, title: string, data: ParsedData, at: 
 
 /** The numbers of linked issues, or only of closed ones: a list of them, or GraphQL's `{ nodes: [...] }`. */
 function numbersIn(linked: unknown, onlyClosed = false): number[] {
-  const list: unknown = isRaw(linked) && Array.isArray(linked.nodes) ? linked.nodes : linked
+  const list: unknown = isObject(linked) && Array.isArray(linked.nodes) ? linked.nodes : linked
   const isWanted = ({ state }: Raw) => !onlyClosed || /^closed$/i.test(String(state ?? ''))
   return (Array.isArray(list) ? list : [])
-    .filter(isRaw)
+    .filter(isObject)
     .flatMap((one) => (typeof one.number === 'number' && isWanted(one) ? [one.number] : []))
 }
 

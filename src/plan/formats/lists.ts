@@ -1,6 +1,7 @@
 // Lists of stories as data: prd.json in every known version, and tasks.yaml and the like in its shape.
+import { isObject } from '../../engine/model/json.ts'
 import { describeValue, mapTexts } from '../../engine/model/text.ts'
-import { type Draft, formatCount, isRaw, type Raw } from '../../engine/prd/migrate.ts'
+import { type Draft, formatCount, type Raw } from '../../engine/prd/migrate.ts'
 import { draftOf, draftPrd, looksLikeJson } from '../../engine/prd/parse.ts'
 import type { Mistake } from '../../system/errors.ts'
 import { formatPlace, type OpenDocument } from '../open-document.ts'
@@ -68,7 +69,7 @@ function withMarks({ stories = [], ...reading }: Partial<Reading>, root: Raw): P
 }
 
 function doneField(entry: unknown): Extract<Mark, { kind: 'value' }> | null {
-  if (!isRaw(entry)) return null
+  if (!isObject(entry)) return null
   const flag = ['passes', 'completed'].find((one) => typeof entry[one] === 'boolean')
   if (flag !== undefined) return { kind: 'value', at: [flag], value: true }
   return typeof entry.status === 'string' ? { kind: 'value', at: ['status'], value: 'done' } : null
@@ -78,7 +79,7 @@ function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) =>
   const stories: ParsedStory[] = []
   for (const [index, raw] of draft.list.entries()) {
     const storyPlace = (key?: string) => draft.storyPath(index, key)
-    if (!isRaw(raw)) {
+    if (!isObject(raw)) {
       const fix = 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'
       mistakes.push({
         path: storyPlace(),
@@ -93,7 +94,7 @@ function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) =>
   }
   const { root } = draft
   // The generator of the Ralph for BMAD writes commands into the file. They are only a proposal for gates.
-  const gates = isRaw(root.config) ? readCommands(root.config.qualityGates) : {}
+  const gates = isObject(root.config) ? readCommands(root.config.qualityGates) : {}
   const isReported = draft.notes.some((note) => note.includes('read as user stories'))
   const notes = [...(isReported ? [] : [`${formatCount(stories.length, 'story')} read.`]), ...draft.notes]
   return { root, stories, notes, mistakes, gates }
@@ -101,7 +102,7 @@ function readDraft(draft: Draft, mistakes: Mistake[], lineOf: (index: number) =>
 
 /** The entries of a map that are command lines, by name. */
 export function readCommands(from: unknown): Record<string, string> {
-  const entries: [string, unknown][] = Object.entries(isRaw(from) ? (from satisfies Raw) : {})
+  const entries: [string, unknown][] = Object.entries(isObject(from) ? (from satisfies Raw) : {})
   return Object.fromEntries(
     entries.flatMap(([name, command]): [string, string][] =>
       typeof command === 'string' && command.trim() !== '' ? [[name, command.trim()]] : [],

@@ -1,5 +1,6 @@
 // Settings of other Ralph tools, key by key: the equivalent setting of Ralph Action, or what replaces it.
-import { isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
+import { isObject } from '../../engine/model/json.ts'
+import { isGiven, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 
 type Tool = {
@@ -206,7 +207,7 @@ function nested(settings: Raw): Record<string, unknown> {
   for (const [key, value] of Object.entries(settings)) {
     const [name = '', inner] = key.split('.')
     if (inner === undefined) result[name] = value
-    else result[name] = { ...(isRaw(result[name]) ? result[name] : {}), [inner]: value }
+    else result[name] = { ...(isObject(result[name]) ? result[name] : {}), [inner]: value }
   }
   return result
 }
@@ -239,7 +240,7 @@ const DEEPEST = 4
 function leavesOf(fields: Raw, above = '', depth = 0): string[] {
   return Object.entries(fields).flatMap(([key, value]) => {
     const path = above === '' ? key : `${above}.${key}`
-    if (isRaw(value) && depth < DEEPEST) return leavesOf(value, path, depth + 1)
+    if (isObject(value) && depth < DEEPEST) return leavesOf(value, path, depth + 1)
     return isGiven(value) ? [path] : []
   })
 }
@@ -247,11 +248,11 @@ function leavesOf(fields: Raw, above = '', depth = 0): string[] {
 function fieldsOf(tool: Tool, { text, fields }: OpenDocument): Raw {
   if (tool.found === RC) return assignments(text)
   if (tool.found !== STEPS) return fields
-  const all = Array.isArray(fields.steps) ? fields.steps.filter(isRaw) : []
+  const all = Array.isArray(fields.steps) ? fields.steps.filter(isObject) : []
   const of = (type: string) =>
     all
       .filter((step) => step.type === type && step.enabled !== false)
-      .map(({ name, config }) => ({ name: String(name), config: isRaw(config) ? config : {} }))
+      .map(({ name, config }) => ({ name: String(name), config: isObject(config) ? config : {} }))
   return {
     ...fields,
     // The last agent step works on the story; one before it only sets up.
@@ -266,7 +267,7 @@ function isSimple(value: unknown): boolean {
 }
 
 export function valueAt(fields: Raw, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => (isRaw(value) ? value[name] : undefined), fields)
+  return path.split('.').reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), fields)
 }
 
 /** The lines NAME=value of a shell script, with the default of `${NAME:-value}`. The script is not run. */

@@ -1,6 +1,7 @@
 // sprint-status.yaml of BMAD: the status of each story. `development_status` maps short names; `sprints[].stories[]` and
 // `epics[].stories[]` list them.
-import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
+import { isObject } from '../../engine/model/json.ts'
+import { formatCount, isGiven, type Raw } from '../../engine/prd/migrate.ts'
 import { isDone, normalizeId, slugToTitle } from '../story-words.ts'
 import { type Format, type ParsedStory, planPaths } from '../types.ts'
 
@@ -27,14 +28,14 @@ export const sprintTracker: Format = {
 }
 
 function isTracker({ development_status: statuses, sprints, epics }: Raw): boolean {
-  if (isRaw(statuses)) return true
+  if (isObject(statuses)) return true
   const lists = [sprints, epics].filter((list) => Array.isArray(list)).flat()
-  return lists.some((one) => isRaw(one) && Array.isArray(one.stories))
+  return lists.some((one) => isObject(one) && Array.isArray(one.stories))
 }
 
 /** Names of epics by id; null if the file has none. */
 function epicNames({ epics }: Raw): Record<string, string> | null {
-  const all = Array.isArray(epics) ? epics.filter(isRaw) : []
+  const all = Array.isArray(epics) ? epics.filter(isObject) : []
   const keyField = all.flatMap((one): [string, string][] => {
     const [id, name] = [one.id ?? one.epic_id, one.name ?? one.title]
     return typeof id === 'string' && typeof name === 'string' ? [[id, name]] : []
@@ -59,7 +60,7 @@ function storyOf({ id, title, status, more }: TrackedStory, line: number): Parse
 
 /** Number and goal of the current sprint, for context.md. */
 function sprintOf({ sprints, ...fields }: Raw): string[] {
-  const all = Array.isArray(sprints) ? sprints.filter(isRaw) : [{ ...fields, status: 'active' }]
+  const all = Array.isArray(sprints) ? sprints.filter(isObject) : [{ ...fields, status: 'active' }]
   const active = all.find(({ status }) => /^(?:active|in[ _-]progress|current)$/i.test(String(status ?? '')))
   const number = active?.sprint_number ?? active?.number ?? active?.name
   const goal = active?.goal ?? active?.sprint_goal
@@ -101,13 +102,13 @@ const noStory = /(?:^|-)epic-|\bretro(?:spective)?(?:-|$)/i
 
 /** The stories of `development_status`: every key that is no epic and no retrospective. */
 function fromMap(statuses: unknown): TrackedStory[] {
-  return Object.entries(isRaw(statuses) ? statuses : {}).flatMap(([name, entry]) => {
+  return Object.entries(isObject(statuses) ? statuses : {}).flatMap(([name, entry]) => {
     const [, numbers = name, slug = numbers === name ? name : ''] = key.exec(name) ?? []
-    const status = isRaw(entry) ? entry.status : entry
+    const status = isObject(entry) ? entry.status : entry
     if ((!key.test(name) && noStory.test(name)) || !isGiven(status)) return []
     const at = ['development_status', name]
     const id = normalizeId(numbers)
-    const statusAt = isRaw(entry) ? [...at, 'status'] : at
+    const statusAt = isObject(entry) ? [...at, 'status'] : at
     return [
       {
         id,
@@ -124,10 +125,10 @@ function fromMap(statuses: unknown): TrackedStory[] {
 function fromLists(name: 'sprints' | 'epics', lists: unknown): TrackedStory[] {
   if (!Array.isArray(lists)) return []
   return lists.flatMap((list: unknown, index) => {
-    const stories = isRaw(list) && Array.isArray(list.stories) ? list.stories : []
-    const epicId = name === 'epics' && isRaw(list) ? (list.id ?? list.epic_id ?? null) : null
+    const stories = isObject(list) && Array.isArray(list.stories) ? list.stories : []
+    const epicId = name === 'epics' && isObject(list) ? (list.id ?? list.epic_id ?? null) : null
     return stories.flatMap((story: unknown, number): TrackedStory[] => {
-      if (!isRaw(story)) return []
+      if (!isObject(story)) return []
       const { id: idField, story_id, key: named, title, name: nameField, status = '', ...fields } = story
       const id = idField ?? story_id ?? named
       if (!isGiven(id)) return []

@@ -1,6 +1,7 @@
 // Task Master: tasks.json with a list of tasks for each tag. One tag is one plan.
+import { isObject } from '../../engine/model/json.ts'
 import { oneLine, truncate } from '../../engine/model/text.ts'
-import { formatCount, isGiven, isRaw, type Raw } from '../../engine/prd/migrate.ts'
+import { formatCount, isGiven, type Raw } from '../../engine/prd/migrate.ts'
 import type { Mistake } from '../../system/errors.ts'
 import { OpenDocument } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
@@ -42,10 +43,10 @@ function tagsOf(document: OpenDocument): Tag[] {
   // A file at another path may belong to any tool.
   if (!OWN_TASKS.test(path) && !/"(?:testStrategy|subtasks|details)"\s*:/.test(text)) return []
   const { fields } = document
-  const listed = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRaw) : [])
+  const listed = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isObject) : [])
   if (Array.isArray(fields.tasks)) return [{ name: '', tasks: listed(fields.tasks), at: ['tasks'] }]
   return Object.entries(fields).flatMap(([name, tag]) =>
-    isRaw(tag) && Array.isArray(tag.tasks) && tag.tasks.length > 0
+    isObject(tag) && Array.isArray(tag.tasks) && tag.tasks.length > 0
       ? [{ name, tasks: listed(tag.tasks), at: [name, 'tasks'] }]
       : [],
   )
@@ -111,7 +112,7 @@ function storyOf({ data: { data } }: OpenDocument, task: Raw, at: readonly (stri
   const { id, title, description, details, testStrategy, priority, dependencies, status, subtasks } = task
   const text = (value: unknown) => (typeof value === 'string' ? value.trim() : '')
   const subs: Raw[] = Array.isArray(subtasks)
-    ? subtasks.filter(isRaw).filter((one) => !LEFT.test(String(one.status)))
+    ? subtasks.filter(isObject).filter((one) => !LEFT.test(String(one.status)))
     : []
   const needs = (Array.isArray(dependencies) ? dependencies : []).map(
     (one: unknown) => String(one).split('.')[0] ?? '',
