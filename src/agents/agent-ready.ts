@@ -30,10 +30,8 @@ export async function checkAgent(
   const file = findProgram(program, env.PATH ?? '')
   if (file === null) return { ok: false, isSlow: false, ...unready(vendor, notFoundReason(vendor)) }
   const args = ['--version']
-  const run = await runUntrusted({
-    ...options,
-    ...{ file, args, env, timeoutMs, cwd: dirname(file), captureBytes: 4096 },
-  })
+  const cwd = dirname(file)
+  const run = await runUntrusted({ ...options, file, args, env, timeoutMs, cwd, captureBytes: 4096 })
   const output = run.output.trim()
   if (run.exit.kind === 'exit' && run.exit.code === 0) {
     const version = /\d+\.\d+[\w.+-]*/.exec(output)
@@ -63,7 +61,7 @@ function unready({ npm, install }: AgentVendor, reason: string): Unready {
 
 type LoginCheck = {
   login: Login
-  /** What the agent will see. */
+  /** The agent's environment. */
   env: Readonly<Record<string, string>>
   /** Variables that the user passes to the agent, in addition to the vendor's own. */
   extraEnv: readonly string[]
@@ -73,28 +71,28 @@ type LoginCheck = {
 /** Why it is certain that the agent has no valid key, with the variable's name; null if it may have one. */
 export async function findKeyProblem(
   { login, env, extraEnv, cwd }: LoginCheck,
-  ask: typeof fetch = fetch,
+  fetchUrl: typeof fetch = fetch,
 ): Promise<string | null> {
   const isSet = (name: string): boolean => (env[name] ?? '').trim() !== ''
   if ([...login.alternatives, ...extraEnv].some(isSet)) return null
   const home = env.HOME ?? ''
-  const found = await Promise.all([
+  const haveLogin = await Promise.all([
     ...login.files.map((path) => exists(join(home, path))),
     ...login.projectFiles.map((path) => namesKey(join(cwd, path))),
   ])
-  if (found.includes(true)) return null
-  if (login.keys.some(isSet)) return refusedKey(login.check?.(env) ?? null, ask)
+  if (haveLogin.includes(true)) return null
+  if (login.keys.some(isSet)) return findRefusedKey(login.check?.(env) ?? null, fetchUrl)
   // `${{ secrets.NAME }}` of a secret that does not exist is an empty text.
   const empty = login.keys.filter((name) => env[name] !== undefined)
   if (empty.length > 0) return `${empty.join(' and ')} is empty: the secret is not there, or has another name`
   return `no key: none of ${login.keys.join(', ')} is set`
 }
 
-/** Only a clear refusal counts. Without an answer, or with any other, the agent finds out itself. */
-async function refusedKey(check: KeyCheck | null, ask: typeof fetch): Promise<string | null> {
+/** Tries the key, and returns why it is refused. Only a clear refusal counts: after any other answer, or none, a session will show it. */
+async function findRefusedKey(check: KeyCheck | null, fetchUrl: typeof fetch): Promise<string | null> {
   if (check === null) return null
   try {
-    const answer = await ask(check.url, {
+    const answer = await fetchUrl(check.url, {
       headers: check.headers,
       redirect: 'error',
       signal: AbortSignal.timeout(CHECK_MS),
@@ -109,7 +107,7 @@ async function refusedKey(check: KeyCheck | null, ask: typeof fetch): Promise<st
 
 const CHECK_MS = 5000
 
-/** Whether a path exists. True, too, for one that cannot be read. */
+/** Whether a path exists. Also true if that cannot be seen, for example without permission. */
 function exists(path: string): Promise<boolean> {
   return access(path).then(() => true, mayExist)
 }
@@ -123,8 +121,8 @@ function mayExist(error: NodeJS.ErrnoException): boolean {
 }
 
 /**
- * Whether an agent may have a login that Ralph cannot see: in a keychain, or from a wrapper that adds a key. Then only a
- * session shows it.
+ * Whether an agent may have a login that Ralph cannot see: in a keychain, or from a wrapper that adds a key. Only a session can
+ * show whether it has.
  */
 export function mayBeLoggedIn(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-// Amp: its stream-json is Claude Code's (ampcode.com, streaming JSON). Its happy path was never recorded by us.
+// Amp: its stream-json is Claude Code's (ampcode.com, streaming JSON). We have recordings of its failures, and none of a success.
 
 import { type AgentVendor, flag } from './agent.ts'
 import { StreamJsonReader } from './stream-json.ts'
@@ -18,7 +18,7 @@ export const amp: AgentVendor = {
   },
   keyShapes: [
     {
-      // `sgamp_user_`, 26 of a ULID, `_`, 64 of hex.
+      // `sgamp_user_`, a ULID of 26 characters, `_`, 64 hexadecimal digits.
       what: 'an Amp key',
       starts: ['sgamp_'],
       key: /(?<![A-Za-z0-9])sgamp_[a-z]+_[A-Za-z0-9_-]{26,}/y,
@@ -27,7 +27,7 @@ export const amp: AgentVendor = {
   ],
   settings: ['.amp', '.agents'],
   reports: 'tokens',
-  // Amp chooses models by mode.
+  // Amp has no option for a model; its mode selects one.
   args: ({ model, extraArgs }) => [
     '--dangerously-allow-all',
     ...flag('--mode', model),

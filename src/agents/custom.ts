@@ -20,8 +20,8 @@ export const custom: AgentVendor = {
   settings: [],
   reports: 'cost',
   answersInOutput: true,
-  // agent-args are the command's own: `agent-command: ./agent.sh "$@"`.
-  // --norc: on a socket as stdin, which is what Node gives it, bash would read ~/.bashrc.
+  // The user's command gets agent-args as its arguments: `agent-command: ./agent.sh "$@"`.
+  // --norc: Node connects stdin to a socket, and bash reads ~/.bashrc if its stdin is a socket.
   args: ({ commandLine, extraArgs }) => [
     ...['--norc', '-c', commandLine ?? 'exit 64', 'agent-command'],
     ...extraArgs,
@@ -51,8 +51,9 @@ class CustomReader implements StreamParser {
   end(exit: Exit): ParsedEnd {
     const { status, message } = this.#ending(exit)
     const text = this.#text.trim()
-    const end = this.#usage === null ? text.length : text.lastIndexOf(this.#lastLine)
-    const finalText = text.slice(0, Math.max(end, 0)).trim()
+    // A last line with the usage is not part of the answer.
+    const textEnd = this.#usage === null ? text.length : text.lastIndexOf(this.#lastLine)
+    const finalText = text.slice(0, Math.max(textEnd, 0)).trim()
     return { status, message: oneLine(message), finalText, usage: this.#usage ?? noUsage(), resetsAt: null }
   }
 

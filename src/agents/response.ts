@@ -1,11 +1,11 @@
-// How sure an agent's last words are that the work is done, as the Ralph with a circuit breaker weighs them. A hint, never a verdict.
+// How clearly an agent's final text claims that the work is done, rated as frankbria/ralph-claude-code does. A hint, never a verdict.
 import { linesOf, readSignals, statusValues } from './signals.ts'
 
 const COMPLETE =
   /\b(?:all (?:tasks|stories|criteria) (?:are )?|everything is |project (?:is )?|implementation is |story is |work is )(?:complete|completed|done|finished|ready)\b/i
 const NO_WORK = /\b(?:nothing (?:left )?to do|no changes (?:are |were )?needed|already implemented)\b/i
 
-/** From 0 to 100: 100 for a marker or status block that claims completion, less for words of completion, 0 if anything contradicts. */
+/** 100 for a marker or a status block that claims completion, 60 or 70 for such a sentence, 0 otherwise, or if another claim contradicts. */
 export function completionConfidence(finalText: string): number {
   const { done, notDone, stuck } = readSignals(finalText)
   if (notDone || stuck !== null) return 0

@@ -8,12 +8,12 @@ import { type SessionStatus, words } from './agent.ts'
 /** `resetsAt`: epoch milliseconds, of a `limit`. */
 export type Ending = { status: SessionStatus; message: string; resetsAt?: number | null }
 
-/** A failed request that the vendor's program was about to repeat; `status` is that of the `retry` event. */
+/** A failed request that the vendor's program was about to repeat, or null. `status`: the HTTP status of the `retry` event. */
 export type Retrying = { status: number | null } | null
 
 /**
- * The ending of a session that Ralph ended or that never started; null if the program ended by itself or was killed. If it
- * was in the middle of retries, the server's answer is the reason.
+ * The ending of a session that Ralph ended or that never started; null if the program ended by itself or was killed. If the
+ * program was repeating a request when its time ran out, the server's answer is the reason.
  */
 export function endingByRalph(exit: Exit, retrying: Retrying): Ending | null {
   const { kind } = exit
@@ -22,10 +22,11 @@ export function endingByRalph(exit: Exit, retrying: Retrying): Ending | null {
   if (kind === 'aborted') return { status: kind, message: 'the session was cancelled' }
   if (kind !== 'timeout' && kind !== 'idle') return null
   const message = TIMED_OUT[kind]
-  const refused = retrying === null ? 'failed' : statusOfHttp(retrying.status)
-  if (retrying === null || refused === 'failed' || refused === 'context') return { status: kind, message }
+  if (retrying === null) return { status: kind, message }
+  const status = statusOfHttp(retrying.status)
+  if (status === 'failed' || status === 'context') return { status: kind, message }
   const answer = retrying.status === null ? 'a broken connection' : `HTTP ${retrying.status}`
-  return { status: refused, message: `${message}, while it tried again after ${answer}` }
+  return { status, message: `${message}, while it tried again after ${answer}` }
 }
 
 const TIMED_OUT = {
@@ -86,17 +87,17 @@ export function permissionEnding(tools: Iterable<string>): Ending {
   return { status: 'refused-permission', message }
 }
 
-/** Keeps the line of stderr that says what went wrong: the last that begins with "error", else the last that is no warning. */
+/** Collects stderr, and finds the line that says what went wrong: the last that begins with "error", else the last that is no warning. */
 export function stderrMessage(): { push(line: string): void; text(): string } {
-  let last = ''
-  let error = ''
+  let lastLine = ''
+  let errorLine = ''
   return {
     push(line) {
       if (line.trim() === '' || /^\W*(?:warning|startup)\b/i.test(line)) return
-      last = line.slice(0, 2000)
-      if (/^[^\w"]*error\b\W*\w/i.test(last)) error = last
+      lastLine = line.slice(0, 2000)
+      if (/^[^\w"]*error\b\W*\w/i.test(lastLine)) errorLine = lastLine
     },
-    text: () => (error === '' ? last : error),
+    text: () => (errorLine === '' ? lastLine : errorLine),
   }
 }
 
@@ -109,7 +110,7 @@ export function withVendorMessage(ralphMessage: string, vendorMessage: string | 
 
 const MESSAGE_LIMIT = 300
 
-/** One printable line of at most 300 characters. What looks like a key is removed before it is cut. */
+/** One printable line of at most 300 characters. Keys are masked first, because a key that is cut would not be recognized. */
 export function oneLine(text: string): string {
   return truncate(withoutKeys(plainLine(text, 8 * MESSAGE_LIMIT)), MESSAGE_LIMIT)
 }
@@ -125,8 +126,8 @@ function withoutKeys(text: string): string {
     .replace(/([?&](?:[a-z_]*token|key|api_key|code|secret)=)[^&\s]+/gi, '$1***')
 }
 
-// The meaning of a vendor's refusal: by the codes in its answer, then by HTTP status, and only then by whole sentences.
-// Never by the text of a model or a tool. Sources: test/fixtures/agents, and the vendors' pages on errors.
+// A vendor's refusal is classified by the codes in its answer, then by HTTP status, and only then by whole sentences. The text of
+// a model or a tool is never read for this. Sources: test/fixtures/agents, and the vendors' pages on errors.
 
 export type Refusal = {
   http: number | null
@@ -137,16 +138,18 @@ export type Refusal = {
 
 /** What the refusal means; a request that is merely wrong (HTTP 400 without more) is `failed`. */
 export function statusOfRefusal({ http, codes, message }: Refusal): SessionStatus {
-  const byCode = codes.map((code) => MEANINGS.get(code.toLowerCase())).find((status) => status !== undefined)
+  const byCode = codes
+    .map((code) => STATUS_BY_CODE.get(code.toLowerCase()))
+    .find((status) => status !== undefined)
   if (byCode !== undefined) return byCode
   const byStatus = http === null ? 'failed' : statusOfHttp(http)
   if (byStatus !== 'failed') return byStatus
-  return SENTENCES.some((sentence) => sentence.test(message)) ? 'auth' : 'failed'
+  return AUTH_SENTENCES.some((sentence) => sentence.test(message)) ? 'auth' : 'failed'
 }
 
 /**
- * Reads an answer's body, or a message that holds one: `{"error":{"message","type","code"}}`, Google's with `status` and
- * `details[].reason`, `{"detail":"…"}`, `400 {…}`; a message may be such a body once more. Other text is the message.
+ * Reads the body of an answer: `{"error":{"message","type","code"}}`, Google's with `status` and `details[].reason`,
+ * `{"detail":"…"}`, `400 {…}`. Its message may be such a body again, at most `depth` levels deep. Other text is the message itself.
  */
 export function readRefusal(text: string, depth = 3): Refusal {
   const [, status, rest] = /^(?:API Error: )?(?:(\d{3}) )?(.*)$/s.exec(text.trim()) ?? []
@@ -156,16 +159,17 @@ export function readRefusal(text: string, depth = 3): Refusal {
   const error = asObject(body.error) ?? body
   const message = asString(error.message) ?? asString(body.error) ?? asString(body.detail) ?? ''
   const inner = readRefusal(message, depth - 1)
-  const named = [error.code, error.type, error.status, ...asObjects(error.details).map((one) => one.reason)]
+  const reasons = asObjects(error.details).map((detail) => detail.reason)
+  const codes = [error.code, error.type, error.status, ...reasons]
   return {
     http: inner.http ?? asNumber(error.code) ?? asNumber(body.status) ?? http,
-    codes: [...inner.codes, ...named.flatMap((code) => asString(code) ?? [])],
+    codes: [...inner.codes, ...codes.flatMap((code) => asString(code) ?? [])],
     message: inner.message,
   }
 }
 
-/** What codes mean, in lower case: Anthropic's, OpenAI's and its followers', Google's, GitHub Copilot's, Connect's. */
-const CODES: readonly (readonly [SessionStatus, readonly string[]])[] = [
+/** Codes in lower case: of Anthropic, of OpenAI and compatible servers, of Google, GitHub Copilot and Connect. */
+const CODES_BY_STATUS: readonly (readonly [SessionStatus, readonly string[]])[] = [
   [
     'auth',
     words(`
@@ -184,10 +188,12 @@ const CODES: readonly (readonly [SessionStatus, readonly string[]])[] = [
   ['overloaded', words('overloaded overloaded_error server_error connection_failed unavailable')],
   ['context', words('context_length_exceeded context_limit')],
 ]
-const MEANINGS = new Map(CODES.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)))
+const STATUS_BY_CODE = new Map(
+  CODES_BY_STATUS.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)),
+)
 
-/** Whole sentences of servers that answer with HTTP 400 and no code of their own, from their start. */
-const SENTENCES: readonly RegExp[] = [
+/** Beginnings of the messages of servers that refuse a key or a model with HTTP 400 and without a code. */
+const AUTH_SENTENCES: readonly RegExp[] = [
   /^(?:Your credit|Credit) balance is too low\b/,
   /^(?:This|Your) organization has been disabled\b/,
   /^You have reached your specified API usage limits\b/,

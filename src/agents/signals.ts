@@ -45,8 +45,8 @@ type Marker = {
 
 /**
  * Reads the markers that Ralph loops know: `<ralph>...</ralph>`, `<complete>` and `<stuck>`, `RALPH_DONE`, the
- * RALPH_STATUS block and `<promise>COMPLETE</promise>`. A marker counts only when it (or several of them) is all that
- * is on its line, outside code fences; LEARNING, REASON and stuck may run over several lines.
+ * RALPH_STATUS block and `<promise>COMPLETE</promise>`. A marker counts only outside code fences, on a line that has nothing but
+ * markers. LEARNING, REASON and stuck may run over several lines.
  */
 export function readSignals(finalText: string): Signals {
   const lines = linesOf(finalText)
@@ -55,9 +55,9 @@ export function readSignals(finalText: string): Signals {
   const texts = (kind: Marker['kind']) =>
     markers.flatMap((marker) => (marker.kind === kind ? marker.text : []))
   const stuck = texts('stuck')[0] ?? status.stuck
-  const isClaimed = status.done || texts('done').length > 0
+  const claimsDone = status.done || texts('done').length > 0
   return {
-    done: isClaimed && !status.notDone && stuck === null,
+    done: claimsDone && !status.notDone && stuck === null,
     stuck,
     notDone: status.notDone,
     learnings: [...new Set(texts('learning').filter((text) => text !== ''))].slice(0, MAX_LEARNINGS),
@@ -66,25 +66,29 @@ export function readSignals(finalText: string): Signals {
 }
 
 /**
- * The lines of markers at the very end of a text, which only empty lines may follow. Nothing else counts where a session's output
- * may hold anything, such as files.
+ * The markers at the end of a text, which only empty lines may follow. For a session whose output may hold anything, such as the
+ * text of files: there, no other marker counts.
  */
 export function markersAtEnd(text: string): string {
   const lines = text.split(/\r\n|\n|\r/).map((line) => line.trim())
   let start = lines.length
-  for (let length = 1; start > 0 && length > 0; start -= length) length = blockBefore(lines, start)
+  while (start > 0) {
+    const length = markerLengthBefore(lines, start)
+    if (length === 0) break
+    start -= length
+  }
   return lines.slice(start).join('\n')
 }
 
-/** The length in lines of the marker, or the empty line, that ends before `end`; 0 for anything else. */
-function blockBefore(lines: readonly string[], end: number): number {
+/** How many lines the marker (or the empty line) has that ends before `end`; 0 for anything else. */
+function markerLengthBefore(lines: readonly string[], end: number): number {
   const last = lines[end - 1] ?? ''
   if (markersOnLine(last) !== null) return 1
-  const begin = lines
-    .slice(Math.max(0, end - MARKER_LINES), end)
-    .findLastIndex((line) => LONG_MARKER.test(line))
-  const block = lines.slice(Math.max(0, end - MARKER_LINES) + begin, end)
-  return begin === -1 || markersOnLine(block.join(' ')) === null ? 0 : block.length
+  const candidates = lines.slice(Math.max(0, end - MARKER_LINES), end)
+  const begin = candidates.findLastIndex((line) => LONG_MARKER.test(line))
+  if (begin === -1) return 0
+  const block = candidates.slice(begin)
+  return markersOnLine(block.join(' ')) === null ? 0 : block.length
 }
 
 function verdictOf(texts: (kind: Marker['kind']) => string[]): Verdict | null {
@@ -98,7 +102,7 @@ function verdictOf(texts: (kind: Marker['kind']) => string[]): Verdict | null {
   return { kind: 'reset', ids: [...ids].slice(0, MAX_IDS), reason: texts('reason').join(' ') }
 }
 
-/** The answer to the one question whether a change of what gates expect was asked for; null where there is none. */
+/** The answer to the question whether a story asks for a change of what gates expect; null if the text has no answer. */
 export function readExpectation(finalText: string): ExpectationAnswer | null {
   const markers = markersOf(linesOf(finalText))
   const has = (kind: Marker['kind']) => markers.some((marker) => marker.kind === kind)
@@ -122,7 +126,10 @@ export type Closing = { summary: string; next: string }
 /** A line with a note for the next session. */
 const NOTE_FOR_NEXT = /^(?:[*_]{2})?note for next(?: iteration)?:?(?:[*_]{2})?:?\s*(\S.*)$/i
 
-/** The last paragraph that is no marker, no heading and no rule, and the note for next (or the RECOMMENDATION of a status block). */
+/**
+ * `summary`: the last paragraph, without markers, headings, tables and rules. `next`: the note for the next session, or else the
+ * RECOMMENDATION of a status block.
+ */
 export function readClosing(finalText: string): Closing {
   const lines = linesOf(finalText)
   const status = statusLines(lines)
@@ -131,21 +138,19 @@ export function readClosing(finalText: string): Closing {
     markersOnLine(line) === null &&
     !/^(?:RALPH_DONE$|#|-{3,}|\||<stuck>)/.test(line)
   const prose = lines.map((line, index) => (line !== '' && isProse(line, index) ? line : ''))
-  const noted = prose.findLast((line) => NOTE_FOR_NEXT.test(line)) ?? ''
+  const note = prose.findLast((line) => NOTE_FOR_NEXT.test(line)) ?? ''
   const summaryLines = prose.filter((line) => !NOTE_FOR_NEXT.test(line))
   const end = summaryLines.findLastIndex((line) => line !== '') + 1
   const begin = summaryLines.slice(0, end).lastIndexOf('') + 1
-  const next = NOTE_FOR_NEXT.exec(noted)?.[1] ?? statusValues(lines).get('RECOMMENDATION') ?? ''
-  return {
-    summary: oneLine(summaryLines.slice(Math.max(begin, end - PARAGRAPH_LINES), end).join(' '), WORDS_LIMIT),
-    next: oneLine(next, WORDS_LIMIT),
-  }
+  const paragraph = summaryLines.slice(begin, end).slice(-PARAGRAPH_LINES)
+  const next = NOTE_FOR_NEXT.exec(note)?.[1] ?? statusValues(lines).get('RECOMMENDATION') ?? ''
+  return { summary: oneLine(paragraph.join(' '), CLOSING_LIMIT), next: oneLine(next, CLOSING_LIMIT) }
 }
 
 const PARAGRAPH_LINES = 8
-const WORDS_LIMIT = 300
+const CLOSING_LIMIT = 300
 
-/** Trimmed lines; those inside a code fence (as CommonMark has it; an open one runs to the end) are empty. */
+/** The trimmed lines. A line inside a code fence is empty; as in CommonMark, a fence that is not closed runs to the end. */
 export function linesOf(text: string): string[] {
   let fence: string | null = null
   return text.split(/\r\n|\n|\r/).map((raw) => {
@@ -169,19 +174,19 @@ const LONG_MARKER = /^<stuck>|^<ralph>(?:LEARNING|REASON)/
 
 function markersOf(lines: readonly string[]): Marker[] {
   const found: Marker[] = []
-  for (let at = 0; at < lines.length; at += 1) {
-    const line = lines[at] ?? ''
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = lines[index] ?? ''
     if (line === 'RALPH_DONE') found.push({ kind: 'done', text: '' })
     if (!line.startsWith('<')) continue
     const markers = markersOnLine(line)
     found.push(...(markers ?? []))
     if (markers !== null || !LONG_MARKER.test(line)) continue
-    const block = lines.slice(at, at + MARKER_LINES)
+    const block = lines.slice(index, index + MARKER_LINES)
     const closing = line.startsWith('<stuck>') ? '</stuck>' : '</ralph>'
     const end = block.findIndex((later) => later.includes(closing))
     const longMarkers = end === -1 ? null : markersOnLine(block.slice(0, end + 1).join(' '))
     found.push(...(longMarkers ?? []))
-    if (longMarkers !== null) at += end
+    if (longMarkers !== null) index += end
   }
   return found
 }
@@ -193,19 +198,19 @@ function markersOnLine(line: string): Marker[] | null {
   while (rest !== '') {
     const tag = TAGS.find((name) => rest.startsWith(`<${name}>`))
     if (tag === undefined) return null
-    const opened = tag.length + 2
-    const end = rest.indexOf(`</${tag}>`, opened)
-    const content = rest.slice(opened, end)
+    const contentStart = `<${tag}>`.length
+    const end = rest.indexOf(`</${tag}>`, contentStart)
+    const content = rest.slice(contentStart, end)
     if (end === -1 || content.includes(`<${tag}>`)) return null
     const marker = markerOf(tag, content.trim())
-    // An unknown word does not make a RESET on the same line invalid.
+    // A marker of an unknown kind is skipped, so that a RESET on the same line still counts.
     if (marker !== null) found.push(marker)
-    rest = rest.slice(end + opened + 1).trimStart()
+    rest = rest.slice(end + `</${tag}>`.length).trimStart()
   }
   return found
 }
 
-/** What `<ralph>` may hold, by its first word: the kind, and how long a text behind a colon may be. */
+/** The kinds of `<ralph>WORD: text</ralph>` by their word, and the longest text of each. */
 const RALPH_WORDS: ReadonlyMap<string, { kind: Marker['kind']; limit: number }> = new Map([
   ['LEARNING', { kind: 'learning', limit: LEARNING_LIMIT }],
   ['REASON', { kind: 'reason', limit: REASON_LIMIT }],
@@ -225,13 +230,16 @@ function markerOf(tag: Tag, content: string): Marker | null {
   return rule === undefined ? null : { kind: rule.kind, text: oneLine(content.slice(colon + 1), rule.limit) }
 }
 
-/** The numbers of the lines of the last `---RALPH_STATUS---` block, with both of its rules. */
+/** Without a closing rule, a status block has so many lines. */
+const OPEN_STATUS_LINES = 30
+
+/** The line numbers of the last `---RALPH_STATUS---` block, from its opening to its closing rule. */
 function statusLines(lines: readonly string[]): number[] {
   const begin = lines.lastIndexOf('---RALPH_STATUS---')
   if (begin === -1) return []
-  const length = lines.slice(begin + 1).findIndex((line) => /^---.*---$/.test(line))
-  const last = Math.min(lines.length - 1, length === -1 ? begin + 29 : begin + 1 + length)
-  return Array.from({ length: last - begin + 1 }, (_, index) => begin + index)
+  const closing = lines.findIndex((line, index) => index > begin && /^---.*---$/.test(line))
+  const last = closing === -1 ? Math.min(lines.length, begin + OPEN_STATUS_LINES) - 1 : closing
+  return Array.from({ length: last - begin + 1 }, (_, offset) => begin + offset)
 }
 
 export function statusValues(lines: readonly string[]): Map<string, string> {
@@ -243,7 +251,7 @@ export function statusValues(lines: readonly string[]): Map<string, string> {
   )
 }
 
-/** The last `---RALPH_STATUS---` block; the template itself (`COMPLETE | IN_PROGRESS`) has no value we know. */
+/** The last `---RALPH_STATUS---` block. If an agent repeats the template (`COMPLETE | IN_PROGRESS`), its values count as unknown. */
 function statusBlock(lines: readonly string[]): Pick<Signals, 'done' | 'notDone' | 'stuck'> {
   const values = statusValues(lines)
   const is = (key: string, value: string): boolean => values.get(key)?.toUpperCase() === value

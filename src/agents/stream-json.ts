@@ -15,16 +15,20 @@ import {
 
 /** Where the programs that print this format differ. */
 export type Dialect = {
-  /** `result`: the result event has the last answer; `last-message`: it has all answers in a row (cursor). */
+  /** Where the last answer is. `last-message`: not in the result event, which has all answers in a row (cursor). */
   finalText: 'result' | 'last-message'
-  /** Messages come in pieces, without a stop reason. A message with one is a whole answer, sent after the stream broke off. */
+  /** Messages come in pieces, without a stop reason. A message with a stop reason was sent whole, after the stream broke off. */
   isStreamed: boolean
-  /** `input_tokens` includes what was read from the cache or written to it. */
+  /** Whether `input_tokens` includes the tokens that were read from the cache or written to it. */
   inputIncludesCache: boolean
+  /** Lines that the program prints when it has no valid login. */
   refusals: readonly RegExp[]
 }
 
 type Tokens = { input: number; cached: number; output: number }
+
+/** The last time that a Date can hold. */
+const MAX_DATE_MS = 8.64e15
 
 export class StreamJsonReader extends EventReader {
   readonly #dialect: Dialect
@@ -32,7 +36,7 @@ export class StreamJsonReader extends EventReader {
   #permissionMode: string | null = null
   /** `error` of an assistant message that the program itself made up for a failed request. */
   #apiError: string | null = null
-  #brokenStream = false
+  #hasBrokenStream = false
   #lastMessage = ''
   /** Tokens by message id: a message arrives in parts with the same id and usage, and counts once. */
   readonly #counted = new Map<string, Tokens>()
@@ -67,9 +71,8 @@ export class StreamJsonReader extends EventReader {
     rate_limit_event: (event) => {
       const info = asObject(event.rate_limit_info)
       if (info?.status !== 'rejected') return
-      const at = asAmount(info.resetsAt) * 1000
-      // This is the last time that a Date can hold.
-      this.resetsAt = at === 0 || at > 8.64e15 ? null : at
+      const resetsAt = asAmount(info.resetsAt) * 1000
+      this.resetsAt = resetsAt === 0 || resetsAt > MAX_DATE_MS ? null : resetsAt
       return [{ kind: 'limit', resetsAt: this.resetsAt }]
     },
     /** A background task that ends brings a second init and a second result: the last one counts. */
@@ -94,15 +97,15 @@ export class StreamJsonReader extends EventReader {
   #onAssistant(event: Json): AgentEvent[] {
     const message = asObject(event.message)
     if (message === null) return []
-    this.#count(message)
+    this.#countMessage(message)
     // A subagent's text is not part of the agent's answer.
     if (asString(event.parent_tool_use_id) !== null) return []
     const error = asString(event.error)
     this.#apiError = error
-    // Streamed messages arrive without a stop reason; one that has it came whole, because the stream broke off and
-    // was asked again. Its text may be a part only (recordings miderror, middrop, midhang).
+    // The program sends a message whole if its stream broke off. The text may be incomplete (recordings miderror, middrop,
+    // midhang).
     if (this.#dialect.isStreamed && error === null && asString(message.stop_reason) !== null) {
-      this.#brokenStream = true
+      this.#hasBrokenStream = true
     }
     const events = asObjects(message.content).flatMap((part): AgentEvent[] => {
       if (part.type === 'tool_use') return [toolUse(part.name, part.input)]
@@ -114,10 +117,11 @@ export class StreamJsonReader extends EventReader {
     return [...events, ...this.usageEvent()]
   }
 
-  #count(message: Json): void {
+  /** Adds what is new in the message's usage. After a result nothing is added: the result has the totals. */
+  #countMessage(message: Json): void {
     const usage = asObject(message.usage)
     if (usage === null || this.#result !== null) return
-    const tokens = this.#tokens(usage)
+    const tokens = this.#tokensOf(usage)
     const id = asString(message.id)
     const before = id === null ? undefined : this.#counted.get(id)
     if (id !== null) this.#counted.set(id, tokens)
@@ -126,20 +130,19 @@ export class StreamJsonReader extends EventReader {
     this.usage.outputTokens += tokens.output - (before?.output ?? 0)
   }
 
-  #tokens(usage: Json): Tokens {
+  #tokensOf(usage: Json): Tokens {
     const cached = asAmount(usage.cache_read_input_tokens)
-    const uncounted = this.#dialect.inputIncludesCache
-      ? 0
-      : cached + asAmount(usage.cache_creation_input_tokens)
-    return { input: asAmount(usage.input_tokens) + uncounted, cached, output: asAmount(usage.output_tokens) }
+    const cache = cached + asAmount(usage.cache_creation_input_tokens)
+    const input = asAmount(usage.input_tokens) + (this.#dialect.inputIncludesCache ? 0 : cache)
+    return { input, cached, output: asAmount(usage.output_tokens) }
   }
 
-  /** `usage` leaves subagents out; `modelUsage` and the cost are cumulative over results, turns are per result. */
+  /** `modelUsage` is preferred, because `usage` leaves subagents out. It and the cost cover all results until now; turns are of one result. */
   #countResult(result: Json): void {
     const models = asObjects(Object.values(asObject(result.modelUsage) ?? {}))
     const total = asObject(result.usage)
     if (models.length > 0 || total !== null) {
-      const all = models.length > 0 ? models.map(modelTokens) : [this.#tokens(total ?? {})]
+      const all = models.length > 0 ? models.map(modelTokens) : [this.#tokensOf(total ?? {})]
       this.usage.inputTokens = all.reduce((sum, tokens) => sum + tokens.input, 0)
       this.usage.cachedTokens = all.reduce((sum, tokens) => sum + tokens.cached, 0)
       this.usage.outputTokens = all.reduce((sum, tokens) => sum + tokens.output, 0)
@@ -166,7 +169,7 @@ export class StreamJsonReader extends EventReader {
         message: withVendorMessage('the session reached its bound', vendorMessage),
       }
     }
-    if (result.is_error === true || subtype !== 'success') return this.#refused(result, vendorMessage)
+    if (result.is_error === true || subtype !== 'success') return this.#refusalEnding(result, vendorMessage)
     const denials = asObjects(result.permission_denials)
     // Where permissions are skipped, only the user's own rules deny a tool, and the agent works without it.
     if (denials.length > 0 && this.#permissionMode !== 'bypassPermissions') {
@@ -178,15 +181,15 @@ export class StreamJsonReader extends EventReader {
     return null
   }
 
-  #refused(result: Json, vendorMessage: string): Ending {
+  #refusalEnding(result: Json, vendorMessage: string): Ending {
     if (result.terminal_reason === 'blocking_limit' || result.terminal_reason === 'prompt_too_long') {
       return { status: 'context', message: withVendorMessage('the prompt is too long', vendorMessage) }
     }
     const refusal = readRefusal(vendorMessage)
-    const named = [this.#apiError, result.api_error, result.api_error_type]
+    const codes = [this.#apiError, result.api_error, result.api_error_type]
     const status = statusOfRefusal({
       http: asNumber(result.api_error_status) ?? refusal.http,
-      codes: [...named.flatMap((code) => asString(code) ?? []), ...refusal.codes],
+      codes: [...codes.flatMap((code) => asString(code) ?? []), ...refusal.codes],
       message: refusal.message,
     })
     return failureEnding(status, vendorMessage, this.resetsAt)
@@ -195,7 +198,7 @@ export class StreamJsonReader extends EventReader {
   protected override finishedMessage(waited: boolean): string {
     const notes = [
       waited ? 'its background tasks were ended' : '',
-      this.#brokenStream ? "an answer's stream broke off, so a text may be partial" : '',
+      this.#hasBrokenStream ? "an answer's stream broke off, so a text may be partial" : '',
       asObjects(this.#result?.permission_denials).length > 0 ? 'some tool uses were denied' : '',
     ].filter((note) => note !== '')
     return ['the session finished', ...notes].join('; ')
