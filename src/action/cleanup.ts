@@ -12,17 +12,18 @@ import { endOrphansOfRun } from '../system/process.ts'
 import { actionContext, inputSettings, remoteOf, tokenOf } from './action-context.ts'
 import { peekStates } from './peek.ts'
 
-/** Ends the processes and releases the lease of a killed main step. Gives what was done, in one line. */
+/** Ends the processes and releases the lease of a killed main step. Returns what was done, in one line. */
 export async function releaseJob(folder: string): Promise<string> {
   const mark = core.getState('mark')
   let endedCount = mark === '' ? 0 : await endOrphansOfRun(mark)
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)
   // The other user can write the tree: its processes end before anything else runs there.
-  const modes = core.getState('otherUser')
-  if (modes !== '') {
+  const modesBefore = core.getState('otherUser')
+  if (modesBefore !== '') {
     const clone = await openClone(context.workspace, context.env)
-    const options = { ...otherUserOptions({ env: context.env, clone, report: core.notice }), before: modes }
+    const userOptions = otherUserOptions({ env: context.env, clone, report: core.notice })
+    const options = { ...userOptions, before: modesBefore }
     // The lease is released whatever becomes of the work tree.
     endedCount += await endOtherUser(options).catch((error: unknown) => {
       warn(`the other user could not be ended: ${messageOf(error)}`)
@@ -45,31 +46,32 @@ export async function releaseJob(folder: string): Promise<string> {
   const found = await workspace.store.load(folder.replace(/^\.ralph\//, ''))
   const lease = found?.state.lease ?? null
   if (found === null) return `nothing is held (${endedCount} processes ended)`
-  // A job that took the lease itself is known by the attempt of its run. One that it was handed over to has its nonce.
+  // A job that took the lease itself is recognized by the run's attempt. A job that the lease was handed over to saved its nonce.
   const isOfThisJob = lease?.nonce === core.getState('nonce') || lease?.runAttempt === context.run.attempt
-  const isOurs = lease?.runId === context.run.id && isOfThisJob
-  // Another job works already, and the checks are its own.
-  if (!isOurs && lease !== null) return `no lease is held (${endedCount} processes ended)`
-  // Without a lease the job gave it back itself, but may have been killed before its last report: its checks are still open.
+  const holdsLease = lease?.runId === context.run.id && isOfThisJob
+  // Another job works already, and the open checks belong to it.
+  if (!holdsLease && lease !== null) return `no lease is held (${endedCount} processes ended)`
+  // If there is no lease, this job released it, but may have been killed before its last report. Then its checks are still open.
   let { github } = found.state
   if (found.state.published !== null) {
     const checks = new Checks(connect(context.place, token, warn), settings.reportAs, found.state.feature)
     github = { ...github, unclosed: await checks.closeRemaining(found.state) }
   }
-  if (!isOurs) return `no lease is held (${endedCount} processes ended)`
-  // The attempt stays open: the next job gives it back uncharged. A chain that was not stopped by a person is resumed.
+  if (!holdsLease) return `no lease is held (${endedCount} processes ended)`
+  // The attempt stays open: the next job returns it uncharged. If no person stopped the chain, `resume-lost` continues it.
   const wasStopped = core.getState('stopped') === 'true'
   const state = withLostUsage(workspace.git, found.state)
-  const { job, control: before } = state
+  const { job } = state
   // A cancel by a person does not count as a job without progress.
-  const idleJobs = before.idleJobs + (wasStopped || job.counts.iterations > 0 ? 0 : 1)
-  const control = { ...before, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id }
-  const closed = { ...job, ready: { ...job.ready, opened: false } }
-  await workspace.store.save({ ...state, github, lease: null, control, job: closed })
+  const isIdle = !wasStopped && job.counts.iterations === 0
+  const idleJobs = state.control.idleJobs + (isIdle ? 1 : 0)
+  const control = { ...state.control, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id }
+  const closedJob = { ...job, ready: { ...job.ready, opened: false } }
+  await workspace.store.save({ ...state, github, lease: null, control, job: closedJob })
   return `the lease was released (${endedCount} processes ended)`
 }
 
-/** Ends checks that are still open after a job has ended, because its last report failed. Gives what was done, in one line. */
+/** Closes checks that are still open after a job has ended, because its last report failed. Returns what was done, in one line. */
 export async function endChecks(folder: string): Promise<string> {
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)

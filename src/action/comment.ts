@@ -1,4 +1,4 @@
-// Jobs that a comment, a label or a button started. They acknowledge the command, reply to questions, and dispatch a job where none works.
+// Jobs that a comment, a label or a button started. They acknowledge the command, reply to questions, and start a job if none works.
 import * as core from '@actions/core'
 import { redactorFor } from '../app/redactor.ts'
 import { featureOfFolder } from '../branch/find-features.ts'
@@ -32,51 +32,54 @@ import { peekStates } from './peek.ts'
 
 type EventOf<Kind> = Extract<RunEvent, { kind: Kind }>
 
-type Place = { context: ActionContext; github: GitHub; conversation: Conversation }
+type AnswerContext = { context: ActionContext; github: GitHub; conversation: Conversation }
 
-function placeOf(context: ActionContext): Place {
+function answerContextOf(context: ActionContext): AnswerContext {
   const github = connect(context.place, tokenOf(context), core.warning)
   return { context, github, conversation: new Conversation(github) }
 }
 
-/** Handles a comment. Gives what was done, in one line for the log. Never throws because of the comment's text. */
+/** Handles a comment. Returns what was done, in one line for the log. Never throws because of the comment's text. */
 export async function answerComment(context: ActionContext, event: EventOf<'comment'>): Promise<string> {
   const { comment, issue } = event
   if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
   if (!isPerson(comment)) return 'commands count from people only'
-  const place = placeOf(context)
-  const { github, conversation } = place
-  // The permission is checked first: a stranger's comment costs one request, and on a pull request of Ralph's a reaction.
+  const answerContext = answerContextOf(context)
+  const { github, conversation } = answerContext
+  // The permission is checked first, so that a stranger's comment costs only one request, and a reaction on Ralph's pull request.
   if (!(await conversation.mayWrite(comment.login))) {
     if (event.marked) await conversation.react(comment.id, 'confused')
     return `${comment.login} has no write permission`
   }
-  if (!event.onPull) return answerOnIssue(place, event)
+  if (!event.onPull) return answerOnIssue(answerContext, event)
   const { api, repo } = github
   const { data: pull } = await api.rest.pulls.get({ ...repo, pull_number: issue })
   const isOurs = pull.head.repo?.full_name === `${repo.owner}/${repo.repo}`
   const { branchPrefix: prefix, stateNamespace } = await readNamesByApi(context, github)
-  const states = isOurs ? [...(await peekStates(context, stateNamespace))] : []
-  const isOfBranch = ([folder, { branch }]: [string, State]) =>
-    branch === pull.head.ref && featureOfFolder(folder) !== null
-  const state = states.findLast(isOfBranch)?.[1] ?? null
-  if (!isOurs || (state === null && !pull.head.ref.startsWith(prefix)))
-    return "the pull request is none of Ralph's"
+  if (!isOurs) return NOT_OURS
+  const states = [...(await peekStates(context, stateNamespace))]
+  const newest = states.findLast(
+    ([folder, { branch }]) => branch === pull.head.ref && featureOfFolder(folder) !== null,
+  )
+  const state = newest?.[1] ?? null
+  if (state === null && !pull.head.ref.startsWith(prefix)) return NOT_OURS
   const pullOfRun = state?.github.pull ?? issue
   if (pullOfRun !== issue) {
     await conversation.react(comment.id, 'confused')
     await conversation.reply(issue, comment.id, wrongPullReply(pullOfRun))
     return `the commands of this run are read in #${pullOfRun}`
   }
-  return answerOnPull(place, event, state)
+  return answerOnPull(answerContext, event, state)
 }
 
+const NOT_OURS = "the pull request is none of Ralph's"
+
 async function answerOnPull(
-  place: Place,
+  answerContext: AnswerContext,
   { comment, issue }: EventOf<'comment'>,
   state: State | null,
 ): Promise<string> {
-  const { github, conversation } = place
+  const { github, conversation } = answerContext
   const { api, repo } = github
   const replyAndReact = async (body: string, line: string) => {
     await conversation.reply(issue, comment.id, body)
@@ -96,12 +99,12 @@ async function answerOnPull(
       return parsed.problem
     case 'status':
       if (state === null) return replyAndReact(noRunReply(), 'answered with how it stands')
-      await replyStatus(place, issue, state)
+      await replyStatus(answerContext, issue, state)
       await conversation.react(comment.id, 'rocket')
       return 'answered with how it stands'
     case 'why':
     case 'diff': {
-      const body = state === null ? noRunReply() : await explainReply(place, state, parsed)
+      const body = state === null ? noRunReply() : await explainReply(answerContext, state, parsed)
       return replyAndReact(body, `answered with the ${parsed.kind} of ${parsed.story ?? 'the run'}`)
     }
     case 'command': {
@@ -114,11 +117,11 @@ async function answerOnPull(
           .cancelWorkflowRun({ ...repo, run_id: state.lease.runId })
           .catch((error: unknown) => core.warning(githubMessage(error)))
       }
-      // A job that is being stopped may or may not raise the generation before it ends. Only a kick-off, without a generation, fits both.
+      // A job that is being stopped may or may not raise the generation before it ends. A dispatch without a generation works in both cases.
       const generation = isAlive ? null : state.generation
-      const { line, until } = await dispatchJob(place, { feature: state.feature, generation })
-      const isOver = ['pause', 'stop'].includes(parsed.command.kind)
-      if (until !== null) await conversation.reply(issue, comment.id, rateLimitReply(until, isOver))
+      const { line, until } = await dispatchJob(answerContext, { feature: state.feature, generation })
+      const isPause = parsed.command.kind === 'pause' || parsed.command.kind === 'stop'
+      if (until !== null) await conversation.reply(issue, comment.id, rateLimitReply(until, isPause))
       return line
     }
   }
@@ -128,7 +131,7 @@ type ExplainCommand = { kind: 'why' | 'diff'; story: string | null }
 
 /** The reply to `/ralph why` and `/ralph diff`. */
 async function explainReply(
-  { context, github }: Place,
+  { context, github }: AnswerContext,
   state: State,
   { kind, story }: ExplainCommand,
 ): Promise<string> {
@@ -141,7 +144,7 @@ async function explainReply(
   return redact(diffReply({ storyId: story, commits, compareUrl: branchUrl, isKept }))
 }
 
-/** The story's commits among the branch's newest hundred, the oldest first. Only its last one where GitHub lists none. */
+/** The story's commits among the branch's newest hundred, the oldest first. If GitHub cannot list them, only the last one. */
 async function commitsOf(github: GitHub, state: State, story: string): Promise<ChangesView['commits']> {
   const { api, repo, place, warn } = github
   const { green, nonce, records } = state
@@ -163,12 +166,15 @@ async function commitsOf(github: GitHub, state: State, story: string): Promise<C
 const HEARD_BY_JOB = 'the working job hears it before its next iteration'
 
 /** On an issue only `/ralph plan` and help are commands; all others belong on the pull request. */
-async function answerOnIssue(place: Place, { comment, issue }: EventOf<'comment'>): Promise<string> {
-  const { conversation } = place
+async function answerOnIssue(
+  answerContext: AnswerContext,
+  { comment, issue }: EventOf<'comment'>,
+): Promise<string> {
+  const { conversation } = answerContext
   const parsed = parseSlash(comment.body, [])
   if (parsed.kind === 'command' && parsed.command.kind === 'plan') {
     await conversation.react(comment.id, 'eyes')
-    return planIssue(place, issue)
+    return planIssue(answerContext, issue)
   }
   await conversation.react(comment.id, parsed.kind === 'help' ? 'rocket' : 'confused')
   const problem = 'an issue can only be planned; everything else is heard on the pull request of the run'
@@ -178,7 +184,7 @@ async function answerOnIssue(place: Place, { comment, issue }: EventOf<'comment'
 }
 
 /** Replies to `/ralph status`, in one comment that is edited the next time. */
-async function replyStatus({ context, github, conversation }: Place, issue: number, state: State) {
+async function replyStatus({ context, github, conversation }: AnswerContext, issue: number, state: State) {
   const { redact } = redactorFor(secretsIn(context.env))
   const holder = (await isHolderAlive(github, state)) ? (state.lease?.url ?? true) : null
   const url = repositoryUrl(context.place)
@@ -187,27 +193,27 @@ async function replyStatus({ context, github, conversation }: Place, issue: numb
   await conversation.writeUniqueSticky(issue, marker('status', state.feature), redact(body))
 }
 
-/** Handles the label that asks for a plan of an issue. Gives what was done, in one line for the log. */
+/** Handles the label that asks for a plan of an issue. Returns what was done, in one line for the log. */
 export async function answerLabel(
   context: ActionContext,
   { sender, issue }: EventOf<'label'>,
 ): Promise<string> {
   if (sender.type !== 'User') return 'labels count from people only'
-  const place = placeOf(context)
+  const answerContext = answerContextOf(context)
   // An issue form sets the label for every author, also without write permission.
-  if (!(await place.conversation.mayWrite(sender.login)))
+  if (!(await answerContext.conversation.mayWrite(sender.login)))
     return `${sender.login} has no write permission: a maintainer's comment /ralph plan begins it`
-  return planIssue(place, issue)
+  return planIssue(answerContext, issue)
 }
 
-async function planIssue(place: Place, issue: number): Promise<string> {
-  const { line, until } = await dispatchJob(place, { feature: `#${issue}`, generation: null })
+async function planIssue(answerContext: AnswerContext, issue: number): Promise<string> {
+  const { line, until } = await dispatchJob(answerContext, { feature: `#${issue}`, generation: null })
   return until === null ? `${line} for issue #${issue}` : `${line}: comment /ralph plan then`
 }
 
 /**
- * Handles a button of a story's check: a comment on the pull request says who pressed which button, and counts as that person's
- * command. Gives what was done, in one line for the log.
+ * Handles a button of a story's check. It writes a comment on the pull request that names the person and the button; the next job
+ * reads that comment as the person's command. Returns what was done, in one line for the log.
  */
 export async function answerButton(context: ActionContext, event: EventOf<'button'>): Promise<string> {
   const { identifier, externalId, sender } = event
@@ -215,8 +221,8 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   if (check === null || (identifier !== 'retry' && identifier !== 'skip'))
     return "the button is none of Ralph's"
   if (sender.type !== 'User') return 'buttons count from people only'
-  const place = placeOf(context)
-  const { github, conversation } = place
+  const answerContext = answerContextOf(context)
+  const { github, conversation } = answerContext
   if (!(await conversation.mayWrite(sender.login))) return `${sender.login} has no write permission`
   const { stateNamespace } = await readNamesByApi(context, github)
   const states = [...(await peekStates(context, stateNamespace))]
@@ -228,13 +234,13 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   await conversation.postComment(pull, pressedComment(sender.login, identifier, story.id))
   if (await isHolderAlive(github, state)) return HEARD_BY_JOB
   const { feature, generation } = state
-  const { line, until } = await dispatchJob(place, { feature, generation })
+  const { line, until } = await dispatchJob(answerContext, { feature, generation })
   return until === null ? line : `${line}: whichever comes next hears it`
 }
 
-/** Starts a job. `line`: what was done; `until`: where GitHub's rate limit refuses the job, until when (epoch ms). */
+/** Starts a job. `line`: what was done. `until`: when GitHub's rate limit ends, if it refused the job (epoch ms); else null. */
 async function dispatchJob(
-  { context, github }: Place,
+  { context, github }: AnswerContext,
   target: { feature: string; generation: number | null },
 ) {
   await ensureWorkflow(context, github)
@@ -245,7 +251,7 @@ async function dispatchJob(
   return { line: `GitHub's rate limit refuses a job until ${until}`, until: result.until }
 }
 
-/** Whether the feature's lease has not run out. */
+/** Whether the feature has a lease that has not expired. */
 function isHeld({ lease }: State): boolean {
   return lease !== null && !isExpired(lease, Date.now())
 }

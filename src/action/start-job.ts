@@ -63,7 +63,7 @@ async function main(): Promise<void> {
     return endReadOnly(await run(context, log, stop.signal), redactor.redact)
   }
   const worker = context.env.RALPH_WORKER ?? ''
-  // The worker of a wave; at `separate-job` the claim job names the workers.
+  // A worker of a wave. With `separate-job`, RALPH_WORKER is set, too, but there the claim job names the workers.
   const isWorker =
     command === 'work' && worker !== '' && !/"workers":/.test(context.env.RALPH_FROM_CLAIM ?? '')
   const isPart = command === 'claim' || command === 'land' || command === 'join'
@@ -82,21 +82,21 @@ async function main(): Promise<void> {
     return endNeutral((await runPart(command, context, log, stop.signal)).neutral)
   }
   const { work } = await import(/* webpackChunkName: "action" */ './work-job.ts')
-  const worked = await work(context, log, stop.signal, part).catch(async (error: unknown) => {
+  const result = await work(context, log, stop.signal, part).catch(async (error: unknown) => {
     const { settings } = context
-    const isOver = settings === null || error instanceof LeaseLost || stop.signal.aborted
-    // The claim job has sent the notification for all jobs.
-    if (isOver || (part !== 'whole' && part !== 'claim')) throw error
+    if (settings === null || error instanceof LeaseLost || stop.signal.aborted) throw error
+    // Where a run has several jobs, only the claim job sends notifications.
+    if (part !== 'whole' && part !== 'claim') throw error
     const { notifyError } = await import(/* webpackChunkName: "tell" */ '../app/observers.ts')
     const warn = (message: string) => core.warning(redactor.redact(message))
-    const place = { settings, env: context.env, workTree: context.workspace, signal: stop.signal, warn }
+    const options = { settings, env: context.env, workTree: context.workspace, signal: stop.signal, warn }
     const feature = event.kind === 'dispatch' ? event.feature : null
-    await notifyError(error, place, feature, context.run.url)
+    await notifyError(error, options, feature, context.run.url)
     throw error
   })
-  if ('neutral' in worked) return endNeutral(worked.neutral)
+  if ('neutral' in result) return endNeutral(result.neutral)
   saveForPost({ finished: 'true' })
-  const { conclusion, state } = worked
+  const { conclusion, state } = result
   // The runner writes `Error:` before the line.
   const line =
     conclusion.outcome === 'error' ? conclusion.reason : `${conclusion.outcome}: ${conclusion.reason}`
@@ -152,11 +152,11 @@ async function reportFatal(error: unknown): Promise<void> {
 }
 
 /**
- * Never throws. `visible`: why the action's environment could not be hidden, or null; `mistake`: why the event could not be
+ * Never throws. `notHidden`: why the action's environment could not be hidden, or null. `mistake`: why the event could not be
  * read, or null.
  */
-export async function startJob(visible: string | null, mistake: Mistake | null): Promise<void> {
-  if (visible !== null) core.warning(`the action's environment stays visible to the agent: ${visible}`)
+export async function startJob(notHidden: string | null, mistake: Mistake | null): Promise<void> {
+  if (notHidden !== null) core.warning(`the action's environment stays visible to the agent: ${notHidden}`)
   await (mistake === null ? main() : Promise.reject(new UserError(mistake)))
     .catch(reportFatal)
     .catch((error: unknown) => core.warning(messageOf(error))) // a full disk: nothing more can be reported

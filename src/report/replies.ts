@@ -108,9 +108,9 @@ export function outsideSituation(state: State, isHeld: boolean): Situation {
 }
 
 /** The reply to a command that waits, since GitHub lets no job start before `until` (epoch milliseconds). `holds`: it pauses or stops. */
-export function rateLimitReply(until: number, holds: boolean): string {
+export function rateLimitReply(until: number, isPause: boolean): string {
   // `/ralph run` would end the pause that the command asks for.
-  const how = holds ? '' : `; comment ${code('/ralph run')} then, or press *Run workflow*`
+  const how = isPause ? '' : `; comment ${code('/ralph run')} then, or press *Run workflow*`
   return `⏳ GitHub's rate limit lets no job start until ${formatUtc(until)}. The next job does this first${how}.\n`
 }
 

@@ -15,7 +15,7 @@ import { withPictures } from './hand-over-pictures.ts'
 import { type FromGate, type FromWork, fitGates, fitWork, plannedOf, writeHandover } from './handover.ts'
 import { codeDigest, writePack } from './pack.ts'
 
-/** What a job of an iteration gets. `settle` is called when the last untrusted program has ended. */
+/** The input of a work or gate job. `settle` is called when the last untrusted program has ended. */
 export type PartRun = {
   state: State
   limits: Limits
@@ -24,7 +24,7 @@ export type PartRun = {
   nonce: string
   settle(): Promise<void>
 }
-/** What goes to the next jobs, and one line for people. */
+/** The text that the next jobs read, and one line for people. */
 export type PartResult = { handover: string; summary: string }
 
 export async function runWork({
@@ -54,7 +54,7 @@ export async function runWork({
       ? null
       : await repository.saveWork(result.state, attempt.storyId)
   const failure = attempt?.phase === 'failed' ? attempt.failure : null
-  // The attempt's session includes a set-up session, which the loop has added to it.
+  // The loop adds up the usage of a set-up session and of the attempt's session. `recorded.session` has only the last of them.
   const fullSession = (attempt === null ? null : sessionOf(attempt)) ?? recorded.session
   // Only this job knows the agent's keys: a change that the guard refuses because of them is not handed over.
   const session =
@@ -72,7 +72,7 @@ export async function runWork({
   }
 }
 
-/** The hand-over of a work job that a person's mistake ended before a session began. The land job ends the chain with it, uncharged. */
+/** The hand-over of a work job that could not begin a session because of a person's mistake. With it the land job ends the chain, and no attempt is charged. */
 export function mistakeHandover(nonce: string, mistake: string): string {
   const empty = { session: null, judged: null, planned: null, commit: null, sha256: null }
   return writeHandover({ nonce, ...empty, mistake })
@@ -105,7 +105,7 @@ function recordingAgent(agent: AgentPort, recorded: Recorded): AgentPort {
   }
 }
 
-/** `act` runs the gates that it is given. */
+/** Runs `act` with gates whose results are recorded for the hand-over. */
 export async function runGate(
   { state, limits, ports, workspace, nonce, settle }: PartRun,
   act = (gates: GatesPort): Promise<unknown> => loop(state, limits, { ...ports, gates }, stepsOf('gate')),
