@@ -7,7 +7,7 @@ import { isProcessAlive } from '../system/process-table.ts'
 import type { ClaimRequest } from './claim-feature.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Whether the lease's holder is at work. A process on this machine is looked up; elsewhere only the lease's time is known. */
+/** Whether the lease's holder is at work. On this machine its process is looked up; of another machine only the lease's expiry is known. */
 export async function isAlive(lease: Lease | null): Promise<boolean> {
   if (lease === null) return false
   return lease.host === hostname()

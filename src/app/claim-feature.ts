@@ -76,7 +76,7 @@ export type ClaimRequest = {
   /** Archives the results of the last run, and works on every story again. */
   anew?: boolean
   today: string
-  /** Candidates of the last wave wait for the gates of this one; left out: their work is kept for the next sessions. */
+  /** Whether this job lands the candidates of the last wave that still wait for gates. Otherwise their work is saved for the next sessions. */
   landsWaiting?: boolean
   /** Called before the lease is taken: refuses uncommitted changes, takes up people's edits of the stories. */
   prepareState(state: State, isNew: boolean): Promise<State>
@@ -107,9 +107,9 @@ async function claimOnce(tools: ClaimTools, request: ClaimRequest): Promise<Clai
   const { name, file, found, before } = await resolveFeature(tools, place, request)
   if (found !== null) {
     const { branch, published } = found.state
-    // Where the feature's own branch is checked out, its stories are those of the run, and not an edit of the base.
-    const isOwn = request.workTree !== null && tools.git.clone.branch === branch && published !== null
-    return resume(found, isOwn ? null : file, tools, request)
+    // If the feature's own branch is checked out, its prd.json is that of the run, and not an edit of the base.
+    const isOnOwnBranch = request.workTree !== null && tools.git.clone.branch === branch && published !== null
+    return resume(found, isOnOwnBranch ? null : file, tools, request)
   }
   if (file === null)
     throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
@@ -122,8 +122,8 @@ async function plan(planRequest: PlanRequest, tools: ClaimTools, request: ClaimR
   const { feature, plan: requested } = planRequest
   const { name } = feature
   const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
-  const newest = folders.sort().at(-1)
-  const found = newest === undefined ? null : await store.load(newest)
+  const newestFolder = folders.sort().at(-1)
+  const found = newestFolder === undefined ? null : await store.load(newestFolder)
   const earlier = found?.state.plan
   if (found !== null && earlier !== undefined && earlier.issue === requested.issue) {
     refuseOtherSource(name, found.state.prd, feature.prd)
@@ -133,7 +133,7 @@ async function plan(planRequest: PlanRequest, tools: ClaimTools, request: ClaimR
   const place = { commit: request.base.sha, workTree: null }
   const { features } = await findFeatures(objects, place, request.branchPrefix)
   const branch = await chooseBranch(feature, null, tools, request)
-  if (found === null && branch.head === null && features.every((one) => one.name !== name))
+  if (found === null && branch.head === null && features.every((feature) => feature.name !== name))
     return begin(feature, branch, tools, request)
   throw alreadyPlannedError(name)
 }
@@ -182,15 +182,14 @@ async function resume(
   }
   if (lease !== null) await request.endOrphansOf(lease)
   const isUnpublished = state.published === null
-  const notes =
-    file === null ? [] : isUnpublished ? [...file.notes] : await baseEditNotes(state, file, repository)
-  const takenOver = takeOver(
-    withLostUsage(git, isUnpublished ? withCurrentBase(state, file, request) : state),
-  )
-  const free = request.landsWaiting === true ? takenOver : withWaitingReturned(takenOver)
-  const claimed = withJobStarted(await request.prepareState(free, isUnpublished), request, request.job)
+  let notes: string[] = []
+  if (file !== null) notes = isUnpublished ? [...file.notes] : await baseEditNotes(state, file, repository)
+  const rebased = isUnpublished ? withCurrentBase(state, file, request) : state
+  const takenOver = takeOver(withLostUsage(git, rebased))
+  const unclaimed = request.landsWaiting === true ? takenOver : withWaitingReturned(takenOver)
+  const claimed = withJobStarted(await request.prepareState(unclaimed, isUnpublished), request, request.job)
   await store.save(claimed)
-  return { state: claimed, resumed: true, notes: notes }
+  return { state: claimed, resumed: true, notes }
 }
 
 /** No branch was published yet, so the run forks from the base as it is now. */
@@ -249,7 +248,7 @@ function withJobStarted(claimed: State, request: ClaimRequest, job: Job): State 
       idleJobs: control.idleJobs + (state.lease !== null && state.job.counts.iterations === 0 ? 1 : 0),
       mendedRun: null,
       chosen: { ...control.chosen, ...request.chosen },
-      // A kick-off by a person lifts a pause of Ralph's: its cause is gone, or pauses the run again. A person's pause stays.
+      // A start by a person ends a pause by Ralph: if its cause is still there, it pauses the run again. A person's pause stays.
       paused: request.generation === null && control.paused?.by === 'ralph' ? null : control.paused,
     },
     job,
@@ -263,10 +262,10 @@ async function begin(
   request: ClaimRequest,
 ): Promise<Claimed> {
   const plan = request.planRequest?.plan
-  const first = { ...newState(file, branch, request), ...(plan === undefined ? {} : { plan }) }
+  const blank = { ...newState(file, branch, request), ...(plan === undefined ? {} : { plan }) }
   const lastComment = head === null ? 0 : await request.firstComment(branch)
-  const withNonce = { ...first, nonce: randomUUID(), control: { ...first.control, lastComment } }
-  const state = head === null ? withNonce : await adoptBranch(withNonce, head, store, repository)
+  const started = { ...blank, nonce: randomUUID(), control: { ...blank.control, lastComment } }
+  const state = head === null ? started : await adoptBranch(started, head, store, repository)
   const withEdits = await request.prepareState(state, head === null)
   const claimed = withJobStarted(withEdits, request, withEdits.job)
   await store.save(claimed)
@@ -303,7 +302,7 @@ async function adoptBranch(
   return { ...started, nonce, prd, green: head, published: head, baseline: 'green', job }
 }
 
-/** The first state of a feature. A run that begins gives it a nonce. */
+/** The first state of a feature, still without a nonce: a run that begins sets it. */
 export function newState(
   file: Feature,
   branch: string,

@@ -64,20 +64,20 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
 
   /** Throws UserError where no session can begin. */
   async function localWithAnswers(): Promise<LocalRun> {
-    if (opened === null) throw noCommit(context.directory)
+    if (opened === null) throw noCommitError(context.directory)
     return { ...opened, settings: (await settingsOf(context, answeredFlags)).settings }
   }
 
   return {
-    /** Sets what the person answered, as flags, for the sessions that follow. */
+    /** Sets the person's answers, as flags, for the next sessions. */
     setAnswers(flags: Flags): void {
       answeredFlags = flags
     },
-    /** What the sessions have used. */
+    /** The usage of all sessions until now. */
     usage: () => runUsage({ sessions }),
     /** Throws UserError where no session could begin, so that a person does not answer questions in vain. */
     async checkReady(): Promise<void> {
-      if (opened === null) throw noCommit(context.directory)
+      if (opened === null) throw noCommitError(context.directory)
       const { settings } = opened
       const facts = { limits: limitsOf(settings), agent: settings.agent, surface: 'cli' as const }
       const silent = new Live({ write: () => {} }, facts, true)
@@ -85,37 +85,39 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
       if ((await withPorts(context, opened, silent, options, async () => true)) === null)
         throw new Cancelled()
     },
-    /** A session's questions before it plans; none where its answer holds none. */
+    /** Runs a session that asks questions before a plan is made. Empty if its answer has no question. */
     async askQuestions(subject: Subject, brief: string): Promise<readonly Question[]> {
       const local = await localWithAnswers()
       const task = { brief, stories: subject.prd.userStories, split: null, message: '', asks: true as const }
       const proposal = await runSession(local, subject, task)
       if (proposal.kind === 'asked') return proposal.questions
       if (proposal.kind !== 'none' && proposal.kind !== 'proposed')
-        throw noPlan(local.settings.agent, proposal)
+        throw noPlanError(local.settings.agent, proposal)
       context.print('The session asked no question that can be answered: the plan is made without.')
       return []
     },
-    /** Throws Cancelled, or UserError where the sessions make no plan. */
+    /** Runs at most two sessions, and returns the plan. Throws Cancelled, or UserError if neither makes a plan. */
     async propose(subject: Subject, brief: string): Promise<Proposed> {
       const local = await localWithAnswers()
       const task = { brief, stories: subject.prd.userStories, split: null }
       // The second session gets the mistakes in the answer of the first.
       const first = await runSession(local, subject, { ...task, message: '' })
       if (first.kind === 'proposed') return first
-      if (first.kind === 'none')
-        context.print(
-          `No plan in its answer (${terminalText(first.message)}): a second session is asked, and gets this message.`,
-        )
-      const second =
-        first.kind === 'none' ? await runSession(local, subject, { ...task, message: first.message }) : first
+      if (first.kind !== 'none') throw noPlanError(local.settings.agent, first)
+      context.print(
+        `No plan in its answer (${terminalText(first.message)}): a second session is asked, and gets this message.`,
+      )
+      const second = await runSession(local, subject, { ...task, message: first.message })
       if (second.kind === 'proposed') return second
-      throw noPlan(local.settings.agent, second)
+      throw noPlanError(local.settings.agent, second)
     },
   }
 }
 
-/** After the session the work tree is as before, with people's uncommitted changes. */
+/**
+ * Runs a session on the work tree with people's uncommitted changes. `green`: a commit of that tree. Afterwards the work tree is as
+ * before.
+ */
 async function onCurrentTree<T>(
   { workspace, base }: LocalRun,
   { signal }: Ports,
@@ -135,7 +137,7 @@ async function onCurrentTree<T>(
   }
 }
 
-function noPlan(agent: string, proposal: Exclude<Proposal, Proposed>): UserError {
+function noPlanError(agent: string, proposal: Exclude<Proposal, Proposed>): UserError {
   const message = proposal.kind === 'asked' ? 'it only asked' : terminalText(proposal.message)
   if (proposal.kind === 'none' || proposal.kind === 'asked') {
     const found = `no plan in the answer of ${agent}: ${message}`
@@ -151,7 +153,7 @@ function noPlan(agent: string, proposal: Exclude<Proposal, Proposed>): UserError
   return new UserError({ path: 'agent', found, expected: 'an agent that can work', fix })
 }
 
-function noCommit(directory: string): UserError {
+function noCommitError(directory: string): UserError {
   const found = 'a repository without a commit'
   const fix = 'commit something first: a session works on a commit'
   return new UserError({ path: directory, found, expected: 'at least one commit', fix })
