@@ -14,15 +14,18 @@ const INTRODUCTION =
 const UNGATED_INTRODUCTION =
   '**No gates, no command checks the work.** Ralph builds this feature story by story, each by a fresh session of a coding agent, and the workflow says `gates: none`.'
 
-/** `auth: Customers sign in to the shop`: the feature and the first sentence of its description. It may become the subject of a merge commit. */
+/**
+ * The feature and the first sentence of its description: `auth: Customers sign in to the shop`. It may become the subject of a merge
+ * commit.
+ */
 export function pullRequestTitle({ feature, description, stories }: View): string {
-  const first = /^.*?(?=[.!?](?:\s|$)|\n|$)/su.exec(description.trim())?.[0] ?? ''
-  const about = titleText(first, 120) || pluralize(stories.length, 'user story', 'user stories')
-  return subjectText(`${feature}: ${about}`, 200)
+  const firstSentence = /^.*?(?=[.!?](?:\s|$)|\n|$)/su.exec(description.trim())?.[0] ?? ''
+  const subject = titleText(firstSentence, 120) || pluralize(stories.length, 'user story', 'user stories')
+  return subjectText(`${feature}: ${subject}`, 200)
 }
 
-/** Introduction, stories as a check list, what was verified, and how to steer. At most `most` characters. */
-export function pullRequestBody(view: View, most = MAX_CHARACTERS): string {
+/** Introduction, stories as a check list, what was verified, and how to steer. At most `limit` characters. */
+export function pullRequestBody(view: View, limit = MAX_CHARACTERS): string {
   const render = (room: number) =>
     joinBlocks([
       `${marker('pull', view.feature)}\n${openingText(view)}`,
@@ -30,7 +33,7 @@ export function pullRequestBody(view: View, most = MAX_CHARACTERS): string {
       view.issue === null ? '' : `Closes #${view.issue}`,
       section('Stories', truncateLines(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
       view.expectedCost === null ? '' : `Estimate: ${view.expectedCost}.`,
-      section('What was verified', list(verified(view))),
+      section('What was verified', list(verificationSentences(view))),
       evidenceBlock(view, Math.floor(room / 4)),
       section('Your documents', truncateLines(markedDocuments(view), Math.floor(room / 10))),
       section(
@@ -39,10 +42,10 @@ export function pullRequestBody(view: View, most = MAX_CHARACTERS): string {
       ),
       section('How to steer', steering(view)),
     ])
-  return fitToLimit(render, most, characterCount)
+  return fitToLimit(render, limit, characterCount)
 }
 
-/** Findings come before the introduction; but without gates, the text says that first. */
+/** Findings come before the introduction. Only the warning that there are no gates comes before them. */
 function openingText({ findings, links, isUngated }: View): string {
   const findingsText = findingsBlock(findings, links.checks)
   return joinBlocks(isUngated ? [UNGATED_INTRODUCTION, findingsText] : [findingsText, INTRODUCTION]).trim()
@@ -50,16 +53,18 @@ function openingText({ findings, links, isUngated }: View): string {
 
 function checkLine({ id, title, status, aside, remarks }: StoryView): string {
   const isDone = status === 'passed' || status === 'skipped'
-  const remarksOnDone = isDone ? [aside, remarks.length > 0 ? 'look closer: its check has remarks' : ''] : []
-  const words = remarksOnDone.filter((one) => one !== '').join('; ')
-  return `- [${status === 'passed' ? 'x' : ' '}] ${storyIdMarkdown(id)} ${markdownText(title, 120)}${words === '' ? '' : ` (${markdownText(words, 180)})`}`
+  const advice = remarks.length > 0 ? 'look closer: its check has remarks' : ''
+  const notes = isDone ? [aside, advice].filter((note) => note !== '').join('; ') : ''
+  const box = status === 'passed' ? '[x]' : '[ ]'
+  const notesMarkdown = notes === '' ? '' : ` (${markdownText(notes, 180)})`
+  return `- ${box} ${storyIdMarkdown(id)} ${markdownText(title, 120)}${notesMarkdown}`
 }
 
 /** What gates proved, what a judge decided, and what was not checked. */
-function verified(view: View): string[] {
+function verificationSentences(view: View): string[] {
   return [
     gatesSentence(view),
-    ...judgedSentence(view),
+    ...unchangedSentence(view),
     finalSentence(view),
     'The code was written by an agent, and no person has read it yet: review it as you would any other.',
   ]
@@ -73,11 +78,12 @@ function gatesSentence({ isUngated, stories }: View): string {
   const gates = passedHere.flatMap((story) => story.gates)
   const names = new Set(gates.flatMap(({ name, ok, advisory }) => (ok && !advisory ? [name] : [])))
   if (names.size === 0) return `No gate is known to have run: ${meansLittle}`
-  const shown = [...names].slice(0, 12).map((name) => code(name, 60))
-  return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${shown.join(', ')}. The agent’s own word counts for nothing.`
+  const commands = [...names].slice(0, 12).map((name) => code(name, 60))
+  return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${commands.join(', ')}. The agent’s own word counts for nothing.`
 }
 
-function judgedSentence({ stories }: View): string[] {
+/** Of stories that passed without a change, because a judge found their criteria met already. */
+function unchangedSentence({ stories }: View): string[] {
   const count = stories.filter(({ how }) => how === 'unchanged').length
   if (count === 0) return []
   const [was, them] = count === 1 ? ['was', 'it'] : ['were', 'them']
@@ -87,12 +93,16 @@ function judgedSentence({ stories }: View): string[] {
 }
 
 function finalSentence({ verification, isUngated, stories, takenGates }: View): string {
-  const taken =
-    takenGates.length === 0 ? '' : ` (${takenGates.map((one) => markdownText(one, 120)).join('; ')})`
-  const isShown = stories.some(({ evidence }) => evidence.length > 0)
   switch (verification) {
-    case 'agreed':
-      return `The final verification agreed: ${isUngated ? 'no command was run' : `all gates passed on the whole${taken}`}, and a fresh session, which is a model too, judged every criterion to be met${isShown ? ' and named what shows it, which was looked up' : '; it named no evidence'}.`
+    case 'agreed': {
+      const reused = takenGates.map((gate) => markdownText(gate, 120)).join('; ')
+      const gates = `all gates passed on the whole${reused === '' ? '' : ` (${reused})`}`
+      const hasEvidence = stories.some(({ evidence }) => evidence.length > 0)
+      const evidence = hasEvidence
+        ? ' and named what shows it, which was looked up'
+        : '; it named no evidence'
+      return `The final verification agreed: ${isUngated ? 'no command was run' : gates}, and a fresh session, which is a model too, judged every criterion to be met${evidence}.`
+    }
     case 'off':
       return 'The final verification is switched off: nothing has judged the criteria themselves.'
     case 'not-held':
@@ -102,13 +112,13 @@ function finalSentence({ verification, isUngated, stories, takenGates }: View): 
   }
 }
 
-/** The documents that Ralph marked. They are in no story's commit, so a reviewer needs to know of them. */
+/** The documents that Ralph marked. They are in no story's commit, so the text names them for the reviewer. */
 function markedDocuments({ documents, unmarked }: View): string {
   const paths = listNames(documents.map((path) => code(path, 200)))
   const ids = listNames(unmarked.map((id) => code(id, 60)))
   const marked = `Brought up to date with what passed: ${paths}. ${code('write-back: off')} leaves them as they are.`
-  const left = `Passed, and not marked: ${ids}. Each is not where the documents of the plan had it; mark by hand what should say that it is done.`
-  return [documents.length === 0 ? '' : marked, unmarked.length === 0 ? '' : left]
+  const notMarked = `Passed, and not marked: ${ids}. Each is not where the documents of the plan had it; mark by hand what should say that it is done.`
+  return [documents.length === 0 ? '' : marked, unmarked.length === 0 ? '' : notMarked]
     .filter(Boolean)
     .join('\n\n')
 }
@@ -128,10 +138,10 @@ const MAX_LEARNINGS = 30
 
 function steering({ branch, folder, links }: View): string {
   const hint = code('/ralph retry US-001 -- use the existing mailer')
-  const there = link(code(folder, 200), `${links.repository}/tree/${pathOf(`${branch}/${folder}`)}`)
+  const folderLink = link(code(folder, 200), `${links.repository}/tree/${pathOf(`${branch}/${folder}`)}`)
   return [
     `Comment with write access: ${code('/ralph pause')}, ${code('/ralph run')}, ${hint}, ${code('/ralph help')} for the rest.`,
-    `Push to ${code(branch, 200)} as you like: Ralph takes your commits in. The stories are in ${there}; edit them there.`,
+    `Push to ${code(branch, 200)} as you like: Ralph takes your commits in. The stories are in ${folderLink}; edit them there.`,
     'The current status is in the comment below.',
   ].join('\n')
 }

@@ -29,34 +29,35 @@ export { MAX_PICTURES, pictureBlobs } from './stories-section.ts'
 
 import { STYLE, STYLE_HASH } from './style.ts'
 
-/** The most that the whole page may have, UTF-8. */
+/** The largest size of a page, in bytes of UTF-8. */
 export const MAX_BYTES = 3_000_000
-/** Bytes of the elements around the stories. */
+/** Room for the elements around the stories. */
 const FRAME_BYTES = 200
-/** What a live page has beside the report; `nonce` allows its script and style. */
+/** The parts of a live page that a file does not have. `nonce` allows its script and style. */
 export type Live = { nonce: string; head: Markup; body: Markup }
 
 /**
- * The page, at most 3,000,000 bytes. `pictures`: data URIs by blob; missing ones are left out. `live`: for a page of `ralph serve`,
- * null for a file.
+ * The page, at most MAX_BYTES. The stories get the room that the other sections leave. `pictures`: data URIs by blob; missing ones
+ * are left out. `live`: for a page of `ralph serve`, null for a file.
  */
 export function renderReport(view: View, pictures: Pictures = new Map(), live: Live | null = null): string {
-  const rest = [
+  const lastSections = [
     refusals(view),
     section('costs', 'Cost', costTables(view)),
     section('graph', 'What depends on what', dependencyPicture(view.stories)),
   ]
-  const left = MAX_BYTES - utf8Bytes(renderPage(view, nothing, rest, live)) - FRAME_BYTES
-  return renderPage(view, storyList(view, pictures, left), rest, live)
+  const sizeWithoutStories = utf8Bytes(renderPage(view, nothing, lastSections, live))
+  const stories = storyList(view, pictures, MAX_BYTES - sizeWithoutStories - FRAME_BYTES)
+  return renderPage(view, stories, lastSections, live)
 }
 
-function renderPage(view: View, stories: Markup, rest: readonly Markup[], live: Live | null): string {
+function renderPage(view: View, stories: Markup, lastSections: readonly Markup[], live: Live | null): string {
   const timeline = timelinePicture(view)
   const body = html`<div id="top">${pageHeader(view)}</div>
 ${live?.body ?? inWork(view)}<div id="report">
 ${section('stories', 'Stories', stories)}
 ${section('timeline', 'Iterations', timeline === nothing ? null : html`<div class="picture">${timeline}</div>`)}
-${rest}
+${lastSections}
 </div>
 ${live === null ? footer(view) : nothing}`
   return page(`${oneLine(view.feature, 80)}: ${oneLine(view.headline.text, 120)}`, body, live)
@@ -64,9 +65,9 @@ ${live === null ? footer(view) : nothing}`
 
 /** The policy of a page: it may run and fetch nothing; a live page may run its own script and ask its own server. */
 export function contentSecurityPolicy(live: Pick<Live, 'nonce'> | null): string {
-  const own = live === null ? '' : ` 'nonce-${live.nonce}'`
-  const asks = live === null ? '' : `; script-src${own}; connect-src 'self'`
-  return `default-src 'none'; img-src data:; style-src '${STYLE_HASH}'${own}${asks}; base-uri 'none'; form-action 'none'`
+  const nonce = live === null ? '' : ` 'nonce-${live.nonce}'`
+  const scripts = live === null ? '' : `; script-src${nonce}; connect-src 'self'`
+  return `default-src 'none'; img-src data:; style-src '${STYLE_HASH}'${nonce}${scripts}; base-uri 'none'; form-action 'none'`
 }
 
 /** A whole page. Only a live page has a script. */
@@ -97,14 +98,14 @@ function pageHeader(view: View): Markup {
     ['Changes', links.compare],
   ]
   const nav = pages.map(([name, url]) => (url === null ? nothing : link(name, url)))
-  const evidence =
+  const output =
     error === null ? nothing : collapsible('Output', html`<pre>${error.slice(0, 20_000)}</pre>`, true)
   return html`<header class="top ${view.status.tone}">
 <p class="eyebrow"><b>${inlineText(feature, 80)}</b>${project === '' ? nothing : html` · ${inlineText(project, 80)}`} · <code>${oneLine(view.branch, 200)}</code></p>
 <h1>${icon(headline.sign)} ${inlineText(headline.text, 400)}</h1>
-${findings(view)}${progress(view)}
+${findingsBox(view)}${progressBar(view)}
 <p class="next"><b>Next:</b> ${toHtml(view.next)}</p>
-${needs(view)}${evidence}${figureList(view)}
+${needsList(view)}${output}${figureList(view)}
 </header>
 <nav>${nav}<a href="#stories">Stories</a><a href="#timeline">Iterations</a><a href="#costs">Cost</a></nav>
 ${view.description.trim() === '' ? nothing : html`<p class="prose">${view.description.slice(0, 4000)}</p>`}
@@ -117,26 +118,28 @@ function describeAge({ chainGoesOn, asOf, now }: View): string {
   return chainGoesOn ? `This run is still in work. ${when}` : when
 }
 
-function progress({ bar, stories, counts: { passed, total } }: View): Markup {
+function progressBar({ bar, stories, counts: { passed, total } }: View): Markup {
   if (total === 0) return nothing
-  let at = 0
+  let before = 0
   const parts = bar.map(([status, count]) => {
-    const [x, width] = [(at / stories.length) * 100, (count / stories.length) * 100]
-    at += count
+    const x = (before / stories.length) * 100
+    const width = (count / stories.length) * 100
+    before += count
     return html`<rect class="s-${status}" x="${x}%" width="${width}%" height="14"><title>${count} ${STORY_STATUSES[status].word}</title></rect>`
   })
   return html`<svg class="progress" role="img" aria-label="${passed} of ${total === 1 ? '1 story passes' : `${total} stories pass`}" width="100%" height="14">${parts}</svg>`
 }
 
-function findings({ findings: found }: View): Markup {
-  if (found.total === 0) return nothing
-  const more = found.more === 0 ? nothing : html`<li>and ${found.more} more</li>`
-  const items = findingSentences(found).map((one) => html`<li>${toHtml(one)}</li>`)
-  return html`<div class="findings"><b>${formatFindingCount(found.total)}</b> to look at before you merge (<a href="#stories">with each story below</a>)<ul>${items}${more}</ul></div>`
+function findingsBox({ findings }: View): Markup {
+  if (findings.total === 0) return nothing
+  const more = findings.more === 0 ? nothing : html`<li>and ${findings.more} more</li>`
+  const items = findingSentences(findings).map((sentence) => html`<li>${toHtml(sentence)}</li>`)
+  return html`<div class="findings"><b>${formatFindingCount(findings.total)}</b> to look at before you merge (<a href="#stories">with each story below</a>)<ul>${items}${more}</ul></div>`
 }
 
-function needs({ blocked, notes }: View): Markup {
-  const items = [...blocked, ...notes].map((one) => html`<li>${toHtml(one)}</li>`)
+/** Why the run is blocked, and what people have to know. */
+function needsList({ blocked, notes }: View): Markup {
+  const items = [...blocked, ...notes].map((sentence) => html`<li>${toHtml(sentence)}</li>`)
   return items.length === 0 ? nothing : html`<ul class="needs">${items}</ul>`
 }
 
@@ -151,7 +154,7 @@ function figureList({ figures, costs: { rejected } }: View): Markup {
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }
 
-/** What is in work, where several stories can be. */
+/** The stories in work, for a run that works on several at a time. */
 function inWork({ workers, lanes }: View): Markup {
   if (lanes === null || workers.length === 0) return nothing
   return section('now', `Now: ${describeLanes(workers, lanes)}`, table(IN_WORK, workers))

@@ -1,9 +1,9 @@
 // Draws frames on the whole terminal: writes only lines that changed, and restores the former screen at the end.
-import { emitKeypressEvents, type Key as Typed } from 'node:readline'
+import { emitKeypressEvents, type Key as Keypress } from 'node:readline'
 import type { ReadStream, WriteStream } from 'node:tty'
 
 const ESC = '\u001b['
-/** Switch to the alternate screen without a cursor, and back. */
+/** Switches to the alternate screen and hides the cursor. LEAVE undoes both. */
 const ENTER = `${ESC}?1049h${ESC}?25l${ESC}H${ESC}2J`
 const LEAVE = `${ESC}0m${ESC}?25h${ESC}?1049l`
 /** Synchronized output: terminals that support it show a frame at once, others ignore it. */
@@ -26,11 +26,11 @@ export class FullScreen implements Disposable {
   readonly #out: WriteStream
   readonly #input: ReadStream | null
   readonly #onResize: () => void
-  readonly #onKeypress: (text: string | undefined, key: Typed) => void
+  readonly #onKeypress: (text: string | undefined, key: Keypress) => void
   #frame: readonly string[] = []
   #isOpen = true
 
-  /** `input`: null where no keys are read. The terminal is restored, too, where the process exits without disposing of it. */
+  /** `input`: null if no keys are read. The terminal is restored even if the process exits without a call of `dispose`. */
   constructor(out: WriteStream, input: ReadStream | null, handlers: { key(key: Key): void; resize(): void }) {
     this.#out = out
     this.#input = input
