@@ -13,7 +13,7 @@ import { isToolOutput, removeIgnored } from './hidden-changes.ts'
 import { OwnIndex } from './own-index.ts'
 import { filesOf } from './tree-walk.ts'
 
-/** `link`: its `.git` file, which names the git directory. `inner`: checked-out submodules directly in it. */
+/** `gitFile`: the content of its `.git` file, which names the git directory. `inner`: paths of checked-out submodules directly in it. */
 type Submodule = {
   path: string
   git: Git
@@ -21,7 +21,7 @@ type Submodule = {
   index: OwnIndex
   snapshot: Snapshot
   commit: string
-  link: Buffer
+  gitFile: Buffer
   inner: ReadonlySet<string>
 }
 
@@ -31,13 +31,13 @@ export type Submodules = {
   /** Repositories or files in the place of a submodule that were not the clone's at the start. Ralph runs no git in them. */
   foreign: readonly string[]
   /**
-   * Restores the submodules' clones, and returns files that differ from the job's start (`lib/vendor: a.txt`), and build output,
-   * which it has removed.
+   * Restores the submodules' clones. `changed`: files that differ from the job's start (`lib/vendor: a.txt`). `removed`: build
+   * output, which is removed.
    */
   changed(): Promise<{ changed: string[]; removed: string[] }>
   /** Restores all submodules. */
   reset(): Promise<void>
-  /** `removeIgnored` will keep the ignored files that are there now. */
+  /** Remembers the ignored files that are there now, so that `removeIgnored` keeps them. */
   rememberIgnored(): Promise<void>
   removeIgnored(): Promise<void>
 }
@@ -56,7 +56,8 @@ export const NO_SUBMODULES: Submodules = {
 export async function findSubmodules(git: Git, head: string, env: Environment): Promise<Submodules> {
   const top = git.clone.workTree
   const foreign: string[] = []
-  const { all, repositories } = await collect(git, head, { above: '', top: git.clone, env, foreign })
+  const scope = { parentPath: '', top: git.clone, env, foreign }
+  const { all, repositories } = await collect(git, head, scope)
   const ignored = new Map<Submodule, string[]>()
   return {
     repositories,
@@ -64,48 +65,50 @@ export async function findSubmodules(git: Git, head: string, env: Environment): 
     async changed() {
       const changed: string[] = []
       const removed: string[] = []
-      for (const one of all) {
-        const place = await resolveInTree(top, one.path)
+      for (const submodule of all) {
+        const { path: folder, git: innerGit, snapshot } = submodule
+        const place = await resolveInTree(top, folder)
         if (place === null || !(await isFolder(place))) {
-          changed.push(`${one.path}: it was removed`)
+          changed.push(`${folder}: it was removed`)
           continue
         }
-        await restoreLink(one)
-        await restoreClone(one.git, one.snapshot)
-        const found = await differences(one)
+        await restoreGitFile(submodule)
+        await restoreClone(innerGit, snapshot)
+        const found = await findDifferences(submodule)
         const buildOutput = found.added.filter(isToolOutput)
         const others = [...found.changed, ...found.added.filter((path) => !buildOutput.includes(path))]
-        for (const file of others) changed.push(`${one.path}: ${file}`)
-        for (const file of buildOutput) removed.push(`${one.path}: ${file}`)
-        if (others.length === 0 && buildOutput.length > 0) await checkOutAnew(one)
+        for (const file of others) changed.push(`${folder}: ${file}`)
+        for (const file of buildOutput) removed.push(`${folder}: ${file}`)
+        if (others.length === 0 && buildOutput.length > 0) await checkOutAnew(submodule)
       }
       return { changed, removed }
     },
     async reset() {
-      for (const one of all) {
-        const { git: inside, snapshot } = one
-        await clearPathTo(top, join(inside.clone.workTree, '.git'))
-        await restoreLink(one)
-        await restoreClone(inside, snapshot)
-        const { changed, added } = await differences(one)
-        if (changed.length + added.length > 0) await checkOutAnew(one)
-        shareIndex(inside)
+      for (const submodule of all) {
+        const { git: innerGit, snapshot } = submodule
+        await clearPathTo(top, join(innerGit.clone.workTree, '.git'))
+        await restoreGitFile(submodule)
+        await restoreClone(innerGit, snapshot)
+        const { changed, added } = await findDifferences(submodule)
+        if (changed.length + added.length > 0) await checkOutAnew(submodule)
+        shareIndex(innerGit)
       }
     },
     async rememberIgnored() {
-      for (const one of all) ignored.set(one, await one.git.ignored())
+      for (const submodule of all) ignored.set(submodule, await submodule.git.ignored())
     },
     async removeIgnored() {
-      for (const [one, before] of ignored) await removeIgnored(one.git, before)
+      for (const [submodule, before] of ignored) await removeIgnored(submodule.git, before)
     },
   }
 }
 
-type SearchScope = { above: string; top: Clone; env: Environment; foreign: string[] }
+/** `parentPath`: of the submodule that is searched; empty for the work tree itself. `foreign` collects what is found. */
+type SearchScope = { parentPath: string; top: Clone; env: Environment; foreign: string[] }
 
 async function collect(git: Git, head: string, scope: SearchScope) {
   const { workTree } = git.clone
-  const { above, top, env, foreign } = scope
+  const { parentPath, top, env, foreign } = scope
   const all: Submodule[] = []
   const repositories = new Map<string, Git>()
   if ((await lstat(join(workTree, '.gitmodules')).catch(() => null)) === null) return { all, repositories }
@@ -114,38 +117,43 @@ async function collect(git: Git, head: string, scope: SearchScope) {
     const path = fromLatin1(file.path)
     const place = await resolveInTree(workTree, path)
     if (place === null || !(await isFolder(place))) continue
-    const shown = above === '' ? path : `${above}/${path}`
+    const fullPath = parentPath === '' ? path : `${parentPath}/${path}`
     // git runs programs that a repository's configuration names, so only repositories inside the clone's `.git` are trusted.
-    const link = await readRegularFile(join(place, '.git'))
-    if (link === null || !(await isInModules(link, place, top))) {
+    const gitFile = await readRegularFile(join(place, '.git'))
+    if (gitFile === null || !(await isInModules(gitFile, place, top))) {
       const names: string[] = await readdir(place).catch(() => [])
-      // The work tree's own index finds files here, but not those inside of a submodule.
-      if (names.includes('.git') || (above !== '' && names.length > 0)) foreign.push(shown)
+      // Plain files in the place of a submodule of the work tree are found by the work tree's index. Deeper ones are found only here.
+      if (names.includes('.git') || (parentPath !== '' && names.length > 0)) foreign.push(fullPath)
       continue
     }
     const clone = await openClone(place, env).catch(() => null)
     // In a folder that is no repository, git walks up and finds another one.
     if (clone?.head == null || (await realpath(clone.workTree)) !== (await realpath(place))) continue
-    const inside = await Git.open(clone, env)
-    const snapshot = await takeSnapshot(inside, true)
-    const nested = await collect(inside, clone.head, { ...scope, above: shown })
-    const own = new CatFile(inside)
-    const index = new OwnIndex(inside, own)
-    const rest = { snapshot, commit: clone.head, link, inner: new Set(nested.repositories.keys()) }
-    all.push({ path: shown, git: inside, objects: own, index, ...rest })
+    const innerGit = await Git.open(clone, env)
+    const snapshot = await takeSnapshot(innerGit, true)
+    const nested = await collect(innerGit, clone.head, { ...scope, parentPath: fullPath })
+    const innerObjects = new CatFile(innerGit)
+    const index = new OwnIndex(innerGit, innerObjects)
+    const inner = new Set(nested.repositories.keys())
+    const contents = { commit: clone.head, gitFile, inner, snapshot }
+    all.push({ path: fullPath, git: innerGit, objects: innerObjects, index, ...contents })
     all.push(...nested.all)
-    repositories.set(path, inside)
+    repositories.set(path, innerGit)
   }
   return { all, repositories }
 }
 
 /** Whether a `.git` file points to the folder where the clone keeps its submodules. */
-async function isInModules(link: Buffer, place: string, { gitDir, commonDir }: Clone): Promise<boolean> {
-  const named = /^gitdir: (.+?)\n?$/.exec(link.toString('utf8'))?.[1]
-  const found = named === undefined ? null : await realpath(resolve(place, named)).catch(() => null)
-  if (found === null) return false
-  const homes = [gitDir, commonDir].map((folder) => realpath(join(folder, 'modules')).catch(() => null))
-  return (await Promise.all(homes)).some((home) => home !== null && found.startsWith(home + sep))
+async function isInModules(gitFile: Buffer, place: string, { gitDir, commonDir }: Clone): Promise<boolean> {
+  const target = /^gitdir: (.+?)\n?$/.exec(gitFile.toString('utf8'))?.[1]
+  if (target === undefined) return false
+  const innerGitDir = await realpath(resolve(place, target)).catch(() => null)
+  if (innerGitDir === null) return false
+  for (const folder of [gitDir, commonDir]) {
+    const modules = await realpath(join(folder, 'modules')).catch(() => null)
+    if (modules !== null && innerGitDir.startsWith(modules + sep)) return true
+  }
+  return false
 }
 
 async function checkOutAnew({ git, index, commit }: Submodule): Promise<void> {
@@ -158,7 +166,7 @@ async function checkOutAnew({ git, index, commit }: Submodule): Promise<void> {
 
 type Differences = { changed: string[]; added: string[] }
 
-async function differences({ git, objects, index, commit, inner }: Submodule): Promise<Differences> {
+async function findDifferences({ git, objects, index, commit, inner }: Submodule): Promise<Differences> {
   git.unlock()
   const found = await index.withOpenIndex(commit, async () => {
     const { gitlinks } = index.file
@@ -174,7 +182,8 @@ async function differences({ git, objects, index, commit, inner }: Submodule): P
   return found
 }
 
-async function restoreLink({ git, link }: Submodule): Promise<void> {
+async function restoreGitFile({ git, gitFile }: Submodule): Promise<void> {
   const file = join(git.clone.workTree, '.git')
-  if ((await readRegularFile(file))?.equals(link) !== true) await replaceFile(file, link)
+  const content = await readRegularFile(file)
+  if (content === null || !content.equals(gitFile)) await replaceFile(file, gitFile)
 }
