@@ -4,69 +4,75 @@ import { StringDecoder } from 'node:string_decoder'
 /** UTF-16 units. The rest of a longer line is dropped. */
 export const LINE_LIMIT = 1024 * 1024
 
-/** After so many lines, those of one chunk are delivered together, for speed. Not where it has a `{`, which may begin an event. */
+/** After this many lines, all lines of one chunk are delivered as one, for speed. A chunk with a `{` is split as before: it may have an event. */
 const MAX_SEPARATE_LINES = 50_000
 
 /**
- * Takes bytes in any portions and hands out whole lines; `push` returns the text that the portion decoded to. Lines are
- * decoded as UTF-8 across chunk borders (bad bytes become U+FFFD), split at `\n` only (but see MAX_SEPARATE_LINES), one `\r` before
- * it trimmed; what follows the last `\n` is delivered by `end()`. U+2028 and a lone `\r` are ordinary characters.
+ * Takes bytes in any portions and calls `onLine` with whole lines. `push` returns the text that the portion decoded to.
+ * - Bytes are decoded as UTF-8 across the borders of portions; bad bytes become U+FFFD.
+ * - Lines end at `\n` only (but see MAX_SEPARATE_LINES). One `\r` before it is removed. U+2028 and a lone `\r` are ordinary characters.
+ * - `end()` delivers what follows the last `\n`.
  */
 export function lineSplitter(onLine: (line: string) => void, limit = LINE_LIMIT) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let pending = ''
-  let cut = false
-  let count = 0
+  let isCut = false
+  let lineCount = 0
 
-  const keep = (text: string): void => {
-    if (cut) return
+  const append = (text: string): void => {
+    if (isCut) return
     pending += text
     if (pending.length <= limit) return
-    // Never between the halves of a surrogate pair, and never cut off a `\r` that may belong to the line end.
+    // A surrogate pair is not cut in two.
     pending = pending.slice(0, limit).replace(/[\ud800-\udbff]$/, '')
-    cut = true
+    isCut = true
   }
   const deliver = (): void => {
-    const line = !cut && pending.endsWith('\r') ? pending.slice(0, -1) : pending
+    // If the line was cut, a `\r` at the cut is not its end.
+    const line = !isCut && pending.endsWith('\r') ? pending.slice(0, -1) : pending
     pending = ''
-    cut = false
-    count += 1
+    isCut = false
+    lineCount += 1
     onLine(line)
   }
   const takeText = (text: string): string => {
     let start = 0
-    if (count >= MAX_SEPARATE_LINES && !text.includes('{') && !pending.includes('{')) {
+    if (lineCount >= MAX_SEPARATE_LINES && !text.includes('{') && !pending.includes('{')) {
       start = text.lastIndexOf('\n') + 1
-      if (start > 0) keep(text.slice(0, start - 1))
-      if (start > 0) deliver()
+      if (start > 0) {
+        append(text.slice(0, start - 1))
+        deliver()
+      }
     }
     for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
-      keep(text.slice(start, end))
+      append(text.slice(start, end))
       deliver()
       start = end + 1
     }
-    if (start < text.length) keep(text.slice(start))
+    if (start < text.length) append(text.slice(start))
     return text
   }
   return {
     push: (chunk: Uint8Array): string => takeText(decoder.decode(chunk, { stream: true })),
     end: (): string => {
       const rest = takeText(decoder.decode())
-      if (pending !== '' || cut) deliver()
+      if (pending !== '' || isCut) deliver()
       return rest
     },
   }
 }
 
-/** Shortens the text of a `capture` further; the count of left-out bytes covers both cuts. */
+/** Shortens the text of a `capture` further. If the line of the first cut is lost, its count is added to that of the second. */
 export function shortenCaptured(text: string, limitBytes: number): string {
   const copy = capture(limitBytes)
   copy.push(text)
-  const cut = copy.text()
-  const first = LEFT_OUT.exec(text)
-  if (first === null || cut.includes(first[0])) return cut
-  return cut.replace(LEFT_OUT, (_, bytes: string) =>
-    leftOutLine(Number(bytes) + Number(first[1]) - first[0].length),
+  const shortened = copy.text()
+  const firstCut = LEFT_OUT.exec(text)
+  if (firstCut === null || shortened.includes(firstCut[0])) return shortened
+  const [firstLine, firstBytes] = firstCut
+  // The second cut has counted the line of the first one, which is not part of the original text.
+  return shortened.replace(LEFT_OUT, (_, bytes: string) =>
+    leftOutLine(Number(bytes) + Number(firstBytes) - firstLine.length),
   )
 }
 
@@ -115,7 +121,8 @@ export function capture(limitBytes: number) {
     },
     text(): string {
       const all = Buffer.from(tail.map(({ text }) => text).join(''), 'utf8')
-      const room = limit - Buffer.byteLength(head) // of the head's half, too, as long as nothing is missing
+      // While nothing is left out, the tail may also use the room that is free in the head's half.
+      const room = limit - Buffer.byteLength(head)
       if (leftOut === 0 && all.length <= room) return head + all.toString('utf8')
       let start = Math.max(0, all.length - tailLimit)
       while (isContinuation(all[start])) start += 1

@@ -1,7 +1,7 @@
 // OTLP/HTTP in JSON, as OpenTelemetry's own SDK writes it: https://opentelemetry.io/docs/specs/otlp/#otlphttp. Pure.
 import { groupBy } from '../../engine/model/each-once.ts'
 
-/** What is null is left out. */
+/** An attribute that is null is left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null>>
 
 export type Span = {
@@ -9,7 +9,7 @@ export type Span = {
   spanId: string
   parentSpanId: string | null
   name: string
-  /** Internal, or a call of something else. */
+  /** SPAN_KIND_INTERNAL, or SPAN_KIND_CLIENT for a call of something else. */
   kind: 1 | 3
   /** Epoch milliseconds. */
   startMs: number
@@ -28,7 +28,7 @@ export type Metric = {
   points: readonly { value: number; attributes: Attributes }[]
 }
 
-/** Who sends it, and by what. */
+/** The sender: `resource` describes the run, `scope` the program that measured. */
 export type Source = { resource: Attributes; scope: { name: string; version: string } }
 
 export function tracesBody({ resource, scope }: Source, spans: readonly Span[]) {
@@ -46,13 +46,13 @@ export function metricsBody(
   endMs: number,
 ) {
   const times = { startTimeUnixNano: nanos(startMs), timeUnixNano: nanos(endMs) }
-  const written = metrics.map(({ name, description, unit, bounds, points }) => {
-    // What is of the same attributes is one series.
+  const otlpMetrics = metrics.map(({ name, description, unit, bounds, points }) => {
+    // Points with the same attributes are one series.
     const series = [...groupBy(points, ({ attributes }) => JSON.stringify(attributes)).values()]
-    const dataPoints = series.map((same) => {
-      const attributes = otlpAttributes(same[0]?.attributes ?? {})
-      const values = same.map(({ value }) => value)
-      const sum = values.reduce((all, value) => all + value, 0)
+    const dataPoints = series.map((pointsOfSeries) => {
+      const attributes = otlpAttributes(pointsOfSeries[0]?.attributes ?? {})
+      const values = pointsOfSeries.map(({ value }) => value)
+      const sum = values.reduce((total, value) => total + value, 0)
       return bounds === undefined
         ? { attributes, ...times, asDouble: sum }
         : { attributes, ...histogram(values, bounds), sum, ...times }
@@ -62,15 +62,16 @@ export function metricsBody(
       : { name, description, unit, histogram: { aggregationTemporality, dataPoints } }
   })
   return {
-    resourceMetrics: [{ resource: otlpResource(resource), scopeMetrics: [{ scope, metrics: written }] }],
+    resourceMetrics: [{ resource: otlpResource(resource), scopeMetrics: [{ scope, metrics: otlpMetrics }] }],
   }
 }
 
 function histogram(values: readonly number[], bounds: readonly number[]) {
-  const bucketCounts = [...bounds, 0].map(() => 0)
+  // One bucket for each bound, and one for values above the last bound.
+  const bucketCounts = Array.from({ length: bounds.length + 1 }, () => 0)
   for (const value of values) {
-    const at = bounds.findIndex((bound) => value <= bound)
-    const bucket = at < 0 ? bounds.length : at
+    const boundIndex = bounds.findIndex((bound) => value <= bound)
+    const bucket = boundIndex === -1 ? bounds.length : boundIndex
     bucketCounts[bucket] = (bucketCounts[bucket] ?? 0) + 1
   }
   const [min, max] = [Math.min(...values), Math.max(...values)]
@@ -81,7 +82,7 @@ function otlpResource(attributes: Attributes) {
   return { attributes: otlpAttributes(attributes), droppedAttributesCount: 0 }
 }
 
-/** Of all since `startMs`. */
+/** AGGREGATION_TEMPORALITY_CUMULATIVE: a value covers everything since `startMs`. */
 const aggregationTemporality = 2
 
 /** Trace flags: sampled, and known to have no remote parent. */
@@ -117,7 +118,7 @@ function otlpAttributes(attributes: Attributes) {
     })
 }
 
-/** Digits in a text: a number would lose the last ones. */
+/** Nanoseconds, as a text: a JavaScript number cannot hold all digits. */
 function nanos(ms: number): string {
   return `${Math.round(ms)}000000`
 }
