@@ -29,7 +29,7 @@ const said = (output: string): string[] =>
     (it) => `${it.path}:${it.line} ${it.level} ${it.message}`,
   )
 
-test('tsc, plain and pretty', () => {
+test('annotations of tsc, plain and pretty', () => {
   assert.deepEqual(said("src/a.ts(12,5): error TS2322: Type 'x'.\nsrc/deep/b.ts(1,1): warning X: y\n"), [
     "src/a.ts:12 failure TS2322: Type 'x'.",
     'src/deep/b.ts:1 warning X: y',
@@ -42,7 +42,7 @@ test('tsc, plain and pretty', () => {
   )
 })
 
-test('eslint, stylish and unix', () => {
+test('annotations of eslint, stylish and unix', () => {
   const stylish =
     "\n/home/runner/work/x/x/src/a.ts\n  12:5   error    'x' is unused  no-unused-vars\n   3:10  warning  Odd            odd\n\nsrc/deep/b.ts\n  1:1  error  Bad  bad\n\n✖ 3 problems\n"
   assert.deepEqual(said(stylish), [
@@ -56,13 +56,13 @@ test('eslint, stylish and unix', () => {
   )
 })
 
-test('biome', () => {
+test('annotations of biome', () => {
   assert.deepEqual(said('src/a.ts:12:5 lint/style/useConst ━━━━━━\n\n  × This let is never changed.\n'), [
     'src/a.ts:12 failure This let is never changed.',
   ])
 })
 
-test('node --test, spec and tap', () => {
+test('annotations of node --test, spec and tap', () => {
   const spec =
     '✖ failing tests:\n\ntest at test/a.test.ts:7:3\n✖ adds (1.2ms)\n  AssertionError [ERR_ASSERTION]: 1 !== 2\n      at TestContext.<anonymous> (file:///w/test/a.test.ts:8:10)\n'
   assert.deepEqual(said(spec), ['test/a.test.ts:8 failure adds: AssertionError [ERR_ASSERTION]: 1 !== 2'])
@@ -71,7 +71,7 @@ test('node --test, spec and tap', () => {
   assert.deepEqual(said(tap), ['test/a.test.ts:7 failure not ok 1 - adds'])
 })
 
-test('jest and vitest: the first known frame after what went wrong', () => {
+test('annotations of jest and vitest: the first known stack frame after the error', () => {
   const jest =
     '  ● slugify › lowers\n\n    expect(received).toBe(expected)\n\n      at fn (node_modules/x/index.js:1:1)\n      at Object.<anonymous> (test/a.test.ts:5:20)\n      at other (src/a.ts:1:1)\n'
   assert.deepEqual(said(jest), ['test/a.test.ts:5 failure ● slugify › lowers'])
@@ -82,7 +82,7 @@ test('jest and vitest: the first known frame after what went wrong', () => {
   ])
 })
 
-test('pytest, mypy, ruff and tracebacks', () => {
+test('annotations of pytest, mypy, ruff and Python tracebacks', () => {
   const pytest =
     '____ test_x ____\n\n    def test_x():\n>       assert add(1, 2) == 4\nE       assert 3 == 4\nE        +  where 3 = add(1, 2)\n\ntests/test_a.py:12: AssertionError\n=== short test summary info ===\nFAILED tests/test_a.py::test_x - assert 3 == 4\n'
   assert.deepEqual(said(pytest), ['tests/test_a.py:12 failure assert 3 == 4'])
@@ -102,7 +102,7 @@ test('pytest, mypy, ruff and tracebacks', () => {
   assert.deepEqual(said(trace), ['app/x.py:7 failure ZeroDivisionError: division by zero'])
 })
 
-test('go test, go vet and testify', () => {
+test('annotations of go test, go vet and testify', () => {
   assert.deepEqual(said('--- FAIL: TestX (0.00s)\n    a_test.go:12: got 1, want 2\nFAIL\n'), [
     'pkg/a_test.go:12 failure got 1, want 2',
   ])
@@ -115,7 +115,7 @@ test('go test, go vet and testify', () => {
   assert.equal(said(testify)[0], 'pkg/a_test.go:12 failure Not equal: 1 and 2')
 })
 
-test('cargo: compiler, clippy and panics', () => {
+test('annotations of cargo: compiler, clippy and panics', () => {
   const compiler =
     'error[E0308]: mismatched types\n  --> src/lib.rs:12:5\n   |\nwarning: unused variable: `x`\n --> src/lib.rs:3:9\n'
   assert.deepEqual(said(compiler), [
@@ -126,7 +126,7 @@ test('cargo: compiler, clippy and panics', () => {
   assert.deepEqual(said(panics), ['src/lib.rs:20 failure assertion `left == right` failed'])
 })
 
-test('javac, maven and Java frames', () => {
+test('annotations of javac, maven and Java stack frames', () => {
   assert.deepEqual(
     said(
       'src/main/java/app/Slug.java:12: error: cannot find symbol\n[ERROR] /w/src/main/java/app/Slug.java:[14,5] no\n',
@@ -149,7 +149,7 @@ test('workflow commands in output are read as annotations, and not passed on', (
   ])
 })
 
-test('places are found only in known files, and only where a name means exactly one', () => {
+test('annotations are found only in known files, and only for unambiguous names', () => {
   const output =
     'node_modules/x/a.ts:1:1: error: no\nindex.ts:1:1: error: which?\n../deep/b.ts:2:2: error: yes\nwith space.ts:3:1: error: yes\nhttp://x.test:80: up\n12:30:45: time\nsrc/a.ts:0:0: zero\na.ts: no line\n'
   assert.deepEqual(said(output), ['src/deep/b.ts:2 failure yes', 'with space.ts:3 failure yes'])
@@ -160,7 +160,7 @@ test('places are found only in known files, and only where a name means exactly 
   ])
 })
 
-test('at most 500 annotations are found and 50 shown, without repetition, with short messages', () => {
+test('at most 500 annotations are found and 50 shown, without duplicates, with short messages', () => {
   const many = Array.from(
     { length: 1000 },
     (_, index) => `src/a.ts:${index + 1}:1: error: ${'x'.repeat(5000)}`,
@@ -183,7 +183,7 @@ test('annotations in changed files come first, each once', () => {
   )
 })
 
-test('a name is resolved from the folder of the gates first', () => {
+test("a file name in an annotation is resolved from the gates' folder first", () => {
   const resolve = createResolver(new Set(['one/index.ts', 'two/index.ts', 'index.ts', 'README.md']), 'two/')
   assert.deepEqual(['index.ts', './index.ts', 'README.md', 'none.ts'].map(resolve), [
     'two/index.ts',
@@ -193,7 +193,7 @@ test('a name is resolved from the folder of the gates first', () => {
   ])
 })
 
-test('whatever a gate prints, annotations are well-formed', () => {
+test('any gate output gives well-formed annotations', () => {
   const piece = fc.constantFrom(
     'src/a.ts',
     ':1:2: ',
@@ -229,7 +229,7 @@ test('whatever a gate prints, annotations are well-formed', () => {
   )
 })
 
-test('annotations of 4 MB of hostile output take bounded time', () => {
+test('annotations of 4 MB of hostile output take limited time', () => {
   for (const unit of [
     ' ',
     ':',
@@ -256,7 +256,7 @@ test('annotations of 4 MB of hostile output take bounded time', () => {
   }
 })
 
-test('many files with one name take no more time than others', () => {
+test('annotations take no more time with many files of one name', () => {
   const named = (size: number) => new Set(Array.from({ length: size }, (_, at) => `p${at}/index.ts`))
   assertGrowth((size) => createResolver(named(size))('index.ts'), 5_000)
 })

@@ -48,7 +48,7 @@ async function keptOf(script: string): Promise<{ log: string; output: string }> 
 
 const MEGABYTE = 1024 * 1024
 
-test('the browser check runs after all gates but those that are behindPages', async () => {
+test('the browser check runs after all gates except those with behindPages', async () => {
   const order: string[] = []
   const gates = createGates({
     ...PLAIN,
@@ -122,7 +122,7 @@ test('no line of a private key that is cut in the output is shown', async () => 
   }
 })
 
-test('bytes that are left out of the output are counted', async () => {
+test('bytes cut from the output are counted', async () => {
   const { log } = await keptOf(`head -c 3000000 /dev/zero | tr '\\0' '.'`)
   const [, bytes = ''] = /\n\.\.\. (\d+) bytes left out \.\.\.\n/.exec(log) ?? []
   assert.equal(Number(bytes), 3_000_000 - MEGABYTE)
@@ -139,7 +139,7 @@ test('the state keeps the lines of the failure, wherever they are in the output,
   assert.match(log, /one 2999 [\s\S]*TypeError: no[\s\S]*two 3000 /)
 })
 
-test('of a progress bar only the last state is kept', async () => {
+test('a progress bar is kept in its last state only', async () => {
   assert.equal(
     await outputOf(`for i in $(seq 9); do printf '\\rloading %s of 9' $i; done; echo; echo ok`),
     'loading 9 of 9\nok\n',

@@ -97,7 +97,7 @@ const OUTPUTS: Record<string, [tests: string | null, ...places: [place: string, 
 }
 
 for (const [name, [tests, ...places]] of Object.entries(OUTPUTS))
-  test(`output of ${name}`, () => {
+  test(`test counts and annotations from recorded output of ${name}`, () => {
     const output = terminalLines(text(`${PLACES.has(name) ? 'places' : 'gates'}/${name}.txt`)).join('\n')
     const counted = testCounts(output)
     assert.equal(counted && `${counted.passed} ${counted.failed} ${counted.skipped}`, tests)
@@ -108,7 +108,7 @@ for (const [name, [tests, ...places]] of Object.entries(OUTPUTS))
     }
   })
 
-test('gradle, as it is documented: places and tests', () => {
+test('test counts and annotations of gradle, from its documentation', () => {
   const output = [
     'e: file:///w/src/main/kotlin/Cart.kt:4:12 Unresolved reference: sum',
     'w: file:///w/src/main/kotlin/Cart.kt:9:1 Variable is never used',
@@ -145,7 +145,7 @@ const REPORTS: Record<string, [tests: string | null, ...places: string[]]> = {
 }
 
 for (const [name, [tests, ...places]] of Object.entries(REPORTS))
-  test(`report ${name}`, () => {
+  test(`test counts and annotations from the recorded report ${name}`, () => {
     const placeIn = (said: string) => annotationsFrom(said, resolve, 1)[0] ?? null
     const file = { path: name, text: text(`places/${name}`) }
     const found = readReports([file], { resolve, placeIn })
@@ -164,7 +164,7 @@ for (const [name, path, missed, all] of [
   ['pytest.lcov', 'shop/cart.py', [14], 9],
   ['pytest-cobertura.xml', 'shop/cart.py', [14], 9],
 ] as const)
-  test(`coverage ${name}`, () => {
+  test(`line coverage from the recorded report ${name}`, () => {
     const remarks: string[] = []
     const hits = readCoverage({ path: name, text: text(`places/${name}`) }, remarks)
     const lines = [...(hits ?? [])].find(([file]) => resolve(file) === path)?.[1] ?? new Map()

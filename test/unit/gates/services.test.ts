@@ -351,7 +351,7 @@ test('a service whose command starts a daemon and exits runs beside the gates, a
   assert.deepEqual(marked(mark), [])
 })
 
-test('a daemon that answers no more is red, with the log that it wrote', async (t) => {
+test('a daemon that no longer answers is red, with its log', async (t) => {
   const one = await web({
     start: 'setsid "$NODE" web.cjs >web.log 2>&1 </dev/null & disown',
     logs: ['web.log'],
@@ -377,7 +377,7 @@ test('a port that an earlier service took is reported as a fault of the code, no
 })
 
 for (const host of ['127.0.0.1', '::1'])
-  test(`a port that is taken on ${host} is told before the start, with who has it`, async (t) => {
+  test(`a port in use on ${host} is reported before the service starts, with the program that has it`, async (t) => {
     await using other = await listening({ port: 0, host })
     const { run, cwd } = await made(t, {
       services: [
@@ -508,7 +508,7 @@ test('a kept service that ended is started again for the next gates', async (t) 
   )
 })
 
-test('a service without a start command only has to answer', async (t) => {
+test('a service without a start command must only answer', async (t) => {
   await using other = await listening({ port: 0 })
   const ready = { kind: 'port', host: 'localhost', port: other.port } as const
   const { run } = await made(t, { services: [{ start: null, ready }] })
@@ -577,7 +577,7 @@ test('a service that prints 100 MB takes no memory for it, and its last lines ar
   assert.ok((await readFile(join(cwd, '.ralph/logs/big-service-web.log'))).length < 1_100_000)
 })
 
-test('services of a killed run are found by their mark', async () => {
+test('services of a killed run are found by their marker', async () => {
   const mark = newMark()
   const port = await freePort()
   const script = `

@@ -43,7 +43,7 @@ const arbitraryGates = fc
     ),
   )
 
-test('side by side: never more gates than configured, `alone` alone, `needs` first, and none starts after a red one', async () => {
+test('gates at the same time: at most the configured number, `alone` alone, after their `needs`, none after a red one', async () => {
   const property = fc.asyncProperty(
     arbitraryGates,
     fc.integer({ min: 1, max: 4 }),
@@ -108,7 +108,7 @@ const run = (gates: readonly Gate[], parallel: number, more: Partial<GatesOption
     new AbortController().signal,
   )
 
-test('gates run at the same time, and the end of one ends no process of another', async () => {
+test("gates that run at the same time do not end each other's processes", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-side-'))
   try {
     const [ab, ba] = [join(folder, 'ab'), join(folder, 'ba')]
@@ -130,7 +130,7 @@ test('gates run at the same time, and the end of one ends no process of another'
   }
 })
 
-test('the first red gate ends those that run beside it, which count as not run', async () => {
+test('the first red gate ends those that run at the same time, which count as not run', async () => {
   const ended: string[] = []
   const slow = named('slow', { run: 'sleep 60' })
   const red = named('red', { run: 'exit 3' })
@@ -144,7 +144,7 @@ test('the first red gate ends those that run beside it, which count as not run',
   assert.deepEqual(ended.toSorted(), ['red: exit 3', 'slow: cancelled'])
 })
 
-test('where a gate cannot be run at all, the others are ended before the error is thrown', async () => {
+test('a gate that cannot be started ends the others, then the error is thrown', async () => {
   const seen: string[] = []
   const perform = async (gate: Gate, _slot: number, either: AbortSignal) => {
     if (gate.name === 'broken') throw new Error('no space left')
@@ -159,7 +159,7 @@ test('where a gate cannot be run at all, the others are ended before the error i
   assert.deepEqual(seen, ['slow begins', 'slow is ended'])
 })
 
-test('two gates that take the same port are green where one of them has `alone`, and red beside each other', async () => {
+test('two gates that use the same port are green if one has `alone`, and red at the same time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-side-'))
   try {
     const [free, taken, tried] = ['free', 'taken', 'tried'].map((name) => join(folder, name))
@@ -201,7 +201,7 @@ const server = createServer().listen(isFirst ? 0 : Number(readFileSync('${free}'
   }
 })
 
-test('gates that run while one writes to a file of the commit run again, alone, now and later', async () => {
+test('gates that ran while one wrote to a file of the commit run again, alone, now and later', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-side-'))
   try {
     const at = (name: string) => join(folder, name)
@@ -249,7 +249,7 @@ test('gates that run while one writes to a file of the commit run again, alone, 
   }
 })
 
-test('a gate with paths runs where the change touches one, and where nothing else would block', () => {
+test('a gate with paths runs when the change touches one, or when no other gate would block', () => {
   const [web, api] = [named('web', { paths: ['web/**'] }), named('api', { paths: ['/api/'] })]
   const lint = named('lint', { advisory: true })
   const meant = (paths: readonly string[], gates: readonly Gate[], more = {}) =>
@@ -265,7 +265,7 @@ test('a gate with paths runs where the change touches one, and where nothing els
   )
 })
 
-test('a gate brings the gates that it needs, also past `paths` and where only some gates run', () => {
+test('a gate runs with the gates that it needs, also past `paths` and when only some gates run', () => {
   const gates = [
     named('generate', { paths: ['schema/'] }),
     named('build', { paths: ['src/'], needs: ['generate'] }),
@@ -295,7 +295,7 @@ test('a gate brings the gates that it needs, also past `paths` and where only so
   assert.deepEqual(names({ only: [] }), [])
 })
 
-test('every gate that runs has the gates that it needs; without `needs` these are all gates before it', () => {
+test('every gate runs after the gates that it needs; without `needs` these are all gates before it', () => {
   const property = fc.property(arbitraryGates, fc.subarray(NAMES), (gates, only) => {
     const chosen = selectGates(gates, gateRun({ only }), null)
     const names = chosen.map(({ name }) => name)
@@ -312,7 +312,7 @@ test('every gate that runs has the gates that it needs; without `needs` these ar
   fc.assert(property, runs(200))
 })
 
-test('the list of changed files is left out where it is too long, or a name does not fit on a line', async () => {
+test('the list of changed files for gates is left out when it is too long, or a name has a line end', async () => {
   const listed = async (...paths: string[]) => {
     const code = { ...NO_CODE.code, changedPaths: async () => paths }
     const run = gateRun({ of: 'story', from: 'abc', commit: 'def' })
@@ -327,7 +327,7 @@ test('the list of changed files is left out where it is too long, or a name does
   for (const name of odd) assert.deepEqual(await listed('src/a.ts', name), { RALPH_BASE: 'abc' }, name)
 })
 
-test('gates know the base of the change and its files', async () => {
+test('gates get the base of the change and its files as variables', async () => {
   const code = { ...NO_CODE.code, changedPaths: async () => ['src/a.ts', 'web/b.ts'] }
   const shows = named('shows', { run: 'echo "$RALPH_BASE"; echo "$RALPH_CHANGED_FILES"' })
   const web = named('web', { run: 'true', paths: ['web/'] })

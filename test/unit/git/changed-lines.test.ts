@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { writtenLines } from '../../../src/git/changed-lines.ts'
 import { runs } from '../runs.ts'
 
-test('lines that came, went and stayed', () => {
+test('changed lines are those that are new, not those that are gone or stayed', () => {
   assert.deepEqual(writtenLines('a\nb\nc\n', 'a\nB\nc\n'), [2])
   assert.deepEqual(writtenLines('a\nc\n', 'a\nb\nb\nc\n'), [2, 3])
   assert.deepEqual(writtenLines('a\nb\nc\n', 'a\nc\n'), [])
@@ -15,7 +15,7 @@ test('lines that came, went and stayed', () => {
   assert.deepEqual(writtenLines('one\ntwo\nthree\n', 'zero\none\nthree\nfour\n'), [1, 4])
 })
 
-test('what stayed is as much as can have stayed, in its order', () => {
+test('lines that stayed are a longest common subsequence', () => {
   const file = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 25 })
   fc.assert(
     fc.property(file, file, (old, young) => {
@@ -32,7 +32,7 @@ test('what stayed is as much as can have stayed, in its order', () => {
   )
 })
 
-test('a large change is new as a whole, soon', () => {
+test('a large change counts as new as a whole, in limited time', () => {
   const lines = (word: string) => Array.from({ length: 20_000 }, (_, at) => `${word} ${at}`).join('\n')
   const began = performance.now()
   assert.equal(writtenLines(lines('old'), lines('new')).length, 20_000)

@@ -43,7 +43,7 @@ async function openPlace(): Promise<Place> {
   }
 }
 
-test('checkout v6 and later: a file in RUNNER_TEMP, included for this repository', async () => {
+test('checkout v6 and later: the credentials file in RUNNER_TEMP, included for this repository, is hidden and restored', async () => {
   await using place = await openPlace()
   const file = join(place.temp, 'git-credentials-1234.config')
   place.git('config', '--file', file, KEY, HEADER)
@@ -61,7 +61,7 @@ test('checkout v6 and later: a file in RUNNER_TEMP, included for this repository
   assert.equal((await stat(file)).mode & 0o777, 0o640)
 })
 
-test('checkout before v6: in .git/config, also of submodules', async () => {
+test('checkout before v6: credentials in .git/config, also of submodules, are hidden and restored', async () => {
   await using place = await openPlace()
   place.git('config', KEY, HEADER)
   const inner = join(place.tree, '.git', 'modules', 'lib', 'modules', 'deep')
@@ -78,7 +78,7 @@ test('checkout before v6: in .git/config, also of submodules', async () => {
   assert.deepEqual([await readFile(config, 'utf8'), await readFile(join(inner, 'config'), 'utf8')], before)
 })
 
-test('checkout with ssh-key: the file that core.sshCommand names', async () => {
+test('checkout with ssh-key: the key file of core.sshCommand is hidden and restored', async () => {
   await using place = await openPlace()
   const key = join(place.temp, 'c0ffee')
   await writeFile(key, 'a private key\n', { mode: 0o600 })
@@ -90,7 +90,7 @@ test('checkout with ssh-key: the file that core.sshCommand names', async () => {
   assert.equal((await stat(key)).mode & 0o777, 0o600)
 })
 
-test('a header in the home is named, and left to its owner; no repository has none', async () => {
+test("an authorization header in the user's git configuration is reported and left, one of the repository is hidden", async () => {
   await using place = await openPlace()
   const global = join(place.env.HOME ?? '', '.gitconfig')
   place.git('config', '--file', global, KEY, HEADER)
@@ -114,7 +114,7 @@ test('a header in the home is named, and left to its owner; no repository has no
   assert.deepEqual([none.secrets.length, none.remaining.length], [0, 0])
 })
 
-test('further checkouts: their files in RUNNER_TEMP, and their own configuration', async () => {
+test('further checkouts: their files in RUNNER_TEMP and their configuration are hidden and restored', async () => {
   await using place = await openPlace()
   const temp = join(place.temp, 'git-credentials-2.config')
   place.git('config', '--file', temp, KEY, HEADER)
@@ -136,7 +136,7 @@ for (const [what, replace] of [
   ['itself, moved there', 'mkdir "$2"; mv "$1" "$2/x"; ln -s "$2/x" "$1"'],
   ['another folder', 'mv "$1" "$1-old"; mkdir "$1"'],
 ] as const)
-  test(`nothing comes back to a folder that is ${what}`, async () => {
+  test(`credentials are not restored into a folder that is ${what}`, async () => {
     await using place = await openPlace()
     const file = join(place.temp, 'git-credentials-1.config')
     place.git('config', '--file', file, KEY, HEADER)

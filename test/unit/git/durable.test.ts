@@ -18,7 +18,7 @@ const file = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 type Effect = { kind: string; what: string }
 
-test('objects, and files of the clone, are synced before they get their names', () => {
+test('objects and files of the clone are synced to disk before they are renamed', () => {
   const [faults, objects] = [join(folder, 'faults'), join(folder, 'objects')]
   for (const one of [faults, objects]) mkdirSync(one)
   const args = [
@@ -73,7 +73,7 @@ function tracedGit() {
   }
 }
 
-test('refs, of our own directory and of the clone, and packs are synced by git', async () => {
+test('refs of our own directory and of the clone, and packs, are synced to disk by git', async () => {
   const traced = tracedGit()
   const top = join(folder, 'clone')
   const env = { PATH: traced.path, HOME: folder }

@@ -21,7 +21,7 @@ function open(refs: Record<string, string>, now = () => 0) {
   return { asked, look, get }
 }
 
-test('base, states and branch are one request, with an answer for each', async () => {
+test('base, states and branch are fetched by one request, each with its answer', async () => {
   const { asked, get } = open({ 'refs/heads/main': '1', 'refs/heads/ralph/a': '2', 'refs/ralph/a': '3' })
   const answers = [
     get('refs/heads/main'),
@@ -38,7 +38,7 @@ test('base, states and branch are one request, with an answer for each', async (
   assert.deepEqual(asked, [PATTERNS])
 })
 
-test('a ref that the first look does not have is asked for, and after its end every ref is', async () => {
+test('a ref that the first request lacks is requested, and later every ref is', async () => {
   const refs: Record<string, string> = { 'refs/heads/main': '1', 'refs/heads/other': '2' }
   const { asked, look, get } = open(refs)
   assert.equal((await get('refs/heads/main'))['refs/heads/main'], '1')
@@ -50,7 +50,7 @@ test('a ref that the first look does not have is asked for, and after its end ev
   assert.deepEqual(asked, [PATTERNS, ['refs/heads/other'], ['refs/heads/main']])
 })
 
-test('after its end the first look still has the branch, but nothing before the first request', async () => {
+test('after its end the first request still gives the branch, but nothing before it', async () => {
   const { asked, look, get } = open({ 'refs/heads/main': '1', 'refs/heads/ralph/a': '2' })
   assert.equal(await look.answer('refs/heads/ralph/a'), null, 'nothing was asked yet')
   await get('refs/heads/main')
@@ -61,7 +61,7 @@ test('after its end the first look still has the branch, but nothing before the 
   assert.equal(asked.length, 1)
 })
 
-test('the branch of the first look is not used for longer than a minute', async () => {
+test('the branch of the first request is not used for longer than a minute', async () => {
   let now = 1000
   const { look, get } = open({ 'refs/heads/ralph/a': '2' }, () => now)
   await get('refs/heads/ralph/a')

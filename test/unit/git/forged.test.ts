@@ -79,13 +79,13 @@ async function place(base = BASE, settings: { protectedPaths?: string[] } = {}) 
 
 const DAMAGED = /the clone is damaged: the object [0-9a-f]{40} holds other bytes/
 
-test('a forged tree of a folder hides no change of what is in it', async () => {
+test('a forged tree object of a folder hides no change in it', async () => {
   await using at = await place(BASE, { protectedPaths: ['docs/**'] })
   at.shell(`${FORGE} echo evil >docs/d.txt; forge docs d.txt; echo honest >>src/a.js`)
   await assert.rejects(at.inspect(), DAMAGED)
 })
 
-test('a forged tree hides no change where Ralph’s index was lost, and is rebuilt from it', async () => {
+test("a forged tree object hides no change when Ralph's index is rebuilt from it", async () => {
   await using at = await place()
   at.shell(
     `${FORGE} echo true >tests/t.sh; forge tests t.sh; echo bad >src/a.js; echo x >>.git/ralph/git/index`,
@@ -93,7 +93,7 @@ test('a forged tree hides no change where Ralph’s index was lost, and is rebui
   await assert.rejects(at.inspect(), /the clone is damaged/)
 })
 
-test('a forged tree hides no change where the work tree is checked out from it', async () => {
+test('a forged tree object hides no change when the work tree is checked out from it', async () => {
   await using at = await place()
   at.shell(
     `${FORGE} echo true >tests/t.sh; forge tests t.sh; echo exit 1 >tests/t.sh; echo '*.js text' >.gitattributes`,
@@ -101,7 +101,7 @@ test('a forged tree hides no change where the work tree is checked out from it',
   await assert.rejects(at.inspect(), /the clone is damaged/)
 })
 
-test('a file is found through trees that are what their names say', async () => {
+test('a file is found through trees whose content matches their id', async () => {
   await using at = await place()
   at.shell(`${FORGE} echo evil >docs/d.txt; forge docs d.txt`)
   await assert.rejects(at.objects.text(`${at.state.green}:docs/d.txt`), DAMAGED)
@@ -111,7 +111,7 @@ test('a file is found through trees that are what their names say', async () => 
     assert.equal(await at.objects.info(`${at.state.green}:${none}`), null)
 })
 
-test('an object that was taken out of the clone is damage, not a file that has never been', async () => {
+test('an object removed from the clone is damage, not a file that never existed', async () => {
   for (const path of ['tests/t.sh', 'docs/d.txt']) {
     await using at = await place()
     at.shell(
@@ -131,7 +131,7 @@ const file = fc.record({
   oid: fc.constantFrom(...OIDS),
 })
 
-test('the walk says what `git diff-tree` says, of random trees', async () => {
+test('the tree walk equals `git diff-tree`, for random trees', async () => {
   await using at = await place()
   const treeOf = (files: { path: string[]; mode: string; oid: string }[]): string => {
     const kept = new Map<string, string>()
@@ -174,7 +174,7 @@ test('the walk says what `git diff-tree` says, of random trees', async () => {
   for (const one of modes) for (const other of modes) await check(one, other)
 })
 
-test('only what differs is read: 50,000 files in 1,000 folders', async () => {
+test('the tree walk reads only what differs: 50,000 files in 1,000 folders', async () => {
   await using at = await place('echo x >x')
   const lines = (odd: (index: number) => boolean) =>
     Array.from({ length: 50_000 }, (_, index) => {
@@ -231,7 +231,7 @@ test('a forged commit graph makes no commit an ancestor', async () => {
 })
 
 for (const where of ['.ralph/', 'its own folder'])
-  test(`attributes in ${where} change no byte of our own files`, async () => {
+  test(`attributes in ${where} change no byte of Ralph's own files`, async () => {
     await using at = await place()
     const said = 'it says +ACIAXQB9- and more'
     const state = { ...at.state, progress: [`## Iteration 1\n\n${said}`] }
@@ -286,7 +286,7 @@ const BENT: Record<string, { base: string; script: string; path: string }> = {
 
 for (const [name, { base, script, path }] of Object.entries(BENT))
   for (const refused of [false, true])
-    test(`${name}: ${refused ? 'a refused attempt leaves' : 'gates see'} what a checkout gives`, async () => {
+    test(`${name}: ${refused ? 'a refused attempt leaves' : 'gates see'} the files of a clean checkout`, async () => {
       await using at = await place(base, { protectedPaths: ['never'] })
       const fresh = at.bytes(path)
       const others = at.shell('cat n* || true')
@@ -302,7 +302,7 @@ for (const [name, { base, script, path }] of Object.entries(BENT))
       assert.equal(at.shell('cat n* || true'), others)
     })
 
-test('CRLF that people have committed stays as it is, whatever the attributes say', async () => {
+test('CRLF that people committed stays, whatever the attributes say', async () => {
   const base = `echo a >a.js; printf 'x\\r\\n' >crlf.txt; git add -A; git commit -q -m crlf; printf '*.txt text\\n' >.gitattributes; git add .gitattributes; git commit -q -m text; done=1`
   await using at = await place(base)
   for (const script of ['echo b >>a.js', 'touch crlf.txt; echo c >>a.js']) {
@@ -313,7 +313,7 @@ test('CRLF that people have committed stays as it is, whatever the attributes sa
   }
 })
 
-test('a file that a gate changed, and git calls clean, is restored before the final verification', async () => {
+test('a file that a gate changed, and that git calls unchanged, is restored before the final verification', async () => {
   await using at = await place(
     `printf '*.js ident\\n' >.gitattributes; printf '$Id$\\n' >id.js; echo a >a.txt`,
   )
@@ -332,7 +332,7 @@ test('a file that a gate changed, and git calls clean, is restored before the fi
   assert.equal(at.bytes('a.txt'), 'a\nb\n')
 })
 
-test('what a judge wrote right after the gates is put back, however short it ran', async () => {
+test('changes that a judge made right after the gates are undone, however short it ran', async () => {
   await using at = await place()
   assert.equal(await at.repository.restore(at.state.green), false)
   at.shell('echo judge >src/a.js; echo left >new.txt')
@@ -344,7 +344,7 @@ test('what a judge wrote right after the gates is put back, however short it ran
   assert.equal(at.bytes('src/a.js'), 'a\n')
 })
 
-test('what a program wrote right behind a checkout is put back, whoever started it, also while it lives', async () => {
+test('changes that a program made right after a checkout are undone, also while it still runs', async () => {
   await using at = await place()
   const ended = new AbortController()
   const write = (text: string, then = ':') => {
@@ -381,13 +381,13 @@ for (const [which, attributes] of [
   ['', ''],
   [', of which attributes turn the line ends', "echo '*.sh text' >.gitattributes"],
 ])
-  test(`other bytes in the place of a file${which}: a checkout that writes them is damage`, async () => {
+  test(`other bytes in place of a file${which}: a checkout that writes them is reported as damage`, async () => {
     await using at = await place(`${BASE}${attributes}`)
     at.shell(`${FORGE_BLOB} forge_blob $(git rev-parse HEAD:tests/t.sh) $'exit 0\\n'; echo x >tests/t.sh`)
     await assert.rejects(at.repository.restore(at.state.green), DAMAGED)
   })
 
-test('kept work is checked out as it was kept, whatever stands in the place of its trees', async () => {
+test('saved work is checked out as it was saved, whatever replaced its trees', async () => {
   await using at = await place()
   at.shell('echo work >src/a.js')
   const kept = await at.repository.saveWork(at.state, 'US-001')

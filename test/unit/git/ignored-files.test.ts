@@ -24,7 +24,7 @@ async function open() {
 
 const INSTALLED = ['./.env', './node_modules/.bin/tool', './node_modules/left/index.js']
 
-test('ignored files of a session are away for gates, those of gates for sessions, and each gets its own back', async () => {
+test('ignored files of sessions and of gates are kept apart, and each gets its own back', async () => {
   using at = await open()
   at.shell(
     'mkdir -p dist node_modules/.cache; echo session >dist/a.js; echo session >node_modules/.cache/b; echo 1 >x.cache',
@@ -47,7 +47,7 @@ test('ignored files of a session are away for gates, those of gates for sessions
   assert.equal(at.shell('cat dist/a.js node_modules/left/passed'), 'session\ngates\n')
 })
 
-test('an installed file that a session changed goes with its folder, so that `prepare` makes it again', async () => {
+test('an ignored file that a session changed is removed with its folder, so that `prepare` makes it again', async () => {
   using at = await open()
   at.shell('echo fake >node_modules/.bin/tool')
   assert.deepEqual((await at.ignored.forGates(true))?.changed, ['node_modules/'])
@@ -59,7 +59,7 @@ test('an installed file that a session changed goes with its folder, so that `pr
   assert.deepEqual(await at.ignored.forGates(true), { made: [], changed: [] })
 })
 
-test('a change is seen although size and time are as before', async () => {
+test('a change of an ignored file is seen although size and time are unchanged', async () => {
   using at = await open()
   const tool = join(at.top, 'node_modules/.bin/tool')
   at.shell('touch -d 2020-01-01 node_modules/.bin/tool')
@@ -70,7 +70,7 @@ test('a change is seen although size and time are as before', async () => {
   assert.deepEqual((await ignored.forGates(false))?.changed, ['node_modules/'])
 })
 
-test('what nothing makes again stays as the session left it', async () => {
+test('ignored files that `prepare` does not make stay as the session left them', async () => {
   using at = await open()
   at.shell('echo other >.env; rm node_modules/left/index.js')
   assert.deepEqual((await at.ignored.forGates(true))?.changed, ['.env', 'node_modules/'])
@@ -84,7 +84,7 @@ test('what nothing makes again stays as the session left it', async () => {
   assert.equal(plain.shell('cat .env'), 'other\n')
 })
 
-test('what a killed run had put aside comes back at the next one, in the place of nothing', async () => {
+test('ignored files that a killed run had moved away are restored by the next one, over no existing file', async () => {
   using at = await open()
   at.shell('mkdir dist; echo session >dist/a.js; echo session >dist/b.js')
   await at.ignored.forGates(true)
@@ -94,7 +94,7 @@ test('what a killed run had put aside comes back at the next one, in the place o
   assert.equal(existsSync(join(at.git.clone.gitDir, 'ralph', 'aside')), false)
 })
 
-test('nothing of a folder that a session changed comes to what `prepare` made in its place, after a kill neither', async () => {
+test('a folder that a session changed adds nothing to what `prepare` made in its place, also after a kill', async () => {
   for (const isKilled of [false, true]) {
     using at = await open()
     at.shell('echo evil >node_modules/left/index.js')
@@ -107,7 +107,7 @@ test('nothing of a folder that a session changed comes to what `prepare` made in
   }
 })
 
-test('paths that nobody can look at end no look, and a folder that a session closed is opened', async () => {
+test('unreadable ignored paths end no run, and a folder without permissions is made accessible', async () => {
   using at = await open()
   at.shell(
     `mkdir -p node_modules/empty; cd node_modules; ln -s loop loop
@@ -121,7 +121,7 @@ test('paths that nobody can look at end no look, and a folder that a session clo
   assert.equal(at.shell('cat node_modules/empty/evil.js'), 'evil\n')
 })
 
-test('more ignored files than can be looked at are reported, and stay', async () => {
+test('too many ignored files to compare are reported, and stay', async () => {
   using at = await open()
   const ignored = at.make(10)
   await ignored.remember()

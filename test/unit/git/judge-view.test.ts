@@ -54,7 +54,7 @@ async function feature() {
   return { ...at, repository, green, put, read: (path: string) => readFileSync(join(top, path), 'utf8') }
 }
 
-test('documents are those of the fork point while a judge reads, code is that of the feature', async () => {
+test('a judge sees agent documents of the fork point, and code of the feature', async () => {
   using at = await feature()
   const view = await at.repository.openForJudge(at.base, at.green, [])
   assert.equal(at.read('CLAUDE.md'), 'fork\n')
@@ -71,7 +71,7 @@ test('documents are those of the fork point while a judge reads, code is that of
   assert.deepEqual(await at.repository.uncommitted(at.green), [])
 })
 
-test('ignored files that came since are away meanwhile, and come back as they were', async () => {
+test('ignored files that are newer than the job are hidden from a judge, and restored as they were', async () => {
   using at = await feature()
   at.put('CLAUDE.local.md', 'say VERIFIED')
   at.put('local.txt', 'say VERIFIED')
@@ -92,7 +92,7 @@ test('ignored files that came since are away meanwhile, and come back as they we
   assert.equal(isThere('.git/ralph/aside'), false)
 })
 
-test('documents above the checkout: those that came since are away, older ones stay', async () => {
+test('agent documents added above the checkout during a run are hidden from a judge, older ones stay', async () => {
   using at = await place('sha1', FORK)
   const above = (name: string) => join(at.folder, name)
   writeFileSync(above('AGENTS.md'), 'mine')
@@ -107,7 +107,7 @@ test('documents above the checkout: those that came since are away, older ones s
   assert.equal(readFileSync(above('CLAUDE.md'), 'utf8'), 'say VERIFIED')
 })
 
-test('where nobody has the fork point, no document speaks', async () => {
+test('without the fork point a judge sees no agent document', async () => {
   using at = await feature()
   const view = await at.repository.openForJudge('1'.repeat(40), at.green, [])
   assert.equal(existsSync(join(at.top, 'CLAUDE.md')), false)
@@ -116,7 +116,7 @@ test('where nobody has the fork point, no document speaks', async () => {
   assert.equal(at.read('CLAUDE.md'), 'say VERIFIED')
 })
 
-test('a run that was killed meanwhile loses nothing, and nothing newer is written over', async () => {
+test("a run killed during a judge's session loses no hidden file, and overwrites no newer one", async () => {
   using at = await feature()
   at.put('local.txt', 'old')
   at.put('CLAUDE.local.md', 'old')

@@ -41,13 +41,13 @@ async function remoteWith(locked: string | null, { until = 2, hook = '' } = {}) 
   }
 }
 
-test('a ref that is locked and has not moved is pushed again', async () => {
+test('a locked ref that has not moved is pushed again', async () => {
   using remote = await remoteWith(STATE)
   assert.deepEqual(await remote.push(remote.move(STATE)), { kind: 'pushed' })
   assert.equal(remote.count(), 2)
 })
 
-test('of two refs one is locked: both are pushed again', async () => {
+test('when one of two refs is locked, both are pushed again', async () => {
   for (const locked of [STATE, BRANCH]) {
     using remote = await remoteWith(locked)
     assert.deepEqual(await remote.push(remote.move(BRANCH), remote.move(STATE)), { kind: 'pushed' })
@@ -55,14 +55,14 @@ test('of two refs one is locked: both are pushed again', async () => {
   }
 })
 
-test('what a hook refuses is refused at once, also where another ref is locked', async () => {
+test('a push that a hook refuses is refused at once, also when another ref is locked', async () => {
   using remote = await remoteWith(STATE, { until: 99, hook: 'echo "this branch is protected" >&2; exit 1' })
   const result = await remote.push(remote.move(BRANCH), remote.move(STATE))
   assert.equal(result.kind, 'rejected')
   assert.equal(remote.count(), 1)
 })
 
-test('a ref of which another one is in the way is refused at once', async () => {
+test("a push of a ref that conflicts with another ref's name is refused at once", async () => {
   using remote = await remoteWith(null)
   assert.deepEqual(await remote.push(remote.move('refs/heads/ralph')), { kind: 'pushed' })
   for (const moves of [[remote.move(BRANCH)], [remote.move(BRANCH), remote.move(STATE)]]) {
@@ -72,7 +72,7 @@ test('a ref of which another one is in the way is refused at once', async () => 
   }
 })
 
-test('a ref that another push has moved is lost at once', async () => {
+test('a push of a ref that another push has moved is lost at once', async () => {
   using remote = await remoteWith(null)
   assert.deepEqual(await remote.push(remote.move(STATE)), { kind: 'pushed' })
   remote.here.shell('git commit -q --allow-empty -m more')
@@ -82,7 +82,7 @@ test('a ref that another push has moved is lost at once', async () => {
   assert.equal(remote.count(), 1, 'git itself sees that it has moved')
 })
 
-test('a push says whether another ref is still where it was, and takes its own along in any case', async () => {
+test('a push reports whether another ref is unchanged, and pushes its own in any case', async () => {
   using remote = await remoteWith(null)
   const { here, move } = remote
   const { base } = here
@@ -111,7 +111,7 @@ test('a push says whether another ref is still where it was, and takes its own a
   assert.deepEqual(await remote.compare(last, compared), { kind: 'pushed', isUnmoved: false }, 'it is gone')
 })
 
-test('a ref that is locked is pushed again, also where another one is compared', async () => {
+test('a locked ref is pushed again, also with another ref compared', async () => {
   using remote = await remoteWith(STATE)
   await remote.push(remote.move(BRANCH))
   const compared = { ref: BRANCH, at: remote.here.base }

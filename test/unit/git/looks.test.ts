@@ -110,7 +110,9 @@ function isOther(file: string): boolean {
 
 const UNTRACKED = ['ls-files', '-m', '-d', '-o', '--exclude-standard']
 
-test('random changes under random rules, again and again', { timeout: 280_000 }, async () => {
+test('random changes under random ignore rules give the tree that git gives', {
+  timeout: 280_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       rules,
@@ -158,7 +160,7 @@ const IN_FOLDER: Record<string, string> = {
 }
 
 for (const [what, script] of Object.entries(IN_FOLDER))
-  test(`${what}, the times of its folder put back, is seen`, async () => {
+  test(`${what}, with its folder's times restored, is seen as a change`, async () => {
     using at = await place('sha1', `${FILES} ${COMMIT}`)
     const ours = open(at)
     for (let count = 0; count < 2; count += 1) assert.equal(await look(at, ours), byGit(at))
@@ -190,7 +192,7 @@ const FORGED: Record<string, (at: Place, file: string) => void> = {
 }
 
 for (const [what, forge] of Object.entries(FORGED))
-  test(`the file of our index ${what}: what git is shown is what we hold`, async () => {
+  test(`Ralph's index file ${what}: git gets the entries that Ralph holds`, async () => {
     using at = await place('sha1', `${FILES} ${COMMIT}`)
     const tree = await look(at, open(at))
     assert.equal(await at.our(UNTRACKED), '')
@@ -201,7 +203,7 @@ for (const [what, forge] of Object.entries(FORGED))
     assert.equal(readFileSync(join(at.top, 'build/out'), 'utf8'), 'build/out\n')
   })
 
-test("the clone's index is ours again, whatever was written to it", async () => {
+test("Ralph restores the clone's index, whatever was written to it", async () => {
   using at = await place('sha1', `${FILES} ${COMMIT}`)
   const ours = open(at)
   const file = join(at.top, '.git/index')
@@ -220,7 +222,7 @@ test("the clone's index is ours again, whatever was written to it", async () => 
   }
 })
 
-test('what is written at once, of the same size, with its times put back, is seen', async (t) => {
+test('a change of the same size with its times restored is seen, also at once', async (t) => {
   using at = await place('sha1', `${FILES} head -c 700000 /dev/zero >large; ${COMMIT}`)
   const ours = open(at)
   await look(at, ours)
@@ -263,7 +265,7 @@ const REFUSED: Record<string, [script: string, why: RegExp]> = {
 }
 
 for (const [what, [script, why]] of Object.entries(REFUSED))
-  test(`${what}: what git says of it`, async () => {
+  test(`${what}: refused with git's message`, async () => {
     using at = await place('sha1', `${FILES} ${COMMIT}`)
     const ours = open(at)
     await look(at, ours)
@@ -274,7 +276,7 @@ for (const [what, [script, why]] of Object.entries(REFUSED))
   })
 
 for (const [what, script] of Object.entries(ODD))
-  test(`${what}: as git sees it`, async () => {
+  test(`${what}: gives the tree that git gives`, async () => {
     using at = await place('sha1', `${FILES} echo '*.log' >.gitignore; ${COMMIT}`)
     const ours = open(at)
     assert.equal(await look(at, ours), byGit(at))
@@ -292,7 +294,7 @@ const FROM_THE_START: Record<string, string> = {
 }
 
 for (const [what, script] of Object.entries(FROM_THE_START))
-  test(`${what} from the start: as git sees it`, async () => {
+  test(`${what} from the start: gives the tree that git gives`, async () => {
     using at = await place('sha1', `${FILES} ${script}; ${COMMIT}`)
     const ours = open(at)
     at.shell('printf "x\\r\\n" >new.js; echo more >>a.js')
@@ -309,7 +311,7 @@ test('an index that another program wrote to is not trusted: every file is read 
   assert.equal(readFileSync(join(at.top, 'a.js'), 'utf8'), 'evil\n')
 })
 
-test('of forgotten files git remembers nothing, of others everything, and the index is whole', async () => {
+test('git remembers nothing of files that Ralph forgot, and the others, in a valid index', async () => {
   for (const format of ['sha1', 'sha256'] as const) {
     using at = await place(format, `${FILES} ${COMMIT}`)
     await look(at, open(at))
@@ -339,7 +341,7 @@ test('of forgotten files git remembers nothing, of others everything, and the in
   }
 })
 
-test('an object that stands in the place of one to come is written over, and one in a pack is damage', async () => {
+test("an object file at a new object's path is overwritten, and one in a pack is damage", async () => {
   using at = await place('sha1', `${FILES} ${COMMIT}`)
   const ours = open(at)
   await look(at, ours)
@@ -352,7 +354,7 @@ test('an object that stands in the place of one to come is written over, and one
   assert.equal(at.shell(`git cat-file blob ${oid}`), 'new\n')
 })
 
-test('while a git of ours writes our index, another that begins takes nothing of it back', async () => {
+test("two of Ralph's git processes that write the index do not undo each other", async () => {
   using at = await place('sha1', `${FILES} ${COMMIT}`)
   const { index } = open(at)
   await index.withOpenIndex(headOf(at), async () => {

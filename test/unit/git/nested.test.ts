@@ -99,7 +99,7 @@ test('no program of a repository that the agent left is run by Ralph’s `git ad
   assert.ok(!at.ran() && !at.has('x'))
 })
 
-test('a repository that comes back at the same place is not run either', async () => {
+test('a repository that an agent makes again at the same place is not run either', async () => {
   await using at = await place()
   for (const act of [at.inspect, () => at.repository.saveWork(at.state, 'US-001'), at.inspect]) {
     at.shell('rm -rf x; nested x')
@@ -137,7 +137,7 @@ test('in a submodule, files that a build left are removed with a remark, changed
   )
 })
 
-test('before the final verification, what a submodule ignores and came since the job began is gone', async () => {
+test('ignored files in a submodule that are newer than the job are removed before the final verification', async () => {
   const late =
     'echo build/ >.git/modules/lib/vendor/info/exclude; mkdir lib/vendor/build; echo x >lib/vendor/build/before'
   await using at = await place({ base: LIBRARY, late })
@@ -165,7 +165,7 @@ test('no program of a repository inside a submodule is run', async () => {
   )
 })
 
-test('where `prepare` leads the clone to another configuration, the branch is moved without running it', async () => {
+test("when `prepare` changes the clone's configuration, the branch is moved without running it", async () => {
   await using at = await place()
   const made = await at.repository.adopt(at.head, [], 'mine')
   at.shell(`mkdir ../evil; cp -r .git/refs .git/HEAD ../evil; mkdir ../evil/objects; echo ../../evil >.git/commondir
@@ -181,7 +181,7 @@ test('where `prepare` leads the clone to another configuration, the branch is mo
   assert.ok(!at.ran())
 })
 
-test('a partial clone is refused: Ralph could not tell what is missing from what was never there', async () => {
+test('a partial clone is refused', async () => {
   await using at = await place({ start: false })
   const env = { PATH: process.env.PATH ?? '', HOME: at.folder, GIT_ALLOW_PROTOCOL: 'file' }
   at.shell('git config uploadpack.allowFilter true; git clone -q --filter=blob:none "file://$PWD" ../partial')
@@ -196,7 +196,7 @@ test('a partial clone is refused: Ralph could not tell what is missing from what
   assert.equal((await openClone(partial, env)).head, at.head)
 })
 
-test('trees that old versions and importers wrote are read as git reads them', async () => {
+test('trees of old git versions and importers are read as git reads them', async () => {
   const raw = (mode: string, name: string, oid: string) =>
     `printf '${mode} ${name}\\0'; printf %b "$(printf %s ${oid} | sed 's/../\\\\x&/g')"`
   const [blob, folder, empty] = [
@@ -220,7 +220,7 @@ test('trees that old versions and importers wrote are read as git reads them', a
   }
 })
 
-test('in a folder of a submodule whose `.git` is not of our clone, nothing is asked of git at the start', async () => {
+test('git is not run at the start in a submodule folder whose `.git` is not of this clone', async () => {
   const late = `rm -rf lib/vendor; nested lib/vendor; cd lib/vendor; git config extensions.partialClone origin; git config remote.origin.url ssh://example.invalid/x; git config remote.origin.promisor true; git config core.repositoryFormatVersion 1; rm -rf .git/objects/??`
   for (const whole of [true, false]) {
     await using at = await place({ base: ENTRY, late, whole, start: false })
@@ -232,7 +232,7 @@ test('in a folder of a submodule whose `.git` is not of our clone, nothing is as
   }
 })
 
-test('a link in the place of a folder: nothing that it leads to is removed', async () => {
+test('a link in place of a folder: nothing behind it is removed', async () => {
   const base = 'mkdir lib; echo x >lib/x.js; echo "*.js text" >lib/.gitattributes'
   await using at = await place({ base })
   at.shell(
@@ -251,7 +251,7 @@ test('a link in the place of a folder: nothing that it leads to is removed', asy
     assert.equal(readFileSync(join(at.folder, 'other', path), 'utf8'), 'theirs\n')
 })
 
-test('a link in the place of a folder with a submodule: nothing is written or run behind it', async () => {
+test('a link in place of a folder with a submodule: nothing behind it is written or run', async () => {
   await using at = await place({ base: LIBRARY })
   const before = () =>
     at.shell('cd ../other && find . -path ./vendor/.git -prune -o -print | sort; cat vendor/.git/config')
@@ -267,7 +267,7 @@ test('a link in the place of a folder with a submodule: nothing is written or ru
   assert.equal(before(), there)
 })
 
-test('a link above a submodule that is not checked out goes, and nothing behind it', async () => {
+test('a link above a submodule that is not checked out is removed, and nothing behind it', async () => {
   await using at = await place({ base: ENTRY })
   for (const act of [
     () => at.repository.saveWork(at.state, 'US-001'),
@@ -301,7 +301,7 @@ test('files in the folder of a submodule that is not checked out are refused and
   assert.equal(at.shell('git status --porcelain'), first)
 })
 
-test('a submodule that is not checked out is no uncommitted change, files in its folder are', async () => {
+test('a submodule that is not checked out is no uncommitted change, files in its folder are one', async () => {
   await using at = await place({ base: ENTRY, whole: false, start: false })
   assert.deepEqual(await dirtOf(at), [])
   at.shell('echo x >src/new.js')
@@ -313,7 +313,7 @@ test('a submodule that is not checked out is no uncommitted change, files in its
   assert.ok(at.has('lib/vendor/impl.sh'))
 })
 
-test('at the first checkout of a job, what earlier steps left is named in one warning; their repositories stay', async () => {
+test("files that earlier steps left are named in one warning at a job's first checkout; their repositories stay", async () => {
   const late = `nested tools; nested 'a/b/d e*'; echo x >a/x; echo x >.env; for i in $(seq 12); do echo x >gha-creds-$i.json; done; mkdir -p build empty; echo x >build/x`
   await using at = await place({ base: "echo 'build/' >.gitignore", late })
   assert.equal(at.warnings.length, 1)
@@ -343,19 +343,19 @@ test('files of the checked-out branch that the feature does not have are not nam
   assert.ok(!at.has('more'))
 })
 
-test('files of earlier steps in the folder of a submodule are named, too', async () => {
+test("files of earlier steps in a submodule's folder are named, too", async () => {
   await using at = await place({ base: ENTRY, late: 'echo x >lib/vendor/impl.sh' })
   assert.match(at.warnings.join(), /removed.*"lib\/vendor\/impl\.sh"\. To keep/)
   assert.ok(!at.has('lib/vendor/impl.sh'))
 })
 
-test('a repository that nobody committed is an uncommitted change, however often it is looked at, and is not run', async () => {
+test('an uncommitted repository is an uncommitted change, at every check, and is not run', async () => {
   await using at = await place({ whole: false, start: false, late: 'nested x' })
   for (let times = 0; times < 3; times++) assert.deepEqual(await dirtOf(at), ['x'])
   assert.ok(!at.ran() && at.has('x/.git'))
 })
 
-test('to look for uncommitted changes writes nothing into the clone, whatever branch it is held against', async () => {
+test('checking for uncommitted changes writes nothing into the clone, whichever branch is compared', async () => {
   const late = `printf 'a\\r\\n' >crlf; mkdir -p web/src; echo x >web/src/b.js; git add crlf web; git commit -q -m crlf; git checkout -q -b other; echo x >there; git add there; echo other >src/a.js; git add src
 git commit -q -m other; git checkout -q main; echo new >src/a.js; rm src/d.js; echo '* text=auto' >.gitattributes
 mkdir -p web/node_modules/a; for i in $(seq 300); do echo $RANDOM >web/node_modules/a/$i; done`

@@ -47,7 +47,7 @@ const faults = (at: Place, oid = '') =>
   at.shell(`git fsck --strict --no-dangling ${oid} 2>&1 | grep -v notice: || true`)
 
 for (const format of ['sha1', 'sha256'] as const) {
-  test(`the trees of an index are those that git writes, and git finds them whole (${format})`, async () => {
+  test(`trees of an index equal those that git writes, and pass git fsck (${format})`, async () => {
     using at = await place(format)
     await fc.assert(
       fc.asyncProperty(files, async (some) => {
@@ -72,7 +72,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-test('an empty index is the empty tree; many folders, and deep ones, are written whole', async () => {
+test('an empty index is the empty tree, and many and deep folders are written whole', async () => {
   using at = await place()
   await fill(at, [])
   const empty = await treeOfIndex(at.git, at.objects, at.base)
@@ -90,7 +90,7 @@ test('an empty index is the empty tree; many folders, and deep ones, are written
   )
 })
 
-test('an index that is cut off, or that holds a merge, gives no tree, without a wait', async () => {
+test('a truncated index, or one with a merge, gives no tree, without a wait', async () => {
   using at = await place()
   await fill(at, [
     { path: 'a/b', mode: '100644' },
@@ -128,7 +128,7 @@ function inZone<T>(zone: string, act: () => T): T {
   }
 }
 
-test('a commit is the one that git commit-tree makes', async () => {
+test('a commit equals that of git commit-tree', async () => {
   using at = await place()
   const tree = at.shell('git rev-parse HEAD^{tree}').trim()
   const parents = fc.constantFrom([], [at.base])
@@ -165,7 +165,7 @@ test('a commit is the one that git commit-tree makes', async () => {
   )
 })
 
-test('a large object that was just at hand is read back as it is, and never taken for what somebody put in its place', async () => {
+test('a large object is read back as written, and a replaced one is not used', async () => {
   using at = await place()
   const content = Buffer.alloc(700_000, 'a line of a large file\n')
   const writer = at.git.writer(at.base)

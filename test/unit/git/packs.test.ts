@@ -30,7 +30,7 @@ function loose(top: string): number {
   return names.reduce((sum, name) => sum + readdirSync(join(top, '.git/objects', name)).length, 0)
 }
 
-test('objects of ours are packed, and found; what people have made stays, also where no ref of ours reaches it', async () => {
+test("Ralph's objects are packed and found, and people's unreachable objects stay", async () => {
   using at = await saved(20)
   const theirs = at
     .shell('git branch theirs $(git commit-tree -m x HEAD^{tree}); git rev-parse theirs')
@@ -50,7 +50,7 @@ test('objects of ours are packed, and found; what people have made stays, also w
   assert.equal(loose(at.top), after)
 })
 
-test('of many stories an unchanged file is written once; one that is packed, gone, or another is written anew', async () => {
+test('an unchanged story file is written once; one that is packed, gone or changed is written again', async () => {
   using at = await saved(1)
   const ids = Array.from({ length: 1200 }, (_, index) => `US-${index}`)
   const many = { ...at.state, prd: { ...at.state.prd, userStories: stories(...ids) } }
@@ -88,7 +88,7 @@ test('of many stories an unchanged file is written once; one that is packed, gon
   assert.equal(at.shell('git fsck --strict 2>&1 | grep -v -e dangling -e notice || true'), '')
 })
 
-test("a person's `git gc --prune=now` beside a run takes nothing away that the run has saved", async () => {
+test("a person's `git gc --prune=now` during a run removes nothing that the run saved", async () => {
   using at = await saved(3)
   at.shell('git gc -q --prune=now')
   await at.store.publish({ ...at.state, generation: 4 }, true)
@@ -98,7 +98,7 @@ test("a person's `git gc --prune=now` beside a run takes nothing away that the r
   assert.equal(at.shell('git fsck --strict 2>&1 | grep -v -e dangling -e notice || true'), '')
 })
 
-test('killed at any moment of it, nothing is lost', { timeout: 60_000 }, async () => {
+test('a repack killed at any moment loses nothing', { timeout: 60_000 }, async () => {
   using at = await saved(30)
   for (let ms = 0; ms < 60; ms += 4) {
     const child = spawn('git', PACKED, { cwd: at.top, env: { ...at.git.environment() }, detached: true })

@@ -42,7 +42,7 @@ const PLACED: [string, string][] = [
 ]
 
 for (const [what, script] of PLACED) {
-  test(`an object is what was written, where somebody put ${what}`, { timeout: 30_000 }, async () => {
+  test(`an object is written whole, when its path was replaced by ${what}`, { timeout: 30_000 }, async () => {
     using at = await place('sha1', script)
     await write(at)
     assert.equal(at.shell(`git cat-file blob ${BLOB}`), TEXT.toString())
@@ -52,7 +52,7 @@ for (const [what, script] of PLACED) {
   })
 }
 
-test('a folder of objects that is a link is followed, as git does: what it holds is not lost', async () => {
+test('an object folder that is a link is followed, as by git, and its objects are kept', async () => {
   using at = await place()
   at.shell(`git hash-object -w --stdin >/dev/null`, {}, TEXT.toString())
   at.shell(`mv ${ABOVE} ../elsewhere; ln -s ../../../elsewhere ${ABOVE}; echo x >../elsewhere/x`)
@@ -74,14 +74,14 @@ Buffer.from("${oid}", "hex").copy(index, 8 + 1024)
 writeFileSync(file, index)'`)
 }
 
-test('a pack that holds other bytes under an id to be written is reported as damage', async () => {
+test('a pack with other bytes under the id of a new object is reported as damage', async () => {
   using at = await place()
   placePack(at, BLOB)
   assert.equal(at.shell(`git cat-file blob ${BLOB}`), 'evil\n', 'git believes it')
   await assert.rejects(write(at), /the clone is damaged: the object [0-9a-f]{40} holds other bytes/)
 })
 
-test('a pack that holds other bytes under the id of a tree that was written before is reported as damage', async () => {
+test('a pack with other bytes under the id of an earlier tree is reported as damage', async () => {
   using at = await place()
   at.shell('echo a >a; git add a')
   const index = () =>
@@ -95,7 +95,7 @@ test('a pack that holds other bytes under the id of a tree that was written befo
   await assert.rejects(index(), /the clone is damaged: the object [0-9a-f]{40} holds other bytes/)
 })
 
-test('two runs that write the same objects at once lose none', async () => {
+test('two runs that write the same objects at the same time lose none', async () => {
   using at = await place()
   const all = Array.from({ length: 150 }, (_, one) => Buffer.from(`object ${one}`))
   const oids = await Promise.all(
@@ -113,7 +113,7 @@ test('two runs that write the same objects at once lose none', async () => {
   )
 })
 
-test('what cannot be written leaves nothing behind, and takes nothing away (skipped as root, who writes everywhere)', async (t) => {
+test('a failed write leaves no file, and removes none (skipped as root, who can write everywhere)', async (t) => {
   if (process.getuid?.() === 0) return t.skip('root writes everywhere')
   using at = await place()
   await write(at)
@@ -143,7 +143,7 @@ const IN_THE_WAY: [string, string][] = [
 ]
 
 for (const [what, script] of IN_THE_WAY) {
-  test(`the state is saved where somebody put in its place ${what}`, { timeout: 30_000 }, async () => {
+  test(`the state is saved, when its ref was replaced by ${what}`, { timeout: 30_000 }, async () => {
     using at = await place()
     const snapshot = await takeSnapshot(at.git, false)
     // With a remote whose push says yes: the local ref is a copy then, and whoever moved it has won nothing.
@@ -166,7 +166,7 @@ for (const [what, script] of IN_THE_WAY) {
   })
 }
 
-test('the commit of a state is one that git calls whole, with what is kept of rejected work', async () => {
+test('the commit of a state passes git fsck, with saved work of rejected attempts', async () => {
   for (const format of ['sha1', 'sha256'] as const) {
     using at = await place(
       format,

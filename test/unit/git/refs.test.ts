@@ -65,7 +65,7 @@ const STATES: [string, string][] = [
 ]
 
 for (const [how, script] of STATES) {
-  test(`refs are read as git reads them: ${how}`, async () => {
+  test(`refs are read as by git: ${how}`, async () => {
     using at = await place('sha1', script)
     assert.deepEqual(sorted(readRefs(folder(at))), sorted(listed(at)))
     for (const ref of [...listed(at).keys(), 'refs/heads/none', 'refs/heads/d']) {
@@ -75,7 +75,7 @@ for (const [how, script] of STATES) {
   })
 }
 
-test('a symbolic ref is what it says, also where that is symbolic again', async () => {
+test('a symbolic ref is resolved, also through another one', async () => {
   using at = await place(
     'sha1',
     'git symbolic-ref refs/heads/s refs/heads/main; git symbolic-ref refs/heads/t refs/heads/s',
@@ -84,14 +84,14 @@ test('a symbolic ref is what it says, also where that is symbolic again', async 
   assert.equal(readRef(folder(at), 'refs/heads/t'), at.base)
 })
 
-test('a symbolic ref is moved itself, as with --no-deref', async () => {
+test('a symbolic ref itself is moved, as with --no-deref', async () => {
   using at = await place('sha1', 'git symbolic-ref refs/heads/s refs/heads/main')
   const other = at.shell('git commit-tree -m other HEAD^{tree}').trim()
   await updateCloneRefs(at.git, [{ ref: 'refs/heads/s', to: other }])
   assert.equal(at.shell('git rev-parse refs/heads/s refs/heads/main'), `${other}\n${at.base}\n`)
 })
 
-test('no name of a ref leads out of the refs, or is read as another command', async () => {
+test('no ref name leads out of refs/, or is read as another command', async () => {
   using at = await place()
   for (const ref of [
     'refs/../config',
@@ -152,7 +152,7 @@ test('of two processes that move a ref from the same commit, one succeeds', asyn
   assert.equal(readRef(at.git.shared, OWN), others[moved.indexOf(true)])
 })
 
-test('the clone remembers where its branch and HEAD were: `git checkout -` goes back', async () => {
+test("the clone's reflog has its branch and HEAD: `git checkout -` goes back", async () => {
   using at = await place()
   const snapshot = await takeSnapshot(at.git, false)
   const other = at.shell('git commit-tree -m other HEAD^{tree} -p HEAD').trim()
@@ -180,7 +180,7 @@ for (const [what, script] of [
   ['a link above it', 'mkdir ../out; rm -r .git/logs/refs; ln -s ../../out .git/logs/refs'],
   ['a file above it', 'rm -r .git/logs/refs; echo x >.git/logs/refs'],
 ] as const) {
-  test(`what an agent put in the place of a reflog: ${what}`, async () => {
+  test(`an agent put ${what} in place of a reflog: the run goes on`, async () => {
     using at = await place()
     const snapshot = await takeSnapshot(at.git, false)
     at.shell(`mkdir -p .git/logs/refs/heads/ralph; ${script}`)
@@ -208,7 +208,7 @@ const HOSTILE: [string, string][] = [
 ]
 
 for (const [what, script] of HOSTILE) {
-  test(`what an agent put in the place of the branch: ${what}`, async () => {
+  test(`an agent put ${what} in place of the branch: the run goes on`, async () => {
     using at = await place()
     const snapshot = await takeSnapshot(at.git, true)
     at.shell(script)
@@ -223,7 +223,7 @@ for (const [what, script] of HOSTILE) {
 }
 
 for (const whole of [true, false]) {
-  test(`a link that takes the place of the branch's folder later is not written through (${whole ? 'job' : 'laptop'})`, async () => {
+  test(`a link that later replaces the branch's folder is not written through (${whole ? 'job' : 'laptop'})`, async () => {
     using at = await place('sha1', 'git branch other/one')
     const snapshot = await takeSnapshot(at.git, whole)
     await moveClone(at.git, snapshot, 'ralph/x', at.base, [])

@@ -11,7 +11,7 @@ const protectedBranch = (address: string) =>
     `error: failed to push some refs to '${address}'`,
   ].join('\n')
 
-test('the reason is named, whatever stands in the address of the remote', () => {
+test("the reason of a refused push is found, whatever the remote's address contains", () => {
   for (const address of ['http://127.0.0.1:44013/acme/shop.git', 'https://github.com/denied/error403.git']) {
     const answer = protectedBranch(address)
     // Standard output comes first in what git answered, with the address and without the reason.
@@ -25,12 +25,12 @@ test('the reason is named, whatever stands in the address of the remote', () => 
   }
 })
 
-test('what a hook says is kept, however it begins', () => {
+test("a hook's message is kept, however it begins", () => {
   const said = 'remote: To push here, ask for permission.\nTo https://github.com/acme/shop.git\n'
   assert.match(describeRefusal(said, 'ralph/shop'), /To push here, ask for permission/)
 })
 
-test('without a reason it says so', () => {
+test('a refused push without a reason says so', () => {
   assert.equal(
     describeRefusal('To https://github.com/acme/shop.git\n', 'ralph/shop'),
     'ralph/shop was not accepted: no reason was given',

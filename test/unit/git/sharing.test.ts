@@ -20,7 +20,7 @@ async function withUmask<T>(act: () => Promise<T>): Promise<T> {
 }
 
 for (const setting of ['group', 'all', '0640', 'umask']) {
-  test(`core.sharedRepository = ${setting}`, async () => {
+  test(`new files and folders have the modes that git gives with core.sharedRepository = ${setting}`, async () => {
     await withUmask(async () => {
       using at = await place('sha1', `git config core.sharedRepository ${setting}`)
       const snapshot = await takeSnapshot(at.git, false)

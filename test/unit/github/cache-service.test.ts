@@ -47,7 +47,7 @@ test('looking up, storing and reading an entry send the same requests as @action
   assert.deepEqual(sorted(started.service.asked), sorted(recorded))
 })
 
-test('where there is no service nothing is asked, and a mode that forbids one of the two is kept to', async () => {
+test('without a cache service no request is made, and a mode without reading or writing is respected', async () => {
   await using started = await startCache()
   const known = env(started.url)
   for (const more of [

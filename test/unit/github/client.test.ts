@@ -7,7 +7,7 @@ import { connected } from './connected.ts'
 
 const call = { owner: 'acme', repo: 'shop' }
 
-test('a try without an answer times out, and the call is retried', async () => {
+test('an API request without an answer times out, and is retried', async () => {
   await using github = await startGitHub()
   const fault = github.fault({ kind: 'rest' }, 'hang')
   const token = github.mintJobToken({ contents: 'read' })
@@ -16,7 +16,7 @@ test('a try without an answer times out, and the call is retried', async () => {
   assert.equal(fault.hits, 1)
 })
 
-test('a wait for a rate limit does not count as the time of a try', async () => {
+test('a wait for a rate limit does not count as request time', async () => {
   await using github = await startGitHub()
   const body = { message: 'You have exceeded a secondary rate limit.' }
   const fault = github.fault({ kind: 'rest' }, { status: 403, headers: { 'retry-after': '1' }, body })
@@ -35,7 +35,7 @@ for (const [name, status, headers, message] of [
     'You have triggered an abuse detection mechanism.',
   ],
 ] as const) {
-  test(`${name} is waited for, also where something is created`, async () => {
+  test(`${name} is waited for, also for a request that creates something`, async () => {
     await using github = await startGitHub()
     const said: string[] = []
     const token = github.mintJobToken({ contents: 'write', issues: 'write' })
@@ -51,7 +51,7 @@ for (const [name, status, headers, message] of [
   })
 }
 
-test('a refusal is distinguished from a rate limit, which has a time to wait', () => {
+test('a refusal is told apart from a rate limit, which has a time to wait', () => {
   const now = 1_800_000_000_000
   const refused = (status: number, headers: Record<string, string>, message = 'no') =>
     new RequestError(message, status, {

@@ -128,7 +128,7 @@ const CASES: Record<string, Case> = {
   'to another': { by: 'bob', body: '@octocat /ralph pause', told: null, reaction: null },
 }
 
-test('which comments count as commands, and of whom', async (t) => {
+test("comments count as commands by their author's permission", async (t) => {
   await using there = await place()
   const { github, conversation, pull } = there
   for (const [name, { by, body, told, reaction, edited }] of Object.entries(CASES)) {
@@ -161,7 +161,7 @@ test('which comments count as commands, and of whom', async (t) => {
   assert.deepEqual(there.warnings, [])
 })
 
-test('a command after more than a page of comments is read', async () => {
+test('a command after more than one page of comments is read', async () => {
   await using there = await place()
   const { github, conversation, pull } = there
   for (let at = 0; at < 130; at += 1) github.comment('mallory', pull, `comment ${at}`)
@@ -186,7 +186,7 @@ test('without a new comment, reading again costs one conditional request', async
   )
 })
 
-test('the permission is looked up for each reading: one that was taken away does not count', async () => {
+test('permissions are looked up at each reading: one that was removed does not count', async () => {
   await using there = await place()
   const { github, conversation, pull, state } = there
   const first = github.comment('bob', pull, '/ralph note US-003 -- a')
@@ -255,7 +255,7 @@ test('a wrong command is answered once, however many jobs read it', async () => 
   assert.deepEqual([github.violations, there.warnings], [[], []])
 })
 
-test('a listing that GitHub refuses is no empty one: nothing is answered twice, and there is one summary', async () => {
+test('a comment list that GitHub refuses is not an empty one: no answer and no summary is posted twice', async () => {
   await using there = await place()
   const { github, conversation, pull } = there
   const { id } = github.comment('bob', pull, '/ralph retri US-003')

@@ -46,14 +46,14 @@ for (const [status, message, mend] of [
   [404, 'Not Found', /must stand on the default branch/],
   [422, "Workflow does not have 'workflow_dispatch' trigger", /declare the inputs/],
 ] as const) {
-  test(`${status} is refused with its mend`, async () => {
+  test(`${status} on a dispatch is an error with its fix`, async () => {
     await using github = await start()
     github.fault({ method: 'POST', path: /dispatches$/ }, { status, body: { message } })
     await assert.rejects(dispatch(github), mend)
   })
 }
 
-test('a server that does not know return_run_details is asked without', async () => {
+test('a server that does not know return_run_details gets the dispatch without it', async () => {
   await using github = await start()
   const body = { message: 'Invalid request.\n\n"return_run_details" is not a permitted key.' }
   github.fault({ method: 'POST', path: /dispatches$/ }, { status: 422, body })
@@ -61,7 +61,7 @@ test('a server that does not know return_run_details is asked without', async ()
   assert.equal(github.world.runs.length, 1)
 })
 
-test('the workflow of a run whose runner does not name the file is found by its name, else ralph.yml is taken', async () => {
+test("a run's workflow file is found by its name when the runner does not give it, else ralph.yml is used", async () => {
   const other = WORKFLOW.replace('on:', 'name: Other\non:')
   const named = WORKFLOW.replace('on:', 'name: "Ralph: the builder"\non:')
   const find = async (

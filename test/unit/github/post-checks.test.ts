@@ -45,7 +45,7 @@ test('checks on a former head are closed as cancelled, so that a required check 
   assert.deepEqual(github.violations, [])
 })
 
-test('the checks of a job that was killed say so, and not that the branch has moved on', async () => {
+test('checks of a killed job say so, and not that the branch moved', async () => {
   await using there = await place('checks', { checks: 'write' })
   const { github, checks, sha } = there
   await checks.post(sha, [rollup, ...open])
@@ -59,7 +59,7 @@ test('the checks of a job that was killed say so, and not that the branch has mo
   }
 })
 
-test('a listing that GitHub refuses is no empty one: no check is posted twice, and none is taken to be closed', async () => {
+test('a check list that GitHub refuses is not an empty one: no check is posted twice or considered closed', async () => {
   await using there = await place('checks', { checks: 'write' })
   const { github, checks, sha } = there
   await checks.post(sha, [rollup])
@@ -76,7 +76,7 @@ test('a listing that GitHub refuses is no empty one: no check is posted twice, a
   assert.deepEqual(await next.closeSuperseded([sha]), [])
 })
 
-test('checks are found behind more of them than a page shows', async () => {
+test('checks are found beyond the first page', async () => {
   await using there = await place('checks', { checks: 'write' })
   const { github, checks, sha } = there
   await checks.post(sha, [rollup])
@@ -110,7 +110,7 @@ test('pending statuses on a former head are closed, too', async () => {
   }
 })
 
-test('a check and a status never have the same name: both would have to pass', async () => {
+test('a check and a status never have the same name, since both would be required', async () => {
   await using there = await place('checks', { checks: 'write', statuses: 'write' })
   const { github, checks, sha } = there
   await checks.post(sha, [rollup, ...open])
@@ -126,7 +126,7 @@ test('a check and a status never have the same name: both would have to pass', a
   )
 })
 
-test('a status that an older version left pending under the name of a check is ended under that name', async () => {
+test("a pending status of an older version with a check's name is closed under that name", async () => {
   await using there = await place('statuses', { statuses: 'write' })
   const { github, checks, sha } = there
   await checks.post(sha, [rollup])

@@ -28,13 +28,13 @@ test('a pull request text that was not edited is rewritten as a whole', () => {
   assert.equal(after(opened, renamed).title, 'auth: said otherwise')
 })
 
-test("line ends as GitHub's editor sends them, and a box that was clicked, are no edit", () => {
+test("line ends of GitHub's editor and a clicked box are no edit", () => {
   const clicked = opened.body.replace('- [ ] **US-006', '- [x] **US-006').replaceAll('\n', '\r\n')
   assert.notEqual(clicked, opened.body)
   assert.deepEqual(after({ ...opened, body: clicked }), done)
 })
 
-test('only the boxes have changed: that is an update', () => {
+test('a change of boxes only is an update', () => {
   const text = (box: string) => ({ ...own(), text: () => `<!-- ralph:pull:auth -->\n- [${box}] one\n` })
   assert.match(after(newPullText(text(' ')), text('x')).body, /- \[x\] one/)
 })
@@ -48,7 +48,7 @@ test('a title that a person changed stays for good', () => {
   )
 })
 
-test("text that people wrote around, into or instead of Ralph's part stays byte for byte, and one part is up to date", () => {
+test("text of people around, in or instead of Ralph's part is kept byte for byte, and one part is updated", () => {
   const { body } = opened
   const edits: Record<string, string> = {
     before: `My words.\r\n\r\n${body}`,

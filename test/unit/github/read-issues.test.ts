@@ -36,7 +36,7 @@ test('parses issue queries, and refuses almost valid ones', () => {
   assert.throws(() => issueQuery('issues:author=me'), /issues:milestone=3/)
 })
 
-test('a milestone by its title: closed ones too, pull requests not, links only where there are some', async () => {
+test('a milestone is found by its title, with closed issues, without pull requests, and with links only when needed', async () => {
   const issue = (number: number, more: object) => ({
     number,
     title: `Issue ${number}`,

@@ -79,7 +79,7 @@ async function opened(reporter: GitHubReporter, state: State): Promise<State['gi
 
 const END = { outcome: 'complete', reason: 'every story passed its gates', until: null } as const
 
-test('where the pull request may not be opened: one note names the setting, and its link works', async () => {
+test("a pull request that may not be opened is one note with the setting's name and a working link", async () => {
   await using there = await place({ actionsMayOpenPullRequests: false })
   const { github, job, at, warnings } = there
   const reporter = job()
@@ -105,7 +105,7 @@ test('where the pull request may not be opened: one note names the setting, and 
   )
 })
 
-test('a pull request that a person opens after the refusal is taken up, and the note is gone', async () => {
+test('a pull request that a person opens after the refusal is used, and the note is removed', async () => {
   await using there = await place({ actionsMayOpenPullRequests: false })
   const { github, job, at } = there
   const reporter = job()
@@ -145,7 +145,7 @@ test('title and text that people did not edit are updated, even where the job th
   assert.equal(pull?.draft, false)
 })
 
-test("a person edited what Ralph opened, or opened it: title and words stay, Ralph's part follows", async () => {
+test("a pull request that a person edited or opened keeps its title and text, and Ralph's part is updated", async () => {
   for (const isAdopted of [false, true]) {
     await using there = await place()
     const { github, job, at } = there
@@ -201,7 +201,7 @@ test('the start is posted beside the iteration, and is finished before the branc
   assert.deepEqual(checks, ['POST check-runs', 'PATCH check-runs/'])
 })
 
-test('a cancelled run does not wait for a post that hangs before it saves', async () => {
+test('a cancelled run saves without waiting for a request that hangs', async () => {
   await using there = await place()
   const { github, job, at } = there
   const one = job()
@@ -221,7 +221,7 @@ test('a cancelled run does not wait for a post that hangs before it saves', asyn
   await one.settle()
 })
 
-test('where a job has no iteration to begin with, its start is posted with what takes long', async () => {
+test('a job without an iteration posts its start during its first long step', async () => {
   await using there = await place()
   const { github, job, at, sha } = there
   const one = job()
@@ -366,7 +366,7 @@ test('labels show the status, are requested only where they change, and labels o
   assert.deepEqual(labelling(github, from), ['POST /issues//labels', 'DELETE /issues//labels/ralph%3Astuck'])
 })
 
-test('where labels are refused they are left out, without a warning and without trying again', async () => {
+test('refused labels are left out, without a warning or a retry', async () => {
   await using there = await place()
   const { github, job, at, warnings } = there
   const body = { message: 'Resource not accessible by integration' }
@@ -390,7 +390,7 @@ test('the task list in the pull request follows every job', async () => {
   assert.equal(pull.pull?.draft, true)
 })
 
-test('once the pull request is merged, neither the summary comment nor the check asks for a merge', async () => {
+test('after the merge neither the summary comment nor the check asks for a merge', async () => {
   await using there = await place()
   const { github, job, at } = there
   const first = await opened(job(), at(midRun()))

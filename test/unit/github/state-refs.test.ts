@@ -11,7 +11,7 @@ import { putState } from './put-state.ts'
 
 const READS = { contents: 'read' } as const
 
-test('a poll without news is one request, and does not count against the rate limit', async () => {
+test('a poll without a change is one request, and does not count against the rate limit', async () => {
   await using github = await startGitHub()
   const token = github.mintJobToken(READS)
   const refs = new StateRefs(connected(github, token), 'refs/ralph')
@@ -33,7 +33,7 @@ test('a poll without news is one request, and does not count against the rate li
   assert.deepEqual(github.violations, [])
 })
 
-test('a state of many megabytes is read in full', async () => {
+test('a state of many megabytes is read whole', async () => {
   await using github = await startGitHub()
   const state = midRun()
   state.prd.description = 'x'.repeat(3_000_000)

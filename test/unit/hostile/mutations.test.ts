@@ -6,7 +6,7 @@ import test from 'node:test'
 import { ROOT } from '../../e2e/site.ts'
 import { MUTATIONS } from '../../hostile/mutations.ts'
 
-test('every defence that can be switched off is where its mutation looks for it', async () => {
+test('every mutation of the hostile tests finds the source text that it changes', async () => {
   const stale: string[] = []
   for (const { name, file, from, also = [] } of MUTATIONS)
     for (const [path, words] of [[file, from] as const, ...also])

@@ -51,7 +51,7 @@ function heard(
 
 for (const how of ['owner rules', 'a network namespace']) {
   const skip = lacks('root', 'ip', 'util-linux', how === 'owner rules' ? 'nft' : 'namespaces')
-  test(`by ${how}: loopback and what we offer there, nothing else`, { skip }, async () => {
+  test(`by ${how}: the network is closed but for loopback and Ralph's own proxies`, { skip }, async () => {
     await using outside = await openOutside()
     using inside = await listening('127.0.0.1')
     const mechanism = (file = '', ...args: string[]) =>
@@ -79,7 +79,7 @@ for (const how of ['owner rules', 'a network namespace']) {
   })
 }
 
-test('where neither nft nor namespaces can be used, it is an error with its fix, never weaker isolation', async () => {
+test('network isolation without nft and namespaces is an error with its fix, never weaker isolation', async () => {
   const no = { uid: UID, openGid: OPEN, root: () => root('false') }
   await assert.rejects(closeNetwork(no), (error: unknown) => {
     assert.ok(error instanceof UserError)
@@ -88,7 +88,7 @@ test('where neither nft nor namespaces can be used, it is an error with its fix,
   })
 })
 
-test('the proxy lets listed hosts through, by CONNECT and without TLS; others are refused and counted', async () => {
+test('the network proxy lets listed hosts through, by CONNECT and without TLS, and refuses and counts others', async () => {
   using there = await listening('127.0.0.1')
   await using proxy = await openConnectProxy([`localhost:${there.port}`])
   const tunnel = (name: string) =>
@@ -122,7 +122,7 @@ test('the proxy lets listed hosts through, by CONNECT and without TLS; others ar
   assert.equal(proxy.refused().get('evil.example:443'), 2)
 })
 
-test('a listed host matches exactly, or below a star; ports 443 and 80 unless one is named', () => {
+test('a listed host matches exactly, or by *., on ports 443 and 80 unless one is given', () => {
   assert.ok(isAllowed(['npm'], 'Registry.NPMJS.org.', 443))
   assert.ok(isAllowed(['*.example.com'], 'a.b.example.com', 80))
   assert.ok(!isAllowed(['*.example.com'], 'example.com', 443))

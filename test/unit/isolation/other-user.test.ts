@@ -528,7 +528,7 @@ test('a promise that cannot be kept is a clear error, and nothing is left behind
     const name = `ralph-${createHash('sha256').update(layout.folder).digest('hex').slice(0, 8)}`
     assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), new RegExp(`^${name}:`, 'm'))
   }
-  await t.test('a folder around the actions that everybody may write', async () => {
+  await t.test('a world-writable folder above the actions is refused', async () => {
     const layout = await layOut()
     await mkdir(join(layout.folder, '_actions'))
     await chmod(layout.folder, 0o777)
@@ -537,13 +537,13 @@ test('a promise that cannot be kept is a clear error, and nothing is left behind
     })
     await rm(layout.folder, { recursive: true })
   })
-  await t.test('a way that others cannot pass', async () => {
+  await t.test('a folder that another user cannot enter is refused', async () => {
     const layout = await layOut()
     await chmod(layout.folder, 0o700)
     await refused(layout, /cannot enter[\s\S]*fix: run `chmod o\+x/)
     await rm(layout.folder, { recursive: true })
   })
-  await t.test('but on a machine that is thrown away it is opened', async () => {
+  await t.test('a folder that another user cannot enter is opened on a disposable machine', async () => {
     const layout = await layOut()
     await chmod(layout.folder, 0o700)
     const user = await openIn(layout, { RUNNER_ENVIRONMENT: 'github-hosted' })
@@ -551,16 +551,19 @@ test('a promise that cannot be kept is a clear error, and nothing is left behind
     await user.close()
     await rm(layout.folder, { recursive: true })
   })
-  await t.test('a folder of the PATH in the checkout, there already or not, by a link or not', async () => {
-    const layout = await layOut()
-    await symlink(join(layout.tree, 'src'), join(layout.folder, 'bin'))
-    for (const folder of [join(layout.tree, '.venv', 'bin'), join(layout.folder, 'bin')]) {
-      const PATH = `${folder}:${process.env.PATH}`
-      await refused(layout, /lies in the checkout, which the agent writes: take it off the PATH/, { PATH })
-    }
-    await rm(layout.folder, { recursive: true })
-  })
-  await t.test('a .git that everybody writes', async () => {
+  await t.test(
+    'a PATH folder inside the checkout is refused, existing or not, by a link or not',
+    async () => {
+      const layout = await layOut()
+      await symlink(join(layout.tree, 'src'), join(layout.folder, 'bin'))
+      for (const folder of [join(layout.tree, '.venv', 'bin'), join(layout.folder, 'bin')]) {
+        const PATH = `${folder}:${process.env.PATH}`
+        await refused(layout, /lies in the checkout, which the agent writes: take it off the PATH/, { PATH })
+      }
+      await rm(layout.folder, { recursive: true })
+    },
+  )
+  await t.test('a world-writable .git is refused', async () => {
     const layout = await layOut()
     await chmod(join(layout.tree, '.git'), 0o777)
     await refused(layout, /can change \.git/)

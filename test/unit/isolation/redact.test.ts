@@ -20,13 +20,13 @@ const pem = (name: string): string =>
 const one = createRedactor([SECRET], keyShapes)
 const none = createRedactor([], keyShapes)
 
-test('a known value is replaced everywhere in a text', () => {
+test('redaction replaces a known value everywhere in a text', () => {
   assert.equal(one.redact(`a ${SECRET} b ${SECRET}`), 'a *** b ***')
   assert.equal(one.redact(`${SECRET}${SECRET}`), '***')
   assert.equal(one.redact('nothing here'), 'nothing here')
 })
 
-test('the usual encodings of a value are found', () => {
+test('redaction finds the usual encodings of a value', () => {
   const bytes = Buffer.from(SECRET)
   const forms: Record<string, string> = {
     json: JSON.stringify({ key: SECRET }),
@@ -93,7 +93,7 @@ function hexForms(bytes: Uint8Array): Record<string, string> {
   }
 }
 
-test('hex is found as tools print it', () => {
+test('redaction finds hex as tools print it', () => {
   const hexadecimal = 'deadbeefcafe0123456789abcdefdeadbeefcafe'
   for (const value of [SECRET, hexadecimal, 'kürzer', 'x'.repeat(100)]) {
     const redactor = createRedactor([value])
@@ -110,7 +110,7 @@ test('hex is found as tools print it', () => {
   }
 })
 
-test('base64 of UTF-16, as PowerShell encodes it, is found in each alignment', () => {
+test('redaction finds base64 of UTF-16, as PowerShell encodes it, in each alignment', () => {
   for (const value of [SECRET, 'passwört-für-alle']) {
     const redactor = createRedactor([value])
     for (const before of ['', 'x', 'xy', '$env:KEY = "']) {
@@ -124,7 +124,7 @@ test('base64 of UTF-16, as PowerShell encodes it, is found in each alignment', (
   }
 })
 
-test('other hex, with or without colons, is no secret', () => {
+test('redaction leaves other hex, with or without colons', () => {
   const redactor = createRedactor([SECRET, 'abcdef-0123', 'deadbeefcafe'])
   const texts = [
     ...Object.values(hexForms(new TextEncoder().encode('The quick brown fox jumps over the lazy dog'))),
@@ -141,7 +141,7 @@ test('other hex, with or without colons, is no secret', () => {
   }
 })
 
-test('a value in another alphabet is found behind escapes of its bytes and of its units', () => {
+test('redaction finds a value in another alphabet in escapes of its bytes and its UTF-16 units', () => {
   const value = 'passwört-für-alle'
   const redactor = createRedactor([value])
   const bytes = [...Buffer.from(value)].map((it) => it.toString(16).padStart(2, '0'))
@@ -158,13 +158,13 @@ test('a value in another alphabet is found behind escapes of its bytes and of it
   }
 })
 
-test('an escaped value is found where another value had begun', () => {
+test('redaction finds an escaped value where another value had begun', () => {
   const redactor = createRedactor(['aaab-1'])
   assert.equal(redactor.redact('%61aa%61b-1.'), '%61***.')
   assert.equal(redactor.redact('aa%61aab%2d1.'), 'aa***.')
 })
 
-test('each line of a value of several lines counts, and line ends do not matter', () => {
+test('redaction finds each line of a multi-line value, with any line ends', () => {
   const value = 'first line of it\nsecond line\n\n\nlast one'
   const redactor = createRedactor([value])
   assert.equal(redactor.redact(`>${value}<`), '>***<')
@@ -172,7 +172,7 @@ test('each line of a value of several lines counts, and line ends do not matter'
   assert.equal(redactor.redact('>second line<'), '>***<')
 })
 
-test('short values, blank values and asterisks are ignored', () => {
+test('redaction ignores short values, blanks and asterisks', () => {
   const redactor = createRedactor(['', 'short', '        ', '********', 'a\nb\nc'])
   assert.equal(
     redactor.redact('a short text ******** with        blanks'),
@@ -180,7 +180,7 @@ test('short values, blank values and asterisks are ignored', () => {
   )
 })
 
-test('well-known keys are found without being known', () => {
+test('redaction finds well-known keys without their values', () => {
   const keys = [
     GITHUB,
     `gho_${'x'.repeat(36)}`,
@@ -229,7 +229,7 @@ test('well-known keys are found without being known', () => {
 const letters = (count: number, from = 'aB3xE9cD7fA0bC5qZ1y') => from.repeat(40).slice(0, count)
 const hex = (count: number) => letters(count, '0a9b8c7d6e5f4a3b2c1d')
 
-test('keys of many services are found by the rules of gitleaks, whole', () => {
+test('redaction finds whole keys of many services by the rules of gitleaks', () => {
   const keys: Record<string, string> = {
     'digitalocean-pat': `dop_v1_${hex(64)}`,
     'doppler-api-token': `dp.pt.${letters(43)}`,
@@ -267,14 +267,14 @@ test('a placeholder for a key is not redacted, nor is a word that begins like a 
   for (const text of texts) assert.deepEqual(none.findings(text), [], text)
 })
 
-test('no start of a key ends with another start, which would hide it', () => {
+test("no rule's key prefix ends with another rule's prefix, which would hide it", () => {
   const starts = keyStarts(keyShapes).map(({ text }) => text)
   const hidden = starts.filter((text) => starts.some((other) => other !== text && text.endsWith(other)))
   assert.deepEqual(hidden, [])
   assert.equal(new Set(starts).size, starts.length)
 })
 
-test('the secret part of a webhook is hidden', () => {
+test('the secret part of a webhook URL is redacted', () => {
   const token = 'aB3dE5gH7jK9mN1pQ3sT5vW7'
   const slack = `T01ABCDEFGH/B01ABCDEFGH/${token}`
   const discord = `1234567890123456789/${`${token}-_`.repeat(3).slice(0, 68)}`
@@ -299,14 +299,14 @@ test('the secret part of a webhook is hidden', () => {
   }
 })
 
-test('a key inside of a very long run of characters is found', () => {
+test('redaction finds a key in a very long run of characters', () => {
   const run = `${'x'.repeat(16_380)}${GITHUB}-${'y-'.repeat(9_000)}${WEB_TOKEN}`
   const shown = `${'x'.repeat(16_380)}***-${'y-'.repeat(9_000)}***`
   assert.equal(none.redact(run), shown)
   assert.equal(none.lines()(run), shown)
 })
 
-test('no line of a private key without a footer is shown', () => {
+test('redaction hides every line of a private key without a footer', () => {
   const cut = pem('RSA ').split('\n').slice(0, 3).join('\n')
   assert.equal(none.redact(`see ${cut}`), 'see ***\n***\n***')
   assert.equal(
@@ -315,7 +315,7 @@ test('no line of a private key without a footer is shown', () => {
   )
 })
 
-test('ordinary text has no keys in it', () => {
+test('redaction finds no key in ordinary text', () => {
   const texts = [
     'task-1234567890abcdef1234 disk-abcdefghijklmnopqrstuvwxyz class="sk-folding-cube sk-fading-circle-container"',
     'const npm_config_registry = process.env.npm_config_registry_for_this_test_and_every_other',
@@ -335,7 +335,7 @@ test('ordinary text has no keys in it', () => {
   for (const text of texts) assert.deepEqual(none.findings(text), [], text)
 })
 
-test('findings say the kind and the line, never the value', () => {
+test('redaction findings have kind and line, never the value', () => {
   const text = `one\ntwo ${SECRET}\nthree\n${GITHUB}\n${pem('EC ')}\n`
   assert.deepEqual(one.findings(text), [
     { what: 'a known secret value', line: 2 },
@@ -437,7 +437,7 @@ const texts = values.chain((known) =>
   ),
 )
 
-test('no known value is left in redacted text', () => {
+test('redacted text has no known value', () => {
   fc.assert(
     fc.property(texts, ([known, text]) => {
       const redactor = createRedactor(known)
@@ -450,7 +450,7 @@ test('no known value is left in redacted text', () => {
   )
 })
 
-test('no mixture of escapes hides a value, and other text is kept', () => {
+test('redaction finds a value in any mixture of escapes, and keeps other text', () => {
   const value = fc
     .string({ unit: fc.constantFrom(...'abAB01+/ "\\%&=<>_-.é€'), minLength: 6, maxLength: 30 })
     .filter((it) => it.trim().length >= 6)
@@ -468,7 +468,7 @@ test('no mixture of escapes hides a value, and other text is kept', () => {
   )
 })
 
-test('text without a secret is unchanged, also line by line', () => {
+test('redaction leaves text without a secret unchanged, also line by line', () => {
   const ordinary = fc
     .array(
       fc.oneof(fc.constantFrom(...'ab01%=&\\;#x\n\r -', '%41', '&lt;', '=\n'), anyText({ maxLength: 4 })),
@@ -493,7 +493,7 @@ test('text without a secret is unchanged, also line by line', () => {
 
 // ---------------------------------------------------------------- line by line
 
-test('no line of a private key that comes line by line is shown', () => {
+test('redaction hides every line of a private key that arrives line by line', () => {
   const line = none.lines()
   const shown = `it is:\n${pem('RSA ')}\nand then prose that goes on and on\n`.split('\n').map(line)
   assert.deepEqual(shown, [
@@ -508,19 +508,19 @@ test('no line of a private key that comes line by line is shown', () => {
   ])
 })
 
-test('a private key without a footer is hidden for as long as its lines look like a key', () => {
+test('redaction hides a private key without a footer as long as its lines look like a key', () => {
   const line = none.lines()
   const text = `${pem('').split('\n').slice(0, 4).join('\n')}\ndone with it\nmain\n${'QUJD'.repeat(16)}`
   assert.deepEqual(text.split('\n').map(line), ['***', '***', '***', '***', 'done with it', 'main', '***'])
 })
 
-test('code that only searches for the header of a private key is not redacted', () => {
+test("redaction leaves code that only searches for a private key's header", () => {
   const line = none.lines()
   const text = ["x.startsWith('-----BEGIN PRIVATE KEY-----')", 'QUJD'.repeat(16)]
   assert.deepEqual(text.map(line), text)
 })
 
-test('a value that is cut by line ends is hidden from its eighth character on', () => {
+test('redaction hides a value that is cut by line ends from its eighth character on', () => {
   const line = one.lines()
   const lines =
     Buffer.from(SECRET)
@@ -536,7 +536,7 @@ test('a value that is cut by line ends is hidden from its eighth character on', 
   assert.equal(one.lines()(`say ${SECRET.slice(0, 8)}`), 'say ***')
 })
 
-test('redaction line by line hides all that redaction of the whole text hides, and keeps the number of lines', () => {
+test('redaction line by line hides as much as that of the whole text, and keeps the number of lines', () => {
   fc.assert(
     fc.property(texts, ([known, text]) => {
       const redactor = createRedactor(known)
@@ -555,7 +555,7 @@ test('redaction line by line hides all that redaction of the whole text hides, a
   )
 })
 
-test('every base64 of a text that holds the value is found', () => {
+test('redaction finds every base64 of a text that has the value', () => {
   const value = fc
     .uint8Array({ minLength: 6, maxLength: 40 })
     .map((it) => Buffer.from(it).toString('latin1').replace(/[\s*]/g, 'x'))

@@ -100,7 +100,7 @@ test('forbidden variables are refused by name, in any case, and by value', () =>
   assert.equal('MINE' in env || 'ALSO' in env || 'HOME' in env, false)
 })
 
-test('no environment and no configuration passes on a forbidden name or the value of a job token', () => {
+test('no environment and no configuration passes on a forbidden variable or a job token', () => {
   const name = fc.oneof(
     fc.constantFrom(...Object.keys(RUNNER)),
     fc.string().map((text) => `INPUT_${text}`),
@@ -159,7 +159,7 @@ test('variables whose names say that they hold a key are secrets, and variables 
   assert.deepEqual(secret('DB_PASS', 'short'), [], 'too short')
 })
 
-test('an address with a password, and each header, are secrets', () => {
+test('an address with a password, and each header, are secret values', () => {
   const address = 'postgres://app:p%40ssword-1@db:5432/shop'
   assert.deepEqual(secretsIn({ DATABASE_URL: address }), [address, 'p%40ssword-1', 'p@ssword-1'])
   const local = 'postgres://postgres:postgres@localhost/test'

@@ -40,7 +40,7 @@ async function heardBy(kind: 'slack' | 'discord' | 'teams' | 'telegram' | 'webho
   return heard
 }
 
-test('Slack: escaped text in which nothing becomes a link, nothing unfurled, one link of ours', async () => {
+test("Slack: text is escaped, without links or unfurling but Ralph's one link", async () => {
   const { body } = await heardBy('slack')
   assert.deepEqual(body, {
     text: '🛑 Stuck: US-002 is blocked · 1 of 2 stories pass',
@@ -73,7 +73,7 @@ test('Slack: escaped text in which nothing becomes a link, nothing unfurled, one
   })
 })
 
-test('Discord: one embed, and nobody may be mentioned', async () => {
+test('Discord: one embed without mentions', async () => {
   const { body } = await heardBy('discord')
   assert.deepEqual(body, {
     allowed_mentions: { parse: [] },
@@ -90,7 +90,7 @@ test('Discord: one embed, and nobody may be mentioned', async () => {
   })
 })
 
-test('Teams: an Adaptive Card in the envelope of Workflows, its text in runs that know no markdown', async () => {
+test('Teams: an Adaptive Card for Workflows, with text runs without markdown', async () => {
   const { body } = await heardBy('teams')
   const attachments = body.attachments as { contentType: string; content: Record<string, unknown> }[]
   assert.deepEqual([body.type, attachments.length], ['message', 1])
@@ -135,7 +135,7 @@ test('Telegram: plain text without parse_mode', async () => {
   })
 })
 
-test('webhook: JSON, signed as GitHub signs; its event and delivery in headers', async () => {
+test('webhook: JSON, signed as GitHub signs, with event and delivery in headers', async () => {
   const { body, text, headers } = await heardBy('webhook')
   assert.deepEqual(body, {
     event: 'outcome',
@@ -164,7 +164,7 @@ test('webhook: JSON, signed as GitHub signs; its event and delivery in headers',
   assert.match(String(headers['user-agent']), /^ralph-action\//)
 })
 
-test('a command gets the message on stdin and as $1, what it is about in variables, and no token', async () => {
+test('a command gets the message on stdin and as $1, details in variables, and no token', async () => {
   const env = {
     PATH: process.env.PATH,
     GITHUB_TOKEN: 'ghs_0123456789abcdef',
@@ -191,7 +191,7 @@ test('a command gets the message on stdin and as $1, what it is about in variabl
   assert.match(nowhere.detail, /^not-started: the working directory \/tmp\/not-there does not exist/)
 })
 
-test('what a service may answer: 302, 500, nothing, 429, an answer without end', async () => {
+test('receivers that answer 302, 500, 429, nothing or an endless body are handled', async () => {
   await using server = await Loopback.open()
   const to = { slack: server.url() }
   server.reply = (response) => response.writeHead(302, { location: server.url('/elsewhere') }).end()
@@ -226,7 +226,7 @@ test('what a service may answer: 302, 500, nothing, 429, an answer without end',
   assert.equal(nobody.ok, false)
 })
 
-test('hostile texts in every field mention no person, link nowhere and break nothing', async () => {
+test('hostile text in any field mentions no person, makes no link and breaks no message', async () => {
   const texts = [
     ...hostileStrings.map(({ text }) => text),
     '<!channel> <!here> <@U012> @channel @everyone @here',
@@ -283,7 +283,7 @@ function stringsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : []
 }
 
-test('addresses and keys are secrets; a path that anybody may write is none', () => {
+test("receivers' addresses and keys are secret values; a well-known path is not", () => {
   const slack = 'https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX'
   const secrets = notifySecrets({
     ...NOBODY,

@@ -78,7 +78,7 @@ function about({ delivery, generation, event }: Notice): string {
     : delivery.replace(`/${generation}/${event}/`, `/${event}/`)
 }
 
-test('over any chain, with a kill at any moment, no notice is sent twice', async () => {
+test('no notification is sent twice over any chain with a kill at any moment', async () => {
   const heard = new Set<string>()
   const property = fc.asyncProperty(
     arbitraryStart,

@@ -27,7 +27,7 @@ function spending(costUsd: number, inputTokens = 0, granted = 0): State {
   return { ...state, sessions: [entryWith({ costUsd, inputTokens })], control }
 }
 
-test('budget: the highest share that was passed, of each limit, and again only where the limit was raised', () => {
+test('budget notification: the highest share passed of each limit, and again only after a raise', () => {
   const between = (before: State, after: State) =>
     noticesOf(before, after, NOW, facts).map(({ headline }) => headline)
   assert.deepEqual(between(spending(0), spending(4.99)), [])
@@ -43,7 +43,7 @@ test('budget: the highest share that was passed, of each limit, and again only w
   ])
 })
 
-test('blocked: which story, why, and what to type, where it can be typed', () => {
+test('blocked notification: the story, the reason, and the command, where one can be typed', () => {
   const before = stateOf(stories('US-001', 'US-002'))
   const [first, ...others] = before.prd.userStories
   assert.ok(first)
@@ -62,7 +62,7 @@ test('blocked: which story, why, and what to type, where it can be typed', () =>
   assert.match(text('comment')[0] ?? '', /\nWork goes on where it can\.\n/)
 })
 
-test('a long wait is notified once, and not a short one or one that a lost job had begun', () => {
+test('a long wait is notified once, a short one or one of a lost job is not', () => {
   const step = { kind: 'wait', until: NOW + 30 * MINUTE, reason: 'the limit of 1 calls an hour' } as const
   const state = stateOf(stories('US-001'))
   const [told] = noticesOfWait(state, step, state, NOW, facts)
@@ -75,7 +75,7 @@ test('a long wait is notified once, and not a short one or one that a lost job h
   assert.deepEqual(noticesOfWait(begun, step, begun, NOW, facts), [])
 })
 
-test('a new outcome is notified; a chain that goes on by itself sends nothing', () => {
+test('a new outcome is notified, a chain that goes on is not', () => {
   const ended = (outcome: 'paused' | 'continued' | 'error', isStarted = false): State => {
     const state = spending(1)
     const next = isStarted ? { kind: 'started' as const, runId: null } : { kind: 'open' as const }

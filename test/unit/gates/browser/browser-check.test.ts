@@ -76,7 +76,7 @@ function byPath(output: string): Map<string, string[]> {
   )
 }
 
-chrome('each thing that is wrong with a page is one line below its address', async () => {
+chrome('each fault of a page is one line below its address', async () => {
   await using shop = await site(
     Object.fromEntries(Object.entries(WRONG).map(([path, [page]]) => [path, page])),
   )
@@ -103,7 +103,7 @@ chrome('each thing that is wrong with a page is one line below its address', asy
   }
 })
 
-chrome('pages without a fault are green, with a picture in each size, and the one before it', async () => {
+chrome('pages without a fault are green, with a screenshot in each size and the one before', async () => {
   const noise =
     '<script>console.log("hello"); console.warn("old"); new Image().src = "data:image/gif;base64,R0lGODlhAQABAAAAACw="</script>'
   await using shop = await site({ '/': html(`<h1>Shop</h1>${noise}`), '/cart': html('<h1>Cart</h1>') })
@@ -125,7 +125,7 @@ chrome('pages without a fault are green, with a picture in each size, and the on
   )
 })
 
-chrome('this machine by any of its names', async () => {
+chrome('a page on this machine may have any name of the machine', async () => {
   await using shop = await site({ '/': html('here') })
   const pages = [{ url: `${shop.url.replace('localhost', '127.0.0.1')}/`, expected: [] }]
   const { ok, output } = await look(shop.url, [], { pages })
@@ -145,7 +145,7 @@ chrome('this machine by any of its names', async () => {
   assert.equal(seen.ok, true, seen.output)
 })
 
-chrome('a status that is expected is no fault, and neither is a request that the page gave up', async () => {
+chrome('an expected status, or a request that the page aborted, is no fault', async () => {
   const given =
     '<script>const a = new AbortController(); fetch("/slow", { signal: a.signal }).catch(() => {}); a.abort()</script>'
   await using shop = await site({ '/': html(given), '/slow': () => {} })
@@ -157,14 +157,14 @@ chrome('a status that is expected is no fault, and neither is a request that the
   assert.equal(ok, true, output)
 })
 
-chrome('no other status from 400 on is one', async () => {
+chrome('any other status from 400 is a fault', async () => {
   await using shop = await site({ '/500': (_, response) => void response.writeHead(500).end() })
   const { ok, output } = await look(shop.url, [], { pages: [{ url: `${shop.url}/500`, expected: [404] }] })
   assert.equal(ok, false)
   assert.match(output, /\/500:\n {2}status: 500 Internal Server Error$/m)
 })
 
-chrome('nothing is asked off the origin: not by the page, a frame, a worker, or a socket', async () => {
+chrome('a page sends no request to another origin, neither by frames, workers nor sockets', async () => {
   await using other = await site({ '/x.js': '', '/frame': html('') })
   const far = other.url
   await using shop = await site({
@@ -193,7 +193,7 @@ chrome('nothing is asked off the origin: not by the page, a frame, a worker, or 
     assert.ok(all.includes(`not asked, off the origin: ${told}`), `${told}\n${all}`)
 })
 
-chrome('no packet of UDP leaves a page: WebRTC asks nothing of a STUN server', async () => {
+chrome('a page sends no UDP packet, and WebRTC reaches no STUN server', async () => {
   const socket = createSocket('udp4')
   let packets = 0
   socket.on('message', () => {
@@ -235,38 +235,35 @@ chrome('no packet of UDP leaves a page: WebRTC asks nothing of a STUN server', a
   }
 })
 
-chrome(
-  'cookies and storage of one page are not those of the next; dialogs, downloads and prompts are dismissed',
-  async () => {
-    const cookies: (string | undefined)[] = []
-    await using shop = await site({
-      '/a': (request, response) => {
-        cookies.push(request.headers.cookie)
-        response.writeHead(200, { 'content-type': 'text/html', 'set-cookie': 'a=1' })
-        response.end(
-          html(
-            '<script>alert("hi"); confirm("sure?"); prompt("who?"); print(); onbeforeunload = () => 1; Notification.requestPermission(); navigator.geolocation.getCurrentPosition(() => {}, () => {})</script><a id=a download href="/a">x</a><script>a.click()</script>',
-          ),
-        )
-      },
-      '/b': (request, response) => {
-        cookies.push(request.headers.cookie)
-        response.writeHead(200, { 'content-type': 'text/html' })
-        response.end(html('b'))
-      },
-    })
-    const { ok, output, remarks = [] } = await look(shop.url, ['/a', '/b'])
-    assert.equal(ok, true, output)
-    assert.equal(cookies.at(-1), undefined)
-    for (const said of ['(alert): hi', '(confirm): sure?', '(prompt): who?'])
-      assert.ok(
-        remarks.some((one) => one.includes(`dismissed a dialog ${said}`)),
-        remarks.join('\n'),
+chrome('pages share no cookies and storage, and dialogs, downloads and prompts are dismissed', async () => {
+  const cookies: (string | undefined)[] = []
+  await using shop = await site({
+    '/a': (request, response) => {
+      cookies.push(request.headers.cookie)
+      response.writeHead(200, { 'content-type': 'text/html', 'set-cookie': 'a=1' })
+      response.end(
+        html(
+          '<script>alert("hi"); confirm("sure?"); prompt("who?"); print(); onbeforeunload = () => 1; Notification.requestPermission(); navigator.geolocation.getCurrentPosition(() => {}, () => {})</script><a id=a download href="/a">x</a><script>a.click()</script>',
+        ),
       )
-  },
-)
+    },
+    '/b': (request, response) => {
+      cookies.push(request.headers.cookie)
+      response.writeHead(200, { 'content-type': 'text/html' })
+      response.end(html('b'))
+    },
+  })
+  const { ok, output, remarks = [] } = await look(shop.url, ['/a', '/b'])
+  assert.equal(ok, true, output)
+  assert.equal(cookies.at(-1), undefined)
+  for (const said of ['(alert): hi', '(confirm): sure?', '(prompt): who?'])
+    assert.ok(
+      remarks.some((one) => one.includes(`dismissed a dialog ${said}`)),
+      remarks.join('\n'),
+    )
+})
 
-chrome('accessibility is looked at where that is asked for', async () => {
+chrome('accessibility is checked only when configured', async () => {
   await using shop = await site({
     '/': html('<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><main><h1>Shop</h1></main>'),
   })
@@ -291,7 +288,7 @@ const ENDLESS: Readonly<Record<string, [Parameters<typeof site>[0][string], RegE
     /crashed: the page ended its process|not loaded/,
   ],
 }
-chrome('a page that does not settle is left, and the next one is looked at', async () => {
+chrome('a page that does not settle is left, and the next one is checked', async () => {
   await using shop = await site(Object.fromEntries(Object.entries(ENDLESS).map(([at, [page]]) => [at, page])))
   const { ok, output } = await look(shop.url, Object.keys(ENDLESS), { pageTimeoutMs: 2000 })
   assert.equal(ok, false)
@@ -303,7 +300,7 @@ chrome('a page that does not settle is left, and the next one is looked at', asy
   assert.deepEqual(left(), [])
 })
 
-chrome('a console that prints 10 MB is bounded, and an error behind it is heard', async () => {
+chrome('a console of 10 MB is cut, and an error after it is found', async () => {
   await using shop = await site({
     '/': html(
       '<script>for (let i = 0; i < 1e4; i++) console.log("x".repeat(1000)); console.error("at last")</script>',
@@ -320,7 +317,7 @@ chrome('a console that prints 10 MB is bounded, and an error behind it is heard'
   assert.match(remarks?.join('\n') ?? '', /it printed 10000 messages/)
 })
 
-chrome('a browser that ends is red with its reason, and leaves nothing', async () => {
+chrome('a browser that crashes is a red result with its reason, and leaves no process', async () => {
   await using shop = await site({
     '/': html('fine'),
     '/end': (_, response) => {
@@ -351,7 +348,7 @@ for (const [what, page] of [
   ['answers', () => {}],
   ['loads', html('<img src="/silent">')],
 ] as const)
-  chrome(`cancelled while a page ${what}, it ends at once and leaves nothing`, async () => {
+  chrome(`cancelled while a page ${what}: the check ends at once, and leaves no process`, async () => {
     const stop = new AbortController()
     let began = 0
     const cancel = () => {
@@ -377,7 +374,7 @@ for (const [what, page] of [
     )
   })
 
-chrome('cancelled, and long in ending: it is told as cancelled', async () => {
+chrome('a cancelled check that ends slowly is reported as cancelled', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-slow-'))
   try {
     // As on a busy machine: deaf to the first signal, and its profile takes a while to remove.
@@ -393,7 +390,7 @@ chrome('cancelled, and long in ending: it is told as cancelled', async () => {
   }
 })
 
-chrome('a browser that ends while a page loads is told at once', async () => {
+chrome('a browser that crashes while a page loads is reported at once', async () => {
   let began = 0
   await using shop = await site({
     '/': html('<img src="/silent">'),

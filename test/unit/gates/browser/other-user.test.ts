@@ -13,7 +13,7 @@ import { html, look, site } from './site.ts'
 
 const skip = lacks('root', 'chrome-for-all')
 
-test('as another user: pages are visited, and Chromium runs wholly as that user (real Chromium)', {
+test('the browser check as another user visits pages, and Chromium runs wholly as that user (Chromium)', {
   skip,
   timeout: 180_000,
 }, async () => {

@@ -46,7 +46,7 @@ test('pages of stories and of the configuration are visited once each, and only 
   ])
 })
 
-test('where no page is named the start page is visited; a status that a criterion names is expected', () => {
+test('without a named page the start page is visited, and a status in a criterion is expected', () => {
   assert.deepEqual(selectPages([storyWith('It works')], SITE).pages, [
     { url: 'http://localhost:3000/', expected: [] },
   ])
@@ -54,7 +54,7 @@ test('where no page is named the start page is visited; a status that a criterio
   assert.deepEqual(pages, [{ url: 'http://localhost:3000/x?y=500', expected: [404] }])
 })
 
-test('a number is a status only behind a word such as answers or HTTP', () => {
+test('a number is a status only after a word such as answers or HTTP', () => {
   const P = 'http://localhost:3000/p'
   const sentences: Readonly<Record<string, number[]>> = {
     [`${P} shows 500 products in under 400 ms`]: [],
@@ -82,7 +82,7 @@ test('a number is a status only behind a word such as answers or HTTP', () => {
   assert.ok(performance.now() - began < 2000)
 })
 
-test('a status belongs to every address of the same criterion', () => {
+test('a status applies to every address of its criterion', () => {
   const at = (path: string) => `http://localhost:3000/${path}`
   const criteria = [`${at('a')} and ${at('known')} answer 404`, `${at('b')} shows the cart`]
   const { pages } = selectPages([storyWith(...criteria)], { ...SITE, urls: ['/known'] })

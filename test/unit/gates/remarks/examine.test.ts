@@ -148,7 +148,7 @@ test('new files, however many, do not hide a weakened test or a changed gate', a
   )
 })
 
-test('twenty harmless remarks do not hide the one that matters, and omitted remarks are counted', async () => {
+test('twenty harmless remarks do not hide a serious one, and omitted remarks are counted', async () => {
   const script = { before: packageWith({ test: 'vitest run' }), after: packageWith({ test: 'true' }) }
   const many = Array.from({ length: 25 }, (_, index) => [`t${index}.test.js`, SKIPPED])
   const remarks = await remarksOn({ ...Object.fromEntries(many), 'package.json': script }, ['npm test'])

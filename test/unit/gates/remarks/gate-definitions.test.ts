@@ -347,7 +347,7 @@ test('changed files that flags of the command name are reported', () => {
   }
 })
 
-test('a tool is found behind flags, versions and quotes', () => {
+test('a tool is recognised after flags, versions and quotes', () => {
   for (const gate of [
     'uv run --group dev pytest',
     'uv run --extra dev pytest',
@@ -391,7 +391,7 @@ test('a package.json that is nested too deeply is not parsed, and is reported', 
   ])
 })
 
-test('circles of scripts end, and at most 100 changes are reported', () => {
+test('scripts that call each other in a circle end, and at most 100 changes are reported', () => {
   const circle = { test: 'npm run a', a: 'npm run b', b: 'npm run test && npm run a' }
   assert.deepEqual(
     pinned([changed('package.json', pkg(circle), pkg({ ...circle, b: 'true' }))], 'npm test'),

@@ -16,14 +16,14 @@ function recorded(name: string) {
 
 const sample: Source & { spans: Span[]; metrics: Metric[] } = recorded('sample')
 
-test('spans are written as the SDK writes them', () => {
+test('spans are encoded as by the OpenTelemetry SDK', () => {
   const ours = sample.spans.map((span) => tracesBody(sample, [span]))
   assert.deepEqual(JSON.parse(JSON.stringify(ours)), recorded('traces'))
   const both = tracesBody(sample, sample.spans)
   assert.equal(both.resourceSpans[0]?.scopeSpans[0]?.spans.length, 2)
 })
 
-test('metrics are written as the SDK writes them', () => {
+test('metrics are encoded as by the OpenTelemetry SDK', () => {
   const ours = JSON.parse(JSON.stringify(metricsBody(sample, sample.metrics, 1, 2)))
   assert.deepEqual(timeless(ours), timeless(recorded('metrics')))
 })

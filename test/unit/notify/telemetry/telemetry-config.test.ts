@@ -10,14 +10,14 @@ function read(env: Record<string, string>) {
   return { config: telemetryConfig(env, (message) => warnings.push(message)), warnings }
 }
 
-test('no telemetry without an endpoint, or with OTEL_SDK_DISABLED', () => {
+test('telemetry is off without an endpoint, or with OTEL_SDK_DISABLED', () => {
   const nothing = { config: null, warnings: [] }
   assert.deepEqual(read({}), nothing)
   assert.deepEqual(read({ OTEL_EXPORTER_OTLP_ENDPOINT: ' ', OTEL_SERVICE_NAME: 'x' }), nothing)
   assert.deepEqual(read({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }), nothing)
 })
 
-test('endpoint, headers, resource', () => {
+test('telemetry reads endpoint, headers and resource attributes', () => {
   assert.deepEqual(read({ OTEL_EXPORTER_OTLP_ENDPOINT }), {
     config: { endpoint: 'http://collector:4318', headers: {}, resource: { 'service.name': 'ralph' } },
     warnings: [],
@@ -35,13 +35,13 @@ test('endpoint, headers, resource', () => {
   })
 })
 
-test('an endpoint that is no URL is warned of, and nothing is sent', () => {
+test('a telemetry endpoint that is no URL is a warning, and nothing is sent', () => {
   const { config, warnings } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })
   assert.equal(config, null)
   assert.deepEqual(warnings, ['OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL: nothing is sent there'])
 })
 
-test('what the headers carry is a secret, also without its scheme', () => {
+test('values of telemetry headers are secret, also without their scheme', () => {
   const secrets = telemetrySecrets({
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abcdefghij,team=a,api-key=0123456789',
   })
