@@ -99,7 +99,7 @@ async function openClaude(outside: string) {
 const options = { skip: lacks('root', 'ip') }
 
 test(
-  'by default: a chain as another user, a red gate and kept work in it, without its key, without a network, which is told',
+  'by default a chain runs as another user, without its key and with a closed network, keeps the work of a red gate, and reports refused hosts',
   options,
   async () => {
     await using outside = await openOutside()

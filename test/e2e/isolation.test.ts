@@ -12,7 +12,7 @@ import { badTurn, goodTurn, openSite, outputsOf, RUN_TESTS_AS_OTHER_USER, story 
 const options = { skip: lacks('root') }
 
 test(
-  'a chain as another user: work, a red gate, kept work, a judge; nothing of the user stays',
+  'other-user: a chain with work, a red gate, saved work and a judge leaves nothing of the user',
   options,
   async () => {
     const look = [
@@ -50,7 +50,7 @@ test(
 )
 
 test(
-  'main is killed while the network is closed: the post step ends the session and opens it again',
+  'the main process is killed while the network is closed: the post step ends the session and opens the network',
   options,
   async () => {
     await using site = await openSite({
@@ -81,7 +81,7 @@ function closures(): string {
 }
 
 test(
-  "the last story's gates have a clean clone and a new home, and count for the final verification",
+  'other-user: gates of the last story run in a clean clone with a new home, and count for the final verification',
   options,
   async () => {
     await using site = await openSite({
@@ -130,7 +130,7 @@ test('git credentials that actions/checkout stored are hidden from the agent and
   }
 })
 
-test('the jobs of a wave, one after the other since they share this machine', options, async () => {
+test('other-user: the jobs of a wave, run one after the other, complete', options, async () => {
   const names = ['one', 'two', 'three']
   await using site = await openSite({
     parallel: true,

@@ -148,7 +148,7 @@ test('an agent restored from the cache is not used for a version with an integri
 })
 
 const asOther = { skip: lacks('root', 'util-linux'), timeout: 30_000 }
-test("what was restored starts as the agent's user, and without a key", asOther, async () => {
+test("an agent restored from the cache starts as the agent's user, without a key", asOther, async () => {
   await using started = await startCache()
   const files = cacheAt(started.url)
   await machine('as user before', files).install()

@@ -34,7 +34,7 @@ test("plan --from beads reads bd's output, and reports a bd that fails or is mis
   }
 })
 
-test('beads and issues are told from file names', () => {
+test('beads and issues are recognised as sources that are not files', () => {
   assert.deepEqual(['beads', 'issues', 'issues:milestone=3', 'issues.json', 'docs/issues'].map(isAnswer), [
     true,
     true,

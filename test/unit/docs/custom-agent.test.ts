@@ -166,7 +166,7 @@ test('an agent command or wrapper that does not exist is reported as not started
   }
 })
 
-test('a custom agent without a verdict is told which line is missing', async () => {
+test('a custom agent without a verdict is rejected with the missing line', async () => {
   const { verdict } = await judge('echo "I looked at everything."')
   assert.equal(verdict.kind, 'none')
   assert.match(

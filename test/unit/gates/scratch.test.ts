@@ -111,28 +111,24 @@ process.exit(1)`
 for (const [kind, title] of CASES) {
   const options = kind === 'same-user' ? {} : rootOnly
 
-  test(
-    `${title}: a gate does not believe a cache that a session left among temporary files`,
-    options,
-    async () => {
-      await using place = await openPlace(kind)
-      const name = `ralph-tool-${randomBytes(6).toString('hex')}`
-      await writeFile(join(place.tree, 'tool.cjs'), TOOL(name))
-      // Our own user has the machine's folder itself, where nothing tells what it left from what a person left.
-      const folders = place.user === null ? ['$TMPDIR', '$TEMP', '$TMP'] : ['$TMPDIR', '/tmp', '/var/tmp']
-      const cache = `"\${at:-${tmpdir()}}/${name}-$(id -u)"`
-      const script = `mkdir -p ${cache} && echo green >${cache}/verdict && cat ${cache}/verdict`
-      const quoted = folders.map((one) => `"${one}"`).join(' ')
-      assert.match(await place.session(`for at in ${quoted}; do ${script}; done`), /^(green\n){3}$/)
-      assert.deepEqual(await outputsOf(place.gatesOf(['node tool.cjs'])), ['red: the code is wrong'])
-    },
-  )
+  test(`${title}: gates do not use a cache that a session left among temporary files`, options, async () => {
+    await using place = await openPlace(kind)
+    const name = `ralph-tool-${randomBytes(6).toString('hex')}`
+    await writeFile(join(place.tree, 'tool.cjs'), TOOL(name))
+    // Our own user has the machine's folder itself, where nothing tells what it left from what a person left.
+    const folders = place.user === null ? ['$TMPDIR', '$TEMP', '$TMP'] : ['$TMPDIR', '/tmp', '/var/tmp']
+    const cache = `"\${at:-${tmpdir()}}/${name}-$(id -u)"`
+    const script = `mkdir -p ${cache} && echo green >${cache}/verdict && cat ${cache}/verdict`
+    const quoted = folders.map((one) => `"${one}"`).join(' ')
+    assert.match(await place.session(`for at in ${quoted}; do ${script}; done`), /^(green\n){3}$/)
+    assert.deepEqual(await outputsOf(place.gatesOf(['node tool.cjs'])), ['red: the code is wrong'])
+  })
 }
 
 for (const [kind, title] of CASES) {
   const options = kind === 'same-user' ? {} : rootOnly
 
-  test(`${title}: within a run temporary files are there, and gone with it`, options, async () => {
+  test(`${title}: temporary files exist within a run, and are removed after it`, options, async () => {
     await using place = await openPlace(kind)
     const name = `ralph-own-${randomBytes(6).toString('hex')}`
     const script = `f="$(mktemp)" && echo x >"$TMPDIR/${name}" && cat "$TMPDIR/${name}" && echo "$TMPDIR" && rm "$f"`
@@ -150,7 +146,7 @@ for (const [kind, title] of CASES) {
 
 for (const [kind, title] of CASES.filter(([one]) => one !== 'same-user'))
   test(
-    `${title}: a session sees no home of the gates, and leaves nothing in shared memory`,
+    `${title}: a session does not see the gates' home, and leaves nothing in shared memory`,
     rootOnly,
     async () => {
       await using place = await openPlace(kind)
@@ -184,7 +180,7 @@ const ADD = kernelCall(
 const LOOK = kernelCall(REQUEST_KEY, 'print syscall(CALL, $type, $name, 0, 0) > 0 ? "found" : "nothing"')
 
 for (const [kind, title] of CASES.filter(([one]) => one !== 'same-user'))
-  test(`${title}: a session leaves no key with the kernel`, rootOnly, async () => {
+  test(`${title}: a session leaves no key in the kernel's keyring`, rootOnly, async () => {
     await using place = await openPlace(kind)
     assert.match(await place.session(ADD), /^(no: \S.*? not implemented ){2}$/)
     assert.deepEqual(await outputsOf(place.gatesOf([LOOK])), ['green: nothing'])

@@ -119,32 +119,28 @@ function processesOf(uid: number): string[] {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && owner(name) === uid)
 }
 
-test(
-  'a service of another user keeps running while gates end, and is ended after them',
-  options,
-  async () => {
-    const start = 'echo up > up; echo listening; sleep 300 & setsid sleep 300 & echo "I am $(id -un)"; wait'
-    await using place = await openPlace([{ start }], {
-      first: 'id -un; setsid sleep 200 & sleep 200 & true',
-      second: 'sleep 0.3; cat up; pgrep -c sleep || true',
-    })
-    for (const _ of [1, 2]) {
-      const results = await place.run()
-      assert.deepEqual(
-        results.map(({ name, ok }) => [name, ok]),
-        [
-          ['first', true],
-          ['second', true],
-        ],
-      )
-      assert.match(results[0]?.output ?? '', new RegExp(`^${place.as.name}\n`))
-      assert.deepEqual(processesOf(place.as.uid), [])
-    }
-  },
-)
+test('a service of another user runs on while gates end, and is ended after them', options, async () => {
+  const start = 'echo up > up; echo listening; sleep 300 & setsid sleep 300 & echo "I am $(id -un)"; wait'
+  await using place = await openPlace([{ start }], {
+    first: 'id -un; setsid sleep 200 & sleep 200 & true',
+    second: 'sleep 0.3; cat up; pgrep -c sleep || true',
+  })
+  for (const _ of [1, 2]) {
+    const results = await place.run()
+    assert.deepEqual(
+      results.map(({ name, ok }) => [name, ok]),
+      [
+        ['first', true],
+        ['second', true],
+      ],
+    )
+    assert.match(results[0]?.output ?? '', new RegExp(`^${place.as.name}\n`))
+    assert.deepEqual(processesOf(place.as.uid), [])
+  }
+})
 
 test(
-  'a gate of another user that takes too long is ended, and its service is not taken for it',
+  'a gate of another user that exceeds its timeout is ended, and its service is not',
   options,
   async () => {
     const start = 'echo listening; sleep 300'
@@ -177,7 +173,7 @@ test('a service of another user that ends early is red, with its last lines', op
 })
 
 test(
-  'in a container without namespaces: beside each other, and nobody is left behind the last gate',
+  'another user in a container without namespaces: gates and services run, and no process is left',
   options,
   async () => {
     const services = [
@@ -199,7 +195,7 @@ test(
 )
 
 for (const how of ['stays', 'starts another and leaves'])
-  test(`PostgreSQL that ${how}, as another user`, withPostgres, async () => {
+  test(`PostgreSQL that ${how} is ready, as another user`, withPostgres, async () => {
     const port = await freePort()
     const data = '-D "$HOME/data"'
     const init = `[ -e "$HOME/data" ] || initdb ${data} -A trust -U app || exit`

@@ -71,7 +71,7 @@ test('a tracked file may be changed, whatever the bytes of its name', ONLY_LINUX
 })
 
 test(
-  'one that is new is refused by its name; nothing is invented, and what is kept goes on',
+  'a new file whose name is not UTF-8 is refused by its name, and saved work is kept',
   ONLY_LINUX,
   async () => {
     using clone = await place([CAFE])
@@ -98,7 +98,7 @@ test(
 )
 
 test(
-  'a link whose name is not UTF-8 and leads out is undone, and honest attempts pass',
+  'a link out of the tree whose name is not UTF-8 is removed, and honest attempts pass',
   ONLY_LINUX,
   async () => {
     using clone = await place([CAFE])
@@ -124,7 +124,7 @@ const name = fc.uint8Array({ min: 0x21, max: 0xff, minLength: 1, maxLength: 6 })
 const path = fc.array(name, { minLength: 1, maxLength: 2 }).map((parts) => `t-${parts.join('/t-')}.txt`)
 
 test(
-  'names of any bytes: what is committed is what git would commit, and what is restored what it was',
+  'names of any bytes are committed as git commits them, and restored as they were',
   ONLY_LINUX,
   async () => {
     await fc.assert(

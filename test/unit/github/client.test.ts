@@ -51,7 +51,7 @@ for (const [name, status, headers, message] of [
   })
 }
 
-test('a refusal is told apart from a rate limit, which has a time to wait', () => {
+test('a refusal is distinguished from a rate limit, which has a time to wait', () => {
   const now = 1_800_000_000_000
   const refused = (status: number, headers: Record<string, string>, message = 'no') =>
     new RequestError(message, status, {

@@ -402,27 +402,23 @@ test('other mounts are read-only, too, and nothing stays in shared memory', narr
   }
 })
 
-test(
-  "the home is fresh, the runner's folder is closed for so long, and nothing stays behind",
-  options,
-  async () => {
-    const layout = await layOut()
-    await chmod(layout.tree, 0o700)
-    const first = await openIn(layout)
-    assert.equal((await stat(layout.temp)).mode & 0o777, 0o700)
-    execFileSync('install', ['-o', first.name, '/dev/null', join(first.home, '.bashrc')])
-    if (hasNft) execFileSync('nft', ['add', 'table', 'inet', `ralph_${first.uid}`])
-    const again = await openIn(layout) // a job after one that was lost
-    assert.doesNotMatch(networkRules(), new RegExp(`ralph_${first.uid}\\b`))
-    assert.equal(again.uid, first.uid)
-    await assert.rejects(lstat(join(first.home, '.bashrc')), /ENOENT/)
-    await first.close()
-    assert.equal((await stat(layout.temp)).mode & 0o777, 0o755, 'as it found it')
-    assert.equal((await stat(layout.tree)).mode & 0o7777, 0o700)
-    assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), new RegExp(`^${first.name}:`, 'm'))
-    await rm(layout.folder, { recursive: true })
-  },
-)
+test("the home is new, the runner's folder is closed meanwhile, and no file is left", options, async () => {
+  const layout = await layOut()
+  await chmod(layout.tree, 0o700)
+  const first = await openIn(layout)
+  assert.equal((await stat(layout.temp)).mode & 0o777, 0o700)
+  execFileSync('install', ['-o', first.name, '/dev/null', join(first.home, '.bashrc')])
+  if (hasNft) execFileSync('nft', ['add', 'table', 'inet', `ralph_${first.uid}`])
+  const again = await openIn(layout) // a job after one that was lost
+  assert.doesNotMatch(networkRules(), new RegExp(`ralph_${first.uid}\\b`))
+  assert.equal(again.uid, first.uid)
+  await assert.rejects(lstat(join(first.home, '.bashrc')), /ENOENT/)
+  await first.close()
+  assert.equal((await stat(layout.temp)).mode & 0o777, 0o755, 'as it found it')
+  assert.equal((await stat(layout.tree)).mode & 0o7777, 0o700)
+  assert.doesNotMatch(readFileSync('/etc/passwd', 'utf8'), new RegExp(`^${first.name}:`, 'm'))
+  await rm(layout.folder, { recursive: true })
+})
 
 test(
   'tools that are installed in the home of the runner are passed by variable where the user can read them',
@@ -518,7 +514,7 @@ test('every parent folder of programs that run later with tokens is checked, up 
     )
 })
 
-test('a promise that cannot be kept is a clear error, and nothing is left behind', options, async (t) => {
+test('isolation that cannot be kept is an error, and leaves no user and no process', options, async (t) => {
   const refused = async (layout: Layout, expected: RegExp, more?: Record<string, string>) => {
     await assert.rejects(openIn(layout, more), (error) => {
       assert.ok(error instanceof UserError)

@@ -43,23 +43,27 @@ const options = {
   timeout: 30_000,
 }
 
-test('of two that fetch it at the same time each has it, and later no request is made', options, async () => {
-  await using place = await origin('#!/bin/sh\necho "Chrome of a test"\n')
-  const [folder, other] = await Promise.all([fetchBrowser(place), fetchBrowser(place)])
-  assert.equal(folder, other)
-  const version = execFileSync(join(folder, 'chromium'), ['--version'], { encoding: 'utf8' })
-  assert.equal(version, 'Chrome of a test\n')
-  const requests = place.asked.length
-  assert.match(
-    place.asked[0] ?? '',
-    new RegExp(`^/mirror/${BUILD}/linux64/chrome-headless-shell-linux64\\.zip$`),
-  )
-  assert.equal(await fetchBrowser(place), folder)
-  assert.equal(place.asked.length, requests)
-  assert.deepEqual(await readdir(place.cache), [`browser-${BUILD}`])
-})
+test(
+  'two downloads of the browser at the same time both get it, and later no request is made',
+  options,
+  async () => {
+    await using place = await origin('#!/bin/sh\necho "Chrome of a test"\n')
+    const [folder, other] = await Promise.all([fetchBrowser(place), fetchBrowser(place)])
+    assert.equal(folder, other)
+    const version = execFileSync(join(folder, 'chromium'), ['--version'], { encoding: 'utf8' })
+    assert.equal(version, 'Chrome of a test\n')
+    const requests = place.asked.length
+    assert.match(
+      place.asked[0] ?? '',
+      new RegExp(`^/mirror/${BUILD}/linux64/chrome-headless-shell-linux64\\.zip$`),
+    )
+    assert.equal(await fetchBrowser(place), folder)
+    assert.equal(place.asked.length, requests)
+    assert.deepEqual(await readdir(place.cache), [`browser-${BUILD}`])
+  },
+)
 
-test('where it cannot be had, or not be started, nothing is left of it', options, async () => {
+test('a browser that cannot be downloaded or started leaves no files', options, async () => {
   await using nothing = await origin(null)
   await assert.rejects(fetchBrowser(nothing), /404/)
   assert.deepEqual(await readdir(nothing.cache), [])
@@ -71,7 +75,7 @@ test('where it cannot be had, or not be started, nothing is left of it', options
 })
 
 test(
-  'a test is skipped with the reason, or red where the need is required; what is fetched is found on the PATH',
+  'a test is skipped with the reason, or fails where the need is required; a downloaded browser is on the PATH',
   options,
   async () => {
     await using nothing = await origin(null)

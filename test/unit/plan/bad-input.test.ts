@@ -9,7 +9,7 @@ import { documentsOf, mistakesOf, sample } from './samples.ts'
 
 const headed = (...stories: string[]) => stories.map((one) => `### ${one}\n\n- [ ] a`).join('\n\n')
 
-test('two documents that contradict each other: both places, at once', () => {
+test('two documents that contradict each other are refused with both places', () => {
   const mistakes = mistakesOf(
     { path: 'docs/prd.md', text: headed('US-1: Sign in', 'US-2: Sign out') },
     { path: 'docs/epics.md', text: `# E\n\n${headed('US-1: Log in')}\n\n### US-2: Sign Out\n\n- [ ] b` },
@@ -31,7 +31,7 @@ test('two documents that contradict each other: both places, at once', () => {
   ])
 })
 
-test('two documents that disagree about a status: a note says which status was read', () => {
+test('two documents that disagree about a status are a note with the status that was used', () => {
   const list = (box: string) => ({ path: 'docs/TODO.md', text: `- [${box}] US-1: Sign in` })
   const made = (passes: boolean) => ({
     path: 'prd.json',
@@ -58,7 +58,7 @@ test('two documents that disagree about a status: a note says which status was r
   )
 })
 
-test('two trackers that disagree: a story is done only where both say so, in either order; a note names both', () => {
+test('a story is done only when both of two trackers say so, in either order, with a note that names both', () => {
   const tracker = (folder: string, standing: string) => ({
     path: `${folder}/sprint-status.yaml`,
     text: `development_status:\n  epic-1: in-progress\n  1-1-open-the-door: ${standing}\n`,
@@ -83,7 +83,7 @@ test('two trackers that disagree: a story is done only where both say so, in eit
   }
 })
 
-test("a story's own file has its title: what epics call it otherwise is a note", () => {
+test("a story file's title takes precedence, and another title in the epics is a note", () => {
   const epics = { path: 'docs/epics.md', text: headed('Story 1.1: Sign in', 'Story 1.2: Sign out') }
   const file = (title: string) => ({
     path: 'docs/stories/1.2.md',
@@ -99,7 +99,7 @@ test("a story's own file has its title: what epics call it otherwise is a note",
   assert.ok(notes.includes(expected), notes.join('\n'))
 })
 
-test('a prd.json is made from a plan: it has the last word on criteria, and only another title is a contradiction', () => {
+test("prd.json takes precedence over its plan's criteria, and only another title is a contradiction", () => {
   const plan = { path: 'tasks/prd-a.md', text: headed('US-1: Sign in') }
   const made = (title: string) => ({
     path: 'prd.json',
@@ -109,7 +109,7 @@ test('a prd.json is made from a plan: it has the last word on criteria, and only
   assert.equal(mistakesOf(plan, made('Print a bill'))[0]?.path, 'tasks/prd-a.md: line 1 (title)')
 })
 
-test('a cycle over two documents, an unknown dependency, an id twice, a title that is missing', () => {
+test('a dependency cycle over two documents, an unknown dependency, a duplicate id and a missing title are refused', () => {
   const mistakes = mistakesOf(
     { path: 'a.md', text: '## US-1: a\nDepends on: US-2\n\n## US-3\n\n- [ ] x\n\n## US-4: d\n\n## US-4: e' },
     { path: 'b.md', text: '## US-2: b\nDepends on: US-1, US-9' },
@@ -125,7 +125,7 @@ test('a cycle over two documents, an unknown dependency, an id twice, a title th
   )
 })
 
-test('a story without criteria: in a document its text replaces them, with a note; in a prd.json it is a mistake', () => {
+test('a story without criteria gets its text instead with a note; in prd.json it is a mistake', () => {
   const { prd, notes } = documentsOf({
     path: 'docs/prd.md',
     text: '# P\n\n## US-1: Sign in\n\nAs a customer.',
@@ -139,7 +139,7 @@ test('a story without criteria: in a document its text replaces them, with a not
   )
 })
 
-test('2,000 stories in one file are read; one more is refused', () => {
+test('2,000 stories in one file are read, and one more is refused', () => {
   const text = Array.from(
     { length: 2_000 },
     (_, index) => `### US-${index}: Story ${index}\n\nWords.\n\n- [ ] a\n- [ ] b\n`,
@@ -158,7 +158,7 @@ test('2,000 stories in one file are read; one more is refused', () => {
   })
 })
 
-test('a document of 5 MB, and one that is nested without end: refused before it is parsed', () => {
+test('a document of 5 MB, and one with endless nesting, are refused before parsing', () => {
   const [large] = mistakesOf(
     { path: 'a.md', text: 'x' },
     { path: 'docs/b.md', text: 'a\n'.repeat(2_500_000) },
@@ -185,14 +185,14 @@ test('a document of 5 MB, and one that is nested without end: refused before it 
     )
 })
 
-test('nothing to read', () => {
+test('documents without a story are refused', () => {
   assert.deepEqual(mistakesOf()[0]?.found, 'no document')
   assert.deepEqual(findDocuments([]), [])
   const { prd, prose } = documentsOf({ path: 'prd.md', text: ' \n' })
   assert.deepEqual([prd.userStories, prose], [[], []])
 })
 
-test('broken YAML, TOML and JSON name the line, all at once', () => {
+test('broken YAML, TOML and JSON are refused with their lines, all at once', () => {
   const mistakes = mistakesOf(
     { path: 'tasks.yaml', text: 'tasks:\n  - title: "a\n' },
     { path: 'docs/sprint-status.yaml', text: 'a: 1\ndevelopment_status: [' },
@@ -210,7 +210,7 @@ test('broken YAML, TOML and JSON name the line, all at once', () => {
   )
 })
 
-test('hostile text is data: it becomes the words of a story, and no mistake shows what hides', () => {
+test('hostile text becomes text of a story, and no mistake shows its hidden characters', () => {
   for (const { text } of hostileStrings) {
     const result = readDocuments([
       { path: 'fix_plan.md', text: `- [ ] ${text}` },
@@ -307,7 +307,7 @@ const line = fc.constantFrom(
 )
 const hostileText = fc.array(fc.oneof(line, anyText()), { maxLength: 20 }).map((lines) => lines.join('\n'))
 
-test('any document is read or refused with mistakes; reading it twice gives the same', () => {
+test('any document is read or refused, and reads the same twice', () => {
   const files = fc.array(fc.record({ path: paths, text: hostileText }), { minLength: 1, maxLength: 4 })
   fc.assert(
     fc.property(files, (some) => {
@@ -333,14 +333,14 @@ test('any document is read or refused with mistakes; reading it twice gives the 
   )
 })
 
-test('the same file by two paths is read once', () => {
+test('a file named by two paths is read once', () => {
   const text = sample('fix_plan.md')
   const once = documentsOf({ path: 'a.md', text }).prd
   const twice = documentsOf({ path: 'a.md', text }, { path: 'b.md', text }).prd
   assert.deepEqual(twice, once)
 })
 
-test('a story without an id is that of another document with its title; two of one title stay two', () => {
+test('a story without an id is the one of that title in another document; two of one title stay two', () => {
   const plan = { path: 'fix_plan.md', text: '- [ ] Sign in\n- [ ] Test it\n- [ ] Test it' }
   const again = { path: 'TODO.md', text: '- [ ] Test it\n- [x] Test it' }
   const { prd, sources } = documentsOf({ path: 'prd.md', text: headed('US-9: Sign in') }, plan, again)
@@ -355,14 +355,14 @@ test('a story without an id is that of another document with its title; two of o
   assert.equal(sources.filter(({ storyId }) => storyId === 'US-9').length, 2)
 })
 
-test('an issue whose body costs a parser minutes is read as it is', () => {
+test('an issue whose body takes a parser minutes is read as text', () => {
   const body = `- [ ] a\n${'b\n'.repeat(9_000)}`
   const text = JSON.stringify([{ number: 1, title: 'a', body, state: 'OPEN' }])
   const [issue] = documentsOf({ path: 'issues.json', text }).prd.userStories
   assert.match(issue?.description ?? '', /^- \[ \] a\nb\n/)
 })
 
-test('front matter that is no YAML, of a page that is read without it: a note with its line', () => {
+test('invalid front matter of a page that does not need it is a note with its line', () => {
   const page = (front: string) => `---\n${front}\n---\n# PRD\n\n- [ ] Ride a bike\n`
   const { prd, notes } = documentsOf({ path: 'PRD.md', text: page('title: a: b') })
   assert.deepEqual(

@@ -119,7 +119,7 @@ const tables: Record<string, Row[]> = {
   ],
 }
 
-describe('each project as a person would write it', () => {
+describe('documents as a person writes them', () => {
   for (const [name, table] of Object.entries(tables)) {
     test(name, () => {
       const documents = project(name)
@@ -136,7 +136,7 @@ describe('each project as a person would write it', () => {
   }
 })
 
-test('BMAD: what each document says of a story is joined, the rest goes to context.md', () => {
+test('BMAD: what the documents have of a story is joined, the rest goes to context.md', () => {
   const { prd, context, sources, prose, notes } = project('bmad-6')
   assert.equal(prd.project, 'Parcels')
   assert.deepEqual(
@@ -168,7 +168,7 @@ test('BMAD: what each document says of a story is joined, the rest goes to conte
   assert.match(notes.join('\n'), /sprint-status\.yaml: the status of 3 stories, 1 of them done\./)
 })
 
-test('BMAD: goal and number of the sprint that runs, urgency in words, what a story needs', () => {
+test('BMAD: goal and number of the current sprint, priority words, dependencies', () => {
   const { prd, context } = project('bmad-ralph')
   assert.deepEqual(
     prd.userStories.map(({ epicId, priority }) => [epicId, priority]),
@@ -181,7 +181,7 @@ test('BMAD: goal and number of the sprint that runs, urgency in words, what a st
   assert.match(context, /Sprint 2\. Its goal: Tickets can be bought\. 1 of 3 stories done/)
 })
 
-test('configurations of other tools: commands are proposed as gates, notes say the rest, nothing takes effect', () => {
+test('configurations of other tools: commands are proposed as gates, the rest is a note, nothing takes effect', () => {
   const told = (name: string, path: string) => project(name).notes.filter((note) => note.startsWith(path))
   const rest = 'Put into the workflow, or into ralph.config.yml, what shall hold here.'
   assert.deepEqual(project('ralphy').gates, { test: 'npm test', lint: 'npm run lint' })
@@ -208,7 +208,7 @@ test('configurations of other tools: commands are proposed as gates, notes say t
   )
 })
 
-test('the last three entries of a progress.txt are learnings, older ones are left', () => {
+test('progress.txt: the last three entries become learnings', () => {
   const entry = (at: number) =>
     `## Iteration ${at} - US-00${at}: a\n**Status:** PASSED\n**Learning:** learned ${at}\n**Note for next:** ${at === 4 ? '-' : `next ${at}`}\n\n---\n`
   const text = `# Ralph Progress Log\n\n${[1, 2, 3, 4].map(entry).join('\n')}`
@@ -226,7 +226,7 @@ test('the last three entries of a progress.txt are learnings, older ones are lef
   ])
 })
 
-test('learnings, order by urgency, and what an issue says beside its criteria', () => {
+test('learnings, order by priority, and text of an issue beside its criteria are read', () => {
   assert.deepEqual(project('frankbria').prd.run.learnings, ['The sensor is slow'])
   assert.deepEqual(project('steps').prd.run.learnings, [
     'The file has a header line',
@@ -245,7 +245,7 @@ test('learnings, order by urgency, and what an issue says beside its criteria', 
   assert.deepEqual([receipt?.tags, receipt?.description], [['ui', 'high'], 'A customer wants a receipt.'])
 })
 
-test('found by itself: near the top, best first, nothing of Ralph’s own, nothing installed', () => {
+test("documents are found near the top, the best first, without Ralph's own files and installed packages", () => {
   assert.deepEqual(
     findDocuments([
       'README.md',
@@ -267,7 +267,7 @@ test('found by itself: near the top, best first, nothing of Ralph’s own, nothi
   )
 })
 
-test('prose next to stories goes to context.md; without stories an agent plans from it', () => {
+test('prose beside stories goes to context.md, and without stories to a planning session', () => {
   const spec = { path: 'specs/sensor.md', text: sample('frankbria/specs/sensor.md') }
   const prompt = { path: 'PROMPT.md', text: sample('frankbria/PROMPT.md') }
   const notes = { path: 'idea.md', text: 'A kettle that sings.' }
@@ -279,13 +279,13 @@ test('prose next to stories goes to context.md; without stories an agent plans f
   assert.deepEqual(documentsOf(plan, prompt, spec, notes).prose, [notes])
 })
 
-test('docs/documents.md has a row for each format, under its own name', () => {
+test('docs/documents.md has a row for each format, with its own name', () => {
   const page = readFileSync(new URL('../../../docs/documents.md', import.meta.url), 'utf8')
   const named = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name)
   assert.deepEqual(named.toSorted(), formats.map(({ name }) => name).toSorted())
 })
 
-test('fields of a story below its heading are read, alone or several on a line, and stand in no description', () => {
+test("fields below a story's heading are read, alone or several on a line, and are not in its description", () => {
   const text = [
     '# PRD: Shop',
     '',

@@ -49,7 +49,7 @@ const repeated = [' ', '\t', '.', '-', '*', '`', '#', '[', ', '].flatMap((unit) 
   ['b', '\u2028b'].map((tail): [string, string] => [unit, tail]),
 )
 
-describe('what repeats before what ends a match', () => {
+describe('documents with long repetitions are read in linear time', () => {
   for (const [at, [name, [path, make]]] of Object.entries(places).entries())
     test(name, () => {
       for (const [unit, tail] of every(3, repeated, at))
@@ -61,7 +61,7 @@ describe('what repeats before what ends a match', () => {
         )
     })
 
-  test('a fence that is made inert', () =>
+  test('a fence that was made inert is restored in linear time', () =>
     assertQuick((size) => undoDisarm(`${'`'.repeat(size)}\u2028`), 'backticks'))
 })
 
@@ -76,7 +76,7 @@ function assertQuick(work: (size: number) => unknown, name: string): void {
   }
 }
 
-test('more stories under one title than a feature has are refused before they are compared', () => {
+test('too many stories under one title are refused before they are compared', () => {
   const boxes = (size: number) => ({ path: 'docs/fix_plan.md', text: '- [ ] a\n'.repeat(size) })
   const read = (...files: DocumentFile[]) => {
     const result = readDocuments(files)
@@ -89,7 +89,7 @@ test('more stories under one title than a feature has are refused before they ar
   assertGrowth((size) => read(boxes(size)), 2_500)
 })
 
-test('a prd.json whose titles are written with escapes', () => {
+test('a prd.json with escaped titles is read in linear time', () => {
   const stories = (size: number) =>
     Array.from({ length: size }, (_, at) => ({
       id: `US-${at}`,

@@ -40,11 +40,11 @@ function answer(userStories: readonly object[] = STORIES, more: Partial<Answer> 
   }
 }
 
-test('an answer as expected has no difference', () => {
+test("the samples' judge finds no difference in an answer as expected", () => {
   assert.deepEqual(differences(EXPECTED, answer()), [])
 })
 
-test('each kind of difference is reported', () => {
+test("the samples' judge reports each kind of difference", () => {
   const [first, second] = STORIES
   const third = { id: 'US-003', title: 'Product Owner', acceptanceCriteria: ['Product Owner'] }
   const cases: [string, Answer, string[]][] = [

@@ -6,7 +6,7 @@ import { readDocuments } from '../../../src/plan/documents.ts'
 import { runs } from '../runs.ts'
 import { documentsOf, mistakesIn, parsed, sample } from './samples.ts'
 
-test('a progress file of plan/build Ralph', () => {
+test('a progress file of plan-and-build Ralph is read', () => {
   const { prd, notes } = parsed(sample('plan_PROGRESS.md'), 'plan_PROGRESS.md')
   assert.equal(prd.project, 'feature-name')
   assert.deepEqual(prd.run.learnings, ['The server restarts by itself'])
@@ -21,7 +21,7 @@ test('a progress file of plan/build Ralph', () => {
   assert.match(notes.join('\n'), /2 boxes of the check list/)
 })
 
-test('a fix plan: urgency by heading, examples left out, RALPH_DONE not believed', () => {
+test('a fix plan: priority by heading, without its examples, and RALPH_DONE is not believed', () => {
   const { prd } = parsed(sample('fix_plan.md'), 'fix_plan.md')
   assert.deepEqual(
     prd.userStories.map(({ id, title, priority, passes }) => [id, title, priority, passes]),
@@ -33,7 +33,7 @@ test('a fix plan: urgency by heading, examples left out, RALPH_DONE not believed
   )
 })
 
-test('a heading for each story: its boxes are its acceptance criteria', () => {
+test('a list with a heading for each story: its boxes are the acceptance criteria', () => {
   const { prd, notes } = parsed(sample('prd-headings.md'), 'prd.md')
   assert.deepEqual([prd.project, prd.description], ['Accounts', 'Customers get accounts of their own.'])
   const [one, two, three] = prd.userStories
@@ -74,7 +74,7 @@ test('a heading for each story: its boxes are its acceptance criteria', () => {
     assert.match(notes.join('\n'), new RegExp(note, 'm'))
 })
 
-test('stories of epics, with criteria in words', () => {
+test('stories of epics have criteria as text', () => {
   const { prd, notes } = parsed(sample('epics.md'), 'epics.md')
   assert.equal(prd.project, 'Shop - Epic Breakdown')
   assert.deepEqual(
@@ -95,7 +95,7 @@ test('stories of epics, with criteria in words', () => {
   assert.match(notes.join('\n'), /1 story had no acceptance criteria/)
 })
 
-test('which headings are stories, and which are not', () => {
+test('headings that are stories, and headings that are not', () => {
   const heading = (line: string) => {
     const { prd } = parsed(`${line}\n\n- [ ] a\n- [ ] b`, 'prd.md')
     return prd.userStories.map(({ id, title }) => `${id}|${title}`)
@@ -123,7 +123,7 @@ test('which headings are stories, and which are not', () => {
     assert.deepEqual(heading(line), ['US-001|a', 'US-002|b'], line)
 })
 
-test('boxes with ids of their own are the stories, whatever their headings are called', () => {
+test('boxes with ids are stories, whatever their headings', () => {
   const { prd } = parsed('## US-100: Accounts\n- [ ] US-1: a\n- [x] US-2: b\n  - c', 'prd.md')
   assert.deepEqual(
     prd.userStories.map(({ id, passes }) => [id, passes]),
@@ -136,7 +136,7 @@ test('boxes with ids of their own are the stories, whatever their headings are c
   assert.deepEqual(plain.userStories[0]?.acceptanceCriteria, ['AC-1: a', 'AC-2: b'])
 })
 
-test('a box is a criterion whatever its words; what is indented belongs to it, not across a heading', () => {
+test('a box is a criterion whatever its text, with the indented lines below, but not across a heading', () => {
   const story = (lines: string[]) =>
     parsed(['## US-1: x', ...lines].join('\r\n'), 'prd.md').prd.userStories[0]
   assert.deepEqual(
@@ -149,7 +149,7 @@ test('a box is a criterion whatever its words; what is indented belongs to it, n
   assert.deepEqual([same?.acceptanceCriteria, same?.description], [['a', 'b'], '- d'])
 })
 
-test('what a story needs: ids are dependencies, a version is none and stays words', () => {
+test('dependencies of a story are ids; a version number stays text', () => {
   const story = (id: string, line: string) => {
     const text = `## ${id}: x\n\n- [ ] a\n\n${line}\n\n## US-7: y\n\n## Story 1.1: z\n\n## Story 1.2: z`
     const { dependsOn, description } = parsed(text, 'prd.md').prd.userStories[0] ?? {}
@@ -192,7 +192,7 @@ test('any lines are read, or refused with the line', () => {
   fc.assert(property, runs(100))
 })
 
-test('mistakes of headings name the line', () => {
+test('mistakes of headings have the line', () => {
   const text = '# x\n\n### US-1: a\n- [ ] b\n\n### US-1: c\nDepends on: US-7\n- [ ] d\n### US-2\n- [ ] e'
   assert.deepEqual(
     mistakesIn(text, 'prd.md').map(({ path }) => path),
@@ -200,7 +200,7 @@ test('mistakes of headings name the line', () => {
   )
 })
 
-test('mistakes name the line', () => {
+test('mistakes of boxes have the line', () => {
   const mistakes = mistakesIn(`# x\n\n- [ ] \n- [ ] US-1: a\n- [ ] US-1: ${'b'.repeat(501)}`, 'plan.md')
   assert.deepEqual(
     mistakes.map(({ path }) => path),
@@ -208,7 +208,7 @@ test('mistakes name the line', () => {
   )
 })
 
-test('Windows line ends, a BOM and tabs', () => {
+test('Windows line ends, a BOM and tabs are read', () => {
   const { prd } = parsed('\ufeff- [X] a\r\n\t- one\r\n- [~] b\r\n')
   assert.deepEqual(
     prd.userStories.map(({ title, passes, acceptanceCriteria }) => [title, passes, acceptanceCriteria[0]]),
@@ -219,7 +219,7 @@ test('Windows line ends, a BOM and tabs', () => {
   )
 })
 
-test('a text without boxes is words, for an agent to plan from', () => {
+test('text without boxes goes to a planning session', () => {
   const { prd, prose } = documentsOf({ path: 'plan.md', text: '# Plan\n- a\n- b' })
   assert.deepEqual([prd.userStories, prose.map(({ path }) => path)], [[], ['plan.md']])
 })

@@ -27,12 +27,12 @@ function mergePlanned(before: Prd, planned: Prd) {
   return { prd, added: added.map(({ id }) => id), changed: changed.map(({ id }) => id) }
 }
 
-test('the same documents again change nothing', () => {
+test('planning the same documents again changes nothing', () => {
   const before = list('a', 'b')
   assert.deepEqual(mergePlanned(before, list('a', 'b')), { prd: before, added: [], changed: [] })
 })
 
-test('a box that is put in between is new, the others stay who they are', () => {
+test('a box inserted between others is a new story, and the others keep their ids', () => {
   const before = edited(list('Boil', 'Beep'), 'US-002', { passes: true, retries: 1, notes: 'mine' })
   const { prd, added, changed } = mergePlanned(before, list('Fill', 'Boil', 'Beep'))
   assert.deepEqual(titles(prd), ['US-001 Boil', 'US-002 Beep', 'US-004 Fill'])
@@ -41,13 +41,13 @@ test('a box that is put in between is new, the others stay who they are', () => 
   assert.deepEqual(titles(mergePlanned(prd, list('Fill', 'Boil', 'Beep')).prd), titles(prd))
 })
 
-test('a box that is gone stays a story; what follows it does not take its place', () => {
+test('a removed box stays a story, and the next box does not take its id', () => {
   const { prd, added, changed } = mergePlanned(list('Fill', 'Boil', 'Beep'), list('Boil', 'Beep', 'Light'))
   assert.deepEqual(titles(prd), ['US-001 Fill', 'US-002 Boil', 'US-003 Beep', 'US-004 Light'])
   assert.deepEqual([added, changed], [['US-004'], []])
 })
 
-test('a free id is found behind any number of stories', () => {
+test('a free id is found after any number of stories', () => {
   const all = Array.from({ length: 20_000 }, (_, index) => {
     const id = `US-${String(index + 1).padStart(3, '0')}`
     return newStory({ id, title: `old ${index}` })
@@ -58,7 +58,7 @@ test('a free id is found behind any number of stories', () => {
 const page = (title: string, ...criteria: string[]) =>
   parsed(`## US-1: ${title}\n\n${criteria.map((one) => `- [ ] ${one}`).join('\n')}`, 'prd.md').prd
 
-test('words of the documents are taken where people left them as they were planned', () => {
+test('changed text of documents replaces text that people left as planned', () => {
   const { prd, changed } = mergePlanned(page('Boil', 'a'), page('Boil fast', 'a', 'b'))
   assert.deepEqual(changed, ['US-1'])
   assert.deepEqual(
@@ -68,14 +68,14 @@ test('words of the documents are taken where people left them as they were plann
   assert.deepEqual(mergePlanned(prd, page('Boil fast', 'a', 'b')).changed, [])
 })
 
-test('text that people changed stays; so does text of stories that were not planned', () => {
+test('text that people changed is kept, and so is text of stories that were not planned', () => {
   const mine = edited(page('Boil', 'a'), 'US-1', { title: 'Boil slowly' })
   assert.deepEqual(mergePlanned(mine, page('Boil fast', 'a')), { prd: mine, added: [], changed: [] })
   const own = feature(newStory({ id: 'US-1', title: 'Own' }))
   assert.deepEqual(titles(mergePlanned(own, page('Boil fast', 'a')).prd), ['US-1 Own'])
 })
 
-test('a story that passed is worked on again where its criteria are others, and only there', () => {
+test('a passed story is worked on again only when its criteria changed', () => {
   const passed = edited(page('Boil', 'a'), 'US-1', { passes: true, lastResult: null })
   assert.equal(mergePlanned(passed, page('Boil!', 'a')).prd.userStories[0]?.passes, true)
   assert.equal(mergePlanned(passed, page('Boil it', 'A.')).prd.userStories[0]?.passes, true)
@@ -84,13 +84,13 @@ test('a story that passed is worked on again where its criteria are others, and 
   assert.match(again?.notes ?? '', /changed after it passed/)
 })
 
-test('a document that says done passes nothing that is there already', () => {
+test('a document that says done passes no existing story', () => {
   const done = parsed('- [x] a', 'fix_plan.md').prd
   const { prd, changed } = mergePlanned(list('a'), done)
   assert.deepEqual([prd.userStories[0]?.passes, changed], [false, []])
 })
 
-test('dependencies follow a story to its id', () => {
+test('dependencies follow a story to its new id', () => {
   const planned = feature(
     newStory({ id: 'US-001', title: 'New' }),
     newStory({ id: 'US-002', title: 'Old' }),
@@ -107,7 +107,7 @@ test('dependencies follow a story to its id', () => {
   )
 })
 
-test('merging twice is merging once; ids are unique, and every dependency exists', () => {
+test('merging twice equals merging once, with unique ids and existing dependencies', () => {
   const some = fc
     .array(
       fc.record({ title: fc.constantFrom('a', 'b', 'c', 'd', 'A!'), criterion: fc.constantFrom('x', 'y') }),

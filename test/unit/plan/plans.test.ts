@@ -86,7 +86,7 @@ A member takes a tool home.
 
 - [ ] T007 Documentation
 `
-  test('a story for each user story, setup and foundational before, polish last; checklists are none', () => {
+  test('a story per user story, setup and foundational first, polish last, without checklists', () => {
     const all = {
       [`${folder}/tasks.md`]: tasks,
       [`${folder}/spec.md`]: spec,
@@ -138,14 +138,14 @@ A member takes a tool home.
     )
   })
 
-  test('found by itself with its spec, and never with its checklists', () => {
+  test('is found with its spec, and without its checklists', () => {
     const paths = ['spec.md', 'tasks.md', 'plan.md', 'checklists/ux.md'].map((name) => `${folder}/${name}`)
     assert.deepEqual(findDocuments(paths).filter((path) => !path.includes('checklists')).length, 3)
     const all = { [`${folder}/checklists/ux.md`]: '- [ ] CHK001 a' }
     assert.deepEqual(documentsOf(...files(all)).prd.userStories, [])
   })
 
-  test('without user stories each task is one, with what it waits for', () => {
+  test('without user stories each task is a story with its dependencies', () => {
     const text = '# Tasks\n\n## Phase 1: Core\n\n- [ ] T001 Parse\n- [ ] T002 [P] Print (depends on T001)\n'
     assert.deepEqual(rows({ [`${folder}/tasks.md`]: text }), [
       ['T001', 'Parse', false, [], ['Parse']],
@@ -153,7 +153,7 @@ A member takes a tool home.
     ])
   })
 
-  test('two side by side: the branch says which, else the one with work left, else both are named', () => {
+  test('with two features the branch decides, else the one with open work, else both are named', () => {
     const other = 'specs/005-pay-fees'
     const two = files({
       [`${folder}/tasks.md`]: tasks,
@@ -177,7 +177,7 @@ A member takes a tool home.
     assert.match(one.notes.join('\n'), /in the others nothing is left to do/)
   })
 
-  test('the template as it came with the tool is refused by its place', () => {
+  test('an unfilled template of the tool is refused with its path', () => {
     const text =
       '# Tasks: [FEATURE NAME]\n\n## Phase 3: User Story 1 - [Title] (Priority: P1)\n\n- [ ] T012 [US1] Create [Entity1] model'
     const [mistake] = mistakesOf(...files({ [`${folder}/tasks.md`]: text }))
@@ -230,7 +230,7 @@ describe('Kiro and cc-sdd', () => {
   ]
   const at = '.kiro/specs/lending'
 
-  test('nested: criteria are the sentences that are named; optional tasks are left out and named', () => {
+  test('nested: criteria are the referenced sentences; optional tasks are left out with a note', () => {
     const all = {
       [`${at}/tasks.md`]: nested,
       [`${at}/requirements.md`]: requirements,
@@ -240,12 +240,12 @@ describe('Kiro and cc-sdd', () => {
     assert.match(documentsOf(...files(all)).notes.join('\n'), /left out: 1 optional task \(2\.2\)/)
   })
 
-  test('flat: a group that is followed by its numbers is no story', () => {
+  test('flat: a group followed by its numbered tasks is no story', () => {
     const flat = nested.replace(/^ {2}- \[/gm, '- [').replace(/^ {4}- /gm, '  - ')
     assert.deepEqual(rows({ [`${at}/tasks.md`]: flat, [`${at}/requirements.md`]: requirements }), expected)
   })
 
-  test('in another language, with what a task of cc-sdd waits for', () => {
+  test('in another language, and dependencies of a cc-sdd task', () => {
     const tasks =
       '# \u5b9f\u88c5\u8a08\u753b\n\n- [ ] 1. \u57fa\u76e4\n- [ ] 1.1 (P) \u8cb8\u51fa\n  - \u65e5\u4ed8\n  - _Requirements: 1.2_\n  - _Boundary: Service_\n- [ ] 1.2 \u8fd4\u5374\n  - _Requirements: 2.1_\n  - _Depends: 1.1_\n'
     const told = requirements
@@ -258,7 +258,7 @@ describe('Kiro and cc-sdd', () => {
   })
 })
 
-test('OpenSpec: a box of the change is a story, its scenarios are context, the archive is no work', () => {
+test('OpenSpec: a box of the change is a story, its scenarios are context, the archive is not planned', () => {
   const at = 'openspec/changes/add-fees'
   const all = {
     [`${at}/tasks.md`]:
@@ -288,7 +288,7 @@ describe('BMAD 6.11', () => {
     ])
   })
 
-  test('it is the story of the tracker that has its numbers; epics of other names and action items are none', () => {
+  test("is the tracker's story with its numbers; epics of other names and action items are none", () => {
     const tracker =
       'development_status:\n  epic-2: in-progress\n  2-6a-print: review\n  se1-1-scan: backlog\n  supp-epic-1: backlog\n  epic-2-retrospective: optional\naction_items:\n  - action: Talk\n    status: open\n'
     const all = { [`${made}/sprint-status.yaml`]: tracker, [`${made}/spec-2-6a-print.md`]: spec('done') }
@@ -301,7 +301,7 @@ describe('BMAD 6.11', () => {
     )
   })
 
-  test('stories.yaml has the order, the files beside it what each has come to', () => {
+  test('stories.yaml gives the order, and the files beside it their status', () => {
     const at = '_bmad-output/planning-artifacts/labels'
     const list =
       '- id: "2"\n  title: Print\n  description: On paper\n- id: "1"\n  title: Scan\n  description: By light\n'
@@ -318,7 +318,7 @@ describe('BMAD 6.11', () => {
     )
   })
 
-  test('a tech-spec is one story, its AC boxes are criteria', () => {
+  test('a tech-spec is one story, with its AC boxes as criteria', () => {
     const text =
       '---\ntitle: Undo\nslug: undo\nstatus: ready-for-dev\n---\n\n# Tech-Spec: Undo\n\n## Implementation Plan\n\n### Tasks\n\n- [ ] Task 1: stack\n  - File: src/undo.ts\n\n### Acceptance Criteria\n\n- [ ] AC 1: Given a move, when undone, then back\n'
     assert.deepEqual(rows({ [`${made}/tech-spec-undo.md`]: text }), [
@@ -326,7 +326,7 @@ describe('BMAD 6.11', () => {
     ])
   })
 
-  test('front matter that is no YAML is a mistake with its place', () => {
+  test('invalid front matter is a mistake with its place', () => {
     const [mistake] = mistakesOf(
       ...files({ [`${made}/spec-a.md`]: spec('done').replace("title: 'Print a label'", "title: 'a: b") }),
     )
@@ -359,7 +359,7 @@ describe('Task Master', () => {
     },
   }
   const at = '.taskmaster/tasks/tasks.json'
-  test('one tag: done is done, cancelled is neither', () => {
+  test('one tag: done is passed, cancelled is left out', () => {
     const all = { [at]: JSON.stringify(tags, null, 2) }
     assert.deepEqual(rows(all), [
       ['1', 'Task 1', true, [], ['run it']],
@@ -373,7 +373,7 @@ describe('Task Master', () => {
     )
   })
 
-  test("in Task Master's own folder tasks of a title alone are tasks; elsewhere they say it by their fields", () => {
+  test('tasks with only a title are read in its own folder; elsewhere a task needs its fields', () => {
     const bare = (name: string, id: number) => [
       name,
       { tasks: [{ id, title: `Task ${id}`, status: 'pending' }], metadata: { description: 'd' } },
@@ -402,7 +402,7 @@ describe('Task Master', () => {
     assert.equal(taken.find(({ path }) => path === settings.path)?.what, 'settings of Task Master')
   })
 
-  test('several tags: the one that is named, the one Task Master is at, else a word', () => {
+  test('several tags: the named one, the current one, else a question', () => {
     const names = ['master', 'auth', 'pay', 'mail', 'docs']
     const text = JSON.stringify(
       Object.fromEntries(names.map((name, index) => [name, { tasks: [task(index + 1, {})] }])),
@@ -417,7 +417,7 @@ describe('Task Master', () => {
   })
 })
 
-test('a feature list: bare and wrapped', () => {
+test('a feature list is read bare and wrapped', () => {
   const bare = [
     { category: 'functional', description: 'New chat', steps: ['Click', 'See'], passes: true },
     { category: 'style', description: 'Dark page', steps: ['Look'], passes: false },
@@ -438,7 +438,7 @@ test('a feature list: bare and wrapped', () => {
   ])
 })
 
-test('Backlog.md: a file a story, boxes are criteria, definitions of done are nothing', () => {
+test('Backlog.md: a file is a story, boxes are criteria, definitions of done are left out', () => {
   const task = (id: string, status: string, more = '') =>
     `---\nid: ${id}\ntitle: Title ${id}\nstatus: ${status}\n${more}---\n\n## Description\n\n<!-- SECTION:DESCRIPTION:BEGIN -->\nWords.\n<!-- SECTION:DESCRIPTION:END -->\n\n## Acceptance Criteria\n<!-- AC:BEGIN -->\n- [ ] #1 It works\n<!-- AC:END -->\n\n## Definition of Done\n<!-- DOD:BEGIN -->\n- [ ] #1 Tests pass\n<!-- DOD:END -->\n`
   const all = {
@@ -459,7 +459,7 @@ test('Backlog.md: a file a story, boxes are criteria, definitions of done are no
   assert.equal(documentsOf(...files(all)).prd.userStories[0]?.description, 'Words.')
 })
 
-test('issues: closed is not done, what waits, parts of an epic', () => {
+test('issues: closed is not passed; dependencies and parts of an epic', () => {
   const issue = (number: number, more: object) => ({
     number,
     title: `Issue ${number}`,
@@ -493,7 +493,7 @@ test('issues: closed is not done, what waits, parts of an epic', () => {
   )
 })
 
-test('Conductor: a task a story; the check by hand and the register are none', () => {
+test('Conductor: a task is a story; manual checks and the register are none', () => {
   const all = {
     'conductor/tracks/fees/plan.md':
       "# Plan\n\n## Phase 1: Ledger\n\n- [x] Task: Table 1a2b3c4\n- [~] Task: Sum\n    - [ ] Write tests\n- [ ] Task: Conductor - User Manual Verification 'Ledger' (Protocol in workflow.md)\n",
@@ -505,7 +505,7 @@ test('Conductor: a task a story; the check by hand and the register are none', (
   ])
 })
 
-test('beads: what bd answers; an export is named and not read', () => {
+test('beads: the output of bd; an export is named and not read', () => {
   const answer = [
     {
       id: 'bd-2',
@@ -537,7 +537,7 @@ test('beads: what bd answers; an export is named and not read', () => {
   assert.match(notes.join('\n'), /an export of beads.*ralph plan --from beads/)
 })
 
-test('a story that waits for what is no story of the list waits no more, and that is a note', () => {
+test('a dependency on something that is no story is dropped, with a note', () => {
   const notesOf = (path: string, value: unknown) =>
     documentsOf({ path, text: JSON.stringify(value), isNamed: true }).notes.join('\n')
   const task = { id: 2, title: 'Sum', details: '', testStrategy: '', status: 'pending', dependencies: [1, 7] }
@@ -556,7 +556,7 @@ test('a story that waits for what is no story of the list waits no more, and tha
   assert.doesNotMatch(notesOf('issues.json', [{ ...issue, body: '', blockedBy: [closed] }]), /wait no more/)
 })
 
-test('a task list below specs/, and front matter, are no text for every prompt', () => {
+test('a task list below specs/, and front matter, do not go into every prompt', () => {
   const list = '# Tasks\n\n- [ ] 1.1 Write a row\n- [ ] 1.2 Write all\n'
   const files = [
     { path: 'specs/export/tasks.md', text: list, isNamed: true },
@@ -568,7 +568,7 @@ test('a task list below specs/, and front matter, are no text for every prompt',
   assert.doesNotMatch(context, /inclusion|Write a row/)
 })
 
-test('plans that are known and not read are named, with what helps', () => {
+test('known plans that are not read are named, with what to do', () => {
   const told = (path: string, text: string) => documentsOf({ path, text }).notes.join('\n')
   assert.match(
     told('.planning/ROADMAP.md', '# Roadmap\n\n- [ ] **Phase 1: A**'),

@@ -25,7 +25,7 @@ const words = ({ userStories, project, description }: Prd) => ({
 
 const readBack = (prd: Prd) => documentsOf({ path: 'prd.md', text: renderPrdMarkdown(prd) }).prd
 
-test('the page', () => {
+test('prd.md renders a plan', () => {
   const prd = feature(
     story({ id: 'US-001', title: 'Sign in', description: 'As a customer,\nI want in.', passes: true }),
     story({
@@ -66,7 +66,7 @@ I want in.
   )
 })
 
-test('ids of every kind, and what people write below, come back', () => {
+test('prd.md keeps ids of every kind, and text that people add below', () => {
   const prd = feature(
     story({ id: '1', title: 'a' }),
     story({ id: 'login-form', title: 'b: c', dependsOn: ['1'] }),
@@ -141,7 +141,7 @@ const features = fc
     ),
   )
 
-test('whatever the stories say, the page reads back to them', () => {
+test('prd.md reads back to the same stories, for any text', () => {
   fc.assert(
     fc.property(features, (prd) => {
       assert.deepEqual(words(readBack({ ...prd, project: 'p' })), words({ ...prd, project: 'p' }))
@@ -150,7 +150,7 @@ test('whatever the stories say, the page reads back to them', () => {
   )
 })
 
-test('nothing of the stories hides, loads a picture, or opens a section', () => {
+test('text of stories in prd.md hides nothing, loads no picture and opens no section', () => {
   fc.assert(
     fc.property(features, (prd) => {
       const tokens = marked.lexer(renderPrdMarkdown({ ...prd, project: 'p' }))

@@ -23,7 +23,7 @@ const noWork = [
   'Abnahmekriterien',
 ]
 for (const heading of noWork)
-  test(`boxes below "${heading}" are no work`, () => assert.equal(isNonWorkHeading(heading), true))
+  test(`boxes below "${heading}" are not stories`, () => assert.equal(isNonWorkHeading(heading), true))
 
 const work = [
   'Notes feature',
@@ -39,4 +39,4 @@ const work = [
   'High Priority',
 ]
 for (const heading of work)
-  test(`boxes below "${heading}" are work`, () => assert.equal(isNonWorkHeading(heading), false))
+  test(`boxes below "${heading}" are stories`, () => assert.equal(isNonWorkHeading(heading), false))

@@ -29,7 +29,7 @@ function differing(before: string, after: string): [string, string] {
 const oneLine = anyText({ maxLength: 30 }).map((text) => text.replace(/[\r\n]/g, ' '))
 const lineEnd = fc.constantFrom('\n', '\r\n', '\r')
 
-test('a box: one character changes, whatever the text around it and the line ends', () => {
+test('marking a box changes one character, with any text around and any line ends', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('', '\ufeff'),
@@ -52,7 +52,7 @@ test('a box: one character changes, whatever the text around it and the line end
   )
 })
 
-test('a value of JSON: only its own bytes change, at any path', () => {
+test('marking a JSON value changes only its bytes, at any path', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.json({ maxDepth: 2 }), fc.constantFrom('false', '"open"')), {
@@ -81,7 +81,7 @@ test('a value of JSON: only its own bytes change, at any path', () => {
   )
 })
 
-test('any text and any marks: nothing throws, and of other texts nothing is lost', () => {
+test('marking never throws, and keeps all other text', () => {
   const mark = fc.oneof(
     fc.record({ kind: fc.constant('box' as const), line: fc.integer({ min: -2, max: 20 }) }),
     fc.record({
@@ -117,7 +117,7 @@ test('two marks in one place change it once', () => {
   assert.equal(marked('open', both).text, 'done')
 })
 
-test('a box that is ticked stays; one that is none is left, and counted', () => {
+test('marking leaves a ticked box, and counts a missing one', () => {
   for (const text of ['- [x] a', '- [X] a']) {
     assert.deepEqual(marked(text, [box(1, { withCommit: true })]), { text, unset: [] })
   }
@@ -128,14 +128,14 @@ test('a box that is ticked stays; one that is none is left, and counted', () => 
   }
 })
 
-test('the commit is added after the text of the line, and the line end stays', () => {
+test('the commit is added after the text of the line, with its line end', () => {
   assert.equal(
     marked('- [~] a  \r\n- [ ] b', [box(1, { withCommit: true })]).text,
     '- [x] a c0ffee1  \r\n- [ ] b',
   )
 })
 
-test('a group follows the last of its boxes, in the same pass', () => {
+test('a group is ticked with the last of its boxes, in the same pass', () => {
   const group = '- [ ] 1. Group\n  - [ ] 1.1 a\n  - [ ] 1.2 b\n'
   const above = box(1, { whenAll: [2, 3] })
   assert.equal(marked(group, [above, box(2)]).text, group.replace('[ ] 1.1', '[x] 1.1'))
@@ -145,7 +145,7 @@ test('a group follows the last of its boxes, in the same pass', () => {
   assert.equal(marked(about, [above, box(2)]).text, about.replace('[ ] 1.1', '[x] 1.1'))
 })
 
-test('words of a status: label, emphasis and case stay; a line that says more is left', () => {
+test('marking a status keeps label, emphasis and case, and leaves a line with more text', () => {
   const words = (text: string) => marked(text, [{ kind: 'words', line: 1, value: 'done' }])
   for (const [before, after] of [
     ['Status: ready-for-dev', 'Status: done'],
@@ -159,7 +159,7 @@ test('words of a status: label, emphasis and case stay; a line that says more is
     assert.deepEqual([words(text).text, words(text).unset.length], [text, 1])
 })
 
-test('front matter: quotes and comments stay, the rest of the page is not looked at', () => {
+test('marking front matter keeps quotes and comments, and does not read the rest of the page', () => {
   const page = "\ufeff---\r\ntitle: 'a'\r\nstatus: 'open' # by Ann\r\n---\r\nstatus: open\r\n"
   const mark: Mark = { kind: 'value', at: ['status'], value: 'Done' }
   assert.deepEqual(differing(page, marked(page, [mark], true).text), ['open', 'Done'])
@@ -167,7 +167,7 @@ test('front matter: quotes and comments stay, the rest of the page is not looked
   assert.equal(marked(without, [mark], true).unset.length, 1)
 })
 
-test('a value that is no plain word stays: aliases, blocks, other types, and words that would be more than a word', () => {
+test('marking leaves values that are not plain words: aliases, blocks, other types', () => {
   const mark = (value: string): Mark => ({ kind: 'value', at: ['status'], value })
   for (const text of [
     'a: &x open\nstatus: *x\n',
@@ -185,7 +185,7 @@ test('a value that is no plain word stays: aliases, blocks, other types, and wor
     assert.equal(marked('status: open\n', [mark(value)]).text, 'status: open\n')
 })
 
-test('a value in what an alias repeats stays', () => {
+test("marking leaves a value in an alias's anchor", () => {
   const text = '- &a { done: false }\n- *a\n'
   const { text: after, unset } = marked(text, [{ kind: 'value', at: [0, 'done'], value: true }])
   assert.deepEqual([after, unset.length], [text, 1])

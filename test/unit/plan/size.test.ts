@@ -6,7 +6,7 @@ import { story } from '../engine/prd/samples.ts'
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => `criterion ${index}`)
 
-test('too many criteria, words or points, a whole thing in the title: each with its reason', () => {
+test('a story too large by criteria, words, points or title gets each reason', () => {
   const stories = [
     story({ id: 'a', title: 'Add a filter to the task list', acceptanceCriteria: many(8) }),
     story({ id: 'b', title: 'x', acceptanceCriteria: many(9) }),

@@ -25,7 +25,7 @@ function changed(before: string, after: string | null): string[] {
   return (after ?? before).split('\n').flatMap((line, index) => (line === old[index] ? [] : [line]))
 }
 
-test('development_status: stories and their epics go forward, comments and order stay', () => {
+test('sprint-status.yaml, development_status: stories and their epics move forward, comments and order stay', () => {
   const text = sample(`bmad-6/${made}`)
   const prd = feature(passed('1.1'), passed('1.2'), story({ id: '2.1', title: 'x', retries: 1 }))
   const after = updateSprintStatus(text, prd)
@@ -39,7 +39,7 @@ test('development_status: stories and their epics go forward, comments and order
   assert.equal(updateSprintStatus(after ?? '', prd), null)
 })
 
-test('sprints and stories: quotes, comments and the spelling of the file stay', () => {
+test('sprint-status.yaml, sprints and stories: quotes, comments and spelling stay', () => {
   const text = sample('bmad-ralph/docs/sprint-status.yaml')
   const prd = feature(passed('STORY-002'), story({ id: 'STORY-003', title: 'x', blocked: true }))
   assert.deepEqual(changed(text, updateSprintStatus(text, prd)), [
@@ -72,7 +72,7 @@ sprints:
 velocity: { sprint_1: null }
 `
 
-test('a sprint ends with its last story, and its points are those of what is done', () => {
+test('sprint-status.yaml: a sprint ends with its last story, with the points of done stories', () => {
   const prd = feature(passed('STORY-002'), passed('STORY-003'), story({ id: 'STORY-004', title: 'x' }))
   const after = updateSprintStatus(sprints, prd)
   assert.deepEqual(changed(sprints, after), [
@@ -86,7 +86,7 @@ test('a sprint ends with its last story, and its points are those of what is don
   assert.equal(updateSprintStatus(after ?? '', prd), null)
 })
 
-test('points that people counted stay and grow; a figure without a moved status stays', () => {
+test('sprint-status.yaml: points that people counted stay and grow; a figure without a moved status stays', () => {
   const counted = sprints.replace('completed_points: 0', 'completed_points: 7')
   assert.match(updateSprintStatus(counted, feature(passed('STORY-002'))) ?? '', /completed_points: 10\n/)
   assert.equal(updateSprintStatus(counted, feature(passed('STORY-001'))), null)
@@ -119,7 +119,7 @@ metrics:
   stories_not_started: 2
 `
 
-test('epics and their stories: the epic follows, and the totals are counted anew', () => {
+test('sprint-status.yaml, epics and their stories: the epic follows, and totals are counted again', () => {
   const begun = updateSprintStatus(epics, feature(passed('story-001')))
   assert.deepEqual(changed(epics, begun), [
     '    status: "in-progress" # not-started, in-progress, completed',
@@ -132,7 +132,7 @@ test('epics and their stories: the epic follows, and the totals are counted anew
   assert.match(ended ?? '', /stories_completed: 2\n {2}stories_in_progress: 0\n/)
 })
 
-test('epics and their stories are read when planning, from .bmad, too', () => {
+test('sprint-status.yaml: epics and their stories are read for planning, also in .bmad', () => {
   const path = '.bmad/sprint-status.yaml'
   assert.deepEqual(findDocuments([path, 'src/sprint-status.yaml']), [path])
   const read = readDocuments([{ path, text: epics }])
@@ -159,7 +159,7 @@ test('epics and their stories are read when planning, from .bmad, too', () => {
   assert.deepEqual(named.documents.prd.extra?.epics, { 'Epic 2': 'Seats', 'epic-001': 'Tickets' })
 })
 
-test('nothing is lowered, and what Ralph did not work on stays', () => {
+test('sprint-status.yaml: no status is lowered, and stories without a run stay', () => {
   const text = 'development_status:\n  1-1-a: done\n  1-2-b: review\n  1-3-c: cancelled\n  1-4-d: backlog\n'
   const imported = { completedAt: null, commit: null, summary: '', imported: true }
   const prd = feature(
@@ -172,7 +172,7 @@ test('nothing is lowered, and what Ralph did not work on stays', () => {
   assert.equal(updateSprintStatus(text, prd), null)
 })
 
-test('a status in an object, Windows line ends, a file that is no YAML', () => {
+test('sprint-status.yaml: a status in an object, Windows line ends, invalid YAML', () => {
   const text = 'development_status:\r\n  1-1-a: { status: backlog, owner: ann } # x\r\n  1-2-b: "backlog"\r\n'
   assert.equal(
     updateSprintStatus(text, feature(passed('1.1'), passed('1.2'))),
@@ -182,7 +182,7 @@ test('a status in an object, Windows line ends, a file that is no YAML', () => {
     assert.equal(updateSprintStatus(other, feature(passed('1.1'))), null)
 })
 
-test('any sprint-status.yaml stays YAML, only statuses change, and a second update changes nothing', () => {
+test('any sprint-status.yaml stays valid YAML with only statuses changed, and a second update changes nothing', () => {
   const status = fc.constantFrom(
     'backlog',
     'ready-for-dev',
@@ -224,7 +224,7 @@ test('any sprint-status.yaml stays YAML, only statuses change, and a second upda
   )
 })
 
-test('a status that two stories share is not changed', () => {
+test('sprint-status.yaml: a status that two stories share is not changed', () => {
   const text = 'development_status:\n  1-1-a: &s backlog\n  1-2-b: *s\n  1-3-c: backlog\n'
   const prd = feature(passed('1.1'), passed('1.3'))
   assert.equal(updateSprintStatus(text, prd), text.replace('1-3-c: backlog', '1-3-c: done'))

@@ -12,7 +12,7 @@ test('a template without a story is left out with a note, and no session gets it
   assert.match(notes.join('\n'), /a template that is not filled in.*PRD\.md/)
 })
 
-test('a document of people with a link and one gap is no template', () => {
+test("a person's document with a link and one placeholder is no unfilled template", () => {
   const text = '# Bikes [Beta]\n\nSee [the law](law.md), [TODO: ask Ann] and [Risks].'
   const { prose } = documentsOf({ path: 'docs/bikes.md', text, isNamed: true })
   assert.deepEqual(
@@ -31,7 +31,7 @@ test('a story that is marked as removed is left out; a story about removed thing
   assert.match(notes.join('\n'), /left out, removed: 1\.1 \(line 3\)/)
 })
 
-test('of a box with a whole paragraph the beginning is the title, and no word is lost', () => {
+test('the title of a box with a whole paragraph is its beginning, and no text is lost', () => {
   const words = `Draw ${'a long line and '.repeat(40)}the end`
   const [story] = documentsOf({ path: 'TODO.md', text: `# TODO\n\n- [ ] ${words}` }).prd.userStories
   assert.ok((story?.title.length ?? 0) <= 130)

@@ -34,7 +34,7 @@ const LIST = '- [ ] One\n- [ ] Two\n- [x] Three\n'
 const list: DocumentFile = { path: 'fix_plan.md', text: LIST, isDiscovered: true }
 const changed = (files: readonly DocumentFile[], prd: Prd) => Object.fromEntries(writeBack(files, prd).texts)
 
-test('a story that passed is ticked; one that is open, imported or skipped is not', () => {
+test('write-back ticks passed stories, not open, imported or skipped ones', () => {
   const prd = planned([list])
   assert.deepEqual(changed([list], passed(prd, 'Two')), { 'fix_plan.md': LIST.replace('[ ] Two', '[x] Two') })
   assert.deepEqual(changed([list], prd), {})
@@ -47,12 +47,12 @@ test('a story that passed is ticked; one that is open, imported or skipped is no
   assert.deepEqual(changed([list], { ...prd, userStories: skipped }), {})
 })
 
-test('a story that no document was read for marks none, whatever its title', () => {
+test('write-back marks no story without a source document, whatever its title', () => {
   const own = story({ id: 'US-001', title: 'One', passes: true, lastResult: RESULT })
   assert.deepEqual(writeBack([list], { userStories: [own] }), { texts: new Map(), unmarked: [] })
 })
 
-test('a story that was split is ticked with the last of its parts', () => {
+test('write-back ticks a split story with the last of its parts', () => {
   const prd = planned([list])
   const [one, ...others] = prd.userStories as [Story, ...Story[]]
   const whole: Story = { ...one, skipped: true, extra: { ...one.extra, splitInto: ['A', 'B'] } }
@@ -73,7 +73,7 @@ test('a story that was split is ticked with the last of its parts', () => {
   assert.deepEqual(changed([list], { ...prd, userStories: round }), {})
 })
 
-test('a box that people moved is found; one that they renamed is left, and named', () => {
+test('write-back finds a box that people moved, and names one that they renamed', () => {
   const prd = passed(planned([list]), 'Two')
   const moved = { ...list, text: 'New words.\n\n- [ ] Zero\n- [ ] Two\n- [ ] One\n' }
   assert.deepEqual(changed([moved], prd), { 'fix_plan.md': moved.text.replace('[ ] Two', '[x] Two') })
@@ -81,7 +81,7 @@ test('a box that people moved is found; one that they renamed is left, and named
   assert.deepEqual(writeBack([renamed], prd), { texts: new Map(), unmarked: ['US-002'] })
 })
 
-test('equal titles are matched in order, and not at all where one was added or removed', () => {
+test('write-back matches equal titles in order, and not when one was added or removed', () => {
   const twice = { ...list, text: '- [ ] Tests\n- [ ] One\n- [ ] Tests\n' }
   const prd = planned([twice])
   const last = prd.userStories.map((one, index) =>
@@ -93,7 +93,7 @@ test('equal titles are matched in order, and not at all where one was added or r
   assert.deepEqual(writeBack([more], state), { texts: new Map(), unmarked: ['US-003'] })
 })
 
-test('prd.json: the ids of the state, not those that an agent gave to other stories', () => {
+test('write-back to prd.json: ids are those of the state, not those that an agent gave to other stories', () => {
   const entry = (id: string, title: string) => ({ id, title, acceptanceCriteria: ['x'], passes: false })
   const file = (stories: object[]): DocumentFile => ({
     path: 'scripts/ralph/prd.json',
@@ -128,7 +128,7 @@ const tasks = (tags: object, more: Partial<DocumentFile> = {}): DocumentFile => 
   ...more,
 })
 
-test('Task Master: the tag that the plan was made from, also where another one is current now', () => {
+test('write-back to Task Master: the planned tag, also when another is current now', () => {
   const tags = { master: { tasks: [task(1, 'Old')] }, auth: { tasks: [task(1, 'Sign in'), task(2, 'Old')] } }
   const prd = passed(planned([tasks(tags, { part: 'auth' })]), 'Sign in')
   const state = { path: '.taskmaster/state.json', text: '{"currentTag": "master"}' }
@@ -137,7 +137,7 @@ test('Task Master: the tag that the plan was made from, also where another one i
   assert.deepEqual([master.tasks[0].status, auth.tasks[0].status], ['pending', 'done'])
 })
 
-test('Task Master: of two tags that are copies the current one; where none is, nothing is marked', () => {
+test('write-back to Task Master: the current one of two equal tags; without one nothing is marked', () => {
   const same = { tasks: [task(1, 'Sign in')] }
   const file = tasks({ master: same, copy: same })
   const prd = passed(planned([{ ...file, part: 'copy' }]), 'Sign in')
@@ -155,7 +155,7 @@ const spec = (name: string, story1: string): DocumentFile => ({
   isDiscovered: true,
 })
 
-test('Spec Kit: two features side by side, of which one was planned', () => {
+test('write-back to Spec Kit: the planned one of two features', () => {
   const files = [spec('001-sign-in', 'Sign in'), spec('002-export', 'Export')]
   const prd = passed(planned(files, '002-export'), 'Setup', 'Export')
   assert.deepEqual(changed(files, prd), {
@@ -163,7 +163,7 @@ test('Spec Kit: two features side by side, of which one was planned', () => {
   })
 })
 
-test('Spec Kit: a task that was put before others, which have other numbers then, is not ticked for them', () => {
+test('write-back to Spec Kit: a task inserted before others, which renumbers them, is not ticked for them', () => {
   const tasks = (...lines: string[]) =>
     `## Phase 1: User Story 1 - Sign in (Priority: P1)\n\n${lines.map((line) => `- [ ] ${line}\n`).join('')}`
   const path = 'specs/001-sign-in/tasks.md'
@@ -175,7 +175,7 @@ test('Spec Kit: a task that was put before others, which have other numbers then
   })
 })
 
-test('candidates: what the plan was made from, else what is found; never what Ralph keeps itself', () => {
+test("write-back goes to the plan's sources, else to documents that are found, never to Ralph's own files", () => {
   const paths = [
     '.ralph/2026-01-01-x/prd.json',
     '.ralph/archive/a/prd.json',
@@ -199,7 +199,7 @@ test('candidates: what the plan was made from, else what is found; never what Ra
   ])
 })
 
-test('candidates: of a file with several plans the part that was named', () => {
+test('write-back to a file with several plans goes to the named part', () => {
   const path = '.taskmaster/tasks/tasks.json'
   const prd = { ...planned([list]), extra: { plannedFrom: { [`${path}#auth`]: 'ab', 'a#b.md': 'cd' } } }
   assert.deepEqual(findPlanDocuments([path, 'a#b.md'], prd, '.ralph/x'), [
@@ -209,7 +209,7 @@ test('candidates: of a file with several plans the part that was named', () => {
   assert.equal(planFile(prd), path)
 })
 
-test('a progress file whose boxes an agent ticked is done once every story has passed, and not before', () => {
+test('write-back closes a progress file whose boxes an agent ticked only after every story has passed', () => {
   const text = '## Status\nIN_PROGRESS\n\n- [ ] One\n- [ ] Two\n'
   const file: DocumentFile = { path: 'docs/auth_PROGRESS.md', text, isDiscovered: true }
   const ticked = { ...file, text: text.replaceAll('[ ]', '[x]') }
@@ -222,7 +222,7 @@ test('a progress file whose boxes an agent ticked is done once every story has p
   })
 })
 
-test('Kiro: a group whose open task an agent ticked is not ticked', () => {
+test('write-back to Kiro: a group whose open task an agent ticked is not ticked', () => {
   const text = '- [ ] 1. Accounts\n- [ ] 1.1 Sign in\n- [ ] 1.2 Sign out\n'
   const file: DocumentFile = { path: '.kiro/specs/accounts/tasks.md', text, isDiscovered: true }
   const ticked = { ...file, text: text.replace('[ ] 1.2', '[x] 1.2') }
@@ -231,7 +231,7 @@ test('Kiro: a group whose open task an agent ticked is not ticked', () => {
   assert.deepEqual(changed([ticked], passed(prd, 'Sign out')), { [file.path]: text.replaceAll('[ ]', '[x]') })
 })
 
-test('thousands of boxes, all passed: time grows with them; more than a plan may have are left', () => {
+test("write-back of thousands of boxes takes linear time, and leaves those beyond a plan's limit", () => {
   const boxes = (size: number): DocumentFile => ({
     path: 'docs/long_PROGRESS.md',
     text: `## Status\nIN_PROGRESS\n\n${Array.from({ length: size }, (_, at) => `- [ ] Task ${at}\n`).join('')}`,
@@ -259,14 +259,14 @@ test('thousands of boxes, all passed: time grows with them; more than a plan may
   assert.ok(process.cpuUsage(start).user < 20_000_000)
 })
 
-test('Spec Kit: where two features hold as many of the stories, neither is marked', () => {
+test('write-back to Spec Kit: with two features that match equally, neither is marked', () => {
   const one = spec('001-sign-in', 'Sign in')
   const prd = passed(planned([one]), 'Setup', 'Sign in')
   const copy = { ...one, path: 'specs/002-copy/tasks.md' }
   assert.deepEqual(writeBack([one, copy], prd), { texts: new Map(), unmarked: ['SETUP', 'US1'] })
 })
 
-test('a loose list beside a plan is not ticked, also where it has the title of a story', () => {
+test("write-back ticks no loose list beside a plan, even with a story's title", () => {
   const openspec: DocumentFile = {
     path: 'openspec/changes/add-one/tasks.md',
     text: '## 1. A\n\n- [ ] 1.1 One\n',
@@ -277,13 +277,13 @@ test('a loose list beside a plan is not ticked, also where it has the title of a
   assert.deepEqual(changed(files, prd), { [openspec.path]: openspec.text.replace('[ ]', '[x]') })
 })
 
-test("candidates: the feature's own folder and the archive are none, also where the plan was made from them", () => {
+test("write-back never goes to the feature's own folder or the archive, even if planned from them", () => {
   const paths = ['.ralph/2026-01-01-x/prd.md', '.ralph/archive/a/prd.json']
   const extra = { plannedFrom: Object.fromEntries(paths.map((path) => [path, 'ab'])) }
   assert.deepEqual(findPlanDocuments(paths, { ...planned([list]), extra }, '.ralph/2026-01-01-x'), [])
 })
 
-test('a status that people set to done meanwhile keeps their spelling', () => {
+test('write-back keeps the spelling of a status that people set to done', () => {
   const file = tasks({ tasks: [task(1, 'Sign in')] })
   const prd = passed(planned([file]), 'Sign in')
   const completed = { ...file, text: file.text.replace('pending', 'completed') }

@@ -13,8 +13,8 @@ const SEED = 'Seed the database before `npm test`.'
 const count = (text: string, part: string) => text.split(part).length - 1
 const section = (text: string) => text.slice(text.indexOf(BEGIN), text.indexOf(END) + END.length)
 
-describe('what is written', () => {
-  test('a new AGENTS.md holds the section alone, the newest learning last', () => {
+describe('the section of AGENTS.md', () => {
+  test('is the whole of a new file, with the newest learning last', () => {
     const text = withAgentsSection(null, [MAIL, SEED]) ?? ''
     assert.match(
       text,
@@ -23,7 +23,7 @@ describe('what is written', () => {
     assert.ok(text.endsWith(`- ${SEED}\n${END}\n`))
   })
 
-  test('the section follows the text of people, with their line ends; a second update changes nothing', () => {
+  test('follows the text of people, with their line ends, and a second update changes nothing', () => {
     const people = '# Agents\r\n\r\nBe kind.\r\n'
     const text = withAgentsSection(people, [MAIL]) ?? ''
     assert.ok(text.startsWith(people))
@@ -36,7 +36,7 @@ describe('what is written', () => {
     )
   })
 
-  test('the section of AGENTS.md is updated in place; lines of people inside of it move after it', () => {
+  test('is updated in place, and lines of people inside it move after it', () => {
     const first = withAgentsSection('# Agents\n', [MAIL]) ?? ''
     const edited = `${first.replace(END, `Ours, in the wrong place.\n${END}`)}\n## Style\n\n- short lines\n`
     const text = withAgentsSection(edited, [SEED]) ?? ''
@@ -45,7 +45,7 @@ describe('what is written', () => {
     assert.ok(text.endsWith(`${END}\n\nOurs, in the wrong place.\n\n## Style\n\n- short lines\n`))
   })
 
-  test('text that people wrote stays byte for byte: blank lines, mixed line ends, no line end at the end', () => {
+  test('leaves text of people byte for byte: blank lines, mixed line ends, no line end at the end', () => {
     const people = '\n\n# Agents\r\n\n\n\nBe kind.  \nno end'
     const text = withAgentsSection(people, [MAIL]) ?? ''
     assert.ok(text.startsWith(people))
@@ -53,12 +53,12 @@ describe('what is written', () => {
     assert.ok(later.startsWith(people) && later.endsWith(`${END}\r\n\n\n\nbehind\n`), JSON.stringify(later))
   })
 
-  test('a learning that people have already written, and an empty one, are not added', () => {
+  test('gets no learning that people wrote already, and no empty one', () => {
     assert.equal(withAgentsSection(`- ${MAIL}\n`, [MAIL, 'ok', '---', '']), null)
     assert.deepEqual(usefulLearnings(['done', MAIL, MAIL.toLowerCase()]), [MAIL.toLowerCase()])
   })
 
-  test('the section of AGENTS.md has at most 4 KB: the oldest learnings are removed', () => {
+  test('has at most 4 KB: the oldest learnings are removed', () => {
     const many = Array.from({ length: 50 }, (_, at) => `learning number ${at}: ${'x'.repeat(200)}`)
     const text = withAgentsSection('# Agents\n', many) ?? ''
     assert.ok(Buffer.byteLength(section(text)) <= 4096)
@@ -69,7 +69,7 @@ describe('what is written', () => {
     assert.match(later, /The mailer/)
   })
 
-  test('markers in a code block of people are text; the section after it is updated', () => {
+  test('is found after markers in a code block of people', () => {
     const example = `${BEGIN}\n- a hint of the docs\n${END}\n`
     const fenced = ['```', '~~~~', '  ```'].map((fence) => `${fence}md\n${example}${fence}\n`)
     for (const block of [...fenced, example.replace(/^/gm, '    ')]) {
@@ -82,7 +82,7 @@ describe('what is written', () => {
     }
   })
 
-  test('a fence that never ends, and backticks that open none, hide no section', () => {
+  test('is found after a fence that never ends, and backticks that open none', () => {
     for (const people of ['```md\nno end\n', '``` a `b` ```\n']) {
       const text = withAgentsSection(people, [MAIL]) ?? ''
       const later = withAgentsSection(text, [SEED]) ?? ''
@@ -90,7 +90,7 @@ describe('what is written', () => {
     }
   })
 
-  test('whatever people write around the section, every byte of it stays, run after run', () => {
+  test('keeps every byte of the text around it, run after run', () => {
     const line = fc.constantFrom(
       '',
       '# Agents',
@@ -135,7 +135,7 @@ describe('what is written', () => {
     )
   })
 
-  test('a marker without its other half removes no text', () => {
+  test('with one marker only: no text is removed', () => {
     for (const broken of [`a\n${BEGIN}\n- people's own line\n`, `${END}\n- people's own line\n${BEGIN}\n`]) {
       const text = withAgentsSection(broken, [MAIL]) ?? ''
       assert.match(text, /- people's own line/)

@@ -33,7 +33,7 @@ const facts: Facts = {
   notes: [],
 }
 
-test('the roll-up is open only while the chain goes on', () => {
+test('the roll-up check is in progress only while the chain goes on', () => {
   const ends: [Outcome, Check['conclusion']][] = [
     ['complete', 'success'],
     ['stuck', 'failure'],
@@ -54,7 +54,7 @@ test('the roll-up is open only while the chain goes on', () => {
   assert.equal(rollupCheck(concluded(midRun(), 'continued', 'x'), alone).conclusion, 'action_required')
 })
 
-test('the roll-up shows how it stands, what to do and every story', () => {
+test('the roll-up check shows the status, what to do and every story', () => {
   const check = rollupCheck(stuck(), facts)
   assert.equal(check.title, 'Stuck: US-003 is blocked · 4 of 6 stories pass')
   assert.ok(check.summary.includes('`/ralph retry US-003 -- <hint>`'))
@@ -62,7 +62,7 @@ test('the roll-up shows how it stands, what to do and every story', () => {
   assert.ok(check.text.includes('200 !== 429'))
 })
 
-test('a story that passed', () => {
+test('the check of a passed story', () => {
   const check = storyCheck(midRun(), 'US-001', facts)
   assert.equal(check.name, 'ralph / US-001')
   assert.equal(check.conclusion, 'success')
@@ -72,7 +72,7 @@ test('a story that passed', () => {
   assert.equal(storyCheck(complete(), 'US-003', facts).title.split(' · ')[0], 'Passed at attempt 2')
 })
 
-test('tests, flaky gates and remarks of gates stand in the check of the story, and a flaky one in the roll-up', () => {
+test('the check of a story shows its tests, flaky gates and remarks of gates, and the roll-up its flaky gates', () => {
   const state = midRun()
   const record = state.records['US-001']
   assert.ok(record !== undefined)
@@ -182,7 +182,7 @@ test('an unfinished story never satisfies a required check, as a check or as a s
   }
 })
 
-test('skipped, imported and unknown stories', () => {
+test('checks of skipped, imported and unknown stories', () => {
   const changed = (change: object): State => {
     const userStories = midRun().prd.userStories.map((story) =>
       story.id === 'US-006' ? { ...story, ...change } : story,
@@ -266,7 +266,7 @@ test('checks stay within the limits of GitHub, whatever the gates printed', () =
   }
 })
 
-test('the same as a commit status', () => {
+test('commit statuses have the same states as checks', () => {
   assert.deepEqual(commitStatusOf(rollupCheck(stuck(), facts)), {
     context: 'ralph (status)',
     state: 'failure',

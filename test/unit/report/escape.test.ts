@@ -14,7 +14,7 @@ import { assertHarmless, assertVisible, corpus, EMOJI, shapeOf } from './structu
 
 const hostile = corpus()
 
-test('the corpus is large', () => {
+test('the corpus of hostile texts is large', () => {
   assert.ok(hostile.length >= 150)
 })
 
@@ -45,7 +45,7 @@ test('markdownText shows every character that is not hidden', () => {
   for (const text of hostile) assert.equal(entities(markdownText(text)), oneLine(text))
 })
 
-test('markdownText, by hand', () => {
+test('markdownText on examples', () => {
   assert.equal(markdownText('a | <b> & `c`'), 'a &#124; &#60;b&#62; &#38; &#96;c&#96;')
   assert.equal(markdownText('@octocat closes #1'), '@\u200boctocat closes #\u200b1')
   assert.equal(
@@ -62,7 +62,7 @@ test('markdownText, by hand', () => {
   assert.equal(markdownText('plain text, as it is: 100 % (really)!'), 'plain text, as it is: 100 % (really)!')
 })
 
-test('codes of emoji are shown as text; line numbers and code stay as they are', () => {
+test('codes of emoji are shown as text, line numbers and code unchanged', () => {
   for (const escaped of [markdownText, titleText]) {
     assert.equal(escaped(':white_check_mark: x'), ':\u200bwhite_check_mark: x')
     assert.equal(escaped(':x:+1:100:tada:'), ':\u200bx:\u200b+1:\u200b100:\u200btada:')
@@ -74,7 +74,7 @@ test('codes of emoji are shown as text; line numbers and code stay as they are',
   assert.equal(codeBlock(':tada: x', 100), '```text\n:tada: x\n```')
 })
 
-test('plainText is one bounded line without anything hidden', () => {
+test('plainText is one limited line without hidden characters', () => {
   for (const text of hostile) {
     const line = oneLine(text, 50)
     assertVisible(line, JSON.stringify(text.slice(0, 60)))
@@ -82,7 +82,7 @@ test('plainText is one bounded line without anything hidden', () => {
   }
 })
 
-test('an escape sequence is removed with its payload, an unfinished one alone', () => {
+test('a terminal sequence is removed with its payload, an unfinished one alone', () => {
   assert.equal(oneLine('\u001b[31mred\u001b[0m'), 'red')
   assert.equal(oneLine('\u001b]8;;https://evil.test\u0007link\u001b]8;;\u0007'), 'link')
   assert.equal(oneLine('\u001b]0;title\u001b\\x'), 'x')
@@ -114,14 +114,14 @@ test('invisible characters are counted by kind, with the place of the first', ()
   assert.equal(sanitizeText('a\u{e0041}\u200cb\u2028c'), 'ab\nc')
 })
 
-test('cut never halves a pair and counts its ellipsis', () => {
+test('cut never splits a surrogate pair, and counts its ellipsis', () => {
   assert.equal(truncate('abcdef', 4), 'abc…')
   assert.equal(truncate('ab😀cd', 4), 'ab…')
   assert.equal(truncate('abc', 3), 'abc')
   for (const text of hostile) assert.ok(truncate(text, 7).length <= 7)
 })
 
-test('titleText is bounded, quiet and plain', () => {
+test('titleText is limited, without mentions and markup', () => {
   for (const text of hostile) {
     const title = titleText(text, 40)
     assert.ok(title.length <= 40 && !/@[\w-]|#\d/.test(title), title)
@@ -136,7 +136,7 @@ test('code is one span of one line, in a table too', () => {
   }
 })
 
-test('codeBlock is one closed fence within its bound', () => {
+test('codeBlock is one closed fence within its limit', () => {
   for (const text of hostile) {
     for (const most of [200, 1000, 6000]) {
       const block = codeBlock(text, most)
@@ -149,7 +149,7 @@ test('codeBlock is one closed fence within its bound', () => {
   }
 })
 
-test('codeBlock keeps what tells most and the end, and marks what is missing', () => {
+test('codeBlock keeps the most telling lines and the end, and marks what is cut', () => {
   const text = `FIRST\n${'x\n'.repeat(5000)}Error: the cart is empty\n${'x\n'.repeat(5000)}LAST`
   const block = codeBlock(text, 1000)
   assert.match(block, /\n\[\.\.\.\]\n[\s\S]*Error: the cart is empty[\s\S]*\n\[\.\.\.\]\n[\s\S]*LAST\n```$/)
@@ -166,7 +166,7 @@ test('mermaidText fits a quoted label', () => {
   assert.equal(mermaidText('"]; end'), '#34;#93;#59; end')
 })
 
-test('terminalText is a line that neither a terminal nor a runner obeys', () => {
+test('terminalText is one line without terminal sequences and workflow commands', () => {
   for (const text of hostile) {
     const line = terminalText(text)
     assertVisible(line, JSON.stringify(text.slice(0, 60)))
@@ -182,7 +182,7 @@ test('every kind of line end ends a line', () => {
   assert.equal(oneLine('a\u2028b\u2029c\vd\fe\u0085f\rg\nh'), 'a b c d e f g h')
 })
 
-test('a megabyte of text is escaped in bounded time', () => {
+test('a megabyte of text is escaped in limited time', () => {
   const before = process.cpuUsage()
   for (const part of ['\u001b]', '\u001b[', '@', '`', '\u202e', 'a\u0301', '<!-- ', ' \n']) {
     const text = part.repeat(Math.ceil(1_000_000 / part.length))

@@ -18,7 +18,7 @@ const story = (criteria: number) => ({
   acceptanceCriteria: Array.from({ length: criteria }, (_, at) => `c${at}`),
 })
 
-test('by earlier runs of the repository: a story costs what it did on average, between the cheapest and the dearest run', () => {
+test('expected cost from earlier runs: the average per story, between the cheapest and the dearest run', () => {
   const earlier = [
     { stories: 10, costUsd: 5 },
     { stories: 5, costUsd: 10 },
@@ -71,7 +71,7 @@ test('earlier runs without a cost, and imported stories, are ignored', () => {
   assert.deepEqual(earlierRuns([{ run: { ...prd.run, usage }, userStories }]), [])
 })
 
-test('whatever the runs were: low, likely and high are in order, and the proposed limit is above all of them', () => {
+test('expected cost for any runs: low, likely and high are in order, and the proposed limit is above them', () => {
   const run = fc.record({
     stories: fc.integer({ min: 1, max: 50 }),
     costUsd: fc.double({ min: 0.01, max: 500, noNaN: true }),

@@ -42,8 +42,8 @@ function gatedIn(state: State): Attempt {
   return attempt
 }
 
-describe('what is gated is what is committed', () => {
-  test('prd.json in the candidate and in the accepted state differ in the commit’s own id alone', () => {
+describe('the gated and the committed files', () => {
+  test("have a prd.json that differs only in the commit's own id", () => {
     const state = gated()
     const candidate = JSON.parse(prdFile(passStory(state, gatedIn(state), built('abc1234')), same))
     const accepted = JSON.parse(
@@ -58,7 +58,7 @@ describe('what is gated is what is committed', () => {
     assert.deepEqual(accepted, candidate)
   })
 
-  test('the agent’s commit message comes before its last words, marked as its own, in every file', () => {
+  test("have the agent's commit message before its last text, marked as the agent's", () => {
     const limited = (summary: string | undefined, own?: string) => {
       const before = gated()
       const attempt = before.attempts['US-001']
@@ -83,7 +83,7 @@ describe('what is gated is what is committed', () => {
     assert.equal(limited('Added the form.', 'feat: sign in')[0], "in the agent's words: feat: sign in")
   })
 
-  test('whatever an agent writes, a story without a gate is known as one', () => {
+  test('show a story without a gate as such, whatever the agent writes', () => {
     const before = gated()
     const attempt = before.attempts['US-001']
     assert.ok(attempt?.phase === 'gated')
@@ -99,7 +99,7 @@ describe('what is gated is what is committed', () => {
     assert.equal(passedUnchanged(pass(null, "without a change, by a judge's word")), false)
   })
 
-  test('progress.txt gets the waiting entries and this one', () => {
+  test('have a progress.txt with the waiting entries and this one', () => {
     const state = { ...gated(), progress: ['\n## Iteration 0 - waiting\n\n---\n'] }
     const entry = passedEntry(state, gatedIn(state), built('abc1234'))
     const text = progressFile({ ...state, progress: [...state.progress, entry] }, 'earlier\n', same)
@@ -115,7 +115,7 @@ describe('what is gated is what is committed', () => {
     )
   })
 
-  test('a new progress.txt begins with its header', () => {
+  test('have a new progress.txt with its header', () => {
     assert.match(
       progressFile(gated(), null, same),
       /^# Ralph Progress Log\n# Project: Shop\n# Feature: ralph\/auth\n/,
@@ -124,7 +124,7 @@ describe('what is gated is what is committed', () => {
 })
 
 describe('prd.json', () => {
-  test('reads back as what the state says', () => {
+  test('reads back as the state', () => {
     const state = gated()
     const parsed = parsePrd(prdFile(state, same), 'prd.json')
     assert.ok(parsed.ok, JSON.stringify(parsed))
@@ -133,13 +133,13 @@ describe('prd.json', () => {
     assert.equal(parsed.prd.run.iterations, 0)
   })
 
-  test('names the branch where people named none', () => {
+  test("has Ralph's branch when people named none", () => {
     const state = gated()
     const file = JSON.parse(prdFile({ ...state, prd: { ...state.prd, branchName: '' } }, same))
     assert.equal(file.branchName, 'ralph/auth')
   })
 
-  test('redacts a story once, however often the file is written', () => {
+  test('is redacted once per story, however often it is written', () => {
     let redactions = 0
     const counting = (text: string) => {
       redactions += 1
@@ -156,7 +156,7 @@ describe('prd.json', () => {
     assert.equal(JSON.parse(file).userStories[7].notes, 'b')
   })
 
-  test('holds no secret, and stays prd.json whatever is hidden in it', () => {
+  test('has no secret, and stays valid when one is redacted', () => {
     const key = (name: string) => `-----${name} PRIVATE KEY-----`
     const secret = 'nothing-but-"this"'
     const first = newStory({
@@ -177,7 +177,7 @@ describe('prd.json', () => {
     assert.equal(file.userStories[0].description, 'a\n*** b')
   })
 
-  test('stands in the feature’s folder', () => {
+  test("is in the feature's folder", () => {
     assert.deepEqual(ownFiles(gated()), {
       prd: '.ralph/2026-01-10-auth/prd.json',
       page: '.ralph/2026-01-10-auth/prd.md',
@@ -188,7 +188,7 @@ describe('prd.json', () => {
 })
 
 describe('commit messages', () => {
-  test('of a story: subject, and the three trailers', () => {
+  test('have the story as subject, and three trailers', () => {
     assert.equal(
       storyMessage(gated(), 'US-001', 3, same),
       'feat: US-001 - story US-001\n\nRalph-Story: US-001\nRalph-Iteration: 3\nRalph-Run: n\n',
@@ -196,7 +196,7 @@ describe('commit messages', () => {
     assert.equal(recordMessage(gated(), 'chore(ralph): start'), 'chore(ralph): start\n\nRalph-Run: n\n')
   })
 
-  test('hold no secret of a title, and no half of one where it is cut', () => {
+  test('have no secret of a title, and no part of one at a cut', () => {
     const { redact } = createRedactor(['a-secret-of-many-letters'])
     for (const before of ['', 'x'.repeat(75)]) {
       const state = stateOf([newStory({ id: 'US-001', title: `${before} a-secret-of-many-letters` })])
@@ -205,7 +205,7 @@ describe('commit messages', () => {
     }
   })
 
-  test('no title can forge a trailer or a second line, and none is longer than 100 characters', () => {
+  test('have no trailer or second line from a title, and at most 100 characters', () => {
     const title = fc.oneof(
       anyText({ minLength: 1 }),
       fc.constantFrom(
@@ -224,7 +224,7 @@ describe('commit messages', () => {
     fc.assert(property, runs(40))
   })
 
-  test('the agent’s words are quoted, folded, and the trailers stay the last paragraph', () => {
+  test("quote and fold the agent's text, with the trailers as the last paragraph", () => {
     const words = `Adds the form. ${'It checks the address. '.repeat(4)}`
     assert.equal(
       storyMessage(gated(), 'US-001', 3, same, words),
@@ -242,7 +242,7 @@ Ralph-Run: n
   })
 })
 
-describe('the lease', () => {
+describe('a lease', () => {
   const lease = {
     holder: 'run 1.1',
     nonce: 'n',
@@ -255,11 +255,11 @@ describe('the lease', () => {
     startTime: '1',
     mark: 'mark',
   }
-  test('holds for an iteration, its gates and ten minutes, and is over when that has passed', () => {
+  test('lasts for an iteration, its gates and ten minutes', () => {
     assert.equal(leaseMs(30 * MINUTE, 15 * MINUTE), 55 * MINUTE)
     assert.deepEqual([isExpired(lease, NOW - 1), isExpired(lease, NOW)], [false, true])
   })
-  test('its holder in words', () => {
+  test('has its holder as text', () => {
     assert.equal(formatHolder(lease), 'process 42 on laptop')
     assert.equal(formatHolder({ ...lease, runId: 7 }), 'run 7')
     assert.equal(formatHolder({ ...lease, runId: 7, url: 'https://x/7' }), 'run 7 (https://x/7)')

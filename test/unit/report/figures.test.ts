@@ -15,7 +15,7 @@ import { headline, tally } from '../../../src/report/headline.ts'
 import { storiesOf } from '../../../src/report/stories.ts'
 import { complete, concluded, justStarted, midRun, NOW, pass, stuck, working } from './samples.ts'
 
-test('formatDuration: tenths, seconds, minutes and hours', () => {
+test('formatDuration gives tenths, seconds, minutes and hours', () => {
   for (const [ms, shown] of [
     [0, '0s'],
     [1, '0.1s'],
@@ -54,7 +54,7 @@ test('a cost that Ralph computed itself is marked', () => {
   )
 })
 
-test('dollars: two digits, groups of thousands, and less than a cent', () => {
+test('formatDollars gives two digits, grouped thousands, and "less than a cent"', () => {
   for (const [dollars, shown] of [
     [0, '$0.00'],
     [0.42, '$0.42'],
@@ -70,7 +70,7 @@ test('dollars: two digits, groups of thousands, and less than a cent', () => {
   }
 })
 
-test('tokens and utc', () => {
+test('tokens and UTC times are formatted', () => {
   assert.deepEqual([0, 999, 1000, 48_200, 999_499, 999_500, 1_234_567].map(formatTokens), [
     '0',
     '999',
@@ -97,7 +97,7 @@ test('a bar is full only when all is done, and empty only when nothing is', () =
 
 const statuses = (state: State) => new Map(storiesOf(state).map(({ id, status }) => [id, status]))
 
-test('the status of every story', () => {
+test('every story has a status', () => {
   assert.deepEqual(Object.fromEntries(statuses(midRun())), {
     'US-001': 'passed',
     'US-002': 'passed',
@@ -112,14 +112,14 @@ test('the status of every story', () => {
   assert.equal(statuses(skipped(midRun(), 'US-003')).get('US-006'), 'open')
 })
 
-test('the tally counts what a person skipped apart', () => {
+test('the tally counts skipped stories separately', () => {
   assert.equal(tally(midRun()), '3 of 6 stories pass')
   assert.equal(tally(pass(justStarted(), 'US-001')), '1 of 6 stories pass')
   assert.equal(tally(skipped(complete(), 'US-006')), '5 of 6 stories pass, 1 skipped')
   assert.equal(tally({ ...justStarted(), prd: { ...justStarted().prd, userStories: [] } }), 'no stories')
 })
 
-test('headlines', () => {
+test('every outcome has a headline', () => {
   const heads: [State, string][] = [
     [justStarted(), '🔁 0 of 6 stories pass · getting ready'],
     [midRun(), '🔁 3 of 6 stories pass · US-005 is in work'],

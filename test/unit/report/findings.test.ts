@@ -44,7 +44,7 @@ function passedAs(ids: readonly string[], summary: string | null, state = comple
   return { ...state, prd: { ...state.prd, userStories } }
 }
 
-test('findings stand in the first lines of comment, pull request, summary and checks, in front of every fold', () => {
+test('findings are in the first lines of comment, pull request, summary and checks, before every fold', () => {
   const surfaces = {
     comment: stickyComment(FEW, facts),
     summary: jobSummary(FEW, facts),
@@ -71,7 +71,7 @@ test('findings stand in the first lines of comment, pull request, summary and ch
   assert.doesNotMatch(storyCheck(FEW, 'US-001', facts).summary, /finding|is true/)
 })
 
-test('at most five, the first of each story before the second of any, and how many more there are', () => {
+test('at most five findings are shown, one of each story first, with the number of the rest', () => {
   const { shown, more } = findingsOf(MANY)
   assert.deepEqual(
     shown.map(({ storyId, text }) => `${storyId} ${text}`),
@@ -90,7 +90,7 @@ test('at most five, the first of each story before the second of any, and how ma
   assert.equal(findingLines(findingsOf(MANY)).length, 6)
 })
 
-test('a finding is one short line, whatever stands in it, and says where the rest is', () => {
+test('a finding is one short line, with any text, and says where the rest is', () => {
   const text = stickyComment(remarked({ 'US-002': [`${'long '.repeat(100)}\n# @octocat <b>`] }), facts)
   const line = text.split('\n').find((one) => one.includes('long long')) ?? assert.fail(text)
   assert.ok(line.length < 300, line)
@@ -98,7 +98,7 @@ test('a finding is one short line, whatever stands in it, and says where the res
   assert.match(stickyComment(opened, facts), /https:\/\/github\.com\/acme\/shop\/pull\/7\/checks/)
 })
 
-test('a flaky gate and what the final verification remarked are findings; what did not pass has none', () => {
+test('a flaky gate and remarks of the final verification are findings, a story that has not passed has none', () => {
   const state = remarked({ 'US-002': ['b1'] })
   const userStories = state.prd.userStories.map((story) =>
     story.id === 'US-002' ? { ...story, passes: false } : story,

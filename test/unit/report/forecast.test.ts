@@ -121,7 +121,7 @@ test('the worst case never exceeds what limits allow', () => {
   assert.equal(worst(complete(), limits), null)
 })
 
-test('what remains is one short line; before the first pass it is what the rest takes at most', () => {
+test('the remaining cost is one short line; before the first pass it is the maximum', () => {
   const outlook = (state: State, bounds: Limits | null) =>
     describeOutlook(forecastOf(state), bounds === null ? null : worstCase(state, bounds))
   assert.equal(outlook(midRun(), limits), 'about $1, 8 min, 3 iterations')

@@ -51,7 +51,7 @@ for (const [poisoning, poison] of Object.entries(poisonings)) {
     const half = whole.indexOf(`${poisoning} ${name}`)
     const strings = half === -1 ? every(4, some) : every(2, hostile, half)
 
-    test(`comment, summary and pull request: ${name}, hostile ${poisoning}`, () => {
+    test(`comment, summary and pull request escape ${name}, hostile ${poisoning}`, () => {
       const plain = poison(state, 'x')
       const sizes = (shape: { headings: number; tasks: number; tables: number[] }) => [
         shape.headings,
@@ -78,7 +78,7 @@ for (const [poisoning, poison] of Object.entries(poisonings)) {
         assert.deepEqual(shapes(poison(state, text), text), expected, JSON.stringify(text))
     })
 
-    test(`checks: ${name}, hostile ${poisoning}`, () => {
+    test(`checks escape ${name}, hostile ${poisoning}`, () => {
       for (const text of strings) {
         const given = poison(state, text)
         for (const check of [
@@ -107,7 +107,7 @@ function assertCheck(check: Check, what: string): void {
   }
 }
 
-test('title and replies', () => {
+test('title and replies escape hostile text', () => {
   for (const text of hostile) {
     const title = pullRequestTitle(poisoned(midRun(), text))
     assertVisible(title, title)
@@ -165,7 +165,7 @@ const looks: Record<string, Look> = {
 }
 
 for (const [name, look] of Object.entries(looks)) {
-  test(`terminal lines: ${name}`, () => {
+  test(`terminal lines escape ${name}`, () => {
     for (const text of every(look.colour ? 1 : 3, hostile)) {
       const said = everythingSaid(text, look).flatMap((part) => part.split('\n'))
       for (const line of said) {

@@ -46,7 +46,7 @@ async function look(...[html, options]: Parameters<Chromium['look']>): Promise<S
   return browser.look(html, options)
 }
 
-test('in chromium: the look at a page sees what an open one does', { skip }, async () => {
+test('in chromium: the test of a page sees what an open one does', { skip }, async () => {
   const seen = await look(
     `<p>${'x'}<img src="http://127.0.0.1:9/x.png" onerror="alert(1)"><script>console.log(1)</script></p>`,
   )
@@ -56,7 +56,7 @@ test('in chromium: the look at a page sees what an open one does', { skip }, asy
   assert.throws(() => assertOurs({ ...seen, requests: [], dialogs: [], said: [] }, ''), /script/)
 })
 
-test('in chromium: no script runs and no request leaves, whatever the fields hold', { skip }, async () => {
+test('in chromium: the HTML report runs no script and sends no request, for any text', { skip }, async () => {
   for (const [at, { name, text }] of every(9, hostileStrings).entries()) {
     assertOurs(await look(pageOf(text, at % 2 === 0)), name)
     const run = featureRun(poisoned(rich(), text), { feature: text, folder: text, isArchived: true })
@@ -80,7 +80,7 @@ test('in chromium: no script runs and no request leaves, whatever the fields hol
   }
 })
 
-test('in chromium: an escape that is forgotten would do nothing', { skip }, async () => {
+test("in chromium: the HTML report's policy blocks text that was not escaped", { skip }, async () => {
   let asked = 0
   const server = createServer((_request, response) => {
     asked += 1
@@ -97,7 +97,7 @@ test('in chromium: an escape that is forgotten would do nothing', { skip }, asyn
   server.close()
 })
 
-test('in chromium: it prints, with what is folded', { skip }, async () => {
+test('in chromium: the HTML report prints with its folded parts', { skip }, async () => {
   const { pdf } = await look(pageOf('plain', false), { pdf: true })
   assert.ok(pdf.subarray(0, 5).toString() === '%PDF-' && pdf.length > 10_000)
 })

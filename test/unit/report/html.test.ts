@@ -45,7 +45,7 @@ const plain = (page: string) =>
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
 
-test('the policy names the style by its hash, and nothing else may act', () => {
+test("the HTML report's policy names the style by its hash, and allows nothing else", () => {
   const page = renderReport(viewOf(stuck(), facts))
   const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? ''
   const hash = createHash('sha256').update(style).digest('base64')
@@ -56,7 +56,7 @@ test('the policy names the style by its hash, and nothing else may act', () => {
   assert.doesNotMatch(page, /<script|\sstyle=|\son\w+=|url\(|@import/)
 })
 
-test('a story of several candidates: which was chosen, why, and what each cost; in the comment, too', () => {
+test('several candidates of a story are shown with the chosen one, the reason and each cost, in the comment, too', () => {
   const view = viewOf(chosenAmongThree(), facts)
   const aside = 'by candidate 3 of 3: the smallest green change; the others cost $0.70'
   assert.equal(view.stories.find(({ id }) => id === 'US-002')?.aside, aside)
@@ -73,7 +73,7 @@ test('a story of several candidates: which was chosen, why, and what each cost; 
   assert.match(storyCheck(view, 'US-002').title, /^Passed at the first attempt by candidate 3 of 3: /)
 })
 
-test('every value in a template is text; only templates make markup', () => {
+test('every value in an HTML template is text, and only templates make markup', () => {
   const forged: Value = JSON.parse('["<b>", {"text":"<b>"}]')
   assert.equal(String(html`${'<b a="1" b=\'2\'>`&'}`), '&lt;b a=&quot;1&quot; b=&#39;2&#39;&gt;&#96;&amp;')
   assert.throws(() => String(html`${forged}`), /map is not a function/)
@@ -96,7 +96,7 @@ test('every value in a template is text; only templates make markup', () => {
   )
 })
 
-test('a stuck run: what is wrong and what to do come first', () => {
+test('the HTML report of a stuck run begins with the problem and what to do', () => {
   const page = plain(renderReport(viewOf(rich(), { ...facts, notes: ['The network refused: a.test (3)'] })))
   assert.match(
     page,
@@ -114,7 +114,7 @@ test('a stuck run: what is wrong and what to do come first', () => {
   assert.doesNotMatch(cli, /\/ralph/)
 })
 
-test('a run in work says so, and as of when', () => {
+test('the HTML report of a run in work says so, with its time', () => {
   const page = plain(renderReport(viewOf(midRun(), { ...facts, now: NOW + 3_600_000 })))
   assert.match(page, /This run is still in work\. As of 2026-01-10 14:05 UTC, looked at 2026-01-10 15:05 UTC/)
   const left = viewOf(midRun(), facts, { kind: 'ready', step: null })
@@ -122,19 +122,19 @@ test('a run in work says so, and as of when', () => {
     assert.doesNotMatch(plain(renderReport(view)), /still in work/)
 })
 
-test('every sign in the picture of the iterations is explained below it', () => {
+test('every symbol in the chart of iterations has a legend', () => {
   const [, legend = ''] = timelinePicture(viewOf(midRun(), facts)).toString().split('class="legend"')
   for (const { mark } of Object.values(RESULTS)) assert.ok(legend.includes(mark), mark)
 })
 
-test('nothing done yet: no empty tables, no picture of nothing', () => {
+test('the HTML report of a run without work has no empty table and chart', () => {
   const page = renderReport(viewOf(justStarted(), facts))
   assert.doesNotMatch(page, /<table|class="timeline"|id="costs"|NaN|undefined|null/)
   const none = { ...justStarted(), prd: { ...justStarted().prd, userStories: [] } }
   assert.doesNotMatch(renderReport(viewOf(none, facts)), /NaN|undefined/)
 })
 
-test('pictures stand before and after; those that are not there are left out', () => {
+test('screenshots are shown before and after, without missing ones', () => {
   const view = viewOf(rich(), facts)
   assert.deepEqual(pictureBlobs(view), ['b'.repeat(40), 'c'.repeat(40)])
   const both = renderReport(
@@ -154,7 +154,7 @@ test('pictures stand before and after; those that are not there are left out', (
   assert.doesNotMatch(renderReport(view, forged), /<img/)
 })
 
-test('what rejected attempts cost: in dollars, else in tokens', () => {
+test('the cost of rejected attempts is shown in dollars, else in tokens', () => {
   const { stories, timeline, usage, costs } = viewOf(stuck(), facts)
   assert.deepEqual(costs.rejected, { cost: '$1.83', count: '3 attempts' })
   const unpaid = timeline.map((entry) => ({ ...entry, costUsd: 0 }))
@@ -162,7 +162,7 @@ test('what rejected attempts cost: in dollars, else in tokens', () => {
   assert.equal(costsOf(stories, [], usage).rejected, null)
 })
 
-test('usage that belongs to no story is shown, so that the figures add up', () => {
+test('usage without a story is shown, so that the figures add up', () => {
   const state = complete()
   const told = (costUsd: number) => {
     const sessions = [...state.sessions, entryWith({ kind: 'verify', costUsd })]
@@ -200,7 +200,7 @@ test('a long pause is labelled in the timeline where it ends, also within a job'
   assert.match(timelinePicture({ ...view, timeline: late }).toString(), /class="tick"[^>]*>after 4\dm/)
 })
 
-test('100 stories with everything stay below 3 MB: outputs get shorter first, then there are fewer pictures', () => {
+test('the HTML report of 100 stories stays below 3 MB: outputs get shorter first, then screenshots fewer', () => {
   const state = large(100)
   const output = 'a line of output that says <something> & more\n'.repeat(1400)
   const blob = (at: number) => at.toString(16).padStart(40, '0')
@@ -241,7 +241,7 @@ test('100 stories with everything stay below 3 MB: outputs get shorter first, th
   for (const { id } of state.prd.userStories) assert.ok(page.includes(`<bdi>${id}</bdi>`), id)
 })
 
-test('pages that all look the same hide no story: one without room for its pictures is shown without them', () => {
+test('pages that look the same hide no story: one without room for screenshots is shown without them', () => {
   const state = stuck()
   const [first, second] = state.prd.userStories.map(({ id }) => id)
   const shot = { url: '/', viewport: '1280x800', blob: 'a'.repeat(40), bytes: 1, before: null }
@@ -264,7 +264,7 @@ test("a gate's remark is shown once, with the gate's name", () => {
   assert.match(page, /What a reviewer should see gate coverage: slower than before/)
 })
 
-test('10,000 stories, each with all that it may have, are bounded', () => {
+test('10,000 stories with every field give a report of limited size', () => {
   const state = large(200)
   const long = 'ü<"&'.repeat(20_000)
   const userStories = Array.from({ length: 10_000 }, (_, at) =>
@@ -297,7 +297,7 @@ test('10,000 stories, each with all that it may have, are bounded', () => {
   assert.match(plain(page), /of 10000 stories in full/)
 })
 
-test('all features: totals by model and version; usage without an agent is shown as not known', () => {
+test('the report of all features has totals by model and version, and usage without an agent as unknown', () => {
   const entry = entryWith({ model: 'opus', calls: 2, inputTokens: 1000, costUsd: 1.5, agentSeconds: 60 })
   const lost = entryWith({ agent: null, version: '', costUsd: 0.25 })
   const sessions = [entry, { ...entry, model: null, costUsd: 0.5 }, lost]
@@ -344,7 +344,7 @@ test('costs that belong to no attempt are shown below the costs by job', () => {
   assert.match(page, /By job .* Beside these attempts, for verification and plans: \$0\.75\./)
 })
 
-test('signs are pictures: no sign of a report needs a font of emoji', () => {
+test('symbols of a report are pictures, and need no emoji font', () => {
   for (const state of [stuck(), midRun(), complete(), justStarted()]) {
     const page = renderReport(viewOf(state, facts)).replace(/<pre>[^<]*<\/pre>/g, '')
     assert.match(page, /<svg class="icon [a-z]+" role="img" aria-label="[a-z ]+"/)

@@ -17,7 +17,7 @@ const facts = { repositoryUrl: 'https://github.com/acme/shop', limits: parallelL
 const doing = (state = fourLanes()) =>
   viewOf(state, facts).workers.map((one) => [one.id, one.worker, one.place, one.doing, one.rebased])
 
-test('the train in its order, then sessions: who has which, and what it waits for', () => {
+test('lanes are listed as the train in order, then sessions: worker, story and what each waits for', () => {
   assert.deepEqual(doing(), [
     ['US-001', '1', 1, 'the gates run', 0],
     ['US-002', '2', 2, 'the gates run again', 1],
@@ -28,7 +28,7 @@ test('the train in its order, then sessions: who has which, and what it waits fo
   assert.deepEqual(viewOf(fourLanes(null), facts).lanes, { most: 4, free: 0 })
 })
 
-test('a candidate falls out of the train: those behind it are rebased', () => {
+test('a candidate that falls out of the train: those after it are rebased', () => {
   const red = reduce(
     fourLanes(),
     { kind: 'gated', storyId: 'US-001', commit: 'c-US-001', gates: [{ ...failedGate }], at: NOW },
@@ -44,7 +44,7 @@ test('a candidate falls out of the train: those behind it are rebased', () => {
 
 const failedGate = { name: 'test', ok: false, advisory: false, ended: 'exit 1', ms: 1, output: '' }
 
-test('gates that are red behind another candidate: it waits until that one is decided', () => {
+test('a candidate that is red on top of another waits until that one is decided', () => {
   const gates = [failedGate]
   const red = reduce(
     fourLanes(),
@@ -54,7 +54,7 @@ test('gates that are red behind another candidate: it waits until that one is de
   assert.equal(doing(red)[1]?.[3], 'its gates were red behind US-001, waits for it')
 })
 
-test('comment, report, terminal and JSON show the lanes; a run of one story at a time is as it was', () => {
+test('comment, report, terminal and JSON list lanes, and a run without lanes as before', () => {
   const comment = stickyComment(fourLanes(), { ...facts, notes: [] })
   assert.match(comment, /\*\*Now:\*\* 4 stories, 3 of them in the train; 1 of 4 workers free\./)
   assert.match(comment, /\| US-002 .* \| 2nd \| 2 \| the gates run again · rebased once \| /)

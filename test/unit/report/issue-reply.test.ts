@@ -16,7 +16,7 @@ function replyFor(stories: number): string {
   return issueReply(viewOf({ ...state, prd, plan }, facts))
 }
 
-test('one story is proposed, several are', () => {
+test('the reply on an issue has singular and plural of proposed stories', () => {
   assert.match(replyFor(1), /1 story is proposed in /)
   assert.match(replyFor(2), /2 stories are proposed in /)
 })

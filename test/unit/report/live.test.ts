@@ -20,7 +20,7 @@ import { watched } from './watched.ts'
 const tags = (text: string) =>
   (text.match(/<\/?[a-z][\w-]*/g) ?? []).filter((tag) => !/<\/?(?:li|bdi)$/.test(tag))
 
-test('whatever stands in a state, the page has the same elements', () => {
+test('the live page has the same elements for any state', () => {
   const shown = (text: string) => {
     const state = text === '' ? midRun() : poisoned(midRun(), text)
     const one = liveViewOf(watched(state, { lines: [`x${text}`], place: `x${text}` }), NOW)
@@ -40,7 +40,7 @@ test('whatever stands in a state, the page has the same elements', () => {
 
 const kinds = (all: readonly string[]) => [...new Set(all)].sort()
 
-test('a page of a file lets nothing in; a live one its own script, by a nonce', () => {
+test('a report file runs no script, and a live page only its own, by a nonce', () => {
   const state = midRun()
   const facts = { repositoryUrl: '', runUrl: null, limits, now: NOW, notes: [] }
   const view = viewOf(state, { ...facts, surface: 'cli' })

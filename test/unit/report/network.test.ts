@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { describeRefusedHosts } from '../../../src/report/figures.ts'
 
-test('hosts and counts, the most frequent first', () => {
+test('refused hosts are listed with counts, the most frequent first', () => {
   const refused = new Map([
     ['a.example:443', 1],
     ['b.example:8080', 3],
@@ -12,7 +12,7 @@ test('hosts and counts, the most frequent first', () => {
   assert.equal(describeRefusedHosts(new Map()), null)
 })
 
-test('a hundred hosts of a hundred letters', () => {
+test('a hundred hosts of a hundred letters are shortened', () => {
   const refused = new Map(Array.from({ length: 100 }, (_, at) => [`${at}${'x'.repeat(100)}:443`, at + 1]))
   const words = describeRefusedHosts(refused) ?? ''
   assert.match(words, / and 90 more$/)

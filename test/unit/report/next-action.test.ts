@@ -329,7 +329,7 @@ test('many blocked stories are named by one command', () => {
   assert.match(toMarkdown(nextAction(all, ownSituation(all), 'comment')), /`\/ralph retry all`/)
 })
 
-test('every outcome of every sample has a next move of one line, in commands that its surface has', () => {
+test('every outcome of every sample has a next action of one line, in commands of its surface', () => {
   const outcomes: Outcome[] = [
     'complete',
     'stuck',

@@ -11,7 +11,7 @@ const BEFORE = {
   team: 'ours',
 }
 
-test('the figures of the run, in the fields of that tool; other fields stay, and the same again changes nothing', () => {
+test("the figures of a run are written in the other tool's fields, other fields stay, and a repeat changes nothing", () => {
   const state = complete()
   const text = updateAggregate(JSON.stringify(BEFORE), state)
   assert.ok(text !== null)
@@ -24,7 +24,7 @@ test('the figures of the run, in the fields of that tool; other fields stay, and
   assert.equal(updateAggregate(text, state), null)
 })
 
-test('what is no object stays, and so does the file where no session ran', () => {
+test('an aggregate that is no object stays, and so does the file when no session ran', () => {
   for (const text of ['', '[]', '{', 'null', '3']) assert.equal(updateAggregate(text, complete()), null)
   assert.equal(updateAggregate('{}', { ...complete(), sessions: [] }), null)
 })

@@ -129,7 +129,7 @@ const SHOWN = new Set([
   'end of comment',
 ])
 
-test('the reader finds what text that is not escaped does', () => {
+test('the Markdown parser of these tests detects text that is not escaped', () => {
   const known = `${REPOSITORY}/x`
   for (const { name, text } of hostileStrings.filter(
     ({ kind }) => kind === 'mention' || kind === 'markdown',
@@ -151,7 +151,7 @@ for (const [third, [name, state]] of Object.entries({
   working: states.working,
 }).entries()) {
   if (state === undefined) continue
-  test(`comment, summary, pull request and checks: ${name}`, () => {
+  test(`comment, summary, pull request and checks parse to text only: ${name}`, () => {
     const readings = (text: string, poison: typeof poisoned) => {
       const given = poison(state, text)
       const known = facts(text)
@@ -186,7 +186,7 @@ test('an address is a link of one line, or no link', () => {
   assert.equal(link('x', `${REPOSITORY}/a(b)|c`), `[x](${REPOSITORY}/a%28b%29%7Cc)`)
 })
 
-test('replies', () => {
+test('replies parse to text only', () => {
   const expected = blocks(read(unchangedReply('x', 'x'), null, 'x'))
   for (const { name, text } of hostileStrings) {
     assert.deepEqual(blocks(read(unchangedReply(text, text), null, name)), expected)

@@ -17,7 +17,7 @@ const rung = (model: string, passed: number, attempts: number, costUsd: number):
   ...{ model, passed, attempts, costUsd },
 })
 
-test('attempts that were decided count to their model, with what their sessions cost; given back ones do not', () => {
+test('attempts with a result count for their model with their cost, those given back do not', () => {
   const state = complete()
   const [first] = state.timeline
   assert.ok(first?.startedAt !== undefined)
@@ -40,7 +40,7 @@ test('attempts that were decided count to their model, with what their sessions 
   assert.equal(describeRung(rung('small', 6, 10, 1.2)), 'small: 6 of 10 attempts passed, $0.12 each')
 })
 
-test('an attempt that failed before a gate or a judge saw its work is nothing that a rung is to answer for', () => {
+test('an attempt that failed before a gate or a judge does not count for a rung', () => {
   const [first] = complete().timeline
   assert.ok(first !== undefined)
   const kinds = ['session', 'stuck', 'empty-diff', 'guard', 'gates', 'judge', 'conflict'] as const
@@ -53,7 +53,7 @@ test('an attempt that failed before a gate or a judge saw its work is nothing th
 
 const LADDER = ['small', 'strong']
 
-test('a rung that does not pay is reported with its figures, once enough attempts show it', () => {
+test('a rung that does not pay is reported with figures, once enough attempts show it', () => {
   const strong = rung('strong', 9, 10, 10)
   const told = describeUnpaidRungsOf(LADDER, [rung('small', 3, 10, 6), strong])
   assert.deepEqual(told, [
@@ -73,7 +73,7 @@ test('a rung that does not pay is reported with its figures, once enough attempt
   assert.deepEqual(describeUnpaidRungsOf(LADDER, [strong]), [])
 })
 
-test('rungs are compared in the order of the ladder, and with a next one that is known as well', () => {
+test('rungs are compared in the order of the ladder, and only with a known next one', () => {
   const dear = rung('small', 3, 10, 5)
   const told = describeUnpaidRungsOf(LADDER, [rung('strong', 6, 10, 4.5), dear])
   assert.match(told.join('\n'), /^the rung small does not pay: an attempt costs 111 % of one with strong/)
@@ -125,7 +125,7 @@ test('rungs are compared by the stories that climb the ladder; without a ladder 
   assert.deepEqual(describeUnpaidRungs(state, null), [], 'the settings are not known')
 })
 
-test('what is told is what the arithmetic says: to begin below costs more than to begin above', () => {
+test('a rung is reported only when beginning below costs more than beginning above', () => {
   const count = fc.integer({ min: 5, max: 50 })
   const property = fc.property(
     count,

@@ -109,7 +109,7 @@ test('the table has a row for every story, with its commit', () => {
   )
 })
 
-test('the comment tells cost, time, limits and the worst case', () => {
+test('the comment shows cost, time, limits and the worst case', () => {
   const comment = stickyComment(midRun(), facts)
   assert.ok(comment.includes('| $2.18 of $20.00 | 222k | 12m 20s | 4 of 50 | 1 of 35 |'))
   assert.ok(comment.includes('**Remaining:** '))
@@ -118,7 +118,7 @@ test('the comment tells cost, time, limits and the worst case', () => {
   assert.ok(stickyComment(state, facts).includes('not reported'))
 })
 
-test('the last failure is folded with its output, and is removed when the story passes', () => {
+test('the last failure is folded with its output, and removed when the story passes', () => {
   const comment = stickyComment(stuck(), facts)
   assert.ok(comment.includes('<details><summary>Last failure: US-003, gate test failed (exit 1)</summary>'))
   assert.ok(comment.includes(`\`\`\`text\n${TEST_OUTPUT.trim()}\n\`\`\``))
@@ -126,7 +126,7 @@ test('the last failure is folded with its output, and is removed when the story 
   assert.ok(!stickyComment(complete(), facts).includes('Last failure'))
 })
 
-test('the graph is drawn where there is one to be seen', () => {
+test('the dependency graph is drawn only when there are dependencies', () => {
   const graph = dependencyGraph(midRun())
   assert.ok(graph !== null)
   assertGraph(graph.split('\n').slice(1, -1))
@@ -149,7 +149,7 @@ test('the graph is drawn where there is one to be seen', () => {
   )
 })
 
-test('many stories: what matters now is seen, the rest is folded, what is left out is counted', () => {
+test('of many stories the relevant ones are shown, the rest folded, and those left out counted', () => {
   const comment = stickyComment(large(60), facts)
   const folded = comment.indexOf('<details><summary>All 60 stories</summary>')
   assert.ok(folded > 0)
@@ -163,7 +163,7 @@ test('many stories: what matters now is seen, the rest is folded, what is left o
   assert.equal(Number(left[1]) + (listed ?? 0), 500)
 })
 
-test('texts of any size stay within the limit of their place', () => {
+test('texts of any size stay within their limit', () => {
   const title = '<|`*_@#&'.repeat(200)
   for (const count of [1, 25, 26, 500, 3000]) {
     const base = large(Math.min(count, 500))
@@ -223,7 +223,7 @@ test('texts of any size stay within the limit of their place', () => {
   }
 })
 
-test('fitted gives less room until it fits', () => {
+test('fitToLimit gives less room until the text fits', () => {
   assert.equal(
     fitToLimit(
       (room) => 'x'.repeat(room * 3),
@@ -251,7 +251,7 @@ test('the bar has a cell for every kind of story, however few', () => {
   }
 })
 
-test('an outcome that waits for a person is framed, one that does not is not', () => {
+test('an outcome that waits for a person is highlighted, others are not', () => {
   const framed: [Outcome, string | null][] = [
     ['complete', 'TIP'],
     ['stuck', 'WARNING'],
@@ -326,7 +326,7 @@ test('an error with output shows it folded', () => {
   )
 })
 
-test('the pull request: title, list, and what was verified', () => {
+test('the pull request has title, list and what was verified', () => {
   assert.equal(pullRequestTitle(midRun()), 'auth: Customers sign in to the shop')
   assert.equal(
     pullRequestTitle({ ...midRun(), prd: { ...midRun().prd, description: '' } }),
@@ -394,7 +394,7 @@ test('the pull request claims a final verification, gates and passed stories onl
   )
 })
 
-test('replies', () => {
+test('replies to comments', () => {
   const help = helpReply()
   for (const { example, meaning } of commandsOn('comment'))
     assert.ok(help.includes(`| \`${example}\` | ${meaning} |`), example)
@@ -404,7 +404,7 @@ test('replies', () => {
   )
 })
 
-test('a marker cannot be broken out of', () => {
+test('no text can end a marker early', () => {
   assert.equal(marker('sticky', 'a --> b\n<'), '<!-- ralph:sticky:a-----b-- -->')
   assert.equal(marker('sticky', 'auth.v2_x-1'), '<!-- ralph:sticky:auth.v2_x-1 -->')
 })

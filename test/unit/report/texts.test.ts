@@ -5,7 +5,7 @@ import { mapTexts } from '../../../src/engine/model/text.ts'
 import { stickyComment } from './rendered.ts'
 import { limits, midRun, NOW } from './samples.ts'
 
-test('every string is changed, nothing else', () => {
+test('mapTexts changes every string and nothing else', () => {
   assert.deepEqual(
     mapTexts(
       { a: 'x', b: ['x', 1, null, { c: 'x' }], d: true, e: undefined, f: Number.POSITIVE_INFINITY },
@@ -19,7 +19,7 @@ test('every string is changed, nothing else', () => {
   )
 })
 
-test('a secret that escaping would tear apart does not reach the comment', () => {
+test('a secret that escaping would split does not reach the comment', () => {
   const secret = 'hunter2|*_<p@ss#1>_$word'
   const state = midRun()
   const userStories = state.prd.userStories.map((story) => ({ ...story, title: `the password is ${secret}` }))

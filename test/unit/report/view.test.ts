@@ -18,7 +18,7 @@ test('a view is plain data: it survives JSON, whatever the state', () => {
   }
 })
 
-test('outcome, stories, attempts, cost, time, gates, remarks, totals and links', () => {
+test('a view has outcome, stories, attempts, cost, time, gates, remarks, totals and links', () => {
   const view = viewOf(stuck(), facts('x'))
   assert.equal(view.outcome, 'stuck')
   assert.equal(view.tally, '4 of 6 stories pass')
@@ -41,7 +41,7 @@ test('outcome, stories, attempts, cost, time, gates, remarks, totals and links',
   )
 })
 
-test('jobs stand with their limit where it holds: a person who goes on is allowed as many anew, on a command line each time', () => {
+test('the limit of jobs is shown where it applies: on a command line each run starts it again', () => {
   const state = midRun()
   const { run } = state.prd
   const later = { ...state, prd: { ...state.prd, run: { ...run, jobs: 41 } } }
@@ -59,7 +59,7 @@ test('a view is not escaped: each renderer escapes', () => {
   assert.equal(view.stories[0]?.title, text)
 })
 
-test('the parts of a sentence tell Ralph’s own words, a command, and words of others apart', () => {
+test("a sentence's parts tell Ralph's own text, a command and foreign text apart", () => {
   for (const text of corpus()) {
     const mixed = sentence`Mend it: ${{ text }}, then ${{ code: `ralph retry ${text}`, most: 80 }} or ${{ button: 'Run workflow' }}.`
     const markdown = toMarkdown(mixed)
@@ -108,7 +108,7 @@ test('a skipped story that had passed before says that its commits stay on the b
   assert.equal(stories[0]?.aside, 'skipped by a person; what was committed for it stays on the branch')
 })
 
-test('a story whose candidate waits for the gates of the next run says so, and no story that is in work or given back does', () => {
+test('a story whose candidate waits for gates of the next run is shown so, one in work or given back is not', () => {
   const state = midRun()
   const [{ storyId } = assert.fail('no story is in work')] = Object.values(state.attempts)
   const asideWith = (phase: 'guarded' | 'returned', attempts: State['attempts'] = {}) => {

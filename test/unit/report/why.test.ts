@@ -40,7 +40,7 @@ function blockedBy(failure: Partial<Failure>, changes: Partial<State> = {}): Sta
   return { ...state, ...changes, records: { ...state.records, 'US-003': { ...before, failure: whole } } }
 }
 
-test('a blocked story: what went wrong, each attempt, the gate, and what a person can do', () => {
+test('why of a blocked story has the failure, each attempt, the gate, and what a person can do', () => {
   const why = whyOf(stuck(), 'US-003', 'comment')
   assert.ok(why !== null)
   assert.equal(why.statusText, 'blocked, 3 attempts')
@@ -86,7 +86,7 @@ test('without an id, `why` shows the story that failed last, or none where none 
   assert.equal(whyReply(null), 'No attempt of a story has failed.\n')
 })
 
-test('what helps is decided by what went wrong', () => {
+test('why names a fix that depends on the failure', () => {
   const state = stuck()
   const table: [State, RegExp][] = [
     [blockedBy({ kind: 'guard', summary: 'the guard refused x' }), /^Say in a hint where it may work/],
@@ -99,7 +99,7 @@ test('what helps is decided by what went wrong', () => {
   assert.deepEqual(helpOf(midRun()), ['ralph note US-003 -- <hint> tells the next attempt what is missing.'])
 })
 
-test('why: a story that rests shows until when', () => {
+test('why of a resting story shows until when', () => {
   const state = reject(justStarted(), 'US-003')
   const before = record(state.records['US-003'])
   const breaker = {
@@ -128,7 +128,7 @@ test('returned attempts are shown in addition to the counted ones', () => {
   assert.match(renderReport(viewOf(state, facts('x'))), /<span class="figures">1 attempt, 1 given back/)
 })
 
-test('why: stories without a failure', () => {
+test('why of stories without a failure', () => {
   assert.deepEqual(helpOf(pass(justStarted(), 'US-001'), 'US-001'), [
     'ralph redo US-001 -- <why> has it worked on again.',
   ])
@@ -136,7 +136,7 @@ test('why: stories without a failure', () => {
   assert.equal(whyOf(justStarted(), 'US-001', 'cli')?.statusText, 'open, 0 attempts')
 })
 
-test('the replies, with hostile text in every field', () => {
+test('replies of why and diff escape hostile text in every field', () => {
   for (const text of corpus())
     for (const poison of [poisoned, poisonedIds])
       for (const state of [poison(states.stuck ?? stuck(), text), poison(midRun(), text)])
@@ -156,7 +156,7 @@ test('the replies, with hostile text in every field', () => {
         }
 })
 
-test('what would help where tests were weakened, or the guard refused, names the setting that did', () => {
+test('why for weakened tests, or a refusal of the guard, names the setting', () => {
   const told = (state: State) => helpOf(state).join('\n')
   const guard = (detail: string) => told(blockedBy({ kind: 'guard', summary: 'refused', detail }))
   assert.match(

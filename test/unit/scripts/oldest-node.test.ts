@@ -9,7 +9,7 @@ import { refusedByNode20 } from '../../../scripts/oldest-node.ts'
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 const SRC = join(ROOT, 'src')
 
-test('a name twice in one expression, and modifiers, are found; what looks like them is not', () => {
+test('syntax newer than the oldest Node is found: duplicate group names and modifiers in regular expressions', () => {
   const twice = String.raw`/^\s*File "(?<name>[^"]+)"|^(?<name>\S+):\d$/`
   assert.deepEqual(refusedByNode20(`const traced = ${twice}.exec(line)`), [twice])
   assert.deepEqual(refusedByNode20('a=b/2;x=/(?i:a)b/.test(c)/d;y=/(?-i:a)/g'), ['/(?i:a)b/', '/(?-i:a)/g'])
@@ -17,7 +17,7 @@ test('a name twice in one expression, and modifiers, are found; what looks like 
   assert.deepEqual(refusedByNode20(`f("/(?<n>a)|(?<n>b)/", \`/(?i:a)/\`, ${fine}) // /(?i:a)/`), [])
 })
 
-test('no file of src/ has one', async () => {
+test('no file of src/ has syntax newer than the oldest Node', async () => {
   const files = (await readdir(SRC, { recursive: true })).filter((file) => file.endsWith('.ts'))
   assert.ok(files.length > 300)
   for (const file of files) {
@@ -29,7 +29,7 @@ test('no file of src/ has one', async () => {
   }
 })
 
-test('no chunk of the bundle has one', async () => {
+test('no chunk of the bundle has syntax newer than the oldest Node', async () => {
   const folder = join(ROOT, 'dist', 'bundle')
   const chunks = (await readdir(folder)).filter((file) => file.endsWith('ralph.js'))
   assert.ok(chunks.length > 10)

@@ -49,7 +49,7 @@ function check(folder: string) {
   }
 }
 
-test('the files of this repository that name a version name the same', async (t) => {
+test('files of this repository that have a version agree', async (t) => {
   const { status, stderr } = check(await folderOf(t))
   assert.equal(stderr, '')
   assert.equal(status, 0)
@@ -80,13 +80,13 @@ test('a package without dist, with dependencies, or with two versions is refused
   assert.match(stderr, /fix: npm run build/)
 })
 
-test('a version that is none is said alone', async (t) => {
+test('an invalid version is reported alone', async (t) => {
   const folder = await folderOf(t)
   await write(folder, 'package.json', '{ "version": "1.x" }')
   assert.deepEqual(check(folder).where, ['package.json'])
 })
 
-test('npm packs nothing where dist is missing', async (t) => {
+test('npm pack fails without dist', async (t) => {
   const folder = await folderOf(t)
   await rm(join(folder, 'dist'), { recursive: true })
   const packed = spawnSync('npm', ['pack', '--dry-run'], { cwd: folder, encoding: 'utf8' })

@@ -5,7 +5,7 @@ import { openRepository, versionFiles } from './release-repository.ts'
 
 const where = (err: string) => err.split('\n').flatMap((line) => /^error: ([^:]+)/.exec(line)?.[1] ?? [])
 
-test('the first release is due where a person asks for it, every other one as soon as its version is on main', async () => {
+test('a release is due when a person asks for the first, later when its version is on main', async () => {
   await using repository = await openRepository()
   const due = (event: string) => /^due=(.*)$/m.exec(repository.script('due.mjs', event).out)?.[1]
   assert.equal(due('push'), 'false')
@@ -30,7 +30,7 @@ test('the first release is due where a person asks for it, every other one as so
   ])
 })
 
-test('a dirty tree, a commit beside main and a version that is out are refused', async () => {
+test('a release from a dirty tree, of a commit outside of main or of a published version is refused', async () => {
   await using repository = await openRepository()
   const tree = () => repository.script('tree.mjs')
   assert.deepEqual(tree(), { status: 0, out: '', err: '' })
@@ -52,14 +52,14 @@ test('a dirty tree, a commit beside main and a version that is out are refused',
   assert.match(tree().err, /^error: v1\.0\.0: found v1\.0\.0 at [0-9a-f]{40}, expected no such release yet/)
 })
 
-test('the text of a release is what the changelog says of its version', async () => {
+test("the text of a release is its version's section of the changelog", async () => {
   await using repository = await openRepository()
   assert.equal(repository.script('notes.mjs').out, 'Something.\n')
   await repository.write(versionFiles('1.0.0', ''))
   assert.deepEqual(where(repository.script('notes.mjs').err), ['CHANGELOG.md'])
 })
 
-test('dist/ is committed onto the head that was built, and nothing else is', async () => {
+test('dist/ is committed onto the built head, without other files', async () => {
   await using repository = await openRepository()
   const head = repository.git('rev-parse', 'HEAD')
   const branch = 'release-please--branches--main'

@@ -9,7 +9,7 @@ const { deadLinks }: { deadLinks: (addresses: string[]) => Promise<string[]> } =
   new URL('../../../scripts/site-links.mjs', import.meta.url).href
 )
 
-test('a page that is gone or gives no answer is named; one that moved, refuses programs or answers later is not', async (t) => {
+test('a dead link is named; a moved, refusing or slow page is not', async (t) => {
   let failures = 0
   const server = createServer((request, response) => {
     if (request.url === '/broken' || (request.url === '/late' && failures++ === 0)) {

@@ -21,7 +21,7 @@ const seed4 = {
   commits: { prdChanges: true, message: 'chore: update prd.json' },
 }
 
-test('its own example', () => {
+test("agnostic CLI's configuration: its own example is read", () => {
   const { settings, notes } = right(json(seed4))
   assert.equal(settings.agent, 'amp')
   assert.deepEqual(settings.agentArgs, ['--dangerously-allow-all'])
@@ -80,7 +80,7 @@ test('its own example', () => {
   )
 })
 
-test('another command is a custom agent, its words quoted for bash', () => {
+test("agnostic CLI's configuration: another command is a custom agent, quoted for bash", () => {
   const command = (provider: object) => right(json({ provider })).settings.agentCommand
   assert.equal(
     command({ command: './agent.sh', args: ['--x', "it's", 'a b', '$HOME'] }),
@@ -93,7 +93,7 @@ test('another command is a custom agent, its words quoted for bash', () => {
   assert.equal(right(json({ provider: { command: 'custom' } })).settings.agentCommand, 'custom')
 })
 
-test('gate names are readable, unique and safe: what may be a secret is in none', () => {
+test("agnostic CLI's configuration: gate names are readable, unique and without possible secrets", () => {
   const verify = {
     default: [
       'npm test',
@@ -128,7 +128,7 @@ test('gate names are readable, unique and safe: what may be a secret is in none'
   )
 })
 
-test('its timeout counts seconds', () => {
+test("agnostic CLI's configuration: timeout is in seconds", () => {
   assert.equal(right(json({ provider: { command: 'amp', timeout: 90 } })).settings.iterationTimeoutMs, 90_000)
   assert.equal(
     right(json({ provider: { command: 'amp', timeout: '5m' } })).settings.iterationTimeoutMs,
@@ -136,7 +136,7 @@ test('its timeout counts seconds', () => {
   )
 })
 
-test('an input wins over it', () => {
+test("agnostic CLI's configuration: an input takes precedence", () => {
   const { settings } = right({
     inputs: { agent: 'codex', gates: 'a: b', 'max-attempts': '2' },
     ...json(seed4),
@@ -146,7 +146,7 @@ test('an input wins over it', () => {
   assert.equal(settings.maxAttempts, 2)
 })
 
-test('the older form beside the newer one', () => {
+test("agnostic CLI's configuration: the older form beside the newer one", () => {
   const value = { ...seed4, agent: 'claude', gates: { a: 'b' }, maxAttempts: 2 }
   assert.deepEqual(paths(wrong(json(value))), [
     'ralph.config.json: maxRetries',
@@ -155,7 +155,7 @@ test('the older form beside the newer one', () => {
   ])
 })
 
-test('mistakes in it have its own paths', () => {
+test("agnostic CLI's configuration: mistakes have its own paths", () => {
   const value = {
     maxRetries: 0,
     provider: { args: 'x', timeout: '30', comand: 1 },
@@ -176,7 +176,7 @@ test('mistakes in it have its own paths', () => {
   ])
 })
 
-test('maxIterations silences the note about the end; null keys are nothing', () => {
+test("agnostic CLI's configuration: maxIterations removes the note about the end, and null keys are ignored", () => {
   assert.deepEqual(right(yml('maxIterations: 0\nverify: { default: [npm test] }')).notes.length, 1)
   assert.deepEqual(
     right(yml('verify:\nprovider:\nmaxIterations: 3')).settings,
@@ -184,7 +184,7 @@ test('maxIterations silences the note about the end; null keys are nothing', () 
   )
 })
 
-test('variables work in it, and are replaced once', () => {
+test("agnostic CLI's configuration: variables are replaced once", () => {
   const once = { env: { A: '${B}', B: 'x' }, ...json({ verify: { default: ['run ${A}'] } }) }
   assert.equal(right(once).settings.gates[0]?.run, 'run ${B}')
   const env = { BIN: 'my agent' }

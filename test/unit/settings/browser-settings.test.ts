@@ -5,7 +5,7 @@ import { onlyWrong, right, wrong, yml } from './reading.ts'
 
 const WEB = 'services: { web: { start: npm start, ready: "http://localhost:3000/health" } }'
 
-test('paths and addresses of the services are taken', () => {
+test('browser URLs: paths, and addresses of services', () => {
   const { settings } = right(
     yml(
       `${WEB}\nbrowser: { urls: [/cart, "http://127.0.0.1:3000/x"], viewports: [1280x800, 390x844], timeout: 5 }`,
@@ -21,7 +21,7 @@ test('paths and addresses of the services are taken', () => {
   assert.equal(right(yml('browser: { enabled: false }')).settings.browser?.enabled, false)
 })
 
-test('an address that no service answers is a mistake at its place', () => {
+test('a browser URL that no service has is a mistake with its path', () => {
   const { path, found, expected } = onlyWrong(
     yml(`${WEB}\nbrowser: { urls: [/cart, "https://example.com/x"] }`),
   )
@@ -31,7 +31,7 @@ test('an address that no service answers is a mistake at its place', () => {
   )
 })
 
-test('without any address nothing could be looked at', () => {
+test('a browser check without any URL is a mistake', () => {
   for (const text of [
     'browser: {}',
     'browser: { urls: [/cart] }',

@@ -4,29 +4,29 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { json, onlyWrong, paths, right, wrong, yml } from './reading.ts'
 
-test('YAML and JSON give the same', () => {
+test('configuration file: YAML and JSON give the same settings', () => {
   const text = 'agent: codex\nmaxCostUsd: 5\nprices: { gpt: { input: 1.25, output: 10 } }\nmodel: gpt'
   const value = { agent: 'codex', maxCostUsd: 5, prices: { gpt: { input: 1.25, output: 10 } }, model: 'gpt' }
   assert.deepEqual(right(yml(text)), right(json(value)))
   assert.deepEqual(right(yml(text, 'ralph.config.yaml')), right(json(value)))
 })
 
-test('an empty file, a comment, a byte order mark, a schema', () => {
+test('configuration file: empty, with a comment, a byte order mark, a schema', () => {
   for (const text of ['', '  \n', '# nothing\n', '---\n', '\uFEFFmaxAttempts: 3']) right(yml(text))
   right({ file: { path: 'a.json', text: '\uFEFF{ "$schema": "x" }' } })
 })
 
-test('what is no map', () => {
+test('configuration file: what is no map is a mistake', () => {
   assert.equal(onlyWrong(yml('- a')).found, 'a list')
   assert.equal(onlyWrong(json('x')).found, '"x"')
 })
 
-test('YAML faults have line and column', () => {
+test('configuration file: YAML errors have line and column', () => {
   assert.equal(onlyWrong(yml('agent: claude\nmodel: [a\n')).path, 'ralph.config.yml: line 3, column 1')
   assert.equal(onlyWrong(yml('agent: claude\nmodel: x: y\n')).path, 'ralph.config.yml: line 2, column 8')
 })
 
-test('duplicate keys are mistakes, in both languages, and the rest is still read', () => {
+test('configuration file: duplicate keys are mistakes in YAML and JSON, and the rest is read', () => {
   assert.deepEqual(paths(wrong(yml('agent: claude\nagent: codex\nlogs: x'))), [
     'ralph.config.yml: line 2, column 1',
     'ralph.config.yml: logs',
@@ -40,7 +40,7 @@ test('duplicate keys are mistakes, in both languages, and the rest is still read
   )
 })
 
-test('JSON faults have line and column', () => {
+test('configuration file: JSON errors have line and column', () => {
   for (const [text, where] of [
     ['{\n  "agent": "claude",\n}', 'line 2, column 20'],
     ["{'agent': 1}", 'line 1, column 2'],
@@ -58,7 +58,7 @@ test('JSON faults have line and column', () => {
   }
 })
 
-test('tags, odd keys, cycles, bombs and depths are refused, quickly', () => {
+test('configuration file: tags, odd keys, cycles, alias bombs and depth are refused in limited time', () => {
   const started = performance.now()
   const bomb =
     'a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]'
@@ -78,12 +78,12 @@ test('tags, odd keys, cycles, bombs and depths are refused, quickly', () => {
   assert.ok(performance.now() - started < 20_000)
 })
 
-test('plain aliases are fine', () => {
+test('configuration file: ordinary aliases are accepted', () => {
   const text = 'prices:\n  a: &price { input: 1, output: 2 }\n  b: *price'
   assert.deepEqual(right(yml(text)).settings.prices.b, { input: 1, output: 2, cached: null })
 })
 
-test('unknown keys at every level, with the nearest', () => {
+test('configuration file: unknown keys at every level suggest the nearest', () => {
   for (const [text, path, fix] of [
     ['max-iterations: 3', 'max-iterations', 'maxIterations'],
     ['verfy: {}', 'verfy', 'verify'],
@@ -102,14 +102,14 @@ test('unknown keys at every level, with the nearest', () => {
   }
 })
 
-test('keys that objects have are no settings', () => {
+test('configuration file: names of object properties are unknown keys', () => {
   assert.equal(wrong(yml('__proto__: { agent: amp }\nconstructor: 1\ntoString: 2')).length, 3)
   assert.equal(onlyWrong(yml('agent: { toString: 2 }')).found, 'a map')
   for (const inner of ['prices: { __proto__: { input: 1, output: 2 } }', 'breaker: { __proto__: 3 }'])
     assert.equal(onlyWrong(yml(inner)).found, 'an unsafe name')
 })
 
-test('variables: replaced, escaped, left to the shell, missing', () => {
+test('configuration file: variables are replaced, escaped, left to the shell, or missing', () => {
   const env = { NAME: 'x', HALF: '5' }
   const prepare = (text: string) => right({ env, ...yml(`prepare: '${text}'`) }).settings.prepare
   assert.equal(prepare('a ${NAME} $NAME ${NAME:-y} ${#NAME}'), 'a x $NAME ${NAME:-y} ${#NAME}')
@@ -125,7 +125,7 @@ test('variables: replaced, escaped, left to the shell, missing', () => {
   onlyWrong({ env: {}, ...yml('prepare: ${constructor}') })
 })
 
-test('a replaced value is not replaced again', () => {
+test('configuration file: a replaced value is not replaced again', () => {
   assert.equal(right({ env: { A: '${B}', B: 'x' }, ...yml('prepare: ${A}') }).settings.prepare, '${B}')
   assert.deepEqual(right({ env: { A: '${B}\nc' }, ...yml('agentArgs: ${A}') }).settings.agentArgs, [
     '${B}',
@@ -133,7 +133,7 @@ test('a replaced value is not replaced again', () => {
   ])
 })
 
-test('the value of a variable never appears in a mistake', () => {
+test("configuration file: a variable's value is never in a mistake", () => {
   const env = { S: 'hunter2 is secret' }
   const text = [
     'agent: ${S}',
@@ -158,13 +158,13 @@ test('the value of a variable never appears in a mistake', () => {
   assert.doesNotMatch(JSON.stringify(said), /is secret/)
 })
 
-test('a token written into the file gets a note, and so does a configFile', () => {
+test('configuration file: a token in it, and configFile, are notes', () => {
   const { notes } = right({ env: { T: 'x' }, ...yml('token: abc\npublishToken: ${T}\nconfigFile: a.yml') })
   assert.equal(notes.length, 2)
   assert.doesNotMatch(notes.join(), /abc/)
 })
 
-test('breaker, commits, prices and plain values', () => {
+test('configuration file: breaker, commits, prices and plain values', () => {
   const text = [
     'breaker: { sameError: 7, coolDown: 1h }',
     'commits: { message: "docs: state" }',
@@ -188,7 +188,7 @@ test('breaker, commits, prices and plain values', () => {
   assert.equal(wrong(yml(bad)).length, 6)
 })
 
-test('notify: receivers are read; empty secrets are not configured; values are never shown', () => {
+test('configuration file: notify receivers are read, empty secrets are not configured, values are never shown', () => {
   const text =
     'slack: https://hooks.example/x\ndiscord:\ntelegram: { botToken: "1:a", chatId: -100 }\nwebhook: https://a.example/h\nevery: 3'
   assert.deepEqual(right({ inputs: { notify: text } }).settings.notify, {

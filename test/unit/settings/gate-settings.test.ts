@@ -11,7 +11,7 @@ const gate = (name: string, run: string, more: Partial<Gate> = {}): Gate => {
 }
 const fromInput = (text: string) => right({ inputs: { gates: text } }).settings.gates
 
-test('the example of the contract', () => {
+test('gates: the documented example', () => {
   const text = `
 typecheck: npm run typecheck
 test: { run: npm test, timeout: 10m }
@@ -26,7 +26,7 @@ lint: { run: npm run lint, advisory: true }
   ])
 })
 
-test('the same in the file, in YAML and in JSON', () => {
+test('gates in the configuration file: the same in YAML and JSON', () => {
   const expected = [gate('test', 'npm test'), gate('e2e', 'x', { when: ['ui', 'api'], timeoutMs: 1000 })]
   const written = { test: 'npm test', e2e: { run: 'x', when: ['ui', 'api', 'ui'], timeout: '1s' } }
   assert.deepEqual(right(json({ gates: written })).settings.gates, expected)
@@ -34,7 +34,7 @@ test('the same in the file, in YAML and in JSON', () => {
   assert.deepEqual(right(yml(text)).settings.gates, expected)
 })
 
-test('the order is the one written; a plain number is no name, since it would lose its place', () => {
+test('gates keep their order, and a number is no name, since it would lose its place', () => {
   assert.deepEqual(
     fromInput('b: x\n2-c: x\na: x').map((one) => one.name),
     ['b', '2-c', 'a'],
@@ -42,11 +42,11 @@ test('the order is the one written; a plain number is no name, since it would lo
   assert.equal(onlyWrong({ inputs: { gates: 'b: x\n10: x' } }).fix, 'write gate-10')
 })
 
-test('scripts of several lines stay as they are', () => {
+test('gates keep scripts of several lines', () => {
   assert.equal(fromInput('test: |\n  set -e\n  npm test\n')[0]?.run, 'set -e\nnpm test')
 })
 
-test('`none` states that there is no gate; with --gate there is one', () => {
+test('gates: none is no gate, and with --gate there is one', () => {
   for (const source of [{ inputs: { gates: 'none' } }, yml('gates: none'), { flags: { gates: 'none' } }]) {
     const { settings } = right(source)
     assert.deepEqual([settings.gates, settings.ungated], [[], true])
@@ -59,11 +59,11 @@ test('`none` states that there is no gate; with --gate there is one', () => {
   }
 })
 
-test('a tag is taken exactly: no splitting', () => {
+test("a gate's tag is taken as written, without splitting", () => {
   assert.deepEqual(fromInput('a: { run: x, when: "ui, api" }')[0]?.when, ['ui, api'])
 })
 
-test('each thing that can be wrong, all at once', () => {
+test('gates: every mistake is reported at once', () => {
   const text = `
 number: 3
 nothing:
@@ -114,7 +114,7 @@ Time: x
   )
 })
 
-test('reports, retries and coverage: short and long; what is left out is not there', () => {
+test('gates: reports, retries and coverage in short and long form', () => {
   const read = fromInput(`
 a: { run: x, report: out/junit.xml, retries: 2, coverage: lcov.info }
 b: { run: x, report: [a.sarif, "reports/**/*.xml"], coverage: { file: c.xml, threshold: 80 } }
@@ -133,7 +133,7 @@ c: { run: x, report: , retries: 0, coverage: }
   ])
 })
 
-test('needs, alone and paths; a need that is no gate, or that waits for its own gate, is a mistake', () => {
+test('gates: needs, alone and paths; an unknown or circular need is a mistake', () => {
   const read = fromInput(`
 build: x
 test: { run: x, needs: [build], alone: true, paths: [web/**] }
@@ -151,23 +151,23 @@ test: { run: x, needs: [build], alone: true, paths: [web/**] }
   )
 })
 
-test('an unknown key is met with the nearest', () => {
+test('an unknown key of a gate suggests the nearest', () => {
   assert.equal(onlyWrong({ inputs: { gates: 'a: { run: x, timout: 1m }' } }).fix, 'did you mean timeout?')
 })
 
-test('names that differ only by case are one name', () => {
+test('gate names that differ only by case are a mistake', () => {
   for (const text of ['test: a\nTest: b', 'Test: a\ntest: b']) {
     assert.equal(onlyWrong({ inputs: { gates: text } }).found, 'a second gate of this name')
   }
 })
 
-test('a name given twice is a mistake with its line', () => {
+test('a duplicate gate name is a mistake with its line', () => {
   const mistake = onlyWrong({ inputs: { gates: 'test: a\nlint: b\ntest: c\n' } })
   assert.equal(mistake.path, 'input gates: line 3, column 1')
   assert.equal(mistake.expected, 'every key once in a map')
 })
 
-test('text that is no YAML map', () => {
+test('gates that are no YAML map are a mistake', () => {
   assert.equal(onlyWrong({ inputs: { gates: 'npm test' } }).found, '"npm test"')
   assert.equal(onlyWrong({ inputs: { gates: '- npm test' } }).found, 'a list')
   assert.equal(onlyWrong({ inputs: { gates: 'test: echo a: b' } }).path, 'input gates: line 1, column 7')
@@ -176,13 +176,13 @@ test('text that is no YAML map', () => {
   assert.equal(onlyWrong(yml('gates: "test: npm test"')).path, 'ralph.config.yml: gates')
 })
 
-test('variables are replaced in the file only', () => {
+test('variables in gates are replaced in the configuration file only', () => {
   const env = { TOOL: 'vitest' }
   assert.equal(right({ env, ...yml('gates: { test: "${TOOL} run" }') }).settings.gates[0]?.run, 'vitest run')
   assert.equal(right({ env, inputs: { gates: 'test: ${TOOL} run' } }).settings.gates[0]?.run, '${TOOL} run')
 })
 
-test('--gate adds, and replaces the one of that name where it stands', () => {
+test('--gate adds a gate, or replaces the one of that name in its place', () => {
   const flags = { gate: ['b=make b=1', 'c = make c', 'c=last'] }
   const { settings } = right({
     surface: 'cli',
@@ -193,7 +193,7 @@ test('--gate adds, and replaces the one of that name where it stands', () => {
   assert.deepEqual(right({ flags: { gate: 'x=y' } }).settings.gates, [gate('x', 'y')])
 })
 
-test('--gate takes names that differ by case for the same', () => {
+test('--gate treats names that differ by case as the same', () => {
   const { settings } = right({
     surface: 'cli',
     flags: { gate: ['Test=y'] },
@@ -202,7 +202,7 @@ test('--gate takes names that differ by case for the same', () => {
   assert.deepEqual(settings.gates, [gate('Test', 'y'), gate('b', 'z')])
 })
 
-test('--gate without a name, a command or an equals sign', () => {
+test('--gate without a name, a command or an equals sign is a mistake', () => {
   const mistakes = wrong({ surface: 'cli', flags: { gate: ['npm test', 'x=', '=y', 'a/b=c', 'ok=1'] } })
   assert.deepEqual(paths(mistakes), ['--gate', '--gate', '--gate', '--gate'])
 })

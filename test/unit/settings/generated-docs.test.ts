@@ -35,7 +35,7 @@ const contractOutputs =
 const action = parse(readFileSync(new URL('../../../action.yml', import.meta.url), 'utf8'))
 const inputRows = settingRows.filter((row) => row.group !== 'file only')
 
-test('action.yml: exactly the inputs of the table, in its order, which are those of the contract', () => {
+test('action.yml has exactly the inputs of the table, in order', () => {
   assert.deepEqual(
     inputRows.map((row) => row.input),
     contractInputs,
@@ -43,7 +43,7 @@ test('action.yml: exactly the inputs of the table, in its order, which are those
   assert.deepEqual(Object.keys(action.inputs), contractInputs)
 })
 
-test('action.yml: no input has a default but token, and none has anything else', () => {
+test('action.yml: only token has a default, and inputs have no other fields', () => {
   for (const [name, input] of Object.entries<Record<string, unknown>>(action.inputs)) {
     const expected = name === 'token' ? ['description', 'default'] : ['description']
     assert.deepEqual(Object.keys(input), expected, name)
@@ -51,7 +51,7 @@ test('action.yml: no input has a default but token, and none has anything else',
   assert.equal(action.inputs.token.default, '${{ github.token }}')
 })
 
-test('action.yml: descriptions are one line, and say what the table says', () => {
+test('action.yml: descriptions are one line, from the table', () => {
   for (const row of inputRows) {
     const standard = row.defaultText === '' || row.key === 'token' ? '' : ` Default: ${row.defaultText}.`
     assert.equal(action.inputs[row.input].description, row.description + standard)
@@ -64,21 +64,21 @@ test('action.yml: descriptions are one line, and say what the table says', () =>
   }
 })
 
-test('action.yml: outputs and how it runs', () => {
+test('action.yml: outputs and runtime', () => {
   assert.deepEqual(Object.keys(action.outputs), contractOutputs)
   assert.deepEqual(action.runs, { using: 'node24', main: 'dist/action/main.js', post: 'dist/action/post.js' })
   assert.deepEqual(action.branding, { icon: 'repeat', color: 'purple' })
   assert.ok(action.name && action.description.length <= 125)
 })
 
-test('what would weaken a promise and cannot be had is refused, wherever it is given', () => {
+test('settings that would weaken a guarantee and do not exist are refused in inputs, flags and file', () => {
   const { path, fix } = onlyWrong(yml('signCommits: true'))
   assert.deepEqual([path, fix], ['ralph.config.yml: signCommits', 'leave it out: commits are not signed yet'])
   assert.equal(onlyWrong({ inputs: { 'sign-commits': 'true' } }).path, 'input sign-commits')
   assert.equal(right(yml('signCommits: false')).settings.signCommits, false)
 })
 
-test('what this version refuses, or does not write, is not promised', () => {
+test('what this version refuses, or does not write, is not documented', () => {
   const main = readFileSync(new URL('../../../src/action/start-job.ts', import.meta.url), 'utf8')
   const looks = [...main.matchAll(/\['([a-z-]+)', async/g)].map(([, name]) => name)
   const understood: readonly string[] =
@@ -89,12 +89,12 @@ test('what this version refuses, or does not write, is not promised', () => {
   assert.match(action.outputs.outcome.description, /empty, as all of them, where the job had nothing to do/)
 })
 
-test('every setting of the table is in Settings, and the other way round', () => {
+test('every setting of the table is in Settings, and vice versa', () => {
   const fields = Object.keys(right({}).settings).filter((field) => !['surface', 'ungated'].includes(field))
   assert.deepEqual(fields.sort(), settingRows.map((row) => row.field).sort())
 })
 
-test('the flags: every input, --gate, and how each is given', () => {
+test('flags: every input has one, and --gate', () => {
   const flags = flagTable()
   const names = flags.map((row) => row.flag)
   assert.deepEqual(
@@ -113,14 +113,14 @@ test('the flags: every input, --gate, and how each is given', () => {
   for (const one of flags) assert.match(one.description, /^[^\n]+\.$/)
 })
 
-test('a flag by each key of the flag table is read', () => {
+test('flags are read by each key of their table', () => {
   for (const { key } of flagTable()) {
     const result = readSettings({ env: {}, surface: 'cli', flags: { [key]: 'a=b' } })
     assert.ok(result.ok || result.mistakes.every((mistake) => !mistake.found.startsWith('unknown')), key)
   }
 })
 
-test('the listing shows what matters, and no secret', () => {
+test('the list of settings has the relevant ones, and no secret', () => {
   const secret = 'hunter2'
   const { settings } = right({
     inputs: {
@@ -149,7 +149,7 @@ test('the listing shows what matters, and no secret', () => {
   assert.match(listing[2] ?? '', /^default: a \(custom\) > b \(command\) > git-commit/)
 })
 
-test('the tables of the reference have a line for each setting, each of four cells', () => {
+test('the reference tables have a row for each setting, with four cells', () => {
   const inputs = settingRows.filter(({ group }) => group !== 'file only')
   for (const [lines, shown] of [
     [inputsTable(), inputs.map(({ input }) => input)],

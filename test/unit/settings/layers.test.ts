@@ -8,7 +8,7 @@ import { onlyWrong, paths, right, wrong, yml } from './reading.ts'
 
 const minute = 60_000
 
-test('nothing given: the defaults of the contract', () => {
+test('without any settings the documented defaults apply', () => {
   const { settings, notes } = right({})
   assert.deepEqual(notes, [])
   assert.deepEqual(settings, {
@@ -95,7 +95,7 @@ test('nothing given: the defaults of the contract', () => {
   })
 })
 
-test('on the CLI a job is the whole chain', () => {
+test('on the CLI one job is the whole chain', () => {
   const { settings } = right({ surface: 'cli' })
   assert.equal(settings.iterationsPerJob, 0)
   const { isolation, network } = right({}).settings
@@ -105,7 +105,7 @@ test('on the CLI a job is the whole chain', () => {
   )
 })
 
-test('only another user has a network of its own', () => {
+test('only isolation as another user has a network setting', () => {
   const { settings } = right({ surface: 'cli' })
   assert.deepEqual([settings.isolation, settings.network], ['same-user', 'open'])
   assert.equal(right({ inputs: { isolation: 'same-user' } }).settings.network, 'open')
@@ -115,14 +115,14 @@ test('only another user has a network of its own', () => {
   assert.match(found, /^model at isolation: same-user$/)
 })
 
-test('two readings share nothing', () => {
+test('two readings of settings share no object', () => {
   const [one, two] = [right({}).settings, right({}).settings]
   assert.notEqual(one.gates, two.gates)
   assert.notEqual(one.agentArgs, two.agentArgs)
   assert.notEqual(one.breaker, two.breaker)
 })
 
-test('an input wins over the file, the file over the default, a flag over all', () => {
+test('precedence: flag over input over file over default', () => {
   const file = yml('maxIterations: 7\nmaxAttempts: 9\nagent: codex')
   const { settings } = right({
     inputs: { 'max-iterations': '8', agent: 'amp' },
@@ -143,7 +143,7 @@ test('a value replaces the lower one as a whole', () => {
   )
 })
 
-test('empty is not given: inputs, flags, and in the file null, empty text and empty variables', () => {
+test('empty inputs, flags and variables, and null in the file, count as not given', () => {
   const inputs = { 'max-iterations': '', agent: '  ', gates: '\n', model: '' }
   const file = yml('maxIterations: 7\nagent:\nmodel: ""\npublishToken: ${NOTHING}\ngates: { a: b }')
   const { settings } = right({
@@ -159,17 +159,17 @@ test('empty is not given: inputs, flags, and in the file null, empty text and em
   assert.equal(settings.gates.length, 1)
 })
 
-test('a list or map that is empty on purpose is given', () => {
+test('an explicitly empty list or map counts as given', () => {
   const { settings } = right({ ...yml('gates: {}\nagentArgs: []') })
   assert.deepEqual([settings.gates, settings.agentArgs], [[], []])
 })
 
-test('a mistake shows also where a higher level wins', () => {
+test('a mistake is reported also when a higher level takes precedence', () => {
   const mistakes = wrong({ inputs: { 'max-iterations': '8' }, ...yml('maxIterations: many') })
   assert.deepEqual(paths(mistakes), ['ralph.config.yml: maxIterations'])
 })
 
-test('an unknown input is named with the nearest; other spellings of the same word are known', () => {
+test('an unknown input suggests the nearest, and other spellings are known', () => {
   assert.deepEqual(onlyWrong({ inputs: { 'max-iteration': '' } }), {
     path: 'input max-iteration',
     found: 'unknown "max-iteration"',
@@ -180,18 +180,18 @@ test('an unknown input is named with the nearest; other spellings of the same wo
   assert.equal(onlyWrong({ inputs: { 'something-else-entirely': '3' } }).fix, 'remove it')
 })
 
-test('an unknown flag is named as a flag', () => {
+test('an unknown flag is reported as a flag', () => {
   const mistake = onlyWrong({ surface: 'cli', flags: { maxIteration: '3' } })
   assert.equal(mistake.path, '--max-iteration')
   assert.equal(mistake.fix, 'did you mean --max-iterations?')
 })
 
-test('what belongs into the file is no input and no flag', () => {
+test('settings of the file only are no input and no flag', () => {
   assert.match(onlyWrong({ inputs: { 'max-interruptions': '3' } }).fix, /ralph\.config\.yml/)
   assert.match(onlyWrong({ flags: { stopOnBlocked: true } }).fix, /ralph\.config\.yml/)
 })
 
-test('flags: booleans, lists and values that are missing', () => {
+test('flags: booleans, lists and missing values', () => {
   const flags = {
     redispatch: false,
     finalVerification: 'false',
@@ -241,7 +241,7 @@ test('a hundred mistakes are listed, the rest is mentioned', () => {
   assert.equal(mistakes.at(-1)?.found, 'more mistakes')
 })
 
-test('maxJobs: what the iterations need, three times, and five', () => {
+test('maxJobs defaults to three times what the iterations need, and five', () => {
   const jobs = (maxIterations: number, iterationsPerJob: number, given: number | null = null) =>
     maxJobs({ maxIterations, iterationsPerJob, maxJobs: given })
   assert.equal(jobs(50, 5), 35)
@@ -251,7 +251,7 @@ test('maxJobs: what the iterations need, three times, and five', () => {
   assert.equal(jobs(0, 5, 4), 4)
 })
 
-test('actionInputs: names as the runner writes them', () => {
+test("inputs are read by the names of the runner's variables", () => {
   const env = {
     'INPUT_MAX-ITERATIONS': '3',
     INPUT_MAX_JOBS: '',
@@ -262,7 +262,7 @@ test('actionInputs: names as the runner writes them', () => {
   assert.deepEqual(actionInputs(env), { 'max-iterations': '3', max_jobs: '' })
 })
 
-test('hostEnvironment is a copy', () => {
+test('hostEnvironment is a copy of the environment', () => {
   const env = hostEnvironment()
   assert.equal(env.PATH, process.env.PATH)
   env.PATH = 'changed'
@@ -276,7 +276,7 @@ const files: Record<string, string> = {
   'b.json': '{ "maxAttempts": 4 }',
 }
 
-test('the configuration file: the one of the flag, then of the input, then the first of its names', async () => {
+test("the configuration file is the flag's, else the input's, else the first of its default names", async () => {
   const attempts = async (sources: Partial<Sources>) => {
     const asked: string[] = []
     const all = { env: {}, surface: 'action' as const, ...sources }
@@ -298,7 +298,7 @@ test('the configuration file: the one of the flag, then of the input, then the f
   assert.equal(onlyWrong({ inputs: { 'config-file': '../a.yml' } }).path, 'input config-file')
 })
 
-test('a configuration file that is named and not there is a mistake beside the others', async () => {
+test('a named configuration file that does not exist is a mistake, with the others', async () => {
   const inputs = { 'config-file': 'none.yml', 'max-attempts': 'x' }
   const missing = await resolveSettings({ inputs, env: {}, surface: 'action' }, async () => null)
   assert.ok(!missing.ok)
@@ -310,7 +310,7 @@ test('a configuration file that is named and not there is a mistake beside the o
   assert.ok((await resolveSettings({ flags, env: {}, surface: 'cli' }, null)).ok)
 })
 
-test('an input that GitHub fills with its own default does not contradict the file', () => {
+test("an input that has GitHub's own default does not override the file", () => {
   const result = readSettings({
     env: {},
     surface: 'action',

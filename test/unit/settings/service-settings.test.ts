@@ -8,7 +8,7 @@ import { onlyWrong, paths, right, wrong, yml } from './reading.ts'
 const readyOf = (written: string) =>
   right(yml(`services: { a: { ready: ${written} } }`)).settings.services[0]?.ready
 
-test('ready: a URL, a port, a host and a port, words of a line, a command', () => {
+test("a service's ready: a URL, a port, a host and port, text of a line, a command", () => {
   assert.deepEqual(readyOf('http://localhost:3000/up'), { kind: 'url', url: 'http://localhost:3000/up' })
   assert.deepEqual(readyOf('5432'), { kind: 'port', host: 'localhost', port: 5432 })
   assert.deepEqual(readyOf('{ tcp: "db:5432" }'), { kind: 'port', host: 'db', port: 5432 })
@@ -17,7 +17,7 @@ test('ready: a URL, a port, a host and a port, words of a line, a command', () =
   assert.deepEqual(readyOf('{ command: pg_isready }'), { kind: 'command', run: 'pg_isready' })
 })
 
-test('ready at the port that a worker has of its own', () => {
+test("a service may be ready at its worker's own port", () => {
   const own = { kind: 'port', host: 'localhost', port: 0 }
   assert.deepEqual(readyOf('$RALPH_PORT'), own)
   assert.deepEqual(readyOf("{ tcp: '[::1]:$RALPH_PORT' }"), { ...own, host: '::1' })
@@ -33,7 +33,7 @@ test('ready at the port that a worker has of its own', () => {
     )
 })
 
-test('a list and a map are the same, as an input, too', () => {
+test('services may be a list or a map, also as an input', () => {
   const list = right(yml('services: [{ name: web, start: x, ready: 3000, when: ui, environment: [A] }]'))
   const map = right({ inputs: { services: 'web: { start: x, ready: 3000, when: ui, environment: [A] }' } })
   assert.deepEqual(list.settings.services, map.settings.services)
@@ -43,7 +43,7 @@ test('a list and a map are the same, as an input, too', () => {
   assert.deepEqual(list.settings.services, lines.settings.services)
 })
 
-test("the environment is names of Ralph's variables, or values; a variable that is never passed on is reported", () => {
+test("a service's environment is names or values; a variable that is never passed on is a mistake", () => {
   const { settings, notes } = right(
     yml(
       'services: { a: { ready: 1, environment: { PORT: 3000, ON: true, GITHUB_TOKEN: x } }, b: { ready: 2, environment: [HOME, ANTHROPIC_API_KEY] } }',
@@ -57,7 +57,7 @@ test("the environment is names of Ralph's variables, or values; a variable that 
   ])
 })
 
-test('one that stays is told where it cannot, and the listing has names alone', () => {
+test('a service that keeps running is a note where it cannot, and the list of settings has names only', () => {
   const written =
     'isolation: other-user\nservices: { db: { start: T=hunter2 pg, ready: 1, restartBeforeVerify: false }, web: { start: x, ready: 2 } }'
   const { settings, notes } = right(yml(written))
@@ -68,7 +68,7 @@ test('one that stays is told where it cannot, and the listing has names alone', 
   assert.deepEqual(right(yml(written.replace('other-user', 'same-user'))).notes, [])
 })
 
-test('a service without ready is bad input', () => {
+test('a service without ready is a mistake', () => {
   const { path, fix } = onlyWrong(yml('services: { db: { start: postgres } }'))
   assert.deepEqual([path, fix], ['ralph.config.yml: services.db.ready', 'add `ready:`'])
 })

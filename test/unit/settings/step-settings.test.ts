@@ -28,8 +28,8 @@ async function resolved(files: Record<string, unknown>, inputs: Record<string, s
   return { ...read, looked }
 }
 
-describe('what is written', () => {
-  test('both spellings, durations, and the defaults', () => {
+describe('reading steps', () => {
+  test('takes both spellings, durations and defaults', () => {
     const step = {
       name: 'run-claude',
       type: 'agent',
@@ -68,12 +68,12 @@ describe('what is written', () => {
     })
   })
 
-  test('none, or an empty list: the session alone', () => {
+  test('takes none or an empty list as the session alone', () => {
     for (const steps of [[], {}, { default: [] }]) assert.equal(right(json({ steps })).settings.steps, null)
     assert.equal(right({}).settings.steps, null)
   })
 
-  test('the place of git-commit divides them; without one it is the last', () => {
+  test('divides them at git-commit, which is last by default', () => {
     const late = { name: 'tell', type: 'command', config: { command: './tell.sh' } }
     assert.deepEqual(ran([work, { name: 'commit', type: 'git-commit' }, late]), ['work', 'tell'])
     assert.deepEqual(ran([work, late]), ['work tell', ''])
@@ -84,7 +84,7 @@ describe('what is written', () => {
     assert.equal(settings.steps?.after[0]?.name, 'tell')
   })
 
-  test('a disabled step is left out; a set-up step is the session that comes once', () => {
+  test('leaves out a disabled one, and takes a set-up step as the session that runs once', () => {
     const setUp = {
       name: 'setup',
       type: 'agent',
@@ -95,7 +95,7 @@ describe('what is written', () => {
     assert.equal(right(json({ steps: [{ ...setUp, enabled: false }, work] })).settings.steps?.setsUp, false)
   })
 
-  test('in a line for people', () => {
+  test('prints them in a line', () => {
     const { steps } = right(
       yml(
         'steps: [{ name: a, type: agent }, { name: b, type: agent, config: { agent: codex, model: gpt } }, { name: c, type: git-commit }, { name: d, type: noop }]',
@@ -109,7 +109,7 @@ describe('what is written', () => {
   })
 })
 
-describe('what is wrong', () => {
+describe('mistakes of steps', () => {
   const cases: [string, unknown, string, RegExp][] = [
     ['no agent', [{ name: 'a', type: 'noop' }], 'steps', /no agent step/],
     ['an agent that is disabled', [{ ...work, enabled: false }], 'steps', /no agent step/],
@@ -186,7 +186,7 @@ describe('what is wrong', () => {
     })
   }
 
-  test('a value that is no list, and an item that is no step, are mistakes at their places', () => {
+  test('no list, or an item that is no step, with its path', () => {
     assert.equal(onlyWrong(json({ steps: 3 })).path, 'ralph.config.json: steps')
     assert.deepEqual(paths(wrong(json({ steps: [{ type: 'agnet' }, 3] }))), [
       'ralph.config.json: steps[0].name',
@@ -198,7 +198,7 @@ describe('what is wrong', () => {
     ])
   })
 
-  test('a custom agent without a command, and a cost limit with an agent that says no cost', () => {
+  test('a custom agent without a command, and a cost limit with an agent that reports no cost', () => {
     const custom = [work, { name: 'b', type: 'agent', config: { agent: 'custom' } }]
     assert.match(onlyWrong(json({ steps: custom })).found, /custom without a command/)
     const silent = [work, { name: 'b', type: 'agent', config: { agent: 'codex' } }]
@@ -211,7 +211,7 @@ describe('named pipelines', () => {
     default: [work],
     careful: [work, { name: 'review', type: 'agent', config: { agent: 'codex' } }],
   }
-  test('the one called default, or the one that is named', () => {
+  test('the default is the one called default, else the named one', () => {
     assert.equal(right(json({ steps })).settings.steps?.name, 'default')
     const { settings } = right({ ...json({ steps }), inputs: { pipeline: 'careful' } })
     assert.deepEqual(
@@ -221,7 +221,7 @@ describe('named pipelines', () => {
     assert.equal(right(json({ steps: { only: [work] } })).settings.steps?.name, 'only')
   })
 
-  test('a pipeline that does not exist, and several pipelines with none named or called default', async () => {
+  test('a missing pipeline, or several without a named or default one, is a mistake', async () => {
     const mistake = onlyWrong({ ...json({ steps }), inputs: { pipeline: 'carefull' } })
     assert.deepEqual([mistake.path, mistake.found], ['input pipeline', '"carefull"'])
     assert.match(mistake.expected, /default or careful/)
@@ -232,7 +232,7 @@ describe('named pipelines', () => {
     assert.equal(onlyWrong({ inputs: { pipeline: 'configs/fast.json' } }).path, 'input pipeline')
   })
 
-  test('without a pipeline no file is looked for', async () => {
+  test('without one no file is searched', async () => {
     assert.ok(
       !(await resolved({ 'ralph.config.yml': 'agent: claude' })).looked.some((path) =>
         path.startsWith('.ralph'),
@@ -241,7 +241,7 @@ describe('named pipelines', () => {
   })
 })
 
-describe('a configuration of the Ralph with steps', () => {
+describe('a configuration of steps Ralph', () => {
   const path = '.ralph/configs/default.json'
   const file = {
     name: 'default-loop',
@@ -279,7 +279,7 @@ describe('a configuration of the Ralph with steps', () => {
     ],
   }
 
-  test('as it is: its steps, its limit, and notes of what means something else', async () => {
+  test('is read with its steps and limit, and notes for what differs', async () => {
     const { ok, settings, notes } = await resolved({ [path]: file }, { pipeline: 'default' })
     assert.ok(ok)
     assert.deepEqual(
@@ -292,7 +292,7 @@ describe('a configuration of the Ralph with steps', () => {
     assert.match(notes.join('\n'), /max_loops_per_task: read as maxAttempts/)
   })
 
-  test('that the steps go on where the only agent fails has no effect, which is a note', async () => {
+  test('gives a note for continueOnError of the only agent, which has no effect', async () => {
     const steps = [file.steps[0], { ...work, continue_on_error: true }, { name: 'tell', type: 'noop' }]
     const { ok, notes } = await resolved({ [path]: { steps } }, { pipeline: 'default' })
     assert.ok(ok)
@@ -304,13 +304,13 @@ describe('a configuration of the Ralph with steps', () => {
     assert.ok(both.ok)
   })
 
-  test('the configuration file goes before it, but for its steps', async () => {
+  test('has lower precedence than the configuration file, except for its steps', async () => {
     const own = { maxAttempts: 2, pipeline: 'default', steps: { other: [work] } }
     const { settings } = await resolved({ [path]: file, 'ralph.config.json': own })
     assert.deepEqual([settings.maxAttempts, settings.steps?.before[0]?.name], [2, 'run-claude'])
   })
 
-  test('mistakes in the file are reported at their places', async () => {
+  test('gives mistakes with its paths', async () => {
     for (const [text, at] of [
       ['{', `${path}: line 1, column 2`],
       ['[]', path],

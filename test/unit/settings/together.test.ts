@@ -5,13 +5,13 @@ import { onlyWrong, right, wrong, yml } from './reading.ts'
 
 const input = (inputs: Record<string, string>) => right({ inputs })
 
-test('a command without an agent means a custom one', () => {
+test('agent-command without agent means a custom agent', () => {
   const { settings, notes } = input({ 'agent-command': './agent.sh' })
   assert.equal(settings.agent, 'custom')
   assert.deepEqual(notes, ['input agent-command: means agent: custom'])
 })
 
-test('a command given higher up than the agent means a custom one', () => {
+test('agent-command of a higher level than agent means a custom agent', () => {
   const flags = { agentCommand: './fake.sh' }
   assert.equal(right({ surface: 'cli', flags, ...yml('agent: codex') }).settings.agent, 'custom')
   const lower = right({ surface: 'cli', flags: { agent: 'codex' }, ...yml('agentCommand: ./x') })
@@ -32,7 +32,7 @@ test('an agent-command of the same or lower rank than a named agent is not used,
   }
 })
 
-test('an agent-version belongs to the agent of its own source: an agent of higher rank is not installed by it', () => {
+test('agent-version applies to the agent of its own level only', () => {
   const file = yml('agent: claude\nagentVersion: 2.1.0')
   const other = right({ surface: 'cli', flags: { agent: 'codex' }, ...file })
   assert.equal(other.settings.agentVersion, null)
@@ -45,7 +45,7 @@ test('an agent-version belongs to the agent of its own source: an agent of highe
     assert.equal(right({ surface: 'cli', flags, ...file }).settings.agentVersion, '2.1.0')
 })
 
-test('custom needs a command', () => {
+test('agent: custom needs agent-command', () => {
   const mistake = onlyWrong({ inputs: { agent: 'custom' } })
   assert.equal(mistake.path, 'input agent')
   assert.match(mistake.fix, /agent-command/)
@@ -54,12 +54,12 @@ test('custom needs a command', () => {
   assert.deepEqual([settings.agent, settings.fallbackAgent, notes], ['claude', 'custom', []])
 })
 
-test('an agent as its own fallback is a mistake', () => {
+test('fallback-agent equal to agent is a mistake', () => {
   assert.equal(onlyWrong({ inputs: { agent: 'amp', 'fallback-agent': 'amp' } }).path, 'input fallback-agent')
   assert.equal(onlyWrong({ inputs: { 'fallback-agent': 'claude' } }).path, 'input fallback-agent')
 })
 
-test('an iteration fits into its job', () => {
+test('iteration-timeout must fit into job-deadline', () => {
   const mistake = onlyWrong({ inputs: { 'iteration-timeout': '2h', 'job-deadline': '90m' } })
   assert.equal(mistake.path, 'input iteration-timeout')
   assert.equal(mistake.found, '2h, longer than the job-deadline of 90m')
@@ -69,7 +69,7 @@ test('an iteration fits into its job', () => {
   assert.equal(input({ 'job-deadline': '20m' }).settings.iterationTimeoutMs, 1_200_000)
 })
 
-test('a cost limit needs an agent that reports its cost, or prices', () => {
+test('max-cost-usd needs an agent that reports its cost, or prices', () => {
   for (const agent of ['claude', 'opencode']) input({ agent, 'max-cost-usd': '5' })
   input({ 'agent-command': './x', 'max-cost-usd': '5' })
   for (const agent of ['codex', 'amp', 'gemini', 'copilot']) {
@@ -88,7 +88,7 @@ test('a cost limit needs an agent that reports its cost, or prices', () => {
   )
 })
 
-test('with prices, a named model needs one', () => {
+test('with prices, a named model needs a price', () => {
   const prices = yml('prices: { gpt: { input: 1, output: 2 } }')
   const inputs = { agent: 'codex', 'max-cost-usd': '5' }
   assert.deepEqual(right({ inputs: { ...inputs, model: 'gpt' }, ...prices }).notes, [])
@@ -102,14 +102,14 @@ test('with prices, a named model needs one', () => {
   right({ inputs: { 'fallback-agent': 'codex', 'max-cost-usd': '5', model: 'sonnet' }, ...prices })
 })
 
-test('what could not be read is not compared', () => {
+test('settings with a mistake are not compared with others', () => {
   assert.equal(wrong({ inputs: { 'iteration-timeout': '9h', 'job-deadline': 'x' } }).length, 1)
   assert.equal(wrong({ inputs: { agent: 'x', 'fallback-agent': 'claude' } }).length, 1)
   assert.equal(wrong({ flags: { agent: true, fallbackAgent: 'claude' } }).length, 1)
   assert.equal(wrong({ inputs: { agent: 'codex', 'max-cost-usd': '5' }, ...yml('prices: 3') }).length, 1)
 })
 
-test('several mistakes are reported together: a pattern as a page, steps, the pipeline, a count', () => {
+test('mistakes of several settings are reported together: a pattern as a page, steps, the pipeline, a count', () => {
   const text = `notify: { slack: foo, every: 0 }
 pipeline: foo
 browser: { viewports: [1280], urls: ['/users/:id'], tag: ui }

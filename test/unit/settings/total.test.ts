@@ -148,7 +148,7 @@ test('arbitrary structures under known keys never throw', () => {
   )
 })
 
-test('for every setting: flag over input over file over default', () => {
+test('precedence for every setting: flag over input over file over default', () => {
   const sample: Record<string, [string, string, string]> = {
     text: ['a-b.yml', 'c-d.yml', 'e-f.yml'],
     boolean: ['true', 'false', 'true'],
@@ -193,7 +193,7 @@ test('for every setting: flag over input over file over default', () => {
   }
 })
 
-test('JSON is read as JSON.parse reads it, and refused where it refuses', () => {
+test('JSON settings are accepted exactly as by JSON.parse', () => {
   const text = fc.oneof(
     fc.json(),
     fc.json().map((json) => stringify(parse(json))),

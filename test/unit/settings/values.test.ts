@@ -27,18 +27,18 @@ test('durations are an integer with s, m or h', () => {
   }
 })
 
-test('a duration in a wrong form is a mistake that shows the right form', () => {
+test('an invalid duration is a mistake with an example', () => {
   assert.equal(bad('idle-timeout', '10').fix, 'write 10s, 10m or 10h')
   assert.equal(bad('idle-timeout', '10 min').fix, 'write 10m')
   assert.equal(bad('idle-timeout', '2 Hours').fix, 'write 2h')
   assert.equal(onlyWrong(yml('idleTimeout: 600')).fix, 'write 600s, 600m or 600h')
 })
 
-test('no duration is so long that a timer of Node would fire at once', () => {
+test("the longest duration is one that Node's timers can take", () => {
   assert.ok((input('max-agent-time', '500h').maxAgentTimeMs ?? 0) < 2 ** 31)
 })
 
-test('whole numbers; 0 is valid only for settings where it has a meaning', () => {
+test('whole numbers are accepted, and 0 only where it has a meaning', () => {
   assert.equal(input('max-iterations', '0').maxIterations, 0)
   assert.equal(input('iterations-per-job', '0').iterationsPerJob, 0)
   assert.equal(input('max-tokens', '1000000').maxTokens, 1_000_000)
@@ -51,7 +51,7 @@ test('whole numbers; 0 is valid only for settings where it has a meaning', () =>
   for (const value of ['1.5', '-3', '.nan', '.inf', 'true', '[1]']) onlyWrong(yml(`maxAttempts: ${value}`))
 })
 
-test('money is a decimal number of at least 0', () => {
+test('amounts of money are decimals of at least 0', () => {
   assert.equal(input('max-cost-usd', '12.50').maxCostUsd, 12.5)
   assert.equal(right(yml('maxCostUsd: 0')).settings.maxCostUsd, 0)
   for (const value of ['-1', 'lots', '1e3', '5.']) bad('max-cost-usd', value)
@@ -60,7 +60,7 @@ test('money is a decimal number of at least 0', () => {
   for (const value of ['.nan', '.inf', '-1']) onlyWrong(yml(`maxCostUsd: ${value}`))
 })
 
-test('booleans as in YAML 1.2', () => {
+test('booleans are those of YAML 1.2', () => {
   for (const value of ['true', 'True', 'TRUE'])
     assert.equal(
       right({ inputs: { redispatch: value }, ...yml('redispatch: false') }).settings.redispatch,
@@ -74,7 +74,7 @@ test('booleans as in YAML 1.2', () => {
   assert.equal(bad('redispatch', 'maybe').fix, 'write true or false')
 })
 
-test('choices name the nearest', () => {
+test('an invalid choice suggests the nearest', () => {
   assert.equal(input('isolation', 'separate-job').isolation, 'separate-job')
   assert.deepEqual(bad('pull-request', 'drfat'), {
     path: 'input pull-request',
@@ -98,7 +98,7 @@ test('choices name the nearest', () => {
   onlyWrong(yml('baseline: false'))
 })
 
-test('lists: an item a line, or an array in the file', () => {
+test('lists are one item per line, or an array in the file', () => {
   assert.deepEqual(input('agent-args', '--a\r\n\n  b c \n#x\n').agentArgs, ['--a', 'b c', '#x'])
   assert.deepEqual(right(yml('agentArgs: [--a, b c]')).settings.agentArgs, ['--a', 'b c'])
   assert.deepEqual(right(yml('agentArgs: |\n  --a\n  b c\n')).settings.agentArgs, ['--a', 'b c'])
@@ -107,13 +107,13 @@ test('lists: an item a line, or an array in the file', () => {
   assert.equal(onlyWrong(yml('agentArgs: 5')).found, '5')
 })
 
-test('an argument with a space gets a note, since it stays one argument', () => {
+test('an argument with a space is a note, since it stays one argument', () => {
   const { notes } = right({ inputs: { 'agent-args': '--max-turns 30' } })
   assert.match(notes.join(), /^input agent-args: .*its own line$/)
   assert.deepEqual(right({ inputs: { 'agent-args': '--max-turns\n30\n--x=a b' } }).notes, [])
 })
 
-test('names of variables', () => {
+test('variable names are validated', () => {
   assert.deepEqual(input('agent-env', 'A_B\n_c1').agentEnv, ['A_B', '_c1'])
   assert.match(bad('agent-env', 'A=secret').fix, /^write A;/)
   assert.equal(wrong({ inputs: { 'gate-env': 'A B\n1X\nA-B' } }).length, 3)
@@ -127,7 +127,7 @@ test('names of variables', () => {
   ])
 })
 
-test('features are safe in branches and folders', () => {
+test('feature names are valid in branches and folders', () => {
   for (const name of ['auth', 'Auth_2.x-y', '1', 'a'.repeat(100)])
     assert.equal(input('feature', name).feature, name)
   const unsafe = [
@@ -150,7 +150,7 @@ test('features are safe in branches and folders', () => {
   assert.equal(bad('feature', '///').fix, 'choose a name such as auth')
 })
 
-test('branch prefixes and branches are what git takes', () => {
+test('branch prefixes and branches are valid git names', () => {
   for (const prefix of ['ralph/', 'bots/ralph-', 'x'])
     assert.equal(input('branch-prefix', prefix).branchPrefix, prefix)
   for (const prefix of [
@@ -179,7 +179,7 @@ test('branch prefixes and branches are what git takes', () => {
   for (const branch of ['main/', 'main.', '@', '-b', 'a b']) bad('base-branch', branch)
 })
 
-test('the state namespace is below refs/, where nothing else lives', () => {
+test('the state namespace is below refs/, and not one that git uses', () => {
   const namespace = (name: string) => yml(`stateNamespace: "${name}"`)
   for (const name of ['refs/ralph', 'refs/heads/ralph-state', 'refs/x/y']) {
     assert.equal(right(namespace(name)).settings.stateNamespace, name)
@@ -198,7 +198,7 @@ test('the state namespace is below refs/, where nothing else lives', () => {
   }
 })
 
-test('globs as in .gitignore', () => {
+test('globs are those of .gitignore', () => {
   const globs = input(
     'protected-paths',
     '# money\nsrc/billing/**\n!src/billing/README.md\n/x y\n',
@@ -208,7 +208,7 @@ test('globs as in .gitignore', () => {
   for (const glob of ['./src', '../x', 'a/../b', 'a\\', '!']) bad('protected-paths', glob)
 })
 
-test('workflow, paths and versions', () => {
+test('workflow, paths and versions are validated', () => {
   assert.equal(input('workflow', '.github/workflows/ralph.yml').workflow, 'ralph.yml')
   assert.equal(input('workflow', 'ralph.yaml').workflow, 'ralph.yaml')
   for (const name of ['ralph', 'sub/ralph.yml', '../ralph.yml']) bad('workflow', name)
@@ -219,7 +219,7 @@ test('workflow, paths and versions', () => {
   for (const version of ['1 2', '; rm', '-g']) bad('agent-version', version)
 })
 
-test('a model for all modes, or one by mode', () => {
+test('model is one for all modes, or one per mode', () => {
   const all = (name: string | null) => ({ run: name, plan: name, verify: name, setup: name })
   for (const name of ['sonnet', 'anthropic/claude:beta', 'llama3:8b'])
     assert.deepEqual(input('model', name).model, all(name))
@@ -235,7 +235,7 @@ test('a model for all modes, or one by mode', () => {
   assert.equal(onlyWrong(yml('model: 2.10')).fix, 'write it in quotes: "2.1"')
 })
 
-test('a ladder of models for run, and by tag; an empty one, a model twice and one without a price are mistakes', () => {
+test('model ladders: for run and by tag; an empty one, a duplicate model and one without a price are mistakes', () => {
   const all = (name: string | null) => ({ run: name, plan: name, verify: name, setup: name })
   const rungs = ['small', 'strong']
   assert.deepEqual(input('model', 'run: [small, strong]').model, { ...all(null), run: 'small', rungs })
@@ -262,14 +262,14 @@ test('a ladder of models for run, and by tag; an empty one, a model twice and on
   right(yml('model: { run: [small, strnog] }'))
 })
 
-test('texts: one line for names and commands, several lines for scripts', () => {
+test('texts: one line for names and commands, several for scripts', () => {
   assert.equal(input('prepare', 'npm ci\nnpm run build\n').prepare, 'npm ci\nnpm run build')
   assert.equal(input('instructions', 'a\r\nb').instructions, 'a\nb')
   assert.match(bad('agent-wrapper', 'a\nb').expected, /one line/)
   assert.match(bad('prepare', 'a\0b').expected, /NUL/)
 })
 
-test('what users wrote is shown short and without characters that act', () => {
+test('quoted values of users are short, without active characters', () => {
   const found = bad('agent', `\u001b[31mx\u202e\n##[error]${'y'.repeat(1000)}`).found
   assert.ok(found.length <= 80, String(found.length))
   assert.doesNotMatch(found, /[\p{Cc}\p{Cf}]|##\[/u)
@@ -278,7 +278,7 @@ test('what users wrote is shown short and without characters that act', () => {
   assert.ok(!path.includes('\u001b'))
 })
 
-test('tokens are never shown', () => {
+test('tokens are never in a mistake', () => {
   assert.doesNotMatch(JSON.stringify(bad('token', 'ghp_secret\nx')), /secret/)
   assert.doesNotMatch(JSON.stringify(onlyWrong(yml('token: 123456'))), /123456/)
   assert.equal(onlyWrong(yml('notify: { slack: { toString: 2 } }')).path, 'ralph.config.yml: notify.slack')

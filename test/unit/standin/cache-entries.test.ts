@@ -9,7 +9,7 @@ import { newRuntimeToken } from '../../standin/results.ts'
 
 type Answer = { ok: boolean; signed_upload_url: string; signed_download_url: string }
 
-test('an entry is found by key and version once it is finalized with its length, and is never changed', async () => {
+test("the stand-in's cache finds an entry by key and version once it is finalized with its length, and never changes it", async () => {
   const file = fileURLToPath(new URL('../../standin/cache-entries.ts', import.meta.url))
   const program = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] })
   try {

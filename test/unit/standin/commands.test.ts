@@ -23,7 +23,7 @@ function listen(lines: string[]): { said: string[]; log: string[] } {
   return { said, log }
 }
 
-describe('workflow commands', () => {
+describe('workflow commands in the stand-in runner', () => {
   it('are read at the start of a line, the old form anywhere', () => {
     const { said, log } = listen([
       '  ::error file=a.js,line=3,title=A%2C b::no%0Away',
@@ -79,7 +79,7 @@ describe('workflow commands', () => {
   })
 })
 
-describe('file commands', () => {
+describe('file commands in the stand-in runner', () => {
   it('take name=value and delimited values', () => {
     assert.deepEqual(parseKeyValues('a=1=2\n\nb<<E\nx\n=y\nE\nc=\n'), [
       ['a', '1=2'],
@@ -98,7 +98,7 @@ describe('file commands', () => {
   })
 })
 
-describe('masks', () => {
+describe('masks in the stand-in runner', () => {
   it('hide a secret, its lines and its usual encodings', () => {
     const masks = new Masks()
     masks.add('top secret\nsecond line')
@@ -111,7 +111,7 @@ describe('masks', () => {
   })
 })
 
-describe('expressions', () => {
+describe('expressions in the stand-in runner', () => {
   const scope = (standing: Partial<Scope['standing']> = {}): Scope => ({
     contexts: {
       github: { event: { comment: { body: '/ralph run' }, issue: {} } },
@@ -121,7 +121,7 @@ describe('expressions', () => {
     standing: { success: true, failure: false, cancelled: false, ...standing },
     workspace: null,
   })
-  it('keep their type where they stand alone, and are text inside text', () => {
+  it('keep their type as a whole value, and are text inside text', () => {
     assert.equal(interpolate(`\${{ inputs.n }}`, scope()), 3)
     assert.equal(interpolate(`n=\${{ inputs.n }} \${{ inputs.on }}`, scope()), 'n=3 true')
     assert.deepEqual(interpolate({ a: [`\${{ fromJSON('[1]') }}`] }, scope()), { a: [[1]] })
@@ -143,7 +143,7 @@ describe('expressions', () => {
   })
 })
 
-describe('workflow files', () => {
+describe('workflow files in the stand-in runner', () => {
   const jobs = 'jobs: { a: { runs-on: ubuntu-latest, steps: [{ run: "true" }] } }'
   it('are refused with every mistake and its line', async () => {
     await assert.rejects(
@@ -168,7 +168,7 @@ describe('workflow files', () => {
   })
 })
 
-describe('concurrency groups', () => {
+describe('concurrency groups in the stand-in runner', () => {
   const single = { group: 'A', cancelInProgress: false, queue: 'single' } as const
   it('keep one pending place: a newer one cancels the older', async () => {
     const groups = new Groups()

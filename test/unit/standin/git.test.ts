@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
 import { clone, everything } from './client.ts'
 
-describe('git over HTTP', () => {
+describe("the stand-in's git over HTTP", () => {
   let github: GitHub
   before(async () => {
     github = await startGitHub({
@@ -61,7 +61,7 @@ describe('git over HTTP', () => {
     await persons.git('push', '--quiet', 'origin', 'HEAD:refs/heads/by-alice')
   })
 
-  it('refuses a merge that brings in a changed workflow file, unless told to be lenient', async () => {
+  it('refuses a merge that brings in a changed workflow file, unless configured to be lenient', async () => {
     await using work = await clone(github, writer())
     await work.git('checkout', '--quiet', '-b', 'ralph/m')
     await work.commit({ 'm.txt': 'm' })
@@ -118,7 +118,7 @@ describe('git over HTTP', () => {
     await assert.rejects(work.git('fetch', 'origin'), /error: 400/)
   })
 
-  it('lets everybody read what is public, and still nobody write', async () => {
+  it('lets anyone read public repositories, and still no one write', async () => {
     await using open = await startGitHub({ private: false })
     await using work = await clone(open, null)
     await work.commit({ 'x.txt': '1' })

@@ -18,7 +18,7 @@ jobs:
   work: { runs-on: ubuntu-latest, steps: [{ run: 'true' }] }
 `
 
-describe('REST', () => {
+describe("the stand-in's REST API", () => {
   let github: GitHub
   let ask: Ask
   let head: string
@@ -61,7 +61,7 @@ describe('REST', () => {
     ])
   })
 
-  it('tells permissions as GitHub does, whoever asks about whom', async () => {
+  it('answers permission requests as GitHub does, for any caller and user', async () => {
     const levels = ['alice', 'mia', 'tim', 'bob', 'stranger', 'github-actions[bot]'].map(async (login) => {
       const { status, body } = await ask(`GET ~/collaborators/${encodeURIComponent(login)}/permission`)
       return `${status} ${body.permission} ${body.role_name}`

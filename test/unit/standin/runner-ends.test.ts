@@ -46,7 +46,7 @@ async function isGoneSoon(pid: number): Promise<boolean> {
   return false
 }
 
-describe('a job that is cancelled', () => {
+describe('a cancelled job in the stand-in runner', () => {
   it('may end by itself: what it wrote counts, cancelled() and post steps run', async () => {
     await using sample = await startSample({
       main: graceful,
@@ -127,7 +127,7 @@ process.on('SIGINT', () => process.exit(1))`
   })
 })
 
-describe('a time limit', () => {
+describe('a time limit in the stand-in runner', () => {
   it('of a step fails the step, and the job goes on healthy', async () => {
     await using sample = await startSample({
       main: stubborn,
@@ -163,7 +163,7 @@ describe('a time limit', () => {
   })
 })
 
-describe('a lost machine', () => {
+describe('a lost machine in the stand-in runner', () => {
   it('leaves nothing: no signal, no post, no files; the token is dead; other jobs still run', async () => {
     await using sample = await startSample({
       main: graceful,
@@ -202,7 +202,7 @@ describe('a lost machine', () => {
   })
 })
 
-describe('a queue', () => {
+describe('a queue of the stand-in runner', () => {
   it('of one loses the older of two that wait', async () => {
     await using sample = await startSample({
       main: graceful,
@@ -247,7 +247,7 @@ describe('a queue', () => {
   })
 })
 
-describe('the end of a test', () => {
+describe('the end of a test with the stand-in runner', () => {
   it('leaves no process behind', async () => {
     const sample = await startSample({
       main: `console.log('ready ' + process.pid); setInterval(() => {}, 1000)`,

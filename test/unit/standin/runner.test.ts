@@ -8,7 +8,7 @@ const job = (steps: string, more = ''): string =>
   `on: { workflow_dispatch: { inputs: { feature: {}, n: { type: number, default: 3 } } } }\njobs:\n  work:\n    runs-on: ubuntu-latest\n${more}    steps:\n${steps}`
 const environment = `import { readFileSync } from 'node:fs'\nconsole.log('ENV ' + JSON.stringify(process.env))\nconsole.log('EVENT ' + JSON.stringify(JSON.parse(readFileSync(process.env.GITHUB_EVENT_PATH))))\n`
 
-describe('a job', () => {
+describe('a job of the stand-in runner', () => {
   it('gives the action its inputs and GitHub variables, and not the token', async () => {
     await using sample = await startSample({
       main: environment,
@@ -192,7 +192,7 @@ describe('a job', () => {
   })
 })
 
-describe('a run', () => {
+describe('a run of the stand-in runner', () => {
   it('starts for comments, labels and schedules that a workflow of the default branch listens to', async () => {
     const on =
       'on: { issue_comment: { types: [created] }, issues: { types: [labeled] }, schedule: [{ cron: "0 * * * *" }] }'

@@ -11,7 +11,7 @@ import { lacks } from '../../machine/needs.ts'
 const coded = (code: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { code, ...more })
 
-test('a full disk and one that is mounted read-only, by the code or by what git prints; any other error is none', (t) => {
+test("disk errors: full and read-only, by the code or by git's message; any other error is none", (t) => {
   const here = mkdtempSync(join(tmpdir(), 'ralph-disk-'))
   t.after(() => rmSync(here, { recursive: true }))
   for (const error of [
@@ -34,14 +34,14 @@ test('a full disk and one that is mounted read-only, by the code or by what git 
     assert.equal(diskMistake(error, here), null)
 })
 
-test('a folder that is closed is named with its owner, where that is another user', () => {
+test('a folder without access is named with its owner, if that is another user', () => {
   const error = coded('EACCES', "EACCES: permission denied, mkdir '/proc/1/x/y'", { path: '/proc/1/x/y' })
   const said = diskMistake(error, '/')
   assert.match(said?.found ?? '', /^\S+ may not write to \/proc\/1(?:, which belongs to user 0)?$/)
   assert.match(said?.fix ?? '', /`ls -ld \/proc\/1` shows who owns it/)
 })
 
-test('Node names a missing folder where a disk is full: the error of the disk counts', {
+test('a missing folder that Node reports on a full disk is a disk error', {
   skip: lacks('root', 'mount'),
 }, () => {
   const disk = mkdtempSync(join(tmpdir(), 'ralph-full-'))

@@ -302,13 +302,13 @@ const SAMPLES: Record<string, Sample> = {
 
 const recorded = (name: string) => readFileSync(new URL(`${name}.txt`, FIXTURES), 'utf8')
 
-test('every recording is judged', () => {
+test('every recorded gate output is part of a test', () => {
   const names = readdirSync(FIXTURES).map((file) => file.replace('.txt', ''))
   assert.deepEqual(names.sort(), Object.keys(SAMPLES).sort())
 })
 
 for (const [name, { shows, leavesOut = [] }] of Object.entries(SAMPLES)) {
-  test(`shows what an agent needs of ${name}`, () => {
+  test(`the excerpt of ${name} has what an agent needs`, () => {
     const output = recorded(name)
     const printed = [output, ...terminalLines(output)]
     const shown = excerpt(output, BOUND)
@@ -323,13 +323,13 @@ for (const [name, { shows, leavesOut = [] }] of Object.entries(SAMPLES)) {
     }
   })
 
-  test(`shows the same of ${name} when it was cut for the state before`, () => {
+  test(`the excerpt of ${name} is the same from output that was already cut for the state`, () => {
     const shown = excerpt(excerpt(recorded(name), 16 * 1024), BOUND)
     for (const text of shows) assert.ok(shown.includes(text), `${text} is missing in:\n${shown}`)
   })
 }
 
-test('the heading of an error is shown, however many warnings stand between them', () => {
+test('the excerpt has the heading of an error, however many warnings are in between', () => {
   const warnings = Array.from(
     { length: 80 },
     (_, at) => `  ${at + 1}:5  warning  Unexpected console statement`,
@@ -340,18 +340,18 @@ test('the heading of an error is shown, however many warnings stand between them
   assert.match(shown, /broken\.js\n[\s\S]*900:7 {2}error/)
 })
 
-test('what is short is shown whole, without colours', () => {
+test('the excerpt of a short output is the whole, without colours', () => {
   assert.equal(excerpt('\n\u001b[31mred\u001b[0m  \n\nend\n', 100), '\nred\n\nend\n')
 })
 
-test('where nothing speaks of a failure, the end is shown', () => {
+test('the excerpt of output without a failure is its end', () => {
   const lines = Array.from({ length: 200 }, (_, at) => `step ${at}`)
   assert.match(excerpt(lines.join('\n'), 100), /^\[\.\.\.\]\n(?:step \d+\n){8,}step 199$/)
   const passed = Array.from({ length: 200 }, (_, at) => `ok ${at} - fine`)
   assert.match(excerpt(passed.join('\n'), 100), /^\[\.\.\.\]\n(?:ok \d+ - fine\n){3,}ok 199 - fine$/)
 })
 
-test('a line that counts zero failures is left out, for any tool', () => {
+test('the excerpt leaves out lines that count zero failures, of any tool', () => {
   const noise = Array.from({ length: 200 }, (_, at) => `step ${at}`)
   for (const none of [
     '✖ 53 problems (0 errors, 53 warnings)',
@@ -364,7 +364,7 @@ test('a line that counts zero failures is left out, for any tool', () => {
     assert.equal(excerpt([none, ...noise].join('\n'), 100).includes(none), false, none)
 })
 
-test('of an overwritten line the last text is kept, and any text that reports a failure', () => {
+test('the excerpt has the last text of an overwritten line, and any that reports a failure', () => {
   const bar = (at: number) => `\rloading ${at}%`
   assert.deepEqual(terminalLines(`${bar(1)}${bar(2)}\rError: no answer${bar(3)}\r\nnext\r\n`), [
     'Error: no answer',
@@ -378,7 +378,7 @@ test('of an overwritten line the last text is kept, and any text that reports a 
   ])
 })
 
-test('counts lines as well as bytes, and says how many were left out where', () => {
+test('the excerpt is limited in lines and bytes, and says how many were left out', () => {
   const lines = ['ok 1', 'ok 2', 'not ok 3', 'ok 4', 'ok 5', 'ok 6', '# fail 1']
   assert.deepEqual(
     selectLines(lines, 5, () => 1, 1),
@@ -386,7 +386,7 @@ test('counts lines as well as bytes, and says how many were left out where', () 
   )
 })
 
-test('eight rows of a test file that could not be loaded say why', () => {
+test('an excerpt of eight rows says why a test file could not be loaded', () => {
   const output = readFileSync(new URL('node-syntax.txt', FIXTURES), 'utf8')
   const lines = terminalLines(output).filter((line) => line.trim() !== '')
   const rows = selectLines(lines, 8, () => 1, 1)
@@ -394,7 +394,7 @@ test('eight rows of a test file that could not be loaded say why', () => {
   assert.ok(!rows.includes("  'test failed'"), rows.join('\n'))
 })
 
-test('eight rows of a Python file that cannot be read say where', () => {
+test('an excerpt of eight rows says where a Python file cannot be read', () => {
   const traceback = [
     'ERROR: test_a (unittest.loader._FailedTest.test_a)',
     '-'.repeat(70),
@@ -440,7 +440,7 @@ const hostile = fc.oneof(
     .map((parts) => parts.join('')),
 )
 
-test('is bounded, and never throws, for whatever was printed', () => {
+test('the excerpt is limited and never throws, for any output', () => {
   fc.assert(
     fc.property(hostile, fc.integer({ min: 0, max: 2000 }), (text, bound) => {
       assert.ok(Buffer.byteLength(excerpt(text, bound)) <= bound)
@@ -448,7 +448,7 @@ test('is bounded, and never throws, for whatever was printed', () => {
   )
 })
 
-test('shows lines of the output, in their order', () => {
+test('the excerpt has lines of the output, in order', () => {
   const line = fc.constantFrom(
     'Error: one',
     'not ok 2',
@@ -493,24 +493,24 @@ const FLOODS: Record<string, (size: number) => string> = {
 }
 
 for (const [name, flood] of Object.entries(FLOODS)) {
-  test(`a flood takes time by its size: ${name}`, () => {
+  test(`the excerpt takes linear time: ${name}`, () => {
     assertGrowth((size) => excerpt(flood(size), 16_384), 64 * 1024, '', 9)
   })
 }
 
-test('ten megabytes are bounded like everything', () => {
+test('the excerpt of ten megabytes is limited', () => {
   for (const flood of Object.values(FLOODS))
     assert.ok(Buffer.byteLength(excerpt(flood(10 * 1024 * 1024), BOUND)) <= BOUND)
 })
 
-test('a few lines are those that say most, in their order', () => {
+test('a short excerpt has the most telling lines, in order', () => {
   const output = '> npm test\n\n  not ok 3 - the tax\n    expected 5, got -1\nok 4 - x\n'
   assert.deepEqual(importantLines(output, 1), ['not ok 3 - the tax'])
   assert.deepEqual(importantLines(output, 2), ['not ok 3 - the tax', 'expected 5, got -1'])
   assert.deepEqual(importantLines('\n \n', 3), [])
 })
 
-test('a cut in a line leaves no half of a pair and no joiner without its neighbour', () => {
+test('the excerpt cuts no surrogate pair and no joined emoji', () => {
   for (const part of ['\u{1f468}\u200d', '\u2764\ufe0f', '\u{1f3f4}']) {
     for (let bound = 300; bound < 420; bound += 1) {
       const [head = '', tail = ''] = excerpt(part.repeat(400), bound).split(' [...] ')

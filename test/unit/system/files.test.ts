@@ -17,7 +17,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { removeSpecialFiles, removeSync, replaceFile } from '../../../src/system/files.ts'
 
-test('pipes go at any depth; a folder that is none, or has a file above it, throws nothing', () => {
+test('named pipes are removed at any depth, and a path below a file throws nothing', () => {
   const folder = mkdtempSync(join(tmpdir(), 'odd-'))
   try {
     mkdirSync(join(folder, 'refs', 'heads', 'closed'), { recursive: true })
@@ -38,7 +38,7 @@ test('pipes go at any depth; a folder that is none, or has a file above it, thro
   }
 })
 
-test('processes replace one file at the same moment: each of them ends well, and the file is whole', async () => {
+test('processes that replace a file at the same time all succeed, and the file is whole', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'replace-'))
   try {
     const file = join(folder, 'config')

@@ -5,7 +5,7 @@ import { nearest } from '../../../src/system/nearest.ts'
 
 const commands = ['status', 'run', 'pause', 'stop', 'retry', 'skip', 'plan']
 
-test('finds the word that was misspelled', () => {
+test('nearest finds the misspelled word', () => {
   for (const [word, meant] of [
     ['statsu', 'status'],
     ['stat', 'status'],
@@ -18,22 +18,22 @@ test('finds the word that was misspelled', () => {
   }
 })
 
-test('two swapped letters are one mistake', () => {
+test('nearest counts two swapped letters as one mistake', () => {
   assert.equal(nearest('ab', ['ba', 'xy']), 'ba')
 })
 
-test('the nearest wins, then the first', () => {
+test('nearest takes the nearest word, then the first', () => {
   assert.equal(nearest('US-012', ['US-019', 'US-013', 'US-013x']), 'US-019')
   assert.equal(nearest('US-012', ['US-999', 'US-112', 'US-012']), 'US-012')
 })
 
-test('an unrelated word has no nearest one', () => {
+test('nearest finds none for an unrelated word', () => {
   assert.equal(nearest('elephant', commands), null)
   assert.equal(nearest('', commands), null)
   assert.equal(nearest('run', []), null)
 })
 
-test('a hostile word costs nothing', () => {
+test('nearest takes limited time for hostile words', () => {
   // Compared letter by letter, this would not end today.
   assert.equal(nearest('x'.repeat(5_000_000), ['y'.repeat(5_000_000)]), null)
 })

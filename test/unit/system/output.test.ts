@@ -19,7 +19,7 @@ function lines(bytes: Uint8Array, cuts: readonly number[], limit?: number): stri
   return found
 }
 
-test('the lines of a flood come together, but for what may be an event', () => {
+test('lines of a flood are delivered together, except possible events', () => {
   const found: string[] = []
   const splitter = lineSplitter((line) => found.push(line))
   const push = (text: string) => splitter.push(new TextEncoder().encode(text))
@@ -31,7 +31,7 @@ test('the lines of a flood come together, but for what may be an event', () => {
   assert.deepEqual(found, ['a\nb', 'cd\ne', 'fg', 'h', '{"i":1}', 'j', 'k'])
 })
 
-test('lines do not depend on where the chunks are cut', () => {
+test('lines do not depend on where chunks are cut', () => {
   const text = fc
     .array(
       fc.oneof(
@@ -52,7 +52,7 @@ test('lines do not depend on where the chunks are cut', () => {
   )
 })
 
-test('bytes that are no UTF-8 do not depend on it either', () => {
+test('bytes that are not UTF-8 do not depend on where chunks are cut', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.array(fc.nat()), (bytes, cuts) => {
       assert.deepEqual(lines(bytes, cuts), lines(bytes, []))
@@ -69,14 +69,14 @@ test('a long line is delivered cut, the next one whole', () => {
   assert.deepEqual(lines(new TextEncoder().encode('1234567890\r\n'), [], 10), ['1234567890'])
 })
 
-test('a short text is kept as it is', () => {
+test('a short output is kept as it is', () => {
   const kept = capture(10)
   kept.push('12345')
   kept.push('67890')
   assert.equal(kept.text(), '1234567890')
 })
 
-test('of a long text head and tail are kept, with a note of what is left out', () => {
+test('head and tail of a long output are kept, with a note of what is left out', () => {
   const kept = capture(10)
   for (const part of ['abc', 'defgh', 'i'.repeat(1000), 'jk', 'lmnop']) kept.push(part)
   assert.equal(kept.text(), 'abcde\n... 1005 bytes left out ...\nlmnop')
@@ -86,7 +86,7 @@ test('of a long text head and tail are kept, with a note of what is left out', (
   assert.equal(capture(0).text(), '')
 })
 
-test('the copy is bounded, never cuts a character, and its count is right', () => {
+test('the kept output is limited, cuts no character, and its count is right', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme' })), fc.nat(60), (parts, limit) => {
       const kept = capture(limit)
@@ -108,7 +108,7 @@ test('the copy is bounded, never cuts a character, and its count is right', () =
   )
 })
 
-test('what comes in tiny pieces costs no more a piece, however much was kept', () => {
+test('output in tiny pieces costs no more per piece, however much was kept', () => {
   const dots = (count: number) => {
     const kept = capture(1024 * 1024)
     for (let at = 0; at < count; at += 1) kept.push('.')

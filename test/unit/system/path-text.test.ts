@@ -23,7 +23,7 @@ const bytes = fc.oneof(
     ),
 )
 
-test('the bytes of a path come back as they were, and a UTF-8 path is its own text', () => {
+test("a path's bytes survive as text, and a UTF-8 path is its own text", () => {
   fc.assert(
     fc.property(bytes, (some) => {
       const path = Buffer.from(some)
@@ -39,7 +39,7 @@ test('the bytes of a path come back as they were, and a UTF-8 path is its own te
   )
 })
 
-test('long paths come back as they were', () => {
+test('long paths survive as text', () => {
   const path = Buffer.concat([
     Buffer.alloc(3_000_000, 'é'),
     Buffer.from([0xe9]),
@@ -48,7 +48,7 @@ test('long paths come back as they were', () => {
   assert.ok(pathBytes(pathText(path)).equals(path))
 })
 
-test('people see what is not UTF-8 as an escape', () => {
+test('a path that is not UTF-8 is shown with escapes', () => {
   const path = pathText(Buffer.from('caf\xe9.txt', 'latin1'))
   assert.equal(displayPath(path), 'caf\\xe9.txt')
   assert.equal(quotedPath(path), '"caf\\xe9.txt"')

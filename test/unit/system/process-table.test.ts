@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { isProcessAlive, processStart, ps } from '../../../src/system/process-table.ts'
 
-test('a process is known by its start', async () => {
+test('a process is identified by its start time', async () => {
   const start = await processStart(process.pid)
   assert.ok(start)
   assert.equal(await isProcessAlive(process.pid, start), true)
@@ -13,7 +13,7 @@ test('a process is known by its start', async () => {
   assert.equal(await processStart(2 ** 30), null)
 })
 
-test('ps is the system’s own, and does not get Ralph’s environment', {
+test("ps is the system's own, and does not get Ralph's environment", {
   skip: process.platform === 'win32',
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ps-'))

@@ -67,7 +67,7 @@ function runs(pid: number | string): boolean {
   }
 }
 
-test('exit code, lines of both streams, exactly the given environment and the mark', async () => {
+test('a process has exactly the given environment and its marker, and gives exit code and lines of both streams', async () => {
   const { exit, lines, output } = await run('echo one; echo two >&2; printf three; exit 7', {
     env: { PATH: '/bin:/usr/bin', SHLVL: '1' },
   })
@@ -90,18 +90,18 @@ test('exit code, lines of both streams, exactly the given environment and the ma
   assert.ok(environment.includes(`${MARK_NAME}=abc\n`))
 })
 
-test('a signal from elsewhere is reported', async () => {
+test('a process ended by a signal from elsewhere is reported with it', async () => {
   assert.deepEqual((await run('kill -SEGV $$')).exit, { kind: 'signal', signal: 'SIGSEGV' })
 })
 
-test('stdin is written and closed; without it, it is empty', async () => {
+test('stdin of a process is written and closed, or empty', async () => {
   const text = '日本語\n'.repeat(50_000)
   assert.equal((await run('wc -c', { stdin: text })).lines[0]?.trim(), String(Buffer.byteLength(text)))
   assert.deepEqual((await run('cat; echo end')).lines, ['end'])
   assert.deepEqual((await run('exec <&-; echo end', { stdin: text })).lines, ['end'])
 })
 
-test('programs that cannot be started', async () => {
+test('programs that cannot be started are reported', async () => {
   const reason = async (more: Partial<RunRequest>): Promise<string> => {
     const { exit, output } = await runUntrusted({ ...request(''), ...more })
     assert.equal(exit.kind, 'not-started')
@@ -117,7 +117,7 @@ test('programs that cannot be started', async () => {
   assert.match(await reason({ env: { PATH: '/nowhere' }, file: 'true' }), /ENOENT/)
 })
 
-test('a wall time-out and an idle time-out end it', async () => {
+test('a wall time-out and an idle time-out end a process', async () => {
   const wall = await run('while :; do echo x; sleep 0.02; done', { timeoutMs: 150, idleTimeoutMs: 5000 })
   assert.deepEqual(wall.exit, { kind: 'timeout' })
   assert.ok(wall.lines.length >= 2)
@@ -126,19 +126,19 @@ test('a wall time-out and an idle time-out end it', async () => {
   assert.ok(idle.ms >= 100 && idle.ms < 20_000)
 })
 
-test('output, also without a line end or on stderr, keeps the idle time-out away', async () => {
+test('output resets the idle time-out, also without a line end or on stderr', async () => {
   const { exit } = await run('for i in 1 2 3 4 5 6; do printf . >&2; sleep 0.05; done', {
     idleTimeoutMs: 200,
   })
   assert.deepEqual(exit, { kind: 'exit', code: 0 })
 })
 
-test('a time-out longer than a timer can be never ends the process', async () => {
+test('a time-out longer than a timer can be never ends a process', async () => {
   const { exit } = await run('true', { timeoutMs: Number.POSITIVE_INFINITY, idleTimeoutMs: 2 ** 40 })
   assert.deepEqual(exit, { kind: 'exit', code: 0 })
 })
 
-test('abort: before the start, and in the middle', async () => {
+test('an abort ends a process before its start, and while it runs', async () => {
   const before = await run('touch started', { signal: AbortSignal.abort() })
   assert.deepEqual(before.exit, { kind: 'aborted' })
   assert.equal(readdirSync(folder).includes('started'), false)
@@ -152,7 +152,7 @@ test('abort: before the start, and in the middle', async () => {
   assert.ok(ms < 20_000, `${ms} ms`)
 })
 
-test('SIGTERM first, with time to finish, for children of the shell too', async () => {
+test("SIGTERM goes first, with time to finish, also to a shell's children", async () => {
   const script = `bash -c 'trap "sleep 0.2; echo finished; exit" TERM; echo ready; while :; do sleep 0.02; done'; true`
   const took: number[] = []
   // On a busy machine more than once: the grace is over as soon as the group is gone, also if nobody reaps it.
@@ -171,7 +171,7 @@ test('SIGTERM first, with time to finish, for children of the shell too', async 
   assert.ok(Math.min(...took) < 800, `${took.join()} ms`)
 })
 
-test('who ignores SIGTERM is killed', async () => {
+test('a process that ignores SIGTERM is killed', async () => {
   const stop = new AbortController()
   const mark = newMark()
   const { exit } = await run(`trap '' TERM INT HUP; echo ready; while :; do sleep 0.02; done`, {
@@ -184,7 +184,7 @@ test('who ignores SIGTERM is killed', async () => {
 })
 
 test(
-  'survivors of a normal end are ended: own sessions, nohup, double forks, a wiped environment in the group',
+  'processes left at a normal end are ended: own sessions, nohup, double forks, a cleared environment in the group',
   linux,
   async () => {
     const mark = newMark()
@@ -202,7 +202,7 @@ test(
   },
 )
 
-test('a survivor whose first thread has ended looks like a zombie, and is ended', {
+test('a process whose first thread has ended looks like a zombie, and is ended', {
   ...linux,
   skip: linux.skip || lacks('python'),
 }, async () => {
@@ -214,26 +214,26 @@ test('a survivor whose first thread has ended looks like a zombie, and is ended'
   assert.deepEqual(running, [], 'at most a thread that is dead and was not reaped is left')
 })
 
-test('a time-out ends survivors in sessions of their own as well', linux, async () => {
+test('a time-out ends processes in sessions of their own, too', linux, async () => {
   const mark = newMark()
   const { exit } = await run('setsid sleep 300 & exec sleep 300', { mark, timeoutMs: 100 })
   assert.deepEqual(exit, { kind: 'timeout' })
   assert.deepEqual(marked(mark), [])
 })
 
-test('a grandchild that holds stdout open does not hold us', async () => {
+test('a grandchild that holds stdout open does not delay the result', async () => {
   const { exit, ms, lines } = await run('echo said; sleep 300 & exit 0')
   assert.deepEqual(exit, { kind: 'exit', code: 0 })
   assert.deepEqual(lines, ['said'])
   assert.ok(ms < 20_000, `${ms} ms`)
 })
 
-test('the last lines of a process substitution arrive', async () => {
+test('the last lines of a process substitution are delivered', async () => {
   const { lines } = await run('exec > >(sleep 0.1; cat); echo late')
   assert.deepEqual(lines, ['late'])
 })
 
-test('other processes are left alone, also one whose mark only begins the same', linux, async () => {
+test('other processes are left alone, also one whose marker only begins the same', linux, async () => {
   const mark = newMark()
   const others = [`${MARK_NAME}=${mark}x`, `X${MARK_NAME}=${mark}`, `${MARK_NAME}=`].map((entry) => {
     const [name = '', value = ''] = entry.split('=')
@@ -250,7 +250,7 @@ test('other processes are left alone, also one whose mark only begins the same',
   assert.equal(await endOrphans(mark), 0)
 })
 
-test('processes that are just being started are found, too', linux, async () => {
+test('processes that are just starting are found, too', linux, async () => {
   const mark = newMark()
   const script = 'for i in 1 2 3 4 5 6 7 8; do setsid sleep 300 >/dev/null 2>&1 & done'
   for (let round = 0; round < 5; round += 1) {
@@ -259,7 +259,7 @@ test('processes that are just being started are found, too', linux, async () => 
   }
 })
 
-test('a chain of short-lived processes is met, however many others there are to look at', linux, async () => {
+test('a chain of short-lived processes is ended, however many others exist', linux, async () => {
   const mark = newMark()
   const crowd = spawn('bash', ['-c', 'for i in {1..300}; do sleep 300 & done; echo there; wait'], {
     detached: true,
@@ -284,7 +284,7 @@ test('a chain of short-lived processes is met, however many others there are to 
 })
 
 test(
-  'a process without an environment may be in the middle of an exec: it is watched, not for ever',
+  'a process without an environment may be inside exec: it is watched for a limited time',
   linux,
   async () => {
     const spare = spawn('env', ['-i', '/bin/sleep', '300'])
@@ -307,12 +307,12 @@ test(
   },
 )
 
-test('characters that are split over chunks, CRLF, and a last line without an end', async () => {
+test('characters split over chunks, CRLF, and a last line without an end are read', async () => {
   const script = String.raw`printf '\xe6\x97'; sleep 0.05; printf '\xa5\r'; sleep 0.05; printf '\nlast \xf0\x9f'; sleep 0.05; printf '\x8e\x89'`
   assert.deepEqual((await run(script)).lines, ['日', 'last 🎉'])
 })
 
-test('a line of 5 MB is delivered cut, and the output is kept bounded', async () => {
+test('a line of 5 MB is delivered cut, and the kept output is limited', async () => {
   const { lines, output } = await run(`head -c 5000000 /dev/zero | tr '\\0' x; echo; echo next`)
   assert.deepEqual(
     lines.map((line) => line.length),
@@ -321,7 +321,7 @@ test('a line of 5 MB is delivered cut, and the output is kept bounded', async ()
   assert.match(output, /^x{5000}\n\.\.\. 4990006 bytes left out \.\.\.\nx{4994}\nnext\n$/)
 })
 
-test('a flood of 100 MB is no matter', async () => {
+test('a flood of 100 MB is read without its memory', async () => {
   let count = 0
   const { exit } = await run('yes 0123456789012345678901234567890123456789 | head -c 100000000', {
     // A flood comes in blocks of lines.
@@ -345,7 +345,7 @@ test('an error thrown in onLine ends the program and is rethrown', async () => {
   if (process.platform === 'linux') assert.deepEqual(marked(mark), [])
 })
 
-test('when we exit in the middle, nothing is left', linux, async () => {
+test('a process that exits in between leaves no children', linux, async () => {
   const mark = newMark()
   const module = JSON.stringify(join(import.meta.dirname, '../../../src/system/process.ts'))
   const script = `import { runUntrusted } from ${module}
@@ -357,7 +357,7 @@ test('when we exit in the middle, nothing is left', linux, async () => {
   while (marked(mark).length > 0) await new Promise((resolve) => setTimeout(resolve, 5))
 })
 
-test('where processes of another user cannot be ended, nothing is done by path any more', async () => {
+test('when processes of another user cannot be ended, no file is changed by path any more', async () => {
   const done: string[] = []
   const as: OtherUser = {
     name: 'other',
@@ -393,7 +393,7 @@ test('where processes of another user cannot be ended, nothing is done by path a
   assert.deepEqual(done, ['grant'])
 })
 
-test('many at once do not end each other', async () => {
+test('many processes that end at once do not end each other', async () => {
   const results = await Promise.all(Array.from({ length: 8 }, (_, at) => run(`sleep 0.0${at}; echo ${at}`)))
   results.forEach((result, at) => {
     assert.deepEqual([result.exit, result.lines], [{ kind: 'exit', code: 0 }, [String(at)]])

@@ -9,7 +9,7 @@ import { watchFolders } from '../../../src/system/watch.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-test('files that are created, written and removed are reported, also in new folders and those below them', async () => {
+test('created, written and removed files are reported, also in new and nested folders', async () => {
   using top = mkdtempDisposableSync(join(tmpdir(), 'watch-'))
   const folder = join(top.path, 'a', 'transcripts')
   const run = join(folder, '1-auth')
@@ -30,7 +30,7 @@ test('files that are created, written and removed are reported, also in new fold
   }
 })
 
-test('while nothing changes it waits for its whole time, or until it is aborted', async (t) => {
+test('a watch without a change waits for its whole time, or until it is aborted', async (t) => {
   using top = mkdtempDisposableSync(join(tmpdir(), 'watch-'))
   using hearing = watchFolders([top.path])
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -48,7 +48,7 @@ test('while nothing changes it waits for its whole time, or until it is aborted'
   await hearing.next(DAY_MS, stop.signal)
 })
 
-test('where the system refuses, it is looked now and then', async (t) => {
+test('a watch that the system refuses polls instead', async (t) => {
   using hearing = watchFolders([join(tmpdir(), 'x'.repeat(300))])
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const waiting = hearing.next(DAY_MS)

@@ -45,7 +45,7 @@ test('the runner of these tests obeys commands that are not muted', () => {
   ])
 })
 
-test('in two writes, wherever it is cut, and in single characters', () => {
+test('a command in two writes, cut anywhere, or in single characters is muted', () => {
   for (const prefix of ['', '| ', '::', '##', '#', ' ']) {
     for (const text of COMMANDS) {
       const cuts = Array.from({ length: text.length + 1 }, (_, at) => [text.slice(0, at), text.slice(at)])
@@ -79,7 +79,7 @@ function jobLog(): {
   }
 }
 
-test('an agent’s words, tools and files, the warnings about them, and what is said at the end', () => {
+test('agent text, tools, files, warnings and the result are muted', () => {
   for (const { name, text } of [...hostileStrings, ...COMMANDS.map((one) => ({ name: one, text: one }))]) {
     const { live, log, text: said } = jobLog()
     const events: AgentEvent[] = [
@@ -106,7 +106,7 @@ test('an agent’s words, tools and files, the warnings about them, and what is 
   }
 })
 
-test('a gate that says commands on both streams, in pieces, is quoted and not obeyed', async () => {
+test("a gate's commands on both streams, in pieces, are quoted and not obeyed", async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-voice-'))
   try {
     const script = join(folder, 'gate.mjs')

@@ -68,7 +68,7 @@ const HOSTILE = [
   '{"text":"##[error]x"}',
 ]
 
-test('the reader of this test finds the commands when nothing is muted', () => {
+test('the parser of this test finds commands that are not muted', () => {
   // Those with a terminal's sequences become one when the sequences are taken out carelessly.
   for (const line of HOSTILE)
     if (!line.includes('\x1b') && !line.includes('\x9b'))
@@ -84,7 +84,7 @@ test('no hostile line is a command after muting, and none has a control characte
   }
 })
 
-test('ordinary lines stay as they are', () => {
+test('muting leaves ordinary lines as they are', () => {
   const lines = [
     '',
     'std::vector<int> a; // ::',
@@ -97,7 +97,7 @@ test('ordinary lines stay as they are', () => {
   for (const line of lines) assert.equal(sanitizeLine(line), line)
 })
 
-test('what is left of a muted line can be read', () => {
+test('a muted line stays readable', () => {
   assert.equal(sanitizeLine('::error file=a::broken'), ': :error file=a::broken')
   assert.equal(sanitizeLine('see ##[group]Tests'), 'see # #[group]Tests')
   assert.equal(sanitizeLine('\x1b[31mred\x1b[0m \x1b[1;4mbold\x1b[m'), 'red bold')
@@ -141,7 +141,7 @@ const fragment = fc.oneof(
 )
 const hostileText = fc.array(fragment, { maxLength: 14 }).map((parts) => parts.join(''))
 
-test('for any text the runner finds no command in it, and muting twice changes nothing more', () => {
+test('muting any text leaves no command for the runner, and a second time changes nothing', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const out = sanitizeLine(text)
@@ -153,7 +153,7 @@ test('for any text the runner finds no command in it, and muting twice changes n
   )
 })
 
-test('the log gives out whole lines, whatever stands before the text, and never a command', () => {
+test('the log writes whole lines, whatever is before the text, and never a command', () => {
   const prefixes = fc.constantFrom('', ' ', '  │ ', '#', '##', ':', 'agent: ', '\u200d')
   fc.assert(
     fc.property(hostileText, prefixes, (text, prefix) => {
@@ -170,7 +170,7 @@ test('the log gives out whole lines, whatever stands before the text, and never 
   )
 })
 
-test('it takes linear time', () => {
+test('muting takes linear time', () => {
   const start = process.cpuUsage()
   for (const unit of ['x', '\r', '::', '##[', '\x1b[', '\x1b]', '#\u200d', ':\u200d', 'a\r\n', '\x1b[0;'])
     sanitizeLine(unit.repeat(1_000_000 / unit.length))

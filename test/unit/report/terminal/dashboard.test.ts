@@ -32,7 +32,7 @@ function calling(): State {
 }
 
 for (const width of [40, 80, 120])
-  test(`how it stands at a glance, in ${width} columns`, (t) => {
+  test(`the dashboard in ${width} columns shows the status`, (t) => {
     const now = liveViewOf(watched(calling()), NOW + 2 * MINUTE)
     const frame = frameLines({ views: [now], selected: 0, note: 'this machine' }, plain(width, 36))
     t.assert.fileSnapshot(`${frame.join('\n')}\n`, `test/fixtures/terminal/dashboard-${width}.txt`, {
@@ -40,7 +40,7 @@ for (const width of [40, 80, 120])
     })
   })
 
-test('several features: a line each, and the chosen one below', (t) => {
+test('the dashboard with several features has a line for each, and the selected one below', (t) => {
   const stuck = concluded(midRun(), 'stuck', 'US-003 is blocked')
   const views = [calling(), stuck, justStarted()].map((state, at) =>
     liveViewOf(watched({ ...state, feature: `feature-${at}` }), NOW),
@@ -51,7 +51,7 @@ test('several features: a line each, and the chosen one below', (t) => {
   })
 })
 
-test('stories side by side: a line each, and which one waits', (t) => {
+test('the dashboard with lanes has a line for each, and which one waits', (t) => {
   const now = liveViewOf(watched(fourLanes(), { limits: parallelLimits }), NOW)
   const frame = frameLines({ views: [now], selected: 0, note: 'this machine' }, plain(80, 36))
   t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-wave.txt', {
@@ -62,14 +62,14 @@ test('stories side by side: a line each, and which one waits', (t) => {
   assert.deepEqual(told, ['US-001 1', 'US-002 2', 'US-003 null', 'US-004 4'])
 })
 
-test('without a terminal: plain lines', (t) => {
+test('the dashboard without a terminal is plain lines', (t) => {
   const frame = plainFrame({ views: [liveViewOf(watched(calling()), NOW)], note: 'this machine' })
   t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-plain.txt', {
     serializers: [String],
   })
 })
 
-test('a small terminal: the stories stand there while a session does, and what is cut says so', () => {
+test('the dashboard in a small terminal keeps stories during a session, and says what is cut', () => {
   const watching = watched(calling(), { lines: ['one', 'two', 'three', 'four', 'five'] })
   for (const width of [40, 80]) {
     const one = { ...liveViewOf(watching, NOW), next: ['go on '.repeat(50)] }
@@ -92,7 +92,7 @@ test('a small terminal: the stories stand there while a session does, and what i
   }
 })
 
-test('of more stories than there is room for, the rest is counted', () => {
+test('the dashboard counts stories that do not fit', () => {
   const state = justStarted()
   const story = { title: 'x', acceptanceCriteria: ['It does.'] }
   for (const count of [20, 300]) {
@@ -123,7 +123,7 @@ test('the status of the breaker is shown in words', () => {
   assert.equal(text('open', NOW - MINUTE), 'trying again: US-001 (it changed nothing)')
 })
 
-test('without a limit of calls nothing is counted down; what remains has one row', () => {
+test('the dashboard without calls-per-hour counts nothing down, and the remaining cost has one row', () => {
   const noLimit = { ...watched(calling()), limits: null }
   const frame = (one: LiveView, height: number) =>
     frameLines({ views: [one], selected: 0, note: 'x' }, plain(80, height)).join('\n')
@@ -132,7 +132,7 @@ test('without a limit of calls nothing is counted down; what remains has one row
   assert.match(outlook, /^ Remaining +about \$1, 8 min, 3 iterations$/m)
 })
 
-test('a frame is exactly as high as the terminal and no wider, at every size', () => {
+test('the dashboard is exactly as high as the terminal and no wider, at every size', () => {
   const views = [calling(), concluded(midRun(), 'complete', '')].map((state) =>
     liveViewOf(watched(state), NOW),
   )
@@ -150,7 +150,7 @@ test('a frame is exactly as high as the terminal and no wider, at every size', (
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const COLOURS = /\u001b\[[\d;]*m/g
 
-test('no word of a state, a transcript or a name is obeyed by a terminal, or breaks the frame', () => {
+test('no text of a state, a transcript or a name sends a terminal sequence or breaks the dashboard', () => {
   for (const { name, text } of hostileStrings) {
     const state = poisoned(calling(), text)
     const one = liveViewOf(watched(state, { lines: [text, text], place: text, url: text }), NOW)
@@ -168,7 +168,7 @@ test('no word of a state, a transcript or a name is obeyed by a terminal, or bre
   }
 })
 
-test('10,000 stories make a frame like six do, soon', () => {
+test('the dashboard of 10,000 stories is as large as of six, in limited time', () => {
   const state = justStarted()
   const stories = Array.from({ length: 10_000 }, (_, at) =>
     newStory({
@@ -188,7 +188,7 @@ test('10,000 stories make a frame like six do, soon', () => {
   assert.ok(performance.now() - began < 5000)
 })
 
-test('how near the breaker is stands there for a blocked story, too, when nothing is in work', () => {
+test("the dashboard shows the breaker's count for a blocked story, too, when nothing is in work", () => {
   const state = { ...concluded(calling(), 'stuck', 'US-003 is blocked'), attempts: {} }
   const { exits } = liveViewOf(watched(state), NOW)
   const rows = exits.map(({ name, text }) => `${name}: ${text}`)

@@ -52,7 +52,7 @@ const last = (
   return resultBox(view, places, look)
 }
 
-test('the banner, letter by letter', () => {
+test("the banner's letters", () => {
   assert.equal(
     head(midRun(), { ...terminal, width: 72 }),
     `╔══════════════════════════════════════════════════════════════════════╗
@@ -64,7 +64,7 @@ test('the banner, letter by letter', () => {
   )
 })
 
-test('an attempt that is given back counts as none, and what it cost is no contradiction', () => {
+test('an attempt that is given back is not counted, and its cost is', () => {
   assert.deepEqual(said({ kind: 'returned', storyId: 'US-001', kept: null }, justStarted()), [
     '[ralph] attempt given back, counts as none:',
   ])
@@ -93,7 +93,7 @@ test('every line of every box is as wide as the terminal', () => {
     assert.ok(head(midRun(), { ...terminal, width }).length > 0)
 })
 
-test('colours are put on only where they are wanted, and always taken off again', () => {
+test('colours are used only when enabled, and always reset', () => {
   const everything = (look: Look) =>
     [
       head(midRun(), look),
@@ -143,7 +143,7 @@ Next: Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph 
   )
 })
 
-test('more attempts than the limit, as a file brought them: no “attempt 5 of 3”', () => {
+test('more attempts than the limit, from an imported file, are not shown as “attempt 5 of 3”', () => {
   const state = working(justStarted(), 'US-001')
   const attempt = { ...reservedIn(state), number: limits.maxAttempts + 2 }
   const started = begun({ kind: 'agent', attempt }, { ...state, attempts: { 'US-001': attempt } })
@@ -154,7 +154,7 @@ test('more attempts than the limit, as a file brought them: no “attempt 5 of 3
   assert.match(lines.join('\n'), /US-001 rejected \(attempt 5\): /)
 })
 
-test('an iteration that passes', () => {
+test('the log of an iteration that passes', () => {
   const state = working(justStarted(), 'US-001')
   const attempt = reservedIn(state)
   const session = {
@@ -187,7 +187,7 @@ test('an iteration that passes', () => {
   ])
 })
 
-test('gates say how many tests ran, that they are flaky, and what else is to be known', () => {
+test('the log of gates has test counts, flakiness and remarks', () => {
   const tests = { passed: 38, failed: 2, skipped: 1 }
   const flaky = 'flaky: red (exit 1), and green at try 2 on the same tree'
   const lines = gates([
@@ -208,7 +208,7 @@ test('gates say how many tests ran, that they are flaky, and what else is to be 
   ])
 })
 
-test('a gate that was ended with its run has not failed: neither its counts nor its output are shown', () => {
+test('the log of a gate that was ended with its run shows no failure, counts or output', () => {
   const tests = { passed: 22, failed: 0, skipped: 0 }
   const ended = { ...failedGate('test', 'ok 22\n'), ended: 'cancelled', ms: 3000, tests }
   assert.deepEqual(gates([ended, { ...ended, advisory: true }]), [
@@ -217,7 +217,7 @@ test('a gate that was ended with its run has not failed: neither its counts nor 
   ])
 })
 
-test('a later job of a run opens nothing: branch and pull request are there', () => {
+test('the log of a later job does not say that it opened branch and pull request', () => {
   const opened = { kind: 'opened', green: '', github: midRun().github, at: NOW } as Event
   const line = (before: State) => formatLines(eventLines(opened, midRun(), facts, before), pipe)[0] ?? ''
   assert.match(line({ ...justStarted(), published: null }), /^\[git\] opened ralph\/auth, pull request http/)
@@ -226,7 +226,7 @@ test('a later job of a run opens nothing: branch and pull request are there', ()
   assert.match(line(anew), /^\[git\] opened /)
 })
 
-test('a story that passed without a change says so', () => {
+test('the log of a story that passed without a change says so', () => {
   const state = unchanged(pass(justStarted(), 'US-001'), 'US-001')
   assert.equal(
     said({ kind: 'accepted', commit: 'e011c0ffee0123' }, state)[1],
@@ -234,7 +234,7 @@ test('a story that passed without a change says so', () => {
   )
 })
 
-test('an iteration that is rejected for the last time', () => {
+test('the log of an iteration that is rejected for the last time', () => {
   const lines = [
     ...gates([failedGate('test', `${'noise\n'.repeat(30)}expected 200, got 429\n`)]),
     ...said({ kind: 'rejected', kept: null }, stuckNow()),
@@ -259,7 +259,7 @@ test('the log shows the lines of a failed gate that show the failure', () => {
   ])
 })
 
-test('what else can happen', () => {
+test('the log of rare events', () => {
   const verdict = { kind: 'reset', stories: ['US-001', 'US-002'], reason: 'no test for the lock' }
   assert.deepEqual(said({ kind: 'verified', gates: [], verdict, usage: usage(0, 0) }, midRun()), [
     '[verify] RESET US-001, US-002: no test for the lock',
@@ -293,7 +293,7 @@ test('what else can happen', () => {
   assert.deepEqual(said({ kind: 'waited' }, midRun()), [])
 })
 
-test('the final box says the outcome, where to look and what to do next, for every outcome', () => {
+test('the final box has the outcome, where to look and what to do next, for every outcome', () => {
   const outcomes: Outcome[] = [
     'complete',
     'stuck',
@@ -329,7 +329,7 @@ function stuckNow(): State {
   return reject(twice, 'US-003', true)
 }
 
-test('documents that were brought up to date: a line when it happens, and a field of the last word; AGENTS.md is not marked', () => {
+test('updated documents are a log line and a field of the result, without AGENTS.md', () => {
   const documents = ['AGENTS.md', ...Array.from({ length: 12 }, (_, at) => `specs/${at}/tasks.md`)]
   assert.match(
     said({ kind: 'published', green: 'a', withBranch: true, more: false, documents }, complete()).join(),

@@ -9,7 +9,7 @@ import { reservedIn } from '../../engine/samples.ts'
 import { poisoned } from '../poison.ts'
 import { complete, justStarted, limits, midRun } from '../samples.ts'
 
-test('a tool and its file, words on one line, nothing for numbers', () => {
+test('live lines have a tool and its file, text on one line, and nothing for numbers', () => {
   assert.equal(describeAgentEvent({ kind: 'tool', name: 'Write', target: 'src/a.ts' }), 'Write src/a.ts')
   assert.equal(describeAgentEvent({ kind: 'tool', name: 'TodoRead', target: null }), 'TodoRead')
   assert.equal(describeAgentEvent({ kind: 'text', text: ' First\n\n  then. ' }), 'First then.')
@@ -18,7 +18,7 @@ test('a tool and its file, words on one line, nothing for numbers', () => {
   assert.equal(describeAgentEvent({ kind: 'usage', usage: { ...usage, costUsd: null, turns: 1 } }), '')
 })
 
-test('a wall of text is cut, never in the middle of a character', () => {
+test('a very long line is cut, never inside a character', () => {
   for (const text of ['x'.repeat(5000), '🎉'.repeat(5000), `x${'🎉'.repeat(5000)}`]) {
     const line = describeAgentEvent({ kind: 'text', text })
     assert.ok(line.length <= 300 && line.endsWith('…'))
@@ -43,7 +43,7 @@ test("lines about limits and repeated requests quote the vendor's message", () =
   )
 })
 
-test('prepare has a line when it begins, and none where there is no prepare', async () => {
+test('prepare is logged when it begins, and not without a prepare command', async () => {
   let shown = ''
   const screen = { write: (part: string) => (shown += part) }
   const live = new Live(screen, { limits, agent: 'claude', surface: 'cli' }, false)
@@ -60,7 +60,7 @@ test('prepare has a line when it begins, and none where there is no prepare', as
 // biome-ignore lint/suspicious/noControlCharactersInRegex: our own
 const OURS = /\x1b\[(?:[\d;]*m|(\d+)F|0J)/g
 
-test('a terminal gets the sequences of ours and no others, whatever an agent says, writes or calls its files', async () => {
+test("a terminal gets only Ralph's own sequences, whatever an agent prints or calls its files", async () => {
   for (const { name, text } of hostileStrings) {
     let shown = ''
     const screen = {
@@ -120,7 +120,7 @@ function shownOn(isTTY: boolean) {
 
 const untilThen = { kind: 'wait' as const, until: 1_800_007_200_000, reason: "the agent's limit" }
 
-test('a wait in a pipe: one line when it begins, one when it ends, whatever is done in between', async () => {
+test('a wait in a pipe is one line when it begins and one when it ends', async () => {
   const { live, clock, take } = shownOn(false)
   const state = justStarted()
   await live.step({ kind: 'sync' }, state)
@@ -138,7 +138,7 @@ test('a wait in a pipe: one line when it begins, one when it ends, whatever is d
   assert.equal(take(), '[ralph] waited 2h 00m\n')
 })
 
-test('a wait on a terminal: how long it still takes, below the header', async () => {
+test('a wait on a terminal shows the remaining time below the header', async () => {
   const { live, clock, take } = shownOn(true)
   const state = justStarted()
   await live.step(untilThen, state)
@@ -164,7 +164,7 @@ test('the result box of a run lists the findings that need attention', () => {
   assert.match(shown, /\nAttention: the final verification named no evidence: /)
 })
 
-test('a secret in the words of a story is redacted before a line is cut, from the first one on', async () => {
+test("a secret in a story's text is redacted before a line is cut, from the first one on", async () => {
   const secret = 'c0rrect-horse-battery-staple-4711'
   const redact = (text: string) => text.replaceAll(secret, '***')
   const run = midRun()

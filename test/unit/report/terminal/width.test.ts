@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { fit, pad, textWidth, wrap } from '../../../../src/report/terminal/width.ts'
 
-test('columns of a text', () => {
+test('the width of a text in columns', () => {
   for (const [text, columns] of [
     ['', 0],
     ['plain', 5],
@@ -26,7 +26,7 @@ test('columns of a text', () => {
   }
 })
 
-test('fit, pad and wrap, by hand', () => {
+test('fit, pad and wrap on examples', () => {
   assert.equal(fit('abcdef', 4), 'abc…')
   assert.equal(fit('日本語', 5), '日本…')
   assert.equal(fit('日本語', 4), '日…')

@@ -50,7 +50,7 @@ async function said(results: Promise<CheckResult | CheckResult[]>, github: GitHu
   return found.map(({ state, found: text, fix }) => `${state}: ${text} -> ${fix}`)
 }
 
-test('the setting that lets Actions open pull requests: an admin is told, a job where to look', async () => {
+test('the setting "Actions may open pull requests" is checked as admin, and in a job its place is named', async () => {
   const { github, admin, job, with: given } = await place()
   await using _ = github
   assert.match((await said(checkPullRequests(admin), github))[0] ?? '', /^ok: Actions may open them/)
@@ -67,7 +67,7 @@ test('the setting that lets Actions open pull requests: an admin is told, a job 
     assert.match((await said(checkPullRequests(given(inputs)), github))[0] ?? '', /^ok: /)
 })
 
-test('a newer release is a warning, and a failed request is no fault', async () => {
+test('a newer release is a warning, and a failed request no fault', async () => {
   const { github, job } = await place()
   await using _ = github
   assert.match((await said(checkRelease(job), github))[0] ?? '', /^unknown: /)
@@ -90,7 +90,7 @@ test('without a token GitHub is not asked, and one finding says how to give one'
   assert.deepEqual(checkGitHubAccess(subjectOf()), [], 'without a workflow there is nothing to ask')
 })
 
-test('a token that GitHub does not know keeps nothing from being looked at', async () => {
+test('a token that GitHub rejects stops no other check', async () => {
   const { github, unknown } = await place()
   await using _ = github
   const checks: Check[] = [
@@ -112,7 +112,7 @@ test('an answer of GitHub without a message is reported by its status', async ()
   assert.deepEqual([found?.state, found?.found], ['unknown', 'GitHub answered 422'])
 })
 
-test('a token goes to no server but its own', () => {
+test('a token is sent to its own server only', () => {
   const servers = { 'https://github.com': 'https://api.github.com' }
   for (const remote of [
     'https://github.com/acme/shop.git',

@@ -309,7 +309,7 @@ const CASES: Case[] = [
 ]
 
 for (const [what, look, ...expected] of CASES) {
-  test(`${what}: ${expected.map(String).join(' and ') || 'nothing to say'}`, async () => {
+  test(`${what}: ${expected.map(String).join(' and ') || 'no finding'}`, async () => {
     const found = [await look()].flat()
     const said = found.map(
       ({ state, found: text, fix }) => `${state}: ${text}${fix === '' ? '' : ` -> ${fix}`}`,
@@ -321,7 +321,7 @@ for (const [what, look, ...expected] of CASES) {
   })
 }
 
-test('all checks are run, whatever one of them meets', async () => {
+test('all checks run, whatever one of them throws', async () => {
   const checks: Check[] = [
     { name: 'breaks', seen: 'machine', look: () => Promise.reject(new Error('a bug')) },
     {
@@ -355,7 +355,7 @@ test('all checks are run, whatever one of them meets', async () => {
   )
 })
 
-test('a person who interrupts: what has begun is put in order, and nothing else begins', async () => {
+test('an interrupt during checks cleans up what was started, and starts no other', async () => {
   const stop = new AbortController()
   const checks: Check[] = [
     {
@@ -380,12 +380,12 @@ test('names of checks are unique', () => {
   assert.equal(new Set(CHECKS.map(({ name }) => name)).size, CHECKS.length)
 })
 
-test('a release is newer by its numbers', () => {
+test('releases are compared by their numbers', () => {
   for (const newer of ['v1.0.1', '1.1.0', 'v2.0.0']) assert.ok(isNewer(newer, '1.0.0'), newer)
   for (const not of ['v1.0.0', 'v0.9.9', 'v2', 'nightly', '']) assert.ok(!isNewer(not, '1.0.0'), not)
 })
 
-test('a file that does not start Ralph, or is no workflow, is none', () => {
+test('a file that does not run Ralph, or is no workflow, is not checked', () => {
   for (const text of ['', '[]', 'jobs: 4', 'jobs: { a: { steps: [{ uses: ralph/actions@v1 }] } }', ': : :'])
     assert.equal(readWorkflow('x.yml', text, ACTION), null, text)
 })
@@ -428,7 +428,7 @@ test('parallel workers: a login that only one session at a time can renew gives 
   }
 })
 
-test('a login on the machine counts', async () => {
+test('a login on the machine counts as a key', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ralph-doctor-'))
   try {
     const look = () => checkKeys(subjectOf({ env: { HOME: home }, directory: home }))

@@ -41,7 +41,7 @@ test('the verdict is printed last, next to the prompt, and findings that need a 
   })
 })
 
-test('in a pipe: a finding a line, with its state first', () => {
+test('findings in a pipe are one line each, with the state first', () => {
   const lines = doctorLines(FINDINGS, { ...wide, plain: true })
   assert.deepEqual(lines, [
     'ok       node: v24.1.0',
@@ -53,7 +53,7 @@ test('in a pipe: a finding a line, with its state first', () => {
   assert.equal(formatCurrentCheck('gate test', { ...wide, plain: true }), '')
 })
 
-test('at every width all of it is there, and no line is too long', () => {
+test('findings are complete at every width, and no line is too long', () => {
   const long = 'one two three four five six seven eight nine ten '.repeat(5).trim()
   const findings: Finding[] = [
     ...FINDINGS,
@@ -66,7 +66,7 @@ test('at every width all of it is there, and no line is too long', () => {
   }
 })
 
-test('hostile texts do nothing, in summaries and on a terminal', () => {
+test('findings escape hostile text, in summaries and on a terminal', () => {
   const state = midRun()
   for (const text of corpus()) {
     const what = JSON.stringify(text.slice(0, 60))
@@ -95,7 +95,7 @@ test('hostile texts do nothing, in summaries and on a terminal', () => {
   }
 })
 
-test('the summary: what needs a person first, what is fine folded away', () => {
+test('the summary of checks has what needs a person first, and the rest folded', () => {
   const summary = findingsSummary(FINDINGS)
   assert.match(summary, /^## ❌ ralph doctor: not ready \(1 fault, /)
   assert.ok(summary.indexOf('claude') < summary.indexOf('no key'))

@@ -29,7 +29,7 @@ async function linted(): Promise<Finding[]> {
   }))
 }
 
-test('without the exception the real linter stops at `queue`, and with it at nothing', async () => {
+test('actionlint rejects `queue` without the exception, and nothing with it', async () => {
   const findings = await linted()
   assert.deepEqual(
     findings.map(({ path, message }) => `${path} ${message}`).sort(),
@@ -52,7 +52,7 @@ test('without the exception the real linter stops at `queue`, and with it at not
   }
 })
 
-test('where nothing shows that it is used, nothing is written', () => {
+test('the exception for actionlint is not written without a sign of its use', () => {
   for (const files of [
     {},
     {
@@ -65,7 +65,7 @@ test('where nothing shows that it is used, nothing is written', () => {
     assert.deepEqual([findActionlint(treeOf(files)), actionlintFile(treeOf(files))], [null, null])
 })
 
-test('where actionlint is used, the exception is written: into a new file, or at the end of the existing one', () => {
+test('the exception for actionlint is written into a new file, or at the end of the existing one', () => {
   for (const [files, path] of [
     [
       { '.pre-commit-config.yaml': 'repos:\n- repo: https://github.com/rhysd/actionlint\n' },

@@ -53,7 +53,7 @@ function works(tool: string): boolean {
 }
 
 for (const sample of SAMPLES) {
-  test(`${sample.name}: what is found`, () =>
+  test(`init in ${sample.name}: gates and set-up that are proposed`, () =>
     inProject(sample.files, (folder) => {
       const { languages, managers, prepare, gates, setups, notes } = detect(openTree(folder))
       const wanted = { setups: [], ...sample.finds }
@@ -67,7 +67,7 @@ for (const sample of SAMPLES) {
     missing.length > 0
       ? `${missing.join(', ')} not on this machine`
       : sample.needsNetwork === true && !withNetwork && 'needs a registry'
-  test(`${sample.name}: the commands run, and see a mistake`, { skip }, () =>
+  test(`init in ${sample.name}: the proposed commands run, and find an error`, { skip }, () =>
     inProject(sample.files, async (folder, put) => {
       const { prepare, gates } = sample.finds
       for (const command of [...(prepare === null ? [] : [prepare]), ...Object.values(gates)]) {
@@ -86,7 +86,7 @@ for (const sample of SAMPLES) {
 const found = (files: Record<string, string>) =>
   detect({ paths: Object.keys(files), text: (path) => files[path] ?? '' })
 
-test("a folder whose name would be an expression or more than a word is nobody's project", () => {
+test('init ignores a folder whose name is an expression or more than a word', () => {
   const pack = JSON.stringify({ scripts: { test: 'node --test' } })
   const { gates, notes } = found({
     '${{ secrets.KEY }}/package.json': pack,
@@ -96,14 +96,14 @@ test("a folder whose name would be an expression or more than a word is nobody's
   assert.match(notes.join(), /2 folders/)
 })
 
-test('with more projects than are proposed, a note says so', () => {
+test('init notes more projects than it proposes', () => {
   const many = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`p${at}/go.mod`, 'module x\n']))
   const { gates, notes } = found(many)
   assert.equal(Object.keys(gates).length, 24)
   assert.match(notes.join(), /12 projects/)
 })
 
-test('two folders whose names come to the same gate have two gates', () => {
+test('init gives two folders with the same gate name two gates', () => {
   const { gates } = found({
     'a/b/go.mod': 'module x\n',
     'a-b/go.mod': 'module y\n',
@@ -113,12 +113,12 @@ test('two folders whose names come to the same gate have two gates', () => {
   for (const name of Object.keys(gates)) assert.match(name, /^[a-z][a-z0-9-]{0,63}$/)
 })
 
-test('an invalid or empty package.json does not stop the detection', () => {
+test('init goes on with an invalid or empty package.json', () => {
   for (const text of ['{', '[]', 'null', '{"scripts": 4}', '{"scripts": {"test": 5}}'])
     assert.deepEqual(found({ 'package.json': text }).gates, {})
 })
 
-test('Python files and tests alone are a project, by unittest or, where the tests are functions, by pytest', () => {
+test('init takes Python files with tests as a project, by unittest, or by pytest for test functions', () => {
   const found = (files: Record<string, string>) =>
     detect({ paths: Object.keys(files), text: (path) => files[path] ?? '' })
   const classes = 'import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n'
@@ -133,7 +133,7 @@ test('Python files and tests alone are a project, by unittest or, where the test
   assert.deepEqual(found({ 'calc.py': '' }).gates, {})
 })
 
-test('what is installed, and how: lock files or none, berry, several folders, tools of Python', () => {
+test('init proposes installs: lock files or none, berry, several folders, tools of Python', () => {
   const pack = (more: object) => JSON.stringify({ scripts: { test: 'x' }, ...more })
   const deps = { devDependencies: { typescript: '5' } }
   for (const [files, prepare, setups = []] of [

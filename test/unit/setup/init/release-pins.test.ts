@@ -15,7 +15,7 @@ function moved(text: string): string {
   return found.movedTo(target)
 }
 
-test('each form of a pin keeps its form', () => {
+test('upgrade keeps each form of a pin', () => {
   for (const [before, after] of [
     [`      - uses: ralph/action@${OLD} # v1.0.0`, `      - uses: ralph/action@${NEW} # v1.2.0`],
     [`      - uses: ralph/action@${OLD} # v1`, `      - uses: ralph/action@${NEW} # v1.2.0`],
@@ -47,7 +47,7 @@ test('each form of a pin keeps its form', () => {
   }
 })
 
-test('what only looks like a pin, line ends, and what is odd around it stay', () => {
+test('upgrade leaves what only looks like a pin, line ends and unusual text', () => {
   const text = [
     '# uses: ralph/action@v1.0.0',
     'on: push\r',
@@ -76,7 +76,7 @@ test('what only looks like a pin, line ends, and what is odd around it stay', ()
   assert.equal(actionPins('just a text'), null)
 })
 
-test('a version in package.json keeps its sign and its place; what is no version is left', () => {
+test('upgrade keeps the sign and place of a version in package.json, and leaves what is no version', () => {
   const before =
     '{\r\n\t"devDependencies": {"@ralph/action":  "^1.0.0", "a": "1"},\n "overrides":{"@ralph/action":"1.0.0"} }'
   const after =

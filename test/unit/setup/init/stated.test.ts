@@ -10,7 +10,7 @@ const PROJECT = '[build-system]\nrequires = ["flit_core"]\n[project]\nname = "ca
 const MAKE = 'python3 -m venv .venv && echo "*" > .venv/.gitignore'
 const PIP = '.venv/bin/python -m pip install --quiet'
 
-test('mypy checks what its settings, the project or its package say, never everything', () => {
+test('init: mypy checks what its settings, the project or its package name, never everything', () => {
   const typecheck = (files: Record<string, string>) => found({ ...PYTEST, ...files }).gates.typecheck
   const run = (words: string) => `.venv/bin/python -m ${words}`
   const configured = '[tool.mypy]\nfiles = ["src", "tests/typing"]\n'
@@ -32,7 +32,7 @@ test('mypy checks what its settings, the project or its package say, never every
   assert.match(byTox.prepare ?? '', / mypy==1\.5\.0\b/)
 })
 
-test('flake8 leaves the environment of `prepare` alone; a word in a text is no tool', () => {
+test('init: flake8 excludes the environment of `prepare`, and a word in a text is no tool', () => {
   const { gates } = found({ ...PYTEST, '.flake8': '[flake8]\n' })
   assert.equal(gates.lint, '.venv/bin/python -m flake8 --extend-exclude .venv')
   const words = found({
@@ -43,7 +43,7 @@ test('flake8 leaves the environment of `prepare` alone; a word in a text is no t
   assert.deepEqual(Object.keys(words.gates), ['test'])
 })
 
-test('what the tests need is installed from where the project lists it', () => {
+test('init: test dependencies are installed from where the project lists them', () => {
   const prepare = (files: Record<string, string>) => found({ ...PYTEST, ...files }).prepare
   const extras = `${PROJECT}[project.optional-dependencies]\ndocs = ["sphinx"]\ntest = ["pytest", "pretend"]\n`
   assert.equal(prepare({ 'pyproject.toml': extras }), `${MAKE} && ${PIP} -e '.[test]'`)
@@ -80,7 +80,7 @@ test('what the tests need is installed from where the project lists it', () => {
   assert.equal(prepare({ 'setup.py': '', 'setup.cfg': old }), `${MAKE} && ${PIP} -e '.[testing]'`)
 })
 
-test('a linter has the version that the project pins, and what a shell or a workflow would read stays out', () => {
+test("init: a linter has the project's pinned version, without text that a shell or workflow would evaluate", () => {
   const hooks =
     'repos:\n  - repo: https://example.com/ruff\n    rev: v0.4.2\n    hooks: [{ id: ruff }, { id: ruff-format }]\n  - repo: x\n    rev: main\n    hooks: [{ id: mypy }]\n'
   const pinned = found({
@@ -110,7 +110,7 @@ test('a linter has the version that the project pins, and what a shell or a work
   assert.equal(plugged.gates.test, 'uv run --with pytest-cov --with pytest pytest')
 })
 
-test('what CI calls stands in for a red test gate; in uv a tool that is not listed is brought', () => {
+test('init: the command of CI replaces a red test gate, and uv installs a tool that is not listed', () => {
   const workflow =
     'jobs:\n  a:\n    steps:\n      - uses: x\n      - run: |\n          # all\n          uv run --frozen pytest -q tests/unit\n'
   const { gates, alternatives, prepare } = found({
@@ -124,7 +124,7 @@ test('what CI calls stands in for a red test gate; in uv a tool that is not list
   assert.equal(prepare, 'uv sync --group test --extra test')
 })
 
-test('uv: the groups that the tests need, the versions that it locks, commands of a tox environment by factor', () => {
+test('init: uv has the groups of the tests, locked versions, and tox commands by factor', () => {
   const groups =
     '[tool.mypy]\n[tool.pyright]\n[tool.ruff]\n[dependency-groups]\ntests = ["pytest"]\ndev = [{ include-group = "tests" }]\npyright = ["pyright"]\n'
   const uv = found({
@@ -163,7 +163,7 @@ test('uv: the groups that the tests need, the versions that it locks, commands o
   assert.equal(tox.gates.test, 'uv run --with pytest --with pretend --with-requirements more.txt pytest')
 })
 
-test('npm: an audit beside the tests is no part of the gate, and scripts for the tests alone stand in', () => {
+test("init: npm's audit is not part of the test gate, and scripts that only test replace it", () => {
   const pack = (scripts: object) => found({ 'package.json': JSON.stringify({ scripts }) })
   const audited = pack({
     lint: 'eslint .',
@@ -187,7 +187,7 @@ test('npm: an audit beside the tests is no part of the gate, and scripts for the
   ])
 })
 
-test('npm: of a test script that is red, the files and scripts of tests that it names stand in', () => {
+test('init: a red npm test script is replaced by the test files and scripts that it names', () => {
   const others = (scripts: object) => found({ 'package.json': JSON.stringify({ scripts }) }).alternatives.test
   const types = 'tsc --noEmit test/test.js'
   assert.deepEqual(
@@ -202,7 +202,7 @@ test('npm: of a test script that is red, the files and scripts of tests that it 
   assert.equal(others({ test: 'node build.js && node --eval "x"' }), undefined)
 })
 
-test("a Makefile's, Taskfile's or justfile's targets fill in what the project's language has not", () => {
+test('init: targets of a Makefile, Taskfile or justfile add gates that the language lacks', () => {
   const make =
     '.PHONY: test lint\nX := 1\nall: test\n\ntest: build\n\t@./run-tests\nlint:\n\t-shellcheck *.sh\nbuild:\n\tcc x.c\n'
   assert.deepEqual(found({ 'x.c': '', Makefile: make }).gates, { lint: 'make lint', test: 'make test' })

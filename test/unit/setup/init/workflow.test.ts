@@ -40,7 +40,7 @@ const NOTHING: FoundFacts = {
   baseBranch: null,
 }
 
-test("with the example's own answers, each workflow is the example to the byte", async () => {
+test("init with the example's answers writes each example workflow byte for byte", async () => {
   for (const name of NAMES) {
     const text = await example(name)
     const person = writtenSettings({ inputs: inputsIn(text), env: {} })
@@ -53,7 +53,7 @@ test("with the example's own answers, each workflow is the example to the byte",
   }
 })
 
-test('independent gates are proposed side by side, with the others alone; not beside gates that a person wrote', () => {
+test("init proposes independent gates side by side, the others alone, but not beside a person's gates", () => {
   const scripts = { lint: 'eslint .', test: 'jest', build: 'tsc' }
   const text = JSON.stringify({ scripts })
   const project = detect({ paths: ['package.json'], text: (path) => (path === 'package.json' ? text : '') })
@@ -72,7 +72,7 @@ test('independent gates are proposed side by side, with the others alone; not be
   for (const given of without) assert.equal(resolveAnswers(given, found).inputs.gatesParallel, undefined)
 })
 
-test('tests that run what a build writes need it; where that is not sure, the order is the one that is written', () => {
+test('init gives tests that run build output a need, and keeps the written order where unsure', () => {
   const proposed = (test: string, more: { pretest?: string } = {}, files: string[] = []) => {
     const text = JSON.stringify({ scripts: { lint: 'eslint .', build: 'tsc', test, ...more } })
     const paths = ['package.json', ...files]
@@ -108,7 +108,7 @@ test('tests that run what a build writes need it; where that is not sure, the or
     ])
 })
 
-test('the cost limit is what earlier runs say, else 20; a person, and an agent that says no cost, have the last word', () => {
+test("init's cost limit comes from earlier runs, else 20; a person, or an agent without costs, overrides it", () => {
   const limit = (person: Record<string, unknown>, budgetUsd: number | null) =>
     resolveAnswers({ person, config: {} }, { ...NOTHING, budgetUsd }).inputs.maxCostUsd
   assert.equal(limit({}, 35), 35)
@@ -117,7 +117,7 @@ test('the cost limit is what earlier runs say, else 20; a person, and an agent t
   assert.equal(limit({ agent: 'codex' }, 35), undefined)
 })
 
-test('with every agent, any command and tools to set up, actionlint finds nothing but the queue; permissions stay', async () => {
+test('init with every agent, any command and tools passes actionlint but for `queue`, with unchanged permissions', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-workflows-'))
   try {
     for (const name of NAMES) {
@@ -165,7 +165,7 @@ test('with every agent, any command and tools to set up, actionlint finds nothin
   }
 })
 
-test('a step for the tools stands before agent and gates alone, never where a token can write without them', async () => {
+test("init puts the tools' set-up step before agent and gates only, never where a write token could be misused", async () => {
   const filled = fillWorkflow(await example('ralph-separate.yml'), {
     inputs: {},
     keys: ['K'],
@@ -181,7 +181,7 @@ test('a step for the tools stands before agent and gates alone, never where a to
   }
 })
 
-test('the issue form is read as GitHub renders it: its label starts a plan, its first field names the feature', async () => {
+test('the issue form as GitHub renders it: its label starts a plan, its first field names the feature', async () => {
   const { labels, body } = parse(await example('ISSUE_TEMPLATE/ralph.yml'))
   assert.deepEqual(labels, [PLAN_LABEL])
   type Field = {
