@@ -8,6 +8,7 @@ import type { State } from '../engine/model/state.ts'
 import { readState, STATE_FILE } from '../engine/stored-state.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { mirrorRefs, moveClone, type Snapshot, shareShallow } from '../git/clone.ts'
+import { cloneRef, cloneRefs } from '../git/clone-refs.ts'
 import type { Git, Remote } from '../git/git.ts'
 import { UNKNOWN_TOKEN_MESSAGE } from '../git/git-process.ts'
 import { readRef, refsBelow } from '../git/refs.ts'
@@ -144,9 +145,7 @@ class GitStore implements Store {
     const ref = `refs/heads/${branch}`
     const { remote } = this.#options
     if (remote !== null) return (await this.#refs(remote, ref)).get(ref) ?? null
-    if (this.#git.hasRefFiles) return readRef(this.#git.clone.commonDir, ref)
-    const found = await this.#git.runOnClone(['rev-parse', '--verify', '-q', ref], { accept: [1, 128] })
-    return found.code === 0 ? found.stdout.trim() : null
+    return cloneRef(this.#git, ref)
   }
 
   async fetch(wanted: readonly string[], history: 'tip' | 'whole'): Promise<void> {
@@ -345,7 +344,7 @@ class GitStore implements Store {
     const { shared } = this.#git
     const prefix = `${this.#options.namespace}/`
     const own = refsBelow(shared, prefix)
-    for (const [ref, at] of await this.#git.cloneRefs(prefix))
+    for (const [ref, at] of await cloneRefs(this.#git, prefix))
       if (!own.has(ref)) await this.#moveLocalRef(ref, null, at)
   }
 

@@ -1,5 +1,6 @@
 // Where a clone comes from, and where a run starts: its base, the default branch, and its repository at GitHub.
 import type { Workspace } from '../app/workspace.ts'
+import { symbolicCloneRef } from '../git/clone-refs.ts'
 import { readRef } from '../git/refs.ts'
 import { parseRemoteAddress } from '../github/repository-address.ts'
 import type { Settings } from '../settings/read-settings.ts'
@@ -21,7 +22,7 @@ export async function baseOf(workspace: Workspace, settings: Settings, branch: s
 
 /** The default branch as far as the clone says: by its remote, else by the usual names. */
 export async function defaultBranchOf({ git, store }: Workspace): Promise<{ defaultBranch?: string }> {
-  const head = await git.symbolicRef('refs/remotes/origin/HEAD')
+  const head = await symbolicCloneRef(git, 'refs/remotes/origin/HEAD')
   if (head !== null) return { defaultBranch: head.replace(/^refs\/remotes\/origin\//, '') }
   for (const name of ['main', 'master']) if ((await store.head(name)) !== null) return { defaultBranch: name }
   return {}

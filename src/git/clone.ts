@@ -11,6 +11,7 @@ import {
   removeSync,
   replaceFile,
 } from '../system/files.ts'
+import { cloneHas, cloneRefs } from './clone-refs.ts'
 import type { Git } from './git.ts'
 import { SYMBOLIC_PREFIX } from './refs.ts'
 import { moveHead, type RefUpdate, updateCloneRefs } from './update-refs.ts'
@@ -65,7 +66,7 @@ export async function takeSnapshot(git: Git, whole: boolean, namespace = 'refs/r
     if (bytes !== null) hooks.set(name, bytes)
   }
   const head = await readFile(join(git.clone.gitDir, 'HEAD'))
-  const refs = await git.cloneRefs()
+  const refs = await cloneRefs(git)
   const none = new Map<string, string>()
   const [own, others] = whole ? [refs, none] : [none, refs]
   const people = { refs: others, moved: [] }
@@ -121,7 +122,7 @@ async function hasCommits(git: Git, snapshot: Snapshot): Promise<boolean> {
   const wanted = [git.clone.head ?? '', ...snapshot.refs.values()].filter(
     (at) => !at.startsWith(SYMBOLIC_PREFIX),
   )
-  return git.cloneHas(wanted)
+  return cloneHas(git, wanted)
 }
 
 function missingRepositoryError({ clone }: Git, { whole }: Snapshot): UserError {
@@ -174,7 +175,7 @@ async function restoreFiles(git: Git, snapshot: Snapshot): Promise<void> {
 async function restoreRefs(git: Git, snapshot: Snapshot, head: Buffer | null): Promise<MovedRef[]> {
   const { whole, refs, people, states } = snapshot
   const { refs: others } = people
-  const now = await git.cloneRefs()
+  const now = await cloneRefs(git)
   snapshot.foundHead = headCommit(head, now)
   const changedRefs = [...refs].filter(([ref, at]) => now.get(ref) !== at)
   const addedRefs = whole ? [...now.keys()].filter((ref) => !refs.has(ref)) : []

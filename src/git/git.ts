@@ -1,7 +1,7 @@
 // git with Ralph's own directory, index and configuration, so that no file of an agent controls it. One method for each command.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openClosedFolders, readRegularFile, removeSync } from '../system/files.ts'
+import { openClosedFolders, removeSync } from '../system/files.ts'
 import { pathBytes } from '../system/path-text.ts'
 import {
   type Environment,
@@ -19,7 +19,6 @@ import { ObjectWriter } from './objects.ts'
 import { type Clone, NO_FETCH } from './open-clone.ts'
 import { REF_SETTINGS, removeStaleLocks, UNTRUSTED_GIT_CACHES, writeDirectory } from './own-directory.ts'
 import { PATCH_ENV, patchArguments } from './patch.ts'
-import { readRefs, SYMBOLIC_PREFIX } from './refs.ts'
 import { Permissions } from './sharing.ts'
 
 export { type Clone, openClone } from './open-clone.ts'
@@ -308,43 +307,6 @@ export class Git {
 
   async isShallow(): Promise<boolean> {
     return (await this.run(['rev-parse', '--is-shallow-repository'])).stdout.trim() === 'true'
-  }
-
-  /** Every ref of the clone with this prefix: its object id, or `ref: <name>`. */
-  async cloneRefs(prefix = 'refs/'): Promise<Map<string, string>> {
-    if (this.hasRefFiles) {
-      const refs = [...readRefs(this.clone.commonDir)]
-      return new Map(refs.filter(([ref]) => ref.startsWith(prefix)))
-    }
-    const listed = await this.runOnClone([
-      'for-each-ref',
-      '--format=%(objectname) %(refname) %(symref)',
-      prefix,
-    ])
-    const lines = listed.stdout.split('\n').filter(Boolean)
-    return new Map(
-      lines.map((line): [string, string] => {
-        const [oid = '', ref = '', target = ''] = line.split(' ')
-        return [ref, target === '' ? oid : `${SYMBOLIC_PREFIX}${target}`]
-      }),
-    )
-  }
-
-  /** The target of a symbolic ref of the clone, or null. */
-  async symbolicRef(ref: string): Promise<string | null> {
-    if (this.hasRefFiles) {
-      const text = (await readRegularFile(join(this.clone.commonDir, ref)))?.toString('utf8') ?? ''
-      return /^ref: (\S+)\n$/.exec(text)?.[1] ?? null
-    }
-    const { code, stdout } = await this.runOnClone(['symbolic-ref', '-q', ref], { accept: [1, 128] })
-    return code === 0 ? stdout.trim() : null
-  }
-
-  /** Whether the clone has all of these objects. */
-  async cloneHas(oids: readonly string[]): Promise<boolean> {
-    const input = oids.map((oid) => `${oid}\n`).join('')
-    const found = await this.runOnClone(['cat-file', '--batch-check'], { input }).catch(() => null)
-    return found !== null && !/ missing$/m.test(found.stdout)
   }
 
   /** Sets a ref of Ralph's directory, whatever its value was; null removes it. */
