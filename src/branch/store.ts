@@ -2,7 +2,6 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Attempt, hasCandidate } from '../engine/model/attempt.ts'
 import { LeaseLost, type StorePort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { readState, STATE_FILE } from '../engine/stored-state.ts'
@@ -24,6 +23,7 @@ import {
 import { moveOwnRef } from '../git/update-refs.ts'
 import { UserError } from '../system/errors.ts'
 import { clearPathTo, readRegularFile } from '../system/files.ts'
+import { baseCommits, candidateCommits, stateParents } from './referenced-commits.ts'
 import { readScreenshot } from './screenshot-blobs.ts'
 import { commitState } from './state-commit.ts'
 
@@ -108,7 +108,7 @@ class GitStore implements Store {
     const state = await readState((file) => this.#objects.text(`${commit}:${file}`), `${ref}: ${STATE_FILE}`)
     if (state === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
     this.#known = { ref, commit }
-    if (remote !== null) await this.#fetchMissing([...parentsOf(state), ...basesOf(state)])
+    if (remote !== null) await this.#fetchMissing([...stateParents(state), ...baseCommits(state)])
     return { state, commit }
   }
 
@@ -137,7 +137,7 @@ class GitStore implements Store {
     if (found === null || found.state.lease?.nonce !== ours.lease?.nonce)
       throw new LeaseLost(`the lease on ${ours.folder} is not ours`)
     const { state } = found
-    await this.fetch([state.green, ...basesOf(state), ...candidatesOf(state)], 'tip')
+    await this.fetch([state.green, ...baseCommits(state), ...candidateCommits(state)], 'tip')
     return state
   }
 
@@ -294,7 +294,7 @@ class GitStore implements Store {
     const { commit: last } = this.#known
     // The green commit is the first parent: compared with it the state commit only adds files. Otherwise GitHub would refuse the push
     // from an App's token if people have merged a changed workflow.
-    const parents = last === null ? parentsOf(state) : [...parentsOf(state), last]
+    const parents = last === null ? stateParents(state) : [...stateParents(state), last]
     const made = await commitState(this.#git, this.#objects, state, parents)
     // The local compare-and-swap.
     if (await this.#moveLocalRef(ref, last, made)) return made
@@ -362,33 +362,4 @@ class GitStore implements Store {
       fix: 'give the job permissions: contents: write (and do not protect refs/ralph/*)',
     })
   }
-}
-
-/** Parents of a state commit, the green commit first. The others are there so that other jobs can fetch them. */
-function parentsOf(state: State): string[] {
-  const candidates = state.job.wave === undefined ? doneCandidates(state) : candidatesOf(state)
-  const waiting = commitsOf(Object.values(state.waiting ?? {}))
-  const bases = Object.values(state.contests ?? {}).map(({ base }) => base)
-  return [...new Set([state.green, ...candidates, ...waiting, ...bases])]
-}
-
-function candidatesOf(state: State): string[] {
-  return [...commitsOf(Object.values(state.attempts)), ...doneCandidates(state)]
-}
-
-function commitsOf(attempts: readonly Attempt[]): string[] {
-  return attempts.filter(hasCandidate).map(({ candidate }) => candidate.commit)
-}
-
-/** The commits that attempts and contests are based on. */
-function basesOf({ attempts, waiting = {}, contests = {} }: State): string[] {
-  const all = [...Object.values(attempts), ...Object.values(waiting), ...Object.values(contests)]
-  return [...new Set(all.map(({ base }) => base))]
-}
-
-/** Candidates of contests: those that are done, and a chosen one until it has landed. */
-function doneCandidates({ attempts, contests = {} }: State): string[] {
-  const done = Object.values(contests).flatMap((contest) => contest.done.map(({ attempt }) => attempt))
-  const chosen = Object.values(attempts).filter((attempt) => attempt.chosen !== undefined)
-  return [...done, ...chosen].flatMap((attempt) => ('candidate' in attempt ? [attempt.candidate.commit] : []))
 }
