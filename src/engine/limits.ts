@@ -12,6 +12,8 @@ const MIN_MS = 60_000
 export const MAX_IDLE_JOBS = 3
 /** Milliseconds. For a longer wait a job on a paid runner ends instead. */
 export const MAX_WAIT_MS = 5 * 60_000
+/** The longest wait of one step, milliseconds. The state is saved after it, which renews the lease: that is valid for ten minutes at least. */
+export const RENEWAL_MS = 5 * 60_000
 /** After this many limited sessions in a row (about a day of half hours) a job no longer waits, and a person has to look. */
 export const MAX_LIMITED = 50
 const HOUR_MS = 3_600_000

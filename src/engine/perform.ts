@@ -1,7 +1,6 @@
-// Performs a step through the ports and gives its event: the only place of the loop with effects.
+// Performs a step through the ports and gives its event. All effects of the loop begin here.
 
 import { excerpt } from '../system/excerpt.ts'
-import { markRunArchived, withoutPending } from './archive-stories.ts'
 import {
   accept,
   enter,
@@ -13,24 +12,22 @@ import {
   stashAttempt,
   work,
 } from './attempt-steps.ts'
-import { findBreakingStory, findRedInCleanClone, runGatesAsItWas } from './gating/final-gates.ts'
-import { findPortConflict } from './gating/gate-memory.ts'
+import { join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
+import { findRedInCleanClone, runGatesAsItWas } from './gating/final-gates.ts'
 import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
 import { askExpectation, askJudge, gatesBeforeJudge, verifyWhole } from './gating/judge.ts'
 import { openLastStoryRoom, withReuseKeys } from './gating/reuse.ts'
-import { released } from './job-end.ts'
-import { continuesByItself, endOfWork } from './limits.ts'
+import { endOfWork, RENEWAL_MS } from './limits.ts'
 import { type AttemptIn, idOf } from './model/attempt.ts'
-import type { Event, RevertedStory, SpentUsage } from './model/event.ts'
+import type { Event, SpentUsage } from './model/event.ts'
 import { OUTPUT_BYTES } from './model/gate-output.ts'
 import type { Limits } from './model/limit-types.ts'
-import { attemptName, ownFiles } from './model/paths.ts'
-import type { GateRun, Ports, StorePort } from './model/ports.ts'
-import type { Conclusion, State } from './model/state.ts'
+import { attemptName } from './model/paths.ts'
+import type { GateRun, Ports } from './model/ports.ts'
+import type { State } from './model/state.ts'
 import { STEPS, type Step } from './model/step.ts'
 import { mustAskQuestions } from './planning/plan-questions.ts'
-import { isWaitingPlan } from './planning/proposed-plan.ts'
-import { isPushed, redGate, redGateReason, withDocuments } from './state-updates.ts'
+import { redGate } from './state-updates.ts'
 
 /**
  * Performs one step. Cancellation becomes the event `interrupted`, and the end of the job's time `out-of-time`, so that
@@ -213,46 +210,6 @@ async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise
   return { kind: 'judged', ...idOf(attempt), verdict, usage }
 }
 
-async function open({ state, ports, now }: StepContext): Promise<StepResult> {
-  const { repository } = ports
-  const begins = state.published === null || state.control.anew
-  const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
-  const green = first?.commit ?? state.green
-  await repository.checkOut(green, null)
-  const context = green === state.green ? {} : await planContext(state, green, ports)
-  const begun = markRunArchived({ ...state, green })
-  const opened = (github: State['github']): StepResult => ({ kind: 'opened', green, github, ...context })
-  // A long preparation has used up a part of the lease; a push renews it.
-  const isRecent = now - state.job.startedAt < RENEWAL_MS
-  if (!isRecent || !isPushed(begun)) return moveBranch(begun, ports, opened)
-  // The state is saved with what the job begins.
-  return opened(await ports.pullRequest.opened(begun))
-}
-
-/** context.md at a commit, where a plan waits for its approval; else empty. */
-async function planContext(
-  { plan, folder }: State,
-  commit: string,
-  { repository }: Ports,
-): Promise<{ context?: string }> {
-  if (!isWaitingPlan(plan)) return {}
-  return { context: (await repository.read(commit, ownFiles({ folder }).context)) ?? '' }
-}
-
-/** Pushes the green commit to the branch. Checks on the old head are closed before, and the pull request is updated after. */
-async function moveBranch(
-  state: State,
-  { store, pullRequest }: Ports,
-  moved: (github: State['github']) => StepResult,
-): Promise<StepResult> {
-  const { green } = state
-  const github = await pullRequest.beforePublish(state, green)
-  const result = await store.publish(onHead({ ...state, github }), true)
-  if (result.kind !== 'published') return pushFailure(result)
-  const now = onHead({ ...state, github, published: green })
-  return moved(await pullRequest.opened(now, state.published === null))
-}
-
 async function dispatch({ state, ports }: StepContext): Promise<StepResult> {
   try {
     const answer = await ports.dispatch.dispatch(state)
@@ -260,49 +217,6 @@ async function dispatch({ state, ports }: StepContext): Promise<StepResult> {
   } catch (error) {
     return { kind: 'dispatch-failed', summary: error instanceof Error ? error.message : String(error) }
   }
-}
-
-async function sync({ state, ports }: StepContext): Promise<StepResult> {
-  const commands = await ports.queue.read(state)
-  // Who says `retry` may have pushed what it needs just before.
-  const theirs = await ports.store.peoplesHead(state, commands.length > 0)
-  const context = await planContext(state, state.green, ports)
-  if (theirs !== 'gone') return { kind: 'synced', commands, theirs, ...context }
-  const how = (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted'
-  return { kind: 'synced', commands, theirs: how, ...context }
-}
-
-async function join(theirs: string, context: StepContext): Promise<StepResult> {
-  const { state, ports } = context
-  const { repository } = ports
-  const joined = await repository.join(state, theirs)
-  if ('refused' in joined) return { kind: 'join-failed', summary: joined.refused }
-  const { code, ...rest } = joined
-  const takenBack = [...rest.takenBack]
-  if (code) {
-    await repository.checkOut(joined.green, null)
-    const passed = state.prd.userStories.filter((story) => story.passes)
-    const passedTags = passed.flatMap((story) => story.tags)
-    const what = `join-${theirs.slice(0, 7)}`
-    const commit = joined.green
-    const run = newGateRun(state, { of: 'join', tags: passedTags, stories: passed, what, commit })
-    const broken: { story: RevertedStory | null } = { story: null }
-    const results = await withoutSessionFiles(ports, async () => {
-      const found = await runGatesOn(run, ports)
-      const red = findPortConflict(found) === null ? redGate(found) : undefined
-      if (red !== undefined) broken.story = await findBreakingStory(red, run, found, context)
-      return found
-    })
-    const portConflict = findPortConflict(results)
-    if (portConflict !== null) return { kind: 'failed', ...portConflict }
-    const red = redGate(results)
-    if (red !== undefined && broken.story === null) {
-      const why = `${redGateReason(red, results)} on ${theirs.slice(0, 7)}, which people committed`
-      return { kind: 'join-failed', summary: `${why}: mend the branch, then run again` }
-    }
-    if (broken.story !== null) takenBack.push(broken.story)
-  }
-  return { kind: 'joined', theirs, ...rest, takenBack }
 }
 
 /** Runs a plan session, which may read the whole tree; its writes are discarded. */
@@ -335,48 +249,6 @@ async function verify(context: StepContext): Promise<StepResult> {
   return { kind: 'verified', ...(await verifyWhole(context)) }
 }
 
-async function publish(conclusion: Conclusion, { state, limits, ports }: StepContext): Promise<StepResult> {
-  const { repository, store, queue } = ports
-  const { branch } = state.job
-  // The step `open` makes the first push of the branch: a run that ends before leaves no branch.
-  const withBranch = branch.kind !== 'refused' && branch.kind !== 'gone' && state.published !== null
-  const releasedState = released(state, limits)
-  // Between the jobs of a chain the state's ref is enough: the next story's commit updates prd.json and progress.txt.
-  const recorded =
-    withBranch && !continuesByItself(conclusion, limits)
-      ? await repository.record(releasedState, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
-      : null
-  const { documents = [], unmarked } = recorded ?? {}
-  const isCommitted = typeof recorded?.commit === 'string'
-  const green = recorded?.commit ?? state.green
-  if (withBranch) await repository.checkOut(green, null)
-  await repository.ignored.restoreAll()
-  const github = await ports.pullRequest.beforePublish(state, green)
-  const hasMarks = unmarked !== undefined && (unmarked.length > 0 || state.unmarked !== undefined)
-  const marked = { ...(documents.length === 0 ? {} : { documents }), ...(hasMarks ? { unmarked } : {}) }
-  const left = withDocuments({ ...releasedState, github, green }, marked)
-  const saved = isCommitted ? withoutPending({ ...left, progress: [] }) : left
-  const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
-  if (result.kind !== 'published') return pushFailure(result)
-  // While this job held the lease, no other was dispatched for a command (except `stop`): check for commands after the last read.
-  const context = isCommitted ? await planContext(state, green, ports) : {}
-  const more = await queue.waiting(state)
-  return { kind: 'published', green, withBranch, more, ...context, ...marked }
-}
-
-/** The state with the green commit as the head that checks are on. */
-function onHead(state: State): State {
-  return { ...state, github: { ...state.github, head: state.green } }
-}
-
-/** The event of a push that did not succeed. */
-function pushFailure(
-  result: Exclude<Awaited<ReturnType<StorePort['publish']>>, { kind: 'published' }>,
-): StepResult {
-  if (result.kind === 'diverged') return { kind: 'diverged', theirs: result.theirs }
-  return { kind: result.kind === 'expired' ? 'push-expired' : 'push-refused', summary: result.reason }
-}
-
 /** Waits by the wall clock, since timers stop while a laptop sleeps. Ends early to renew the lease, or when a command arrives. */
 async function wait(until: number, { state, ports }: StepContext): Promise<StepResult> {
   const { clock, queue, signal } = ports
@@ -388,7 +260,5 @@ async function wait(until: number, { state, ports }: StepContext): Promise<StepR
   return { kind: 'waited' }
 }
 
-/** The longest wait of one step. The state is saved after it, which renews the lease: that is valid for ten minutes at least. */
-const RENEWAL_MS = 5 * 60_000
 /** How often the wall clock is read while waiting, milliseconds. */
 const POLL_MS = 1000

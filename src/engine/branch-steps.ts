@@ -1,0 +1,143 @@
+// The steps that read or move the feature's branch: what people pushed, the first and each later push, and the end of a job.
+
+import { markRunArchived, withoutPending } from './archive-stories.ts'
+import type { StepContext, StepResult } from './attempt-steps.ts'
+import { findBreakingStory } from './gating/final-gates.ts'
+import { findPortConflict } from './gating/gate-memory.ts'
+import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
+import { released } from './job-end.ts'
+import { continuesByItself, RENEWAL_MS } from './limits.ts'
+import type { RevertedStory } from './model/event.ts'
+import { ownFiles } from './model/paths.ts'
+import type { Ports, StorePort } from './model/ports.ts'
+import type { Conclusion, State } from './model/state.ts'
+import { isWaitingPlan } from './planning/proposed-plan.ts'
+import { isPushed, redGate, redGateReason, withDocuments } from './state-updates.ts'
+
+export async function open({ state, ports, now }: StepContext): Promise<StepResult> {
+  const { repository } = ports
+  const begins = state.published === null || state.control.anew
+  const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
+  const green = first?.commit ?? state.green
+  await repository.checkOut(green, null)
+  const context = green === state.green ? {} : await planContext(state, green, ports)
+  const begun = markRunArchived({ ...state, green })
+  const opened = (github: State['github']): StepResult => ({ kind: 'opened', green, github, ...context })
+  // A long preparation has used up a part of the lease; a push renews it.
+  const isRecent = now - state.job.startedAt < RENEWAL_MS
+  if (!isRecent || !isPushed(begun)) return moveBranch(begun, ports, opened)
+  // The state is saved with what the job begins.
+  return opened(await ports.pullRequest.opened(begun))
+}
+
+/** context.md at a commit, where a plan waits for its approval; else empty. */
+async function planContext(
+  { plan, folder }: State,
+  commit: string,
+  { repository }: Ports,
+): Promise<{ context?: string }> {
+  if (!isWaitingPlan(plan)) return {}
+  return { context: (await repository.read(commit, ownFiles({ folder }).context)) ?? '' }
+}
+
+/** Pushes the green commit to the branch. Checks on the old head are closed before, and the pull request is updated after. */
+export async function moveBranch(
+  state: State,
+  { store, pullRequest }: Ports,
+  moved: (github: State['github']) => StepResult,
+): Promise<StepResult> {
+  const { green } = state
+  const github = await pullRequest.beforePublish(state, green)
+  const result = await store.publish(onHead({ ...state, github }), true)
+  if (result.kind !== 'published') return pushFailure(result)
+  const now = onHead({ ...state, github, published: green })
+  return moved(await pullRequest.opened(now, state.published === null))
+}
+
+export async function sync({ state, ports }: StepContext): Promise<StepResult> {
+  const commands = await ports.queue.read(state)
+  // Who says `retry` may have pushed what it needs just before.
+  const theirs = await ports.store.peoplesHead(state, commands.length > 0)
+  const context = await planContext(state, state.green, ports)
+  if (theirs !== 'gone') return { kind: 'synced', commands, theirs, ...context }
+  const how = (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted'
+  return { kind: 'synced', commands, theirs: how, ...context }
+}
+
+export async function join(theirs: string, context: StepContext): Promise<StepResult> {
+  const { state, ports } = context
+  const { repository } = ports
+  const joined = await repository.join(state, theirs)
+  if ('refused' in joined) return { kind: 'join-failed', summary: joined.refused }
+  const { code, ...rest } = joined
+  const takenBack = [...rest.takenBack]
+  if (code) {
+    await repository.checkOut(joined.green, null)
+    const passed = state.prd.userStories.filter((story) => story.passes)
+    const passedTags = passed.flatMap((story) => story.tags)
+    const what = `join-${theirs.slice(0, 7)}`
+    const commit = joined.green
+    const run = newGateRun(state, { of: 'join', tags: passedTags, stories: passed, what, commit })
+    const broken: { story: RevertedStory | null } = { story: null }
+    const results = await withoutSessionFiles(ports, async () => {
+      const found = await runGatesOn(run, ports)
+      const red = findPortConflict(found) === null ? redGate(found) : undefined
+      if (red !== undefined) broken.story = await findBreakingStory(red, run, found, context)
+      return found
+    })
+    const portConflict = findPortConflict(results)
+    if (portConflict !== null) return { kind: 'failed', ...portConflict }
+    const red = redGate(results)
+    if (red !== undefined && broken.story === null) {
+      const why = `${redGateReason(red, results)} on ${theirs.slice(0, 7)}, which people committed`
+      return { kind: 'join-failed', summary: `${why}: mend the branch, then run again` }
+    }
+    if (broken.story !== null) takenBack.push(broken.story)
+  }
+  return { kind: 'joined', theirs, ...rest, takenBack }
+}
+
+export async function publish(
+  conclusion: Conclusion,
+  { state, limits, ports }: StepContext,
+): Promise<StepResult> {
+  const { repository, store, queue } = ports
+  const { branch } = state.job
+  // The step `open` makes the first push of the branch: a run that ends before leaves no branch.
+  const withBranch = branch.kind !== 'refused' && branch.kind !== 'gone' && state.published !== null
+  const releasedState = released(state, limits)
+  // Between the jobs of a chain the state's ref is enough: the next story's commit updates prd.json and progress.txt.
+  const recorded =
+    withBranch && !continuesByItself(conclusion, limits)
+      ? await repository.record(releasedState, `chore(ralph): ${state.feature} ${conclusion.outcome}`)
+      : null
+  const { documents = [], unmarked } = recorded ?? {}
+  const isCommitted = typeof recorded?.commit === 'string'
+  const green = recorded?.commit ?? state.green
+  if (withBranch) await repository.checkOut(green, null)
+  await repository.ignored.restoreAll()
+  const github = await ports.pullRequest.beforePublish(state, green)
+  const hasMarks = unmarked !== undefined && (unmarked.length > 0 || state.unmarked !== undefined)
+  const marked = { ...(documents.length === 0 ? {} : { documents }), ...(hasMarks ? { unmarked } : {}) }
+  const left = withDocuments({ ...releasedState, github, green }, marked)
+  const saved = isCommitted ? withoutPending({ ...left, progress: [] }) : left
+  const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
+  if (result.kind !== 'published') return pushFailure(result)
+  // While this job held the lease, no other was dispatched for a command (except `stop`): check for commands after the last read.
+  const context = isCommitted ? await planContext(state, green, ports) : {}
+  const more = await queue.waiting(state)
+  return { kind: 'published', green, withBranch, more, ...context, ...marked }
+}
+
+/** The state with the green commit as the head that checks are on. */
+function onHead(state: State): State {
+  return { ...state, github: { ...state.github, head: state.green } }
+}
+
+/** The event of a push that did not succeed. */
+export function pushFailure(
+  result: Exclude<Awaited<ReturnType<StorePort['publish']>>, { kind: 'published' }>,
+): StepResult {
+  if (result.kind === 'diverged') return { kind: 'diverged', theirs: result.theirs }
+  return { kind: result.kind === 'expired' ? 'push-expired' : 'push-refused', summary: result.reason }
+}
