@@ -39,7 +39,7 @@ const CASES: Record<string, Case> = {
     says: /no write permission/,
     reactions: ['confused'],
   },
-  'by somebody whose permission is taken away meanwhile': {
+  'by a person whose permission is removed before the comment is handled': {
     meanwhile: ({ github }) => {
       github.people = { ...github.people, bob: 'read' }
     },
@@ -66,7 +66,7 @@ const CASES: Record<string, Case> = {
     },
     says: /none of Ralph's/,
   },
-  'on a fork’s pull request whose branch is called like ours': {
+  'on a fork’s pull request with the same branch name': {
     where: async (site) => {
       await site.github.commit('from-a-fork', { 'x.txt': 'y' }, 'x', 'alice')
       const { number } = await site.github.openPull('alice', { head: 'from-a-fork' })
@@ -81,7 +81,7 @@ const CASES: Record<string, Case> = {
     },
     says: /none of Ralph's/,
   },
-  'without permission on a pull request that is not ours': {
+  'without permission on a pull request of people': {
     by: 'mallory',
     where: async ({ github }) => {
       await github.commit('feature/y', { 'y.txt': 'y' }, 'y', 'alice')
@@ -99,7 +99,7 @@ const CASES: Record<string, Case> = {
     },
     says: /no write permission/,
   },
-  'on the pull request of a branch that nobody works on': {
+  'on the pull request of a branch without a run': {
     where: async ({ github }) => {
       await github.commit('ralph/other', { 'x.txt': 'z' }, 'x', 'alice')
       return (await github.openPull('alice', { head: 'ralph/other' })).number
@@ -107,7 +107,7 @@ const CASES: Record<string, Case> = {
     says: /no run of this feature yet/,
     reactions: ['eyes'],
   },
-  'on a second pull request from our branch': {
+  'on a second pull request from the branch': {
     where: async ({ github }) => {
       await github.bare.run(['update-ref', 'refs/heads/release', (await github.head('main')) ?? ''])
       return (await github.openPull('alice', { head: 'ralph/sample', base: 'release' })).number
@@ -117,7 +117,7 @@ const CASES: Record<string, Case> = {
     answer:
       /^<!-- ralph:reply:\d+ -->\n😕 The commands of this run are read in #1\. Nothing was changed\.\n$/,
   },
-  'an unknown command that is hostile': {
+  'an unknown command with hostile text': {
     body: '/ralph `id`|<img/src=x>@octocat::error::x',
     says: /there is no command idimgsrcxoctocaterrorx/i,
     reactions: ['confused'],

@@ -318,7 +318,7 @@ test('a person cancels while the gates run: the attempt is given back, and no ot
 
 test('an agent that cannot start ends the chain in one run, uncharged, with the fix', async (t) => {
   for (const [what, inputs, word] of [
-    ['an agent that is not there', { agent: 'gemini' }, /the program gemini.*set agent-version/],
+    ['an agent that is not installed', { agent: 'gemini' }, /the program gemini.*set agent-version/],
     ['dependencies that cannot be installed', { prepare: 'echo no such package; exit 3' }, /prepare.*exit 3/],
   ] as const)
     await t.test(what, async () => {

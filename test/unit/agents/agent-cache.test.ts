@@ -185,7 +185,7 @@ test("an agent restored from the cache starts as the agent's user, without a key
   assert.equal(isInstalled(), false)
 })
 
-test('an unusable entry is reported and not used: the agent is installed', async (t) => {
+test('an unusable cache entry is reported and not used, and the agent is installed', async (t) => {
   const spoiledVersion = `sed -i s/1.2.3/6.6.6/ ${PACKAGE}/package.json`
   const entries: [string, string, RegExp][] = [
     ['half', 'HALF', /restoring the agent did not succeed.*not whole/],

@@ -111,7 +111,7 @@ test('a session that prints nothing, or finishes without its cost, is charged it
   }
 })
 
-test('a share of the limit counts only where no usage of the session was reported or estimated', () => {
+test('a share of the budget is charged only when no usage of the session was reported or estimated', () => {
   const share = { costUsd: 0.2, tokens: 38_000, isShare: true as const }
   const small = {
     type: 'assistant',
@@ -126,7 +126,7 @@ test('a share of the limit counts only where no usage of the session was reporte
   assert.deepEqual([silent.costUsd, silent.inputTokens], [0.2, 38_000])
 })
 
-test('a vendor that refused before any answer was free; one that refused later was not', () => {
+test("a vendor's refusal before any answer costs nothing, a later one is charged", () => {
   const reserved = { costUsd: 0.5, tokens: 2000 }
   const limit = { type: 'turn.failed', error: { message: 'You’ve hit your usage limit.' } }
   const key = { type: 'turn.failed', error: { message: 'unexpected status 401 Unauthorized: no' } }
@@ -150,7 +150,7 @@ const BUDGETS: [string, unknown[], Partial<Limits>][] = [
 ]
 for (const [name, lines, changes] of BUDGETS) {
   const what = Object.keys(changes)[0]
-  test(`sessions of ${name} that are all ended use up ${what}: the run ends in budget, not in stuck`, () => {
+  test(`sessions of ${name} that are all cut short use up ${what}: the run ends in budget, not in stuck`, () => {
     const limits = limitsWith({ ...changes, maxAttempts: 3 })
     const ran = runJob(stateOf(stories('US-001', 'US-002', 'US-003')), limits, (step, state) => {
       if (step.kind !== 'agent') return null

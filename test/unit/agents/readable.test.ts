@@ -27,7 +27,7 @@ for (const vendor of ['claude', 'codex', 'opencode', 'gemini', 'copilot'])
     assert.ok(said.some((lines) => lines.includes('<ralph>DONE</ralph>')))
   })
 
-test('lines of no known format stay unchanged', () => {
+test('transcript lines of an unknown format are unchanged', () => {
   const lines = ['I did it.', '', '{"usage":{"inputTokens":1}}', '<ralph>DONE</ralph>']
   assert.deepEqual(new TranscriptReader().read(lines), lines)
 })

@@ -138,14 +138,14 @@ test('claude: a broken stream is reported, and no other recording reports one', 
   for (const one of others) assert.doesNotMatch(replay(one).end.message, /stream broke off/, one.case)
 })
 
-test('gemini: a marker that the deltas cut in two is whole in the final text', () => {
+test('gemini: a marker that two deltas split is whole in the final text', () => {
   const { end, events } = replay(recorded('gemini', 'aimock-happy'))
   const texts = events.flatMap((event) => (event.kind === 'text' ? [event.text] : []))
   assert.ok(texts.every((text) => !text.includes('<ralph>DONE</ralph>')))
   assert.equal(readSignals(end.finalText).done, true)
 })
 
-test('events name tools and their targets', () => {
+test('session events have tools and their targets', () => {
   const tools = (cli: string, name: string) =>
     replay(recorded(cli, name)).events.filter((event) => event.kind === 'tool')
   const command = 'cat hello.txt && git status --short'
@@ -170,7 +170,7 @@ test('events name tools and their targets', () => {
   })
 })
 
-test('retries are reported with their status', () => {
+test('session retries are reported with their status', () => {
   const retries = (cli: string, name: string) =>
     replay(recorded(cli, name)).events.filter((event) => event.kind === 'retry')
   assert.deepEqual(retries('claude', 'e529once'), [{ kind: 'retry', status: 529, attempt: 1 }])

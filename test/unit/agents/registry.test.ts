@@ -16,7 +16,7 @@ const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf
 
 const vendors = agentNames.flatMap((name) => findAgent(name) ?? [])
 
-test('every agent has the required fields, and no two share a name or a program', () => {
+test('every agent in the registry has the required fields, and no two share a name or a program', () => {
   assert.equal(vendors.length, agentNames.length)
   for (const names of [vendors.map(({ name }) => name), vendors.map(({ program }) => program)]) {
     assert.equal(new Set(names).size, vendors.length)
@@ -38,7 +38,7 @@ function codeOf(path: string): string {
     .replace(/^\s*\/\/.*$|^import [^;]*?from .*$/gm, '')
 }
 
-test('no file beside its own names an agent, its program, its variables or its files', () => {
+test("an agent's name, program, variables and files are only in its own source file", () => {
   // `custom` is Ralph's own word, and every shell script says bash.
   const named = vendors.filter(({ name }) => name !== 'custom')
   // Not only an agent's.

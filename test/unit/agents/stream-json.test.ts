@@ -214,7 +214,7 @@ test('cursor: the answer is the last message, not all messages joined', () => {
   assert.equal(session(lines, { kind: 'exit', code: 1 }, 'cursor').status, 'crashed')
 })
 
-test('amp: its messages have no id, and its input tokens include the cached ones', () => {
+test('amp: messages have no id, and input tokens include cached ones', () => {
   const usage = {
     input_tokens: 12783,
     cache_creation_input_tokens: 367,

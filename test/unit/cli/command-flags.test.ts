@@ -242,7 +242,7 @@ test('limit raises a limit, and the next run goes on', async () => {
   assert.equal((await place.ralph(...run)).code, 0)
 })
 
-test('stop ends the session in work, uncharged, and the feature is paused', async () => {
+test('stop ends the session in work uncharged, and pauses the feature', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [{ hang: true }] })
   const run = place.start(['run', ...place.agent, ...GATE])

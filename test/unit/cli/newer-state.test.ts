@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { GATE, good, openPlace } from './place.ts'
 
-test('a state of a newer version is refused with what to do, and stays as it is', async () => {
+test('a state of a newer version is refused with what to do, and is not changed', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [good('US-001')] })
   const first = await place.ralph('run', ...place.agent, ...GATE)

@@ -38,7 +38,7 @@ test('the diagram draws imports of a subfolder as those of its folder', () => {
   assert.equal(picture(table), 'flowchart TD\n  top --> room\n  room --> bottom\n')
 })
 
-test('base names of files in src are unique, so that a name says where to look', () => {
+test('base names of files in src are unique', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),
   )
@@ -49,7 +49,7 @@ test('base names of files in src are unique, so that a name says where to look',
   )
 })
 
-test('every file, folder and exported name in docs/architecture.md and the pages beside it exists', () => {
+test('every file, folder and exported name in docs/architecture.md and its sibling pages exists', () => {
   const paths = readdirSync('src', { recursive: true, encoding: 'utf8' })
   const known = new Set(
     paths.flatMap((path) => [

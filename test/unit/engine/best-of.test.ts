@@ -62,7 +62,7 @@ const started = (candidates = three) => ({
   limits: limitsWith({ candidates, finalVerification: false }),
 })
 
-test('of three candidates the green one with the smallest change passes, and all three sessions are charged', () => {
+test('of three candidates the smallest green change passes, and all three sessions are charged', () => {
   const { start, limits } = started()
   const { state, outcome } = runJob(
     start,

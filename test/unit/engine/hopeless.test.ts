@@ -77,7 +77,7 @@ describe('the breaker opens', () => {
     )
   })
 
-  test('after three attempts in a row that changed tests alone, and says so in status', () => {
+  test('after three attempts in a row that changed tests only, and status names the reason', () => {
     const tests = words(3).map((one) => ({ ...one, testsOnly: true as const }))
     const near = after(tests.slice(0, 2))
     assert.equal(breakerOf(near)?.position, 'closed')
@@ -96,7 +96,7 @@ describe('the breaker opens', () => {
     assert.equal(breakerOf(other)?.position, 'closed')
   })
 
-  test('an agent that says done twice in a row, and is refused: log, status and the next prompt say so', () => {
+  test('after an agent said done twice in a row and was refused: log, status and the next prompt say so', () => {
     const sure = words(2).map((one) => ({ ...one, hints: { done: true, confidence: 100 } }))
     const said = 'the agent has said 2 times in a row that it is done, and it is not'
     const twice = after(sure)
@@ -123,7 +123,7 @@ describe('the breaker opens', () => {
     assert.equal(breakerOf(after([...with60, { tree: 'x' }]))?.doneInRow, 0)
   })
 
-  test('after five attempts with the same failure, whatever its numbers are', () => {
+  test('after five attempts with the same failure, whatever its numbers', () => {
     const same = words(5).map((one, index) => ({ ...one, summary: `expected ${index}, line ${index * 7}` }))
     assert.equal(breakerOf(after(same.slice(0, 4)))?.position, 'closed')
     assert.equal(breakerOf(after(same))?.position, 'open')
@@ -287,7 +287,7 @@ test('judges when the first judge is limited; if both are, the run waits', () =>
   assert.equal(agentsRestUntil(reduce(once, verified, both), both, NOW), NOW + 60 * MINUTE)
 })
 
-describe('pauses', () => {
+describe('pauses in the state', () => {
   const paused = { reason: 'paused by ann', by: 'ann' }
   const held = stateOf(stories('US-001'))
   const byAnn = { ...held, published: 'green', control: { ...held.control, paused } }

@@ -11,7 +11,7 @@ test('equal learnings are kept once, in the newest wording, as the newest', () =
   assert.deepEqual(withLearnings(known, ['run npm ci first']), ['The port is 8080.', 'run npm ci first'])
 })
 
-test('at most fifty learnings are kept, the newest', () => {
+test('at most fifty learnings are kept, the newest ones', () => {
   const many = Array.from({ length: 80 }, (_, index) => `learning ${index}`)
   assert.deepEqual(withLearnings([], many), many.slice(-50))
 })

@@ -203,7 +203,7 @@ describe('the outcome stuck', () => {
     assert.equal(retried.state.prd.run.iterations, 2)
   })
 
-  test('with stop-on-blocked at the first blocked story', () => {
+  test('with stop-on-blocked after the first blocked story', () => {
     const limits = limitsWith({ maxAttempts: 1, stopOnBlocked: true })
     const ran = runJob(stateOf(stories('US-001', 'US-002')), limits, red)
     assert.equal(ran.outcome, 'stuck')

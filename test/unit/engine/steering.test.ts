@@ -48,7 +48,7 @@ describe('the command', () => {
     ['pause', 'paused by ann'],
     ['stop', 'stopped by ann'],
   ] as const) {
-    test(kind, () => {
+    test(`${kind} pauses the run, with the person as its reason`, () => {
       assert.deepEqual(applyCommand(midway(), { ...by, kind }).control.paused, { reason, by: 'ann' })
     })
   }

@@ -245,7 +245,7 @@ const cases: Case[] = [
 /** Far above what an honest job of three stories needs, far below what a job's five hours of retries come to. */
 const MOST = 250
 
-describe('a service that gives the same answer for ever: the run ends', () => {
+describe('a result that repeats for ever: every job ends, and so does the chain', () => {
   for (const iterationsPerJob of [0, 2]) {
     for (const one of cases) {
       test(`${one.name} (${iterationsPerJob === 0 ? 'all in one job' : 'batches of two'})`, () => {

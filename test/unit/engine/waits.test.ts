@@ -91,15 +91,15 @@ describe('a raised limit lets the run go on at once', () => {
     const raised = runJob(anotherJob(first.state, at), limitsWith(after), undefined, at)
     return [first.outcome, same.outcome, raised.outcome]
   }
-  test('calls-per-hour', () =>
+  test('for calls-per-hour', () =>
     assert.deepEqual(of({ callsPerHour: 2 }, { callsPerHour: 9 }), ['paused', 'paused', 'complete']))
-  test('max-iterations', () =>
+  test('for max-iterations', () =>
     assert.deepEqual(of({ maxIterations: 2 }, { maxIterations: 9 }), [
       'max-iterations',
       'max-iterations',
       'complete',
     ]))
-  test('max-cost-usd', () =>
+  test('for max-cost-usd', () =>
     assert.deepEqual(of({ maxCostUsd: 2 }, { maxCostUsd: 9 }), ['budget', 'budget', 'complete']))
 })
 

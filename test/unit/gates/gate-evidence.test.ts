@@ -186,7 +186,7 @@ test('a report behind a folder that is a link out of the tree is not read', asyn
   }
 })
 
-test('a report is read only below the tree and up to its limit, by one handle', async (t) => {
+test('a report is read only inside the tree and up to its limit, through one open file', async (t) => {
   const top = await mkdtemp(join(tmpdir(), 'ralph-opened-'))
   const outside = await mkdtemp(join(tmpdir(), 'ralph-outside-'))
   t.after(() => Promise.all([top, outside].map((folder) => rm(folder, { recursive: true }))))
@@ -321,7 +321,7 @@ test('a gate that became slow gets a remark, except in the final verification, w
   assert.deepEqual(await slow('whole'), [])
 })
 
-test('a gate that exits with 0 is red where its own counts show more failed tests than before', async (t) => {
+test('a gate that exits with 0 is red when it counts more failed tests than before', async (t) => {
   const said = (failed: number) => `echo 'Tests: ${failed} failed, 3 passed, ${failed + 3} total'`
   const made = (failed: number, run: Partial<GateRun> = STORY) => ran(t, { gate: { run: said(failed) }, run })
   const red = await made(1)

@@ -95,7 +95,7 @@ test('a short output is kept as it is, without secrets', async () => {
   assert.equal(await outputOf(`echo one; echo "two ${SECRET}"`), 'one\ntwo ***\n')
 })
 
-test('no part of a secret is shown beside a cut in the output', async () => {
+test('no part of a secret is shown next to a cut in the output', async () => {
   // Half of a megabyte is kept of each end: the value lies over the end of the first one, and over the beginning of the last.
   for (const shift of [1, 9, 17, 25, 32]) {
     const before = MEGABYTE / 2 - shift
@@ -129,7 +129,7 @@ test('bytes cut from the output are counted', async () => {
   assert.equal(log.match(/left out/g)?.length, 1)
 })
 
-test('the state keeps the lines of the failure, wherever they are in the output, and the log keeps everything', async () => {
+test('the state keeps the lines of the failure, wherever they are in the output, and the log keeps all', async () => {
   const noise = (name: string) =>
     `for i in $(seq 3000); do echo "✔ ${name} $i adds up without an error"; done`
   const { log, output } = await keptOf(

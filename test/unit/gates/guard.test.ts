@@ -384,7 +384,7 @@ test('content that could not be read is refused', () => {
   assert.deepEqual(ruleOf({ ...added('a'), content: null }), ['secret'])
 })
 
-test('content is needed for files and links, not for deletions, submodules and huge files', () => {
+test('contents are read for files and links, not for deletions, submodules and huge files', () => {
   assert.equal(needsContent(added('a')), true)
   assert.equal(needsContent(link('a', 'b')), true)
   assert.equal(needsContent({ ...added('a'), status: 'D' }), false)
@@ -392,7 +392,7 @@ test('content is needed for files and links, not for deletions, submodules and h
   assert.equal(needsContent({ ...added('a'), size: MAX_FILE_BYTES + 1 }), false)
 })
 
-test('the .ralph folder is recognised in every spelling, and not judged', () => {
+test('the .ralph folder is recognised in every spelling, and not checked by the guard', () => {
   for (const path of [
     '.ralph',
     '.ralph/x/prd.json',
@@ -409,7 +409,7 @@ test('the .ralph folder is recognised in every spelling, and not judged', () => 
     assert.equal(isRalphPath(path), false, path)
 })
 
-test('the refusals in the prompt are bounded, and hold no raw text of the agent', () => {
+test("the guard's refusals in a prompt are limited, and have no raw text of the agent", () => {
   assert.equal(formatRefusals([]), '')
   const hostile: Refusal = {
     path: 'a',
@@ -424,7 +424,7 @@ test('the refusals in the prompt are bounded, and hold no raw text of the agent'
   assert.ok(many.length < 25_000)
 })
 
-test('50,000 changes are judged in seconds, not in minutes', () => {
+test('the guard checks 50,000 changes in seconds', () => {
   const changes = Array.from({ length: 50_000 }, (_, index) =>
     index % 10 === 0
       ? added(`src/módulo${index % 97}/deep/folder/datei-${index}.ts`, 'export const x = 1\n')

@@ -94,7 +94,10 @@ const CASES: readonly [Kind, string][] = isWithout
       ['narrow', 'as another user with a view of its own'],
     ]
 
-test('the same where no namespaces can be made', { ...rootOnly, skip: rootOnly.skip || isWithout }, () => {
+test('without namespaces: gates do not use a cache that a session left among temporary files', {
+  ...rootOnly,
+  skip: rootOnly.skip || isWithout,
+}, () => {
   const env = { ...process.env, RALPH_TEST_WITHOUT_NAMESPACES: '1', NODE_TEST_CONTEXT: undefined }
   const args = [...WITHOUT, process.execPath, '--test', '--test-reporter=tap', import.meta.filename]
   const { status, stdout } = spawnSync('setpriv', args, { env, encoding: 'utf8' })

@@ -29,7 +29,7 @@ const ACTS: [RegExp, string[]][] = [
   [/containers that/, ['Dockerfile', 'api/Dockerfile.dev', 'docker-compose.yml', 'compose.yaml']],
 ]
 
-test('each sensitive file is recognised in every spelling', () => {
+test('each sensitive file is recognised in every spelling of its name', () => {
   for (const [expected, paths] of ACTS)
     for (const path of paths)
       assert.match(sensitiveKindOf(foldPath(path))?.actsOn ?? 'nothing', expected, path)

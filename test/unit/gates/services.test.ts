@@ -165,7 +165,7 @@ test('a service that listens on the IPv6 loopback only is ready, too', async (t)
   )
 })
 
-test('a service that never becomes ready is a red result with its last lines, and no gate runs', async (t) => {
+test('a service that never becomes ready is a red result with the end of its log, and no gate runs', async (t) => {
   const ready = { kind: 'port', host: 'localhost', port: await freePort() } as const
   const { run, cwd } = await made(t, {
     services: [
@@ -560,7 +560,7 @@ test('a run that is cancelled while a service starts, or during a gate, leaves n
   assert.deepEqual(marked(up.mark), [])
 })
 
-test('a service that prints 100 MB takes no memory for it, and its last lines are kept', async (t) => {
+test('a service that prints 100 MB does not take memory for it, and the end of its log is kept', async (t) => {
   const { run, cwd } = await made(t, {
     services: [
       {

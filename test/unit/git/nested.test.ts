@@ -335,7 +335,7 @@ test("files that earlier steps left are named in one warning at a job's first ch
   assert.ok(!at.has('mine') && !at.ran() && at.warnings.length === 1)
 })
 
-test('files of the checked-out branch that the feature does not have are not named as left over', async () => {
+test('files of the checked-out branch that the feature does not have are not reported as left over', async () => {
   await using at = await place({ start: false })
   at.shell('mkdir more; echo x >more/x; git add more; git commit -q -m more')
   await at.repository.checkOut(at.head, null)

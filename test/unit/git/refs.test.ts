@@ -142,7 +142,7 @@ test('a lock that another program holds is waited for, and one that a killed pro
   }
 })
 
-test('of two processes that move a ref from the same commit, one succeeds', async () => {
+test('of two processes that move a ref from the same commit, only one succeeds', async () => {
   using at = await place()
   const others = Array.from({ length: 8 }, (_, one) =>
     at.shell(`git commit-tree -m ${one} HEAD^{tree}`).trim(),

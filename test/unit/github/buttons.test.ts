@@ -50,7 +50,7 @@ test('checks of an App have buttons where a story failed; checks of GitHub Actio
     assert.ok(label.length <= 20 && description.length <= 40 && identifier.length <= 20)
 })
 
-test('a click on a button is read field by field, and only from a check of Ralph', () => {
+test("a click on a button is validated field by field, and only of Ralph's checks", () => {
   const payload = {
     action: 'requested_action',
     requested_action: { identifier: 'retry' },
@@ -70,7 +70,7 @@ test('a click on a button is read field by field, and only from a check of Ralph
     assert.equal(parseExternalId(other), null, other)
 })
 
-test('the comment of a button is a command of the person who pressed it; from another author, or edited, it is none', async () => {
+test("a button's comment is a command of the person who clicked; another author's, or an edited one, is not", async () => {
   const { github, pull, state } = await place()
   await using _ = github
   const heard = async (by: string, body: string, token = 'own') => {

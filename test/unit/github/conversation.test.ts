@@ -91,7 +91,7 @@ const CASES: Record<string, Case> = {
   'by another bot': { by: 'dependabot[bot]', body: '/ralph pause', told: null, reaction: null },
   'by our own bot': { by: 'github-actions[bot]', body: '/ralph pause', told: null, reaction: null },
   'by an organization': { by: 'acme', body: '/ralph pause', told: null, reaction: null },
-  'by somebody who is gone': { by: 'ghost', body: '/ralph pause', told: null, reaction: null },
+  'by a deleted user': { by: 'ghost', body: '/ralph pause', told: null, reaction: null },
   edited: { by: 'bob', body: '/ralph pause', told: null, reaction: null, edited: true },
   quoted: { by: 'bob', body: '> /ralph pause', told: null, reaction: null },
   'quoted, with an answer': { by: 'bob', body: '> /ralph pause\n\n/ralph pause', told: null, reaction: null },
@@ -99,10 +99,10 @@ const CASES: Record<string, Case> = {
   'in code': { by: 'bob', body: '`/ralph pause`', told: null, reaction: null },
   'in a comment of HTML': { by: 'bob', body: '<!--\n/ralph pause\n-->', told: null, reaction: null },
   'on the second line': { by: 'bob', body: 'please\n/ralph pause', told: null, reaction: null },
-  'behind a blank': { by: 'bob', body: ' /ralph pause', told: null, reaction: null },
-  'behind an empty line': { by: 'bob', body: '\n/ralph pause', told: null, reaction: null },
-  'behind a byte order mark': { by: 'bob', body: '\ufeff/ralph pause', told: null, reaction: null },
-  'behind a zero width': { by: 'bob', body: '\u200b/ralph pause', told: null, reaction: null },
+  'after a blank': { by: 'bob', body: ' /ralph pause', told: null, reaction: null },
+  'after an empty line': { by: 'bob', body: '\n/ralph pause', told: null, reaction: null },
+  'after a byte order mark': { by: 'bob', body: '\ufeff/ralph pause', told: null, reaction: null },
+  'after a zero-width character': { by: 'bob', body: '\u200b/ralph pause', told: null, reaction: null },
   'as one word': { by: 'bob', body: '/ralphpause', told: null, reaction: null },
   'as another word': { by: 'bob', body: '/ralph-pause', told: null, reaction: null },
   'with a look-alike letter': { by: 'bob', body: '/r\u0430lph pause', told: null, reaction: null },
@@ -125,7 +125,7 @@ const CASES: Record<string, Case> = {
     reaction: 'confused',
   },
   'in the middle of a sentence': { by: 'bob', body: 'shall we /ralph pause?', told: null, reaction: null },
-  'to another': { by: 'bob', body: '@octocat /ralph pause', told: null, reaction: null },
+  'after a mention of another user': { by: 'bob', body: '@octocat /ralph pause', told: null, reaction: null },
 }
 
 test("comments count as commands by their author's permission", async (t) => {

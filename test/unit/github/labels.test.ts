@@ -5,7 +5,7 @@ import { findPull, openPull, setLabels } from '../../../src/github/pull.ts'
 import { startGitHub } from '../../standin/github.ts'
 import { connected } from './connected.ts'
 
-test("a label with the name of an object's built-in property stays", async () => {
+test("a label with the name of an object's built-in property is kept", async () => {
   await using github = await startGitHub({ people: { alice: 'admin' } })
   await github.commit('ralph/auth', { 'a.txt': 'a' }, 'start', 'alice')
   const token = github.mintJobToken({ contents: 'write', pull_requests: 'write', issues: 'write' })

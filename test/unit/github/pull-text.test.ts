@@ -95,7 +95,7 @@ test("near GitHub's length limit Ralph's part gets shorter, or is left out", () 
     assert.equal(updatedPullText({ title: 'Mine', body: 'm'.repeat(length) }, own()), 'full')
 })
 
-test('a text full of markers is read in bounded time', { timeout: 5000 }, () => {
+test('a pull request text full of markers is read in limited time', { timeout: 5000 }, () => {
   for (const marker of [
     '<!-- ralph:pull:auth -->',
     '<!-- /ralph:pull:auth title=0 text=0 -->',

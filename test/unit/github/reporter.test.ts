@@ -295,7 +295,7 @@ test('checks that cannot be closed are limited in number, and tried once a job',
   assert.ok(fault.hits <= 2, String(fault.hits))
 })
 
-test('a commit that GitHub has deleted does not hold up the closing of checks', async () => {
+test('a commit that GitHub has deleted does not stop the closing of checks', async () => {
   await using there = await place()
   const { github, job, at, sha } = there
   const ids = await opened(job(), at(midRun()))

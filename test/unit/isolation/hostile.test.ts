@@ -82,7 +82,7 @@ test('no request to the proxies ends the run, whether the server answers, hangs 
   there.close()
 })
 
-test('a request body is never read as a second request, and no answer brings the key back', async () => {
+test('a request body is never read as a second request, and no answer contains the key', async () => {
   const heard: string[] = []
   const raw = createRawServer((socket) => {
     socket.on('error', () => {})

@@ -42,7 +42,7 @@ const json = (_request: IncomingMessage, response: ServerResponse) => {
   response.end('{"usage":{"input_tokens":10,"cache_read_input_tokens":3,"output_tokens":4}}')
 }
 
-test('the proxy replaces the session key by the model key, in the header that the vendor expects', async () => {
+test('the model proxy replaces the session key by the model key, in the header that the vendor expects', async () => {
   await using at = await openVendor(json)
   const { key } = at.proxy
   const url = `http://127.0.0.1:${at.proxy.port}`
@@ -190,7 +190,7 @@ test('the key of a session is invalid after the session', async () => {
   assert.equal(at.seen.length, 1)
 })
 
-test('however a stream is cut, the key is removed, and only a possible beginning of it is delayed', async () => {
+test('the key is removed from a stream however it is cut, and only a possible beginning of it is delayed', async () => {
   const parts = fc.oneof(
     fc.constantFrom(
       KEY,
@@ -242,7 +242,7 @@ test('a key that is no secret, such as ollama, is not removed from answers', asy
   assert.equal(String((await cutter.toArray()).join('')), 'a text on ollama')
 })
 
-test('the proxy refuses a wrong key, a missing key and a path that leads elsewhere', async () => {
+test('the model proxy refuses a wrong key, a missing key and a path to another host', async () => {
   await using at = await openVendor(json)
   const { key } = at.proxy
   const { port } = at.proxy
@@ -264,7 +264,7 @@ test('the proxy refuses a wrong key, a missing key and a path that leads elsewhe
   assert.equal(at.proxy.used().requests, 0)
 })
 
-test('a stream is passed on word by word, and its usage is counted even where the reader dies', async () => {
+test('a stream is passed on piece by piece, and its usage is counted even when the reader ends', async () => {
   let goOn = () => {}
   await using at = await openVendor((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -288,7 +288,7 @@ test('a stream is passed on word by word, and its usage is counted even where th
   assert.deepEqual(at.proxy.used(), { requests: 1, inputTokens: 100, outputTokens: 50, cachedTokens: 0 })
 })
 
-test('a vendor that cannot be reached: 502, and a warning without the key, for the first ones', async () => {
+test('a vendor that cannot be reached is 502, with a warning without the key for the first ones', async () => {
   const warnings: string[] = []
   await using proxy = await openModelProxy({
     upstream: new URL('http://127.0.0.1:9'),

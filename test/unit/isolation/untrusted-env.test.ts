@@ -69,7 +69,7 @@ test('the agent gets the allow-list, the variables of its vendor and what is set
   assert.deepEqual(refused, [])
 })
 
-test('gates get no key that pays for a model, even when it is asked for', () => {
+test('gates get no key that pays for a model, even when gate-env names it', () => {
   const { env, refused } = gateEnv(RUNNER, {
     extra: ['ANTHROPIC_API_KEY', 'NPM_TOKEN', 'OPENAI_API_KEY'],
     isModelKey,

@@ -24,7 +24,7 @@ function iterations(count: number): State {
   return { ...state, prd: { ...state.prd, run: { ...state.prd.run, iterations: count } } }
 }
 
-test('messages go to each receiver in their order; a slow one holds up neither the run nor the others', async () => {
+test('notifications go to each receiver in order, and a slow one delays neither the run nor the others', async () => {
   const told: string[] = []
   let release = () => {}
   const held = new Promise<void>((resolve) => {
@@ -51,7 +51,7 @@ test('messages go to each receiver in their order; a slow one holds up neither t
   assert.deepEqual(told.slice(3), ['slack 1', 'slack 2', 'slack 3'])
 })
 
-test('a job waits for receivers for seconds at most; a failing receiver is warned of once', async () => {
+test('a job waits a few seconds at most for receivers, and warns once of a failing one', async () => {
   const warnings: string[] = []
   const receivers: Receiver[] = [
     {

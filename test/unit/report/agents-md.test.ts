@@ -175,7 +175,7 @@ describe('hostile learnings', () => {
       }
     })
 
-  test('any learning, added to any text: harmless Markdown, and added once', () => {
+  test('any learning, added to any text, is harmless Markdown, and added once', () => {
     const bit = fc.constantFrom(
       BEGIN,
       END,

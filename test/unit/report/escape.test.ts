@@ -18,7 +18,7 @@ test('the corpus of hostile texts is large', () => {
   assert.ok(hostile.length >= 150)
 })
 
-test('markdownText stays text in a paragraph, a cell, an item, a heading and a summary', () => {
+test('markdownText stays text in a paragraph, a table cell, an item, a heading and a summary', () => {
   for (const text of hostile) {
     const shown = markdownText(text)
     for (const place of [
@@ -129,7 +129,7 @@ test('titleText is limited, without mentions and markup', () => {
   }
 })
 
-test('code is one span of one line, in a table too', () => {
+test('code is one span on one line, also in a table', () => {
   for (const text of hostile) {
     const span = code(text)
     assert.ok(span === '' || /^`[^`|\n]+`$/.test(span), JSON.stringify(span))
@@ -177,7 +177,7 @@ test('terminalText is one line without terminal sequences and workflow commands'
   }
 })
 
-test('every kind of line end ends a line', () => {
+test('every kind of line end ends a line of text', () => {
   assert.equal(sanitizeText('a\rb\r\nc\nd'), 'a\nb\nc\nd')
   assert.equal(oneLine('a\u2028b\u2029c\vd\fe\u0085f\rg\nh'), 'a b c d e f g h')
 })

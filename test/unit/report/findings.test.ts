@@ -116,7 +116,7 @@ test('a flaky gate and remarks of the final verification are findings, a story t
   assert.match(findingsOf(flaky).shown[0]?.text ?? '', /gate unit is flaky: red and green on one tree/)
 })
 
-test('"every story passed its gates" is shown only where it is true', () => {
+test('"every story passed its gates" is shown only when it is true', () => {
   assert.equal(describeCompletion(complete()), 'every story passed its gates')
   const total = complete().prd.userStories.length
   const one = passedAs(['US-002'], UNCHANGED)

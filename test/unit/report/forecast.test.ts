@@ -25,7 +25,7 @@ test('the forecast is a range, based on the stories that passed', () => {
   )
 })
 
-test('the rejected attempts of a story that passed count', () => {
+test('the forecast includes rejected attempts of stories that passed', () => {
   const state = pass(reject(justStarted(), 'US-001'), 'US-001', 2)
   const forecast = forecastOf(state)
   assert.equal(forecast?.from, 1)
@@ -34,7 +34,7 @@ test('the rejected attempts of a story that passed count', () => {
   assert.match(words(state) ?? '', / for the 5 stories left, going by the one that passed$/)
 })
 
-test('blocked stories wait for a person, and are named', () => {
+test('the forecast leaves out blocked stories, and names them', () => {
   assert.match(words(stuck()) ?? '', /for the 1 story left, 1 blocked one not counted/)
 })
 

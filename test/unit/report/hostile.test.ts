@@ -124,7 +124,7 @@ test('title and replies escape hostile text', () => {
   assertHarmless(helpReply(), null, [], 'help')
 })
 
-test('progress.txt cannot be forged', () => {
+test('no text forges an entry of progress.txt', () => {
   for (const text of hostile) {
     const entry = progressEntry({
       iteration: 3,

@@ -84,7 +84,7 @@ test('comment, report, terminal and JSON list lanes, and a run without lanes as 
   assert.doesNotMatch(alone, /\*\*Now/)
 })
 
-test('places in the train are named by ordinal numbers', () => {
+test('places in the train have ordinal numbers', () => {
   const places = [1, 2, 3, 4, 11, 12, 13, 21, 101, 111].map((place) => ordinal(place))
   assert.deepEqual(places, ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '101st', '111th'])
 })

@@ -76,13 +76,13 @@ function resting(): State {
 }
 
 const TABLE: Record<string, Row> = {
-  'never run': {
+  'before the first run': {
     state: neverRun,
     stands: '0 of 6 stories pass · not begun · US-001 is next',
     comment: 'Start with *Run workflow*: `US-001` is next.',
     cli: 'Start with ralph run: US-001 is next.',
   },
-  'running elsewhere': {
+  'a run at work elsewhere': {
     state: { ...midRun(), lease: LEASE },
     lives: true,
     stands: '3 of 6 stories pass · US-005 is in work',
@@ -90,7 +90,7 @@ const TABLE: Record<string, Row> = {
       'Nothing to do: Ralph is at work (process 42 on laptop). `/ralph pause` holds it after this iteration, `/ralph stop` at once.',
     cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop at once.',
   },
-  'running, and no pull request': {
+  'a run at work, without a pull request': {
     state: { ...midRun(), ...noPull, lease: LEASE },
     lives: true,
     stands: '3 of 6 stories pass · US-005 is in work',
@@ -134,49 +134,49 @@ const TABLE: Record<string, Row> = {
     comment: 'Fix what the reason names, then go on with `/ralph run`.',
     cli: 'Fix what the reason names, then go on with ralph run.',
   },
-  'the limit of iterations': {
+  'max-iterations reached': {
     state: between(midRun(), 'max-iterations', 'x'),
     under: { maxIterations: 4 },
     stands: 'Stopped: the limit of 4 iterations is reached · 3 of 6 stories pass',
     comment: 'What was done so far is kept. Allow more with `/ralph limit iterations +10`.',
     cli: 'What was done so far is kept. Allow more with ralph limit iterations +10, then go on with ralph run.',
   },
-  'the limit of jobs': {
+  'max-jobs reached': {
     state: between(midRun(), 'max-iterations', 'x'),
     under: { maxJobs: 1 },
     stands: 'Stopped: the limit of 1 jobs is reached · 3 of 6 stories pass',
     comment: 'Go on with `/ralph run`: jobs are counted anew from there.',
     cli: 'Go on with ralph run: jobs are counted anew from there.',
   },
-  'the limit of cost': {
+  'max-cost-usd reached': {
     state: between(midRun(), 'budget', 'x'),
     under: { maxCostUsd: 2 },
     stands: 'Stopped: the cost limit of $2.00 is reached · 3 of 6 stories pass',
     comment: 'What was done so far is kept. Allow more with `/ralph limit cost +3`.',
     cli: 'What was done so far is kept. Allow more with ralph limit cost +3, then go on with ralph run.',
   },
-  'more than the limit of cost was spent': {
+  'max-cost-usd exceeded': {
     state: between(midRun(), 'budget', 'x'),
     under: { maxCostUsd: 0.01 },
     stands: 'Stopped: the cost limit of $0.01 is reached · 3 of 6 stories pass',
     comment: 'What was done so far is kept. Allow more with `/ralph limit cost +5`.',
     cli: 'What was done so far is kept. Allow more with ralph limit cost +5, then go on with ralph run.',
   },
-  'the limit of tokens': {
+  'max-tokens reached': {
     state: between(midRun(), 'budget', 'x'),
     under: { maxTokens: 10 },
     stands: 'Stopped: the token limit of 10 is reached · 3 of 6 stories pass',
     comment: 'Raise `max-tokens`, then go on with `/ralph run`.',
     cli: 'Raise max-tokens, then go on with ralph run.',
   },
-  'the limit of agent time': {
+  'max-agent-time reached': {
     state: between(midRun(), 'budget', 'x'),
     under: { maxAgentTimeMs: 60_000 },
     stands: 'Stopped: the agent-time limit of 1 minutes is reached · 3 of 6 stories pass',
     comment: 'Raise `max-agent-time`, then go on with `/ralph run`.',
     cli: 'Raise max-agent-time, then go on with ralph run.',
   },
-  'a limit that was raised since': {
+  'a limit that was raised after it was reached': {
     state: told(between(midRun(), 'max-iterations', 'x'), {
       kind: 'limit',
       what: 'iterations',
@@ -194,7 +194,7 @@ const TABLE: Record<string, Row> = {
       'Nothing to do: work goes on by itself where the hourly `resume-lost` workflow is set up; `/ralph run` tries again at once.',
     cli: 'ralph run tries again at once, and waits where the limit still holds.',
   },
-  'waiting for the limit of calls': {
+  'waiting for calls-per-hour': {
     state: control(between(midRun(), 'paused', 'x'), { calls: [NOW] }),
     under: { callsPerHour: 1 },
     stands: 'Waiting until 2026-01-10 15:05 UTC · 3 of 6 stories pass',
@@ -214,14 +214,14 @@ const TABLE: Record<string, Row> = {
     comment: 'Say what is missing: `/ralph retry US-003 -- <hint>`, or leave it out: `/ralph skip US-003`.',
     cli: 'Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003, then go on with ralph run.',
   },
-  'stuck, and no pull request': {
+  'stuck, without a pull request': {
     state: { ...isStuck, ...noPull },
     stands: 'Stuck: US-003 is blocked · 4 of 6 stories pass',
     comment:
       'Open a pull request from `ralph/auth` and comment there. Say what is missing: `/ralph retry US-003 -- <hint>`, or leave it out: `/ralph skip US-003`.',
     cli: 'Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003, then go on with ralph run.',
   },
-  'stuck without a verdict': {
+  'stuck, as the judge gave no verdict': {
     state: { ...between(complete(), 'stuck', 'no verdict'), verification: unjudged },
     stands: 'Stuck: the final verification gave no verdict: x · 6 of 6 stories pass',
     comment: 'Have it judged again with `/ralph verify`.',
@@ -233,7 +233,7 @@ const TABLE: Record<string, Row> = {
     comment: 'Go on with `/ralph run`: `US-003` is next.',
     cli: 'Go on with ralph run: US-003 is next.',
   },
-  'skipped since': {
+  'the blocked story was skipped': {
     state: told(isStuck, { kind: 'skip', stories: ['US-003'], guidance: '' } as never),
     stands: '4 of 6 stories pass, 1 skipped · US-006 is next',
     comment: 'Go on with `/ralph run`: `US-006` is next.',
@@ -245,7 +245,7 @@ const TABLE: Record<string, Row> = {
     comment: 'Go on with `/ralph run`: `US-001` is next.',
     cli: 'Go on with ralph run: US-001 is next.',
   },
-  'nobody works, and there is no gate': {
+  'no run at work, and no gate': {
     state: { ...midRun(), job: { ...midRun().job, gatedTags: [] }, attempts: {} },
     stands: 'No gates, no command checks the work · 3 of 6 stories pass · US-003 is next',
     comment: 'Go on with `/ralph run`: `US-003` is next.',
@@ -303,7 +303,7 @@ const TABLE: Record<string, Row> = {
     comment: 'Mend the agent; then go on with *Run workflow*.',
     cli: 'Mend the agent; then go on with ralph run.',
   },
-  'an error that says no more': {
+  'an error without a fix': {
     state: between(midRun(), 'error', '3 jobs in a row ended without an iteration'),
     stands: 'Error: 3 jobs in a row ended without an iteration',
     comment: 'Fix what the reason names, then go on with `/ralph run`.',
@@ -312,7 +312,7 @@ const TABLE: Record<string, Row> = {
 }
 
 for (const [name, { state, under, lives, stands, comment, cli }] of Object.entries(TABLE)) {
-  test(name, () => {
+  test(`status and next action: ${name}`, () => {
     const bounds = { ...limits, ...under }
     const situation = situationOf(state, bounds, NOW, lives === true)
     assert.equal(headline(state, situation).text, stands)

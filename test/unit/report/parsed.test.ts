@@ -176,7 +176,7 @@ for (const [third, [name, state]] of Object.entries({
   })
 }
 
-test('an address is a link of one line, or no link', () => {
+test('an address becomes a link on one line, or stays text', () => {
   for (const { name, text } of hostileStrings) {
     const made = link('x', `${REPOSITORY}/${text}`)
     if (made !== 'x') read(`${made}\n`, null, name)

@@ -99,7 +99,7 @@ test('remarks of the guard and a judge without evidence are findings', () => {
   }
 })
 
-test('a skipped story that had passed before says that its commits stay on the branch', () => {
+test('a skipped story that had passed is shown with a note that its commits stay on the branch', () => {
   const state = complete()
   const userStories = state.prd.userStories.map((story) =>
     story.id === 'US-001' ? { ...story, passes: false, skipped: true, lastResult: null } : story,

@@ -78,7 +78,7 @@ test('a split that failed is shown with its reason and the command to ask again'
     assert.doesNotMatch(viewOf(later, facts('x')).notes.map(toPlainText).join('\n'), /could not be split/)
 })
 
-test('without an id, `why` shows the story that failed last, or none where none failed', () => {
+test('why without an id shows the story that failed last, or none', () => {
   assert.equal(whyOf(stuck(), null, 'cli')?.story.id, 'US-003')
   assert.equal(whyOf(justStarted(), null, 'cli'), null)
   assert.equal(whyOf(pass(reject(justStarted(), 'US-001'), 'US-001', 2), null, 'cli'), null)

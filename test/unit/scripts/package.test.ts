@@ -55,7 +55,7 @@ test('files of this repository that have a version agree', async (t) => {
   assert.equal(status, 0)
 })
 
-test('a package without dist, with dependencies, or with two versions is refused, with every mistake at once', async (t) => {
+test('a package without dist, with dependencies, or with two versions is refused, with every mistake', async (t) => {
   const folder = await folderOf(t)
   await rm(join(folder, 'dist', 'bundle'), { recursive: true })
   await rm(join(folder, 'dist', 'cli'), { recursive: true })

@@ -235,7 +235,7 @@ test('many mistakes are reported at once', () => {
   ])
 })
 
-test('a hundred mistakes are listed, the rest is mentioned', () => {
+test('a hundred mistakes are listed, and the rest counted', () => {
   const mistakes = wrong({ inputs: { 'protected-paths': './x\n'.repeat(500) } })
   assert.equal(mistakes.length, 101)
   assert.equal(mistakes.at(-1)?.found, 'more mistakes')

@@ -24,7 +24,7 @@ function listen(lines: string[]): { said: string[]; log: string[] } {
 }
 
 describe('workflow commands in the stand-in runner', () => {
-  it('are read at the start of a line, the old form anywhere', () => {
+  it('are read at the start of a line, and in the old form anywhere', () => {
     const { said, log } = listen([
       '  ::error file=a.js,line=3,title=A%2C b::no%0Away',
       'text ::error::not a command',
@@ -49,7 +49,7 @@ describe('workflow commands in the stand-in runner', () => {
     )
   })
 
-  it('fail the step where they are forbidden or wrong', () => {
+  it('fail the step when they are forbidden or wrong', () => {
     assert.equal(listen(['::set-env name=PATH::/evil']).said.at(-1), 'fail')
     assert.equal(listen(['##[add-path]/evil']).said.at(-1), 'fail')
     assert.equal(listen(['::stop-commands::error']).said.at(-1), 'fail')
@@ -67,7 +67,7 @@ describe('workflow commands in the stand-in runner', () => {
     assert.deepEqual(said, ['mask tok3n-long', 'error {} c'])
   })
 
-  it('keep ten annotations of a kind, each cut, and drop columns over lines', () => {
+  it('are limited to ten annotations of a kind, each cut, without columns over several lines', () => {
     const { said } = listen([
       ...Array(12).fill('::error::x'),
       '::warning line=1,endLine=2,col=3::y',
@@ -89,7 +89,7 @@ describe('file commands in the stand-in runner', () => {
     assert.deepEqual(parseKeyValues('a<<E\nE\n'), [['a', '']])
     assert.deepEqual(parseKeyValues('a=<<b'), [['a', '<<b']])
   })
-  it('refuse everything else', () => {
+  it('with anything else are refused', () => {
     assert.throws(() => parseKeyValues('nothing\n'), /Invalid format 'nothing'/)
     assert.throws(() => parseKeyValues('=x\n'), /Name must not be empty/)
     assert.throws(() => parseKeyValues('a<<\nx\n'), /delimiter must not be empty/)
@@ -127,7 +127,7 @@ describe('expressions in the stand-in runner', () => {
     assert.deepEqual(interpolate({ a: [`\${{ fromJSON('[1]') }}`] }, scope()), { a: [[1]] })
     assert.equal(interpolate(`\${{ format('{0}}}', 'x') }}`, scope()), 'x}')
   })
-  it('hold only while nothing failed, unless they ask', () => {
+  it('without a status function hold only while nothing failed', () => {
     assert.equal(condition(undefined, scope()), true)
     assert.equal(condition(undefined, scope({ success: false, failure: true })), false)
     assert.equal(condition("startsWith(github.event.comment.body, '/ralph')", scope()), true)

@@ -26,7 +26,7 @@ describe("the stand-in's git over HTTP", () => {
     assert.deepEqual(github.pushes.at(-1)?.ref, 'refs/heads/ralph/a')
   })
 
-  it('refuses strangers, and writing with a token that may only read', async () => {
+  it('refuses unknown callers, and writing with a read-only token', async () => {
     await assert.rejects(clone(github, null), /could not read Username|Authentication failed/)
     await assert.rejects(clone(github, 'ghs_unknown'), /could not read Username|Authentication failed/)
     await assert.rejects(clone(github, github.mintJobToken({ contents: 'none' })), /error: 403/)
@@ -46,7 +46,7 @@ describe("the stand-in's git over HTTP", () => {
     await assert.rejects(work.git('fetch', 'origin'), /could not read Username|Authentication failed/)
   })
 
-  it('refuses an app that changes a workflow file, in the words of the real one; a person may', async () => {
+  it("refuses an app that changes a workflow file, with GitHub's message, and accepts a person", async () => {
     const change = { '.github/workflows/ci.yml': 'on: [push]\njobs: {}\n' }
     const refusal =
       /refusing to allow a GitHub App to create or update workflow `\.github\/workflows\/ci\.yml` without `workflows` permission/
@@ -75,7 +75,7 @@ describe("the stand-in's git over HTTP", () => {
     github.settings.workflowGuard = 'strict'
   })
 
-  it('refuses only the protected ref of a push, and all of an atomic one', async () => {
+  it('refuses only the protected ref of a push, and all refs of an atomic one', async () => {
     await github.commit('release', { 'r.txt': '1' })
     await using work = await clone(github, writer())
     await work.commit({ 'p.txt': '1' })

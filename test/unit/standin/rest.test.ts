@@ -33,7 +33,7 @@ describe("the stand-in's REST API", () => {
   afterEach(() => github[Symbol.asyncDispose]())
   const clean = (): void => assert.deepEqual(github.violations, [])
 
-  it('knows its callers', async () => {
+  it('identifies its callers by their token', async () => {
     assert.equal((await client(github, null)('GET ~')).status, 401)
     assert.equal((await client(github, 'nobody')('GET ~')).body.message, 'Bad credentials')
     const reader = client(github, github.mintJobToken({ contents: 'read' }))
@@ -45,7 +45,7 @@ describe("the stand-in's REST API", () => {
     clean()
   })
 
-  it('records what GitHub does not know', async () => {
+  it('records requests that GitHub does not have', async () => {
     const { number } = github.openIssue('bob', 'A wish')
     assert.equal((await ask('GET ~/nonsense')).status, 404)
     assert.equal((await ask('GET ~/topics')).status, 501)
@@ -78,7 +78,7 @@ describe("the stand-in's REST API", () => {
     clean()
   })
 
-  it('opens one pull request a branch, and says why not otherwise', async () => {
+  it('opens one pull request per branch, and refuses others with the reason', async () => {
     await github.commit('ralph/a', { 'a.txt': 'a' })
     await github.bare.run(['update-ref', 'refs/heads/same', head])
     const open = (from: string, base = 'main') =>
@@ -157,7 +157,7 @@ describe("the stand-in's REST API", () => {
     clean()
   })
 
-  it('lets pull-requests: write comment on pull requests only', async () => {
+  it('with pull-requests: write allows comments on pull requests only', async () => {
     await github.commit('ralph/a', { 'a.txt': 'a' })
     const pull = await github.openPull('alice', { head: 'ralph/a' })
     const issue = github.openIssue('bob', 'A wish')
@@ -223,7 +223,7 @@ describe("the stand-in's REST API", () => {
     clean()
   })
 
-  it('refuses what is too much for a check run', async () => {
+  it("refuses a check run beyond GitHub's limits", async () => {
     const create = async (output: object) =>
       (
         await ask('POST ~/check-runs', {
@@ -300,7 +300,7 @@ describe("the stand-in's REST API", () => {
     clean()
   })
 
-  it('answers 304 for nothing, and counts the rest', async () => {
+  it('answers 304 without counting it, and counts the rest', async () => {
     const first = await ask('GET ~/branches/main')
     const etag = first.headers.get('etag') ?? ''
     const again = await ask('GET ~/branches/main', undefined, { 'if-none-match': etag })
@@ -318,7 +318,7 @@ describe("the stand-in's REST API", () => {
     clean()
   })
 
-  it('speaks the GraphQL that REST lacks', async () => {
+  it('answers the GraphQL queries that REST lacks', async () => {
     await github.commit('ralph/a', { 'a.txt': 'a' })
     const { number } = await github.openPull('alice', { head: 'ralph/a', draft: true })
     const { node_id: id } = (await ask(`GET ~/pulls/${number}`)).body
@@ -334,7 +334,7 @@ describe("the stand-in's REST API", () => {
     assert.match(github.violations.join(), /Cannot query field "markReady"/)
   })
 
-  it('suits the real client, with its plugins', async () => {
+  it('works with the real client and its plugins', async () => {
     const Client = Octokit.plugin(restEndpointMethods, paginateRest, retry)
     const octokit = new Client({ auth: github.mintJobToken(everything), baseUrl: github.url })
     const repository = { owner: 'acme', repo: 'shop' }
@@ -365,7 +365,7 @@ describe("the stand-in's REST API", () => {
     clean()
   })
 
-  it('fails to order: another answer, a lost one, none', async () => {
+  it('injects faults: another answer, a lost one, none', async () => {
     const { number } = github.openIssue('bob', 'A wish')
     const path = /\/comments$/
     github.fault(
@@ -390,7 +390,7 @@ describe("the stand-in's REST API", () => {
     )
   })
 
-  it('raises events for what people do, and not for what a job does', async () => {
+  it('raises events for what people do, not for what a job does', async () => {
     const seen: string[] = []
     github.world.onEvent((event) => seen.push(`${event.name}.${event.action} by ${event.actor}`))
     const { number } = github.openIssue('bob', 'A wish', 'please', ['ralph'])

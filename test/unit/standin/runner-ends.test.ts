@@ -47,7 +47,7 @@ async function isGoneSoon(pid: number): Promise<boolean> {
 }
 
 describe('a cancelled job in the stand-in runner', () => {
-  it('may end by itself: what it wrote counts, cancelled() and post steps run', async () => {
+  it('may end by itself: its output counts, and cancelled() and post steps run', async () => {
     await using sample = await startSample({
       main: graceful,
       post,
@@ -128,7 +128,7 @@ process.on('SIGINT', () => process.exit(1))`
 })
 
 describe('a time limit in the stand-in runner', () => {
-  it('of a step fails the step, and the job goes on healthy', async () => {
+  it('of a step fails the step, and the job goes on', async () => {
     await using sample = await startSample({
       main: stubborn,
       post,
@@ -164,7 +164,7 @@ describe('a time limit in the stand-in runner', () => {
 })
 
 describe('a lost machine in the stand-in runner', () => {
-  it('leaves nothing: no signal, no post, no files; the token is dead; other jobs still run', async () => {
+  it('leaves nothing: no signal, no post step, no files; its token is invalid, and other jobs still run', async () => {
     await using sample = await startSample({
       main: graceful,
       post,
@@ -186,7 +186,7 @@ describe('a lost machine in the stand-in runner', () => {
     assert.equal(rescue?.steps[0]?.log, 'failure\n')
     assert.equal((await client(github, token)('GET ~')).status, 401)
   })
-  it('that was warned ends the step in order, and runs nothing more', async () => {
+  it('with a warning ends the step in order, and runs nothing more', async () => {
     await using sample = await startSample({
       main: graceful,
       post,
@@ -203,7 +203,7 @@ describe('a lost machine in the stand-in runner', () => {
 })
 
 describe('a queue of the stand-in runner', () => {
-  it('of one loses the older of two that wait', async () => {
+  it('of length one drops the older of two that wait', async () => {
     await using sample = await startSample({
       main: graceful,
       workflows: { 'ralph.yml': workflow('', '    concurrency: ralph\n') },
@@ -248,7 +248,7 @@ describe('a queue of the stand-in runner', () => {
 })
 
 describe('the end of a test with the stand-in runner', () => {
-  it('leaves no process behind', async () => {
+  it('leaves no process', async () => {
     const sample = await startSample({
       main: `console.log('ready ' + process.pid); setInterval(() => {}, 1000)`,
       workflows: { 'ralph.yml': workflow('') },

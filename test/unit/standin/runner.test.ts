@@ -98,7 +98,7 @@ describe('a job of the stand-in runner', () => {
     assert.match(work?.notes.join() ?? '', /Skip output 'secret' since it may contain secret/)
   })
 
-  it('fails for a wrong file command or a forbidden workflow command, although the process was content', async () => {
+  it('fails for a wrong file command or a forbidden workflow command, although the process exited with 0', async () => {
     await using sample = await startSample({
       workflows: {
         'ralph.yml': job(`
@@ -114,7 +114,7 @@ describe('a job of the stand-in runner', () => {
     assert.equal(run.conclusion, 'success')
   })
 
-  it('goes on after a failure only where the condition asks for it', async () => {
+  it('goes on after a failure only when the condition says so', async () => {
     await using sample = await startSample({
       main: 'process.exit(3)',
       post: "console.log('post')",
@@ -138,7 +138,7 @@ describe('a job of the stand-in runner', () => {
     assert.equal(run.conclusion, 'failure')
   })
 
-  it('has a token with exactly its permissions, which dies with it', async () => {
+  it('has a token with exactly its permissions, which ends with it', async () => {
     await using sample = await startSample({
       main: "process.on('SIGINT', () => process.exit(0)); setInterval(() => {}, 1000); console.log('ready')",
       workflows: {
@@ -161,7 +161,7 @@ describe('a job of the stand-in runner', () => {
     assert.equal(github.requests[0]?.job?.name, 'a')
   })
 
-  it('checks out with real git, and keeps or forgets the credentials', async () => {
+  it('checks out with real git, and keeps or removes the credentials', async () => {
     await using sample = await startSample({
       workflows: {
         'ralph.yml': job(
@@ -300,7 +300,7 @@ jobs:
     assert.deepEqual(sample.github.violations, [])
   })
 
-  it('of the repository’s CI starts for pushes and pull requests, but not by itself for what a job did', async () => {
+  it("of the repository's CI starts for pushes and pull requests, but not by itself for a job's push", async () => {
     const ci = `on: { push: { branches: ['ralph/**', main] }, pull_request: {} }
 jobs: { test: { runs-on: x, steps: [{ uses: actions/checkout@v7 }, { run: 'cat a.txt; echo "$GITHUB_REF $GITHUB_HEAD_REF"' }] } }`
     await using sample = await startSample({ workflows: { 'ci.yml': ci } })

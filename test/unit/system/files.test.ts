@@ -55,7 +55,7 @@ test('processes that replace a file at the same time all succeed, and the file i
   }
 })
 
-test('the partial file of a killed process is removed when the file is replaced, that of a running one stays', async () => {
+test('the partial file of a killed process is removed when the file is replaced, that of a running one is kept', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'replace-'))
   try {
     const { pid: dead } = spawnSync('true')

@@ -60,7 +60,7 @@ test('bytes that are not UTF-8 do not depend on where chunks are cut', () => {
   )
 })
 
-test('a long line is delivered cut, the next one whole', () => {
+test('a long line is delivered cut, and the next one whole', () => {
   const text = new TextEncoder().encode(`${'x'.repeat(25)}\r\nnext\n${'y'.repeat(30)}`)
   for (const cuts of [[], [1, 9, 10, 11, 26, 27], Array.from({ length: 60 }, (_, at) => at)]) {
     assert.deepEqual(lines(text, cuts, 10), ['x'.repeat(10), 'next', 'y'.repeat(10)])

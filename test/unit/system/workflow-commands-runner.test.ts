@@ -155,7 +155,7 @@ process.exitCode = 1
   }
 })
 
-test('Ralph’s own annotations take effect, each with its exact text', () => {
+test("Ralph's own annotations take effect, each with its exact text", () => {
   const said = hostileStrings
     .filter(({ text }) => text.trim() !== '' && text.length < 4000)
     .map(({ text }) => text)

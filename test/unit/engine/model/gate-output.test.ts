@@ -58,7 +58,7 @@ describe("a state has a gate's output once", () => {
     prd: { ...passing.prd, userStories: passing.prd.userStories.map((one) => ({ ...one, passes: true })) },
   }
 
-  test('of a rejected attempt, while it is open and afterwards', () => {
+  test('of a rejected attempt, also while its next one is open', () => {
     const open = after(stateOf(stories('US-001')), ...attempt([RED]))
     assert.equal(times(open, RED.output), 1)
     const closed = after(open, rejected)

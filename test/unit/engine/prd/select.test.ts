@@ -9,7 +9,7 @@ import { arbitraryPrd, feature, story } from './samples.ts'
 const one = (id: string, fields: Partial<Parameters<typeof story>[0]> = {}) =>
   story({ id, title: id, ...fields })
 
-describe('pickStory', () => {
+describe('the choice of the next story', () => {
   test('takes the lowest priority, then the order of the file', () => {
     const prd = feature(one('A', { priority: 2 }), one('B'), one('C'), one('D', { priority: 3 }))
     assert.equal(pickStory(prd)?.id, 'B')

@@ -110,17 +110,17 @@ describe('the prompt', () => {
     ['its description', 'With e-mail and password.'],
     ['every criterion', '- a right password makes a session\n- five wrong ones lock the account'],
     ['the gates that will run, in order', '- typecheck: npm run typecheck\n- test: npm test'],
-    ['that nobody answers questions', 'Nobody answers questions'],
+    ['that no person answers questions', 'Nobody answers questions'],
     ['the failing gate', 'gate test failed (exit 1)'],
     ['its output', 'expected 429, got 200'],
     ['guidance', 'use bcrypt'],
     ['learnings', 'the server needs a secret'],
     ['instructions', 'Use the house style.'],
     ['context', 'Sessions live in src/session.ts.'],
-    ['what was left out of the kept work', '.env'],
+    ['files that saved work leaves out', '.env'],
     ['the attempt', 'attempt 2'],
   ] as const) {
-    test(name, () => assert.ok(prompt.includes(text), prompt))
+    test(`has ${name}`, () => assert.ok(prompt.includes(text), prompt))
   }
 
   test("has the feature, the epic and people's notes on the story, but not Ralph's own notes", () => {

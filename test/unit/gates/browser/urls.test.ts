@@ -13,7 +13,7 @@ function storyWith(...acceptanceCriteria: string[]) {
   return { ...story, description: '', acceptanceCriteria }
 }
 
-test('an address in a sentence ends before the punctuation', () => {
+test('a URL in a sentence ends before the punctuation', () => {
   const sentences: Readonly<Record<string, string>> = {
     'Open http://localhost:3000/cart.': 'http://localhost:3000/cart',
     'See (http://localhost:3000/cart), then': 'http://localhost:3000/cart',
@@ -99,7 +99,7 @@ test('pages beyond the limit are counted in a remark', () => {
   assert.deepEqual(remarks, ['10 more pages are not visited: 20 are looked at'])
 })
 
-test('all names of loopback are one origin, and only HTTP addresses have an origin', () => {
+test('all names of loopback are one origin, and only HTTP URLs have an origin', () => {
   const same = [
     'http://localhost:3000/a',
     'http://127.0.0.1:3000',

@@ -111,7 +111,7 @@ test('colours are used only when enabled, and always reset', () => {
   assert.equal(painted.split('\u001b[0m').length - 1, starts)
 })
 
-test('a cost that no agent reported is shown as not reported, with the word cost where no label names it', () => {
+test('a cost that no agent reported is shown as not reported', () => {
   const state = midRun()
   const untold = { ...state, sessions: state.sessions.map((one) => ({ ...one, costUsd: 0 })) }
   assert.match(plainBanner(headerOf(untold, { ...limits, maxCostUsd: null })), /, cost not reported\b/)

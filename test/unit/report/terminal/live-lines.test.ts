@@ -153,7 +153,7 @@ test('a wait on a terminal shows the remaining time below the header', async () 
   live.close()
 })
 
-test('the result box of a run lists the findings that need attention', () => {
+test('the result box of a run has the findings that need attention', () => {
   let shown = ''
   const screen = { write: (part: string) => (shown += part) }
   const state = complete()

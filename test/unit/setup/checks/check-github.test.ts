@@ -81,7 +81,7 @@ test('a newer release is a warning, and a failed request no fault', async () => 
   assert.deepEqual(await checkRelease(subjectOf()), [])
 })
 
-test('without a token GitHub is not asked, and one finding says how to give one', async () => {
+test('without a token GitHub is not requested, and one finding says how to give one', async () => {
   const without = subjectOf({}, ciOf(YML))
   for (const look of [checkPullRequests, checkRelease]) assert.deepEqual(await look(without), [])
   const [found, ...others] = [checkGitHubAccess(without)].flat()
@@ -104,7 +104,7 @@ test('a token that GitHub rejects stops no other check', async () => {
   )
 })
 
-test('an answer of GitHub without a message is reported by its status', async () => {
+test('an answer of GitHub without a message is reported with its status', async () => {
   const { github, admin } = await place()
   await using _ = github
   github.fault({ path: /\/actions\/permissions/ }, { status: 422, body: '' })

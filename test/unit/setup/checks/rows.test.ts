@@ -390,7 +390,7 @@ test('a file that does not run Ralph, or is no workflow, is not checked', () => 
     assert.equal(readWorkflow('x.yml', text, ACTION), null, text)
 })
 
-test('parallel workers: a login that only one session at a time can renew gives a warning, a key does not', async () => {
+test('parallel workers: a login that only one session at a time can renew is a warning, a key is not', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ralph-doctor-'))
   const look = async (env = {}, flags = {}) => {
     const subject = { settings: settings({ maxParallel: '2', ...flags }), env: { HOME: home, ...env } }

@@ -29,7 +29,7 @@ const FINDINGS: Finding[] = [
 ]
 const wide = { width: 80, colour: false, plain: false }
 
-test('the verdict is printed last, next to the prompt, and findings that need a person right above it', () => {
+test('the verdict is printed last, next to the prompt, with findings that need a person right above', () => {
   const lines = doctorLines(FINDINGS, wide)
   assert.equal(lines.at(-1), ' ✘ NOT READY  1 fault, 1 warning, 1 not known, 1 fine')
   const at = (word: string) => lines.findIndex((line) => line.includes(word))

@@ -94,7 +94,7 @@ test('the exception for actionlint is written into a new file, or at the end of 
   }
 })
 
-test('a configuration with its own paths, or one that cannot be read, is not changed: the person is shown the line to add', () => {
+test('a configuration of actionlint with its own paths, or an unreadable one, is not changed, and the line to add is printed', () => {
   for (const text of ['paths:\n  "**/x.yml":\n    ignore: [SC2086]\n', 'a: [\n']) {
     const tree = treeOf({ '.github/actionlint.yaml': text })
     assert.equal(actionlintFile(tree), null)
