@@ -402,7 +402,7 @@ describe('Task Master', () => {
     assert.equal(taken.find(({ path }) => path === settings.path)?.what, 'settings of Task Master')
   })
 
-  test('several tags: the named one, the current one, else a question', () => {
+  test('several tags: the named one, the current one, else a mistake that lists them', () => {
     const names = ['master', 'auth', 'pay', 'mail', 'docs']
     const text = JSON.stringify(
       Object.fromEntries(names.map((name, index) => [name, { tasks: [task(index + 1, {})] }])),

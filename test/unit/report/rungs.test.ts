@@ -73,7 +73,7 @@ test('a rung that does not pay is reported with figures, once enough attempts sh
   assert.deepEqual(describeUnpaidRungsOf(LADDER, [strong]), [])
 })
 
-test('rungs are compared in the order of the ladder, and only with a known next one', () => {
+test('rungs are compared in the order of the ladder, and only with a next one of known cost', () => {
   const dear = rung('small', 3, 10, 5)
   const told = describeUnpaidRungsOf(LADDER, [rung('strong', 6, 10, 4.5), dear])
   assert.match(told.join('\n'), /^the rung small does not pay: an attempt costs 111 % of one with strong/)

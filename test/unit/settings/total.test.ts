@@ -193,7 +193,7 @@ test('precedence for every setting: flag over input over file over default', () 
   }
 })
 
-test('JSON settings are accepted exactly as by JSON.parse', () => {
+test('the JSON reader accepts exactly what JSON.parse accepts', () => {
   const text = fc.oneof(
     fc.json(),
     fc.json().map((json) => stringify(parse(json))),

@@ -147,7 +147,7 @@ test('the story that broke a gate is found although an earlier gate was red on a
   await dispose()
 })
 
-test('with the tests as they were, a gate runs after its needs, and one that was never green is not judged', async () => {
+test('with the tests as they were, a gate runs after its needs, and one that was never green gives no result', async () => {
   const { ports, state, room, ran, dispose } = await scene([BUILD, { ...TEST, needs: ['build'] }], 'green')
   await room.checkOut('green')
   const run = newGateRun(state, { of: 'whole', baseline: { test: { ms: 1 } } })

@@ -43,7 +43,7 @@ test('a gate that must run alone from now on is recorded, also of a known gate',
   assert.equal(recordFirstRuns(alone, [gate('a')]), alone)
 })
 
-test('only a gate that is red on the commit where it was green for a story is reported as unstable', () => {
+test('a gate that is red on the commit where it was green for a story gets a remark, and no other gate does', () => {
   const state = complete()
   const [id = ''] = Object.keys(state.records)
   const record = state.records[id]
