@@ -191,9 +191,13 @@ export function createJobPorts(
   { context, workspace, settings, log, signal, as }: Job,
   limits: Limits,
   mark: string,
+  /** The run whose jobs share what `prepare` made; `restores`: see PrepareCacheOptions. Null where nothing is shared. */
+  shared: { base: State['base']; restores: boolean } | null = null,
 ) {
   saveForPost({ mark, git: gitProgram(context.env.PATH) })
   const { redact } = workspace.redactor
+  const files = settings.cache === 'off' ? null : openCache(context.env)
+  const trusted = shared?.base.branch === context.place.defaultBranch ? shared.base.sha : null
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment', redact }, true)
   const options: PortOptions = {
     ...{ settings, env: context.env, workspace, signal, as, mark, observers: [] },
@@ -201,7 +205,8 @@ export function createJobPorts(
     onAgent: live.agent,
     onGateStart: live.starts,
     onGateEnd: live.gate,
-    cache: settings.cache === 'off' ? null : openCache(context.env),
+    cache: files,
+    prepareCache: shared === null || files === null ? null : { files, trusted, restores: shared.restores },
   }
   return { live, options }
 }

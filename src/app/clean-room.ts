@@ -7,6 +7,7 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { CleanRoom, GatesPort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
+import type { PrepareCache } from '../gates/prepare-cache.ts'
 import { CleanClone, findLeftoverClones, removeClone } from '../git/clean-clone.ts'
 import { IgnoredFiles } from '../git/ignored-files.ts'
 import { type OtherUser, userInTree } from '../isolation/other-user.ts'
@@ -20,6 +21,8 @@ export type GatePlace = {
   env: Environment
   as: OtherUser | null
   restore(commit: string): Promise<unknown>
+  /** Keeps what `prepare` makes for later jobs; a room has none, since it prepares from nothing. */
+  prepareCache?: PrepareCache | null
 }
 
 export type CleanRoomOptions = {

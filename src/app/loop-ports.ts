@@ -17,6 +17,7 @@ import type {
 } from '../engine/model/ports.ts'
 import { OWN_PORT_NAME, type Service, servicesAt } from '../engine/model/service.ts'
 import { createGates } from '../gates/gates.ts'
+import { openPrepareCache, type PrepareCache, type PrepareCacheOptions } from '../gates/prepare-cache.ts'
 import type { ReuseFacts } from '../gates/reuse-key.ts'
 import type { ServicesOptions } from '../gates/services.ts'
 import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
@@ -60,6 +61,8 @@ export type PortOptions = {
   onGateEnd(result: GateResult, storyId?: string): void
   /** Keeps the installed agent between jobs; left out where there is no cache. */
   cache?: FileCache | null
+  /** Keeps what `prepare` makes between jobs, where `prepare-paths` names it; left out: nothing is kept. */
+  prepareCache?: Pick<PrepareCacheOptions, 'files' | 'trusted' | 'restores'> | null
   /** Replace the agent, or the gates, of this job. */
   agent?: AgentPort
   gates?: GatesPort
@@ -163,11 +166,30 @@ async function withPipelineSteps(
 export type GatesPortOptions = Pick<
   PortOptions,
   'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'run' | 'folder' | 'onGateStart' | 'onGateEnd'
->
+> &
+  Partial<Pick<PortOptions, 'prepareCache' | 'warn'>>
 
-function workTreePlace({ workspace, env, as }: GatesPortOptions): GatePlace {
+function workTreePlace(options: GatesPortOptions): GatePlace {
+  const { workspace, env, as } = options
   const { clone, repository } = workspace
-  return { top: clone.workTree, env, as: as?.gates ?? null, restore: repository.restore }
+  const place = { top: clone.workTree, env, as: as?.gates ?? null, restore: repository.restore }
+  return { ...place, prepareCache: prepareCacheOf(options, place) }
+}
+
+function prepareCacheOf(options: GatesPortOptions, { top, env, as }: GatePlace): PrepareCache | null {
+  const { settings, workspace, prepareCache: kept = null, warn = () => {} } = options
+  const { prepare, preparePaths: paths, workingDirectory } = settings
+  if (kept === null || prepare === null || paths.length === 0) return null
+  const { clone, git, repository } = workspace
+  return openPrepareCache({
+    ...{ ...kept, paths, top, as },
+    identity: [prepare, workingDirectory, reuseFacts(options).machine],
+    lockfiles: repository.lockfiles,
+    ignored: () => git.ignored(),
+    own: join(clone.gitDir, 'ralph'),
+    env: gatesEnvironment(env, settings),
+    report: warn,
+  })
 }
 
 /** The gates of the settings, which run in the work tree or at another place. */
@@ -191,6 +213,7 @@ export function gatesPort(options: GatesPortOptions, place = workTreePlace(optio
     gates: settings.gates,
     parallel: settings.gatesParallel,
     prepare: settings.prepare,
+    prepareCache: place.prepareCache ?? null,
     lockfileChanged: repository.lockfileChanged,
     code: repository,
     restore,

@@ -3,7 +3,7 @@
 import { openAsBlob } from 'node:fs'
 import { open } from 'node:fs/promises'
 import * as z from 'zod/mini'
-import type { FileCache } from '../engine/model/ports.ts'
+import type { CacheEntry, FileCache } from '../engine/model/ports.ts'
 import { fetchOk, hasResults } from './artifact.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'
@@ -34,13 +34,18 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
     })
     return answer.json()
   }
+  const find = async (entry: CacheEntry, signal: AbortSignal): Promise<URL | null> => {
+    if (mode === 'write-only') return null
+    const found = Found.parse(await call('GetCacheEntryDownloadURL', entry, signal))
+    // The service also finds entries whose key only begins with the requested one.
+    return found.ok && found.matched_key === entry.key ? new URL(found.signed_download_url) : null
+  }
   return {
+    has: async (entry, signal) => (await find(entry, signal)) !== null,
     get: async (entry, file, signal) => {
-      if (mode === 'write-only') return false
-      const found = Found.parse(await call('GetCacheEntryDownloadURL', entry, signal))
-      // The service also finds entries whose key only begins with the requested one.
-      if (!found.ok || found.matched_key !== entry.key) return false
-      await download(new URL(found.signed_download_url), file, signal)
+      const url = await find(entry, signal)
+      if (url === null) return false
+      await download(url, file, signal)
       return true
     },
     put: async (entry, file, signal) => {

@@ -26,6 +26,7 @@ export function deriveSettings(settings: Settings, origins: Origins): Settings {
   checkAgents(derived, origins)
   noteSteps(derived, origins)
   noteServices(derived, origins)
+  notePreparePaths(derived, origins)
   checkCost(derived, origins)
   checkLadders(derived, origins)
   checkBrowser(derived, origins)
@@ -113,6 +114,15 @@ function noteSteps({ steps, isolation, agent }: Settings, { steps: { at } }: Ori
       at,
       `step ${first.name} works with ${first.agent}; judging, planning and set-up are of agent: ${agent}`,
     )
+}
+
+function notePreparePaths(
+  { prepare, preparePaths, cache }: Settings,
+  { preparePaths: { at } }: Origins,
+): void {
+  if (preparePaths.length === 0) return
+  if (prepare === null) addNote(at, 'not used: there is no prepare')
+  else if (cache === 'off') addNote(at, 'not used: cache is off')
 }
 
 /** Services of another user are ended before Ralph looks at the tree. */

@@ -170,7 +170,7 @@ type RunningChild = {
   exited: Promise<Exit>
   /** Time-out, idle time-out or abort, whichever comes first. */
   interrupted: Promise<Exit>
-  /** Both streams have ended. */
+  /** Both streams have ended, also one that the caller reads. */
   drained: Promise<unknown>
   /** Closes the streams, and delivers a last line that has no line end. `lineError`: what `onLine` threw. */
   close(): { output: string; lineError: { error: unknown } | undefined }
@@ -224,7 +224,10 @@ function watchChild(child: ChildProcess, pid: number, request: RunRequest, mark:
     pid,
     exited,
     interrupted: watch.interrupted,
-    drained: Promise.all(streams.map(({ drained }) => drained)),
+    drained: Promise.all([
+      ...streams.map(({ drained }) => drained),
+      ...(talk === undefined || child.stdout === null ? [] : [atEnd(child.stdout)]),
+    ]),
     close() {
       watch.stop()
       for (const stream of streams) stream.close()

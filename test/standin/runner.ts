@@ -46,6 +46,8 @@ export interface RunnerOptions {
   capacity?: number
   /** Where the machines' folders go; a temporary folder that is removed at the end by default. */
   workRoot?: string
+  /** Every machine has its folders at the same paths, as GitHub's have; then one job runs at a time. */
+  samePaths?: boolean
   /** The `node24` of the machines. */
   node?: string
 }
@@ -96,7 +98,7 @@ class ActionsRunner implements Runner {
   constructor(options: RunnerOptions, workRoot: string) {
     this.#options = options
     this.#workRoot = workRoot
-    this.#slots = options.capacity ?? 20
+    this.#slots = options.samePaths === true ? 1 : (options.capacity ?? 20)
     const { world } = options.github
     world.cancelRun = (run) => this.#executions.get(run)?.cancel()
     world.onRun((run) => (run.status === 'completed' ? this.#changed(run) : this.#start(run)))
@@ -269,6 +271,7 @@ class ActionsRunner implements Runner {
       defaultPermissions: options.defaultPermissions ?? { contents: 'read' },
       times: { ...realTimes, ...options.times },
       workRoot: this.#workRoot,
+      samePaths: options.samePaths ?? false,
       node: options.node ?? process.execPath,
       changed: () => this.#changed(run),
       takeMachine: () => this.#takeMachine(),

@@ -352,8 +352,9 @@ export class LeaseLost extends Error {
 /** An entry is looked up by both; `version` is a digest of what it is made from. */
 export type CacheEntry = { key: string; version: string }
 
-/** Files cached between jobs. Both methods reject where the service does not answer: callers must work without it. */
+/** Files cached between jobs. All methods reject where the service does not answer: callers must work without it. */
 export interface FileCache {
+  has(entry: CacheEntry, signal: AbortSignal): Promise<boolean>
   /** Writes the entry to `file`, which must not exist yet; false where there is no such entry. */
   get(entry: CacheEntry, file: string, signal: AbortSignal): Promise<boolean>
   put(entry: CacheEntry, file: string, signal: AbortSignal): Promise<void>

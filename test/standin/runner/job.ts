@@ -49,6 +49,7 @@ export interface JobSetup {
   actions: ActionSource[]
   artifacts: Artifacts
   workRoot: string
+  samePaths: boolean
   times: Times
   /** The `node24` that actions run with. */
   node: string
@@ -101,8 +102,8 @@ export class JobExecution {
 
   /** Runs the job to its end and returns how it ended. */
   async run(): Promise<Conclusion> {
-    const { world, run, job, spec, workRoot, times } = this.#setup
-    const folders = await makeFolders(world, workRoot, run, job)
+    const { world, run, job, spec, workRoot, samePaths, times } = this.#setup
+    const folders = await makeFolders(world, workRoot, { run, job, samePaths })
     this.#folders = folders
     job.workspace = folders.workspace
     job.runtimeToken = this.#runtimeToken
@@ -290,12 +291,7 @@ export class JobExecution {
     if (name === 'actions/checkout') return this.#checkout(step, version, inputs)
     const folders = this.#here()
     if (name === 'actions/upload-artifact') {
-      const count = await upload(
-        this.#setup.artifacts,
-        join(folders.base, 'artifacts'),
-        folders.workspace,
-        inputs,
-      )
+      const count = await upload(this.#setup.artifacts, folders.artifacts, folders.workspace, inputs)
       this.#log(step, `${count} file(s) uploaded`)
     } else if (name === 'actions/download-artifact') {
       this.#log(

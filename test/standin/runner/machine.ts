@@ -1,5 +1,5 @@
 // What a job finds on its machine: folders, the environment, the `github` and `runner` contexts.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { accountId } from '../accounts.ts'
 import type { Job, Json, Run } from '../model.ts'
@@ -17,10 +17,18 @@ export interface Folders {
   tools: string
   eventFile: string
   commands: string
+  /** Where the artifacts of the job are kept when it is over. */
+  artifacts: string
 }
 
-export async function makeFolders(world: World, workRoot: string, run: Run, job: Job): Promise<Folders> {
-  const base = join(workRoot, `${run.id}-${job.attempt}-${job.id}`)
+/** The folders of a machine that is new. `samePaths`: they have the same paths as those of the job before, which are removed. */
+export async function makeFolders(
+  world: World,
+  workRoot: string,
+  { run, job, samePaths }: { run: Run; job: Job; samePaths: boolean },
+): Promise<Folders> {
+  const base = join(workRoot, samePaths ? 'machine' : `${run.id}-${job.attempt}-${job.id}`)
+  if (samePaths) await rm(base, { recursive: true, force: true })
   const temp = join(base, 'work', '_temp')
   const runnerWorkspace = join(base, 'work', world.settings.repo)
   const folders = {
@@ -33,6 +41,7 @@ export async function makeFolders(world: World, workRoot: string, run: Run, job:
     tools: join(base, 'tools'),
     eventFile: join(temp, '_github_workflow', 'event.json'),
     commands: join(temp, '_runner_file_commands'),
+    artifacts: join(samePaths ? join(workRoot, `${run.id}-${job.id}`) : base, 'artifacts'),
   }
   const all = [
     folders.workspace,

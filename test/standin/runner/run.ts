@@ -24,6 +24,7 @@ export interface RunSetup {
   defaultPermissions: Permissions
   times: Times
   workRoot: string
+  samePaths: boolean
   node: string
   changed: () => void
   takeMachine: () => Promise<() => void>

@@ -86,7 +86,9 @@ test('a cache service that refuses is an error without the signed URL, and an en
     service.faults.delete(what)
   }
   assert.equal(service.entries.size, 0)
+  assert.equal(await cache.has(entry, soon()), false)
   await cache.put(entry, given, soon())
+  assert.equal(await cache.has(entry, soon()), true)
   await assert.rejects(cache.put(entry, given, soon()), /409/)
   service.faults.set('GET', 404)
   await assert.rejects(

@@ -39,6 +39,7 @@ test('without any settings the documented defaults apply', () => {
     ungated: false,
     gateEnv: [],
     prepare: null,
+    preparePaths: [],
     baseline: 'require',
     finalVerification: true,
     evidence: 'ask',

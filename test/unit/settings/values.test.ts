@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { onlyWrong, right, wrong, yml } from './reading.ts'
 
 const input = (name: string, value: string) => right({ inputs: { [name]: value } }).settings
+const noted = (file: string) => right(yml(file)).notes.join('\n')
 const bad = (name: string, value: string) => onlyWrong({ inputs: { [name]: value } })
 
 test('durations are an integer with s, m or h', () => {
@@ -260,6 +261,27 @@ test('model ladders: for run and by tag; an empty one, a duplicate model and one
   )
   right(yml(`${priced}model: { run: [small, strong] }`))
   right(yml('model: { run: [small, strnog] }'))
+})
+
+test('prepare-paths: folders of the checkout, one a line, and a note where they are not used', () => {
+  const folders = 'node_modules\nweb/node_modules\n'
+  assert.deepEqual(input('prepare-paths', folders).preparePaths, ['node_modules', 'web/node_modules'])
+  for (const path of [
+    '../x',
+    '/x',
+    './x',
+    'x/',
+    'a//b',
+    '~/.cache',
+    '-x',
+    '*',
+    'a/.git/hooks',
+    '.GIT',
+    'a\\b',
+  ])
+    assert.match(bad('prepare-paths', path).expected, /a folder from the root of the repository/, path)
+  assert.match(noted('preparePaths: [node_modules]'), /not used: there is no prepare/)
+  assert.match(noted('preparePaths: [node_modules]\nprepare: npm ci\ncache: off'), /not used: cache is off/)
 })
 
 test('texts: one line for names and commands, several for scripts', () => {
