@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import type { CacheEntry, FileCache } from '../engine/model/ports.ts'
-import { machineIdentity, packFolders, unpackFolders, withCacheFile } from '../system/archive.ts'
+import { machineIdentity, packFolders, unpackFolders, withCacheFile } from '../system/cache-archive.ts'
 import { readRegularFileSync } from '../system/files.ts'
 
 /** The time limit of a whole download or upload. Installing without the cache takes no longer. */

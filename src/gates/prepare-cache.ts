@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CacheEntry, FileCache } from '../engine/model/ports.ts'
 import { oneLine } from '../engine/model/text.ts'
-import { packFolders, unpackFolders, withCacheFile } from '../system/archive.ts'
+import { packFolders, unpackFolders, withCacheFile } from '../system/cache-archive.ts'
 import { firstLinkIn, isFolderSync } from '../system/files.ts'
 import { type RunRequest, runUntrusted } from '../system/process.ts'
 
