@@ -83,7 +83,7 @@ export type KeyCheck = {
 }
 
 /** How a vendor's program reaches its model at another address, with another key instead of its own. */
-export type Relay = {
+type Relay = {
   /** Variables that hold the key, in the order in which the program prefers them. */
   keys: readonly string[]
   /** Variables that select another way to the model. If one is set, no proxy is used. */

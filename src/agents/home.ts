@@ -13,7 +13,7 @@ import { readRegularFile, readRegularFileSync, replaceFile } from '../system/fil
 import { removeFolder } from '../system/orphans.ts'
 import type { HomeShare } from './agent.ts'
 
-export type SessionHome = AsyncDisposable & {
+type SessionHome = AsyncDisposable & {
   /** The environment with this home and its temporary folder, without variables that lead to another home. */
   env(env: Environment): Environment
   /** The user whose programs see it; null for our own. */

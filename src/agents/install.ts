@@ -41,7 +41,7 @@ export type InstallRequest = {
   report(line: string): void
 }
 
-export type InstalledAgentCache = {
+type InstalledAgentCache = {
   files: FileCache
   /** Starts the program of a restored folder as the agent's user and without a key, because the folder is untrusted. */
   checkRestored(bin: string): Promise<Availability>

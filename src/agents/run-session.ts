@@ -15,7 +15,7 @@ import { streamMeter } from './cost.ts'
 import { transcriptHead } from './readable.ts'
 import { oneLine } from './session-end.ts'
 
-export type Budget = { costUsd: number | null; tokens: number | null }
+type Budget = { costUsd: number | null; tokens: number | null }
 
 /** `env` is the whole environment (untrusted-env.ts); the vendor's quiet variables are added. */
 export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine' | 'lineLimit'> &

@@ -2,7 +2,7 @@
 import type { StoryEvidence } from '../engine/model/feature.ts'
 
 /** The verdict of a verification session; a reset beats an approval. */
-export type Verdict =
+type Verdict =
   | { kind: 'verified'; evidence?: StoryEvidence[] }
   | { kind: 'reset'; ids: string[]; reason: string }
 

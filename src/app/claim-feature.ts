@@ -303,7 +303,7 @@ async function adoptBranch(
 }
 
 /** The first state of a feature, still without a nonce: a run that begins sets it. */
-export function newState(
+function newState(
   file: Feature,
   branch: string,
   { base, today, job }: Pick<ClaimRequest, 'base' | 'today' | 'job'>,

@@ -83,7 +83,7 @@ function countFitting(free: number, each: number): number {
   return each === 0 ? Number.POSITIVE_INFINITY : Math.floor(free / each)
 }
 
-export function formatBytes(bytes: number): string {
+function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const at = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
   const value = bytes / 1000 ** at

@@ -67,7 +67,7 @@ const LOCKFILES = new Set([
 /** Moved refs that are reported by name. */
 const MAX_NAMED_REFS = 10
 
-export type UncommittedFile = { path: string; isUntracked: boolean }
+type UncommittedFile = { path: string; isUntracked: boolean }
 
 /** The loop's port, and what the command line needs in addition. */
 export type Repository = RepositoryPort & {

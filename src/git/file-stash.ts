@@ -74,7 +74,7 @@ async function merge(from: string, to: string, how: MergeOptions): Promise<void>
   await move(from, to)
 }
 
-export function exists(path: string): boolean {
+function exists(path: string): boolean {
   return lstatSync(fsPath(path), { throwIfNoEntry: false }) !== undefined
 }
 

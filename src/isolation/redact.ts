@@ -4,7 +4,7 @@ import { KeyFinder, type KeyShape, type KeyStarts, keyStarts, privateKeyFinder }
 import { Views } from './redact/views.ts'
 
 /** Replaces a secret. Adjacent secrets become one. */
-export const REDACTED = '***'
+const REDACTED = '***'
 
 export type { KeyShape }
 

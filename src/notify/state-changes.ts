@@ -33,7 +33,7 @@ export type NoticeFacts = {
   id(words: string): string
 }
 
-export type NoticeEvent = 'start' | 'progress' | 'blocked' | 'waiting' | 'budget' | 'outcome' | 'test'
+type NoticeEvent = 'start' | 'progress' | 'blocked' | 'waiting' | 'budget' | 'outcome' | 'test'
 
 /** A notification: plain text in it is not escaped yet. */
 export type Notice = ReturnType<typeof noticeOf>

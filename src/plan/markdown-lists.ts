@@ -5,10 +5,10 @@ import { fromMarkdown } from 'mdast-util-from-markdown'
 
 export type Heading = { kind: 'heading'; line: number; level: number; text: string }
 /** A paragraph. White space around its lines is removed. */
-export type Paragraph = { kind: 'words'; line: number; lines: string[] }
+type Paragraph = { kind: 'words'; line: number; lines: string[] }
 type Points = { kind: 'points'; line: number; points: Point[] }
 /** Code, a quotation or a table, unchanged. */
-export type Verbatim = { kind: 'verbatim'; line: number; text: string }
+type Verbatim = { kind: 'verbatim'; line: number; text: string }
 export type Block = Heading | Paragraph | Points | Verbatim
 
 /** An item of a list. `done` is null without a box; `more`: the lines after the first one; `points`: the items below it. */

@@ -39,7 +39,7 @@ export type Check = {
 }
 
 /** GitHub's limits: 20, 40 and 20 characters. */
-export type CheckAction = { label: string; description: string; identifier: 'retry' | 'skip' }
+type CheckAction = { label: string; description: string; identifier: 'retry' | 'skip' }
 
 const BUTTONS: readonly CheckAction[] = [
   { label: 'Retry', description: 'Unblock it and try it again', identifier: 'retry' },

@@ -9,7 +9,7 @@ import { pluralize } from './figures.ts'
 import { type Sentence, sentence, toMarkdown } from './sentence.ts'
 
 /** A finding about a story, or about the whole feature (`storyId` null). `text` is hostile. */
-export type ReviewFinding = { storyId: string | null; text: string }
+type ReviewFinding = { storyId: string | null; text: string }
 export type Findings = { shown: ReviewFinding[]; more: number; total: number }
 
 const MAX_FINDINGS = 5

@@ -18,7 +18,6 @@ export {
   type FlagRow,
   flagTable,
 } from './describe.ts'
-export type { Surface } from './setting.ts'
 export type { Settings } from './settings-table.ts'
 
 /** Where settings come from. A flag wins over an input, an input over the file, the file over the default. */

@@ -2,7 +2,7 @@
 import { StringDecoder } from 'node:string_decoder'
 
 /** UTF-16 units. The rest of a longer line is dropped. */
-export const LINE_LIMIT = 1024 * 1024
+const LINE_LIMIT = 1024 * 1024
 
 /** After this many lines, all lines of one chunk are delivered as one, for speed. A chunk with a `{` is split as before: it may have an event. */
 const MAX_SEPARATE_LINES = 50_000

@@ -25,7 +25,7 @@ import {
 export { type CommandInput, formatCommandLine, type Surface } from './command-words.ts'
 
 /** The help on a command for a surface. `meaning` is Ralph's own Markdown, with code spans only. */
-export type CommandHelp = { args: string; meaning: string; example: string }
+type CommandHelp = { args: string; meaning: string; example: string }
 
 type Row = {
   also?: string

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 
 /** A step is left out for `resetAfterMs` after `threshold` failures in a row. */
-export type CircuitLimits = { threshold: number; resetAfterMs: number }
+type CircuitLimits = { threshold: number; resetAfterMs: number }
 
 /** Circuits by the name of the step, kept over jobs; a step without a failure has none. `until`: epoch milliseconds. */
 export type Circuits = z.infer<typeof Circuits>

@@ -9,7 +9,7 @@ import { BASH, type Root, runForOutput } from './root.ts'
 type RunAsRoot = (...command: string[]) => Promise<void>
 
 /** The folders of one run. */
-export type ScratchPlace = AsyncDisposable & {
+type ScratchPlace = AsyncDisposable & {
   home: string | null
   tmp: string
   /** Its programs must be started with this (see `StartOptions`); null where they see the machine's temporary folders. */

@@ -6,7 +6,7 @@ import type { Format, ParsedStory, Reading } from '../types.ts'
 import { keepKnownNeeds, nameEntries } from './left-out.ts'
 
 /** Stands for a path in a document that is the output of beads. No file has this path. */
-export const BEADS_ANSWER = 'beads'
+const BEADS_ANSWER = 'beads'
 
 export const beads: Format = {
   name: 'beads',

@@ -3,7 +3,7 @@ import { isMap, isScalar, parseDocument, visit } from 'yaml'
 import { ACTION, PACKAGE } from '../../engine/model/version.ts'
 
 /** A release to move to. */
-export type Target = { tag: string; commit: string }
+type Target = { tag: string; commit: string }
 
 export type Pin = {
   line: number
