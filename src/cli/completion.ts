@@ -1,4 +1,4 @@
-// `ralph completion`: prints a shell's completion script, made of the same tables as the help.
+// `ralph completion`: prints a shell's completion script, made from the same tables as the help.
 import { type CommandName, commandsOn } from '../engine/commands/command-table.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { flagTable } from '../settings/read-settings.ts'
@@ -57,30 +57,30 @@ function wordsOf(name: CommandName): CompletedCommand['words'] {
 
 function optionsOf(name: Exclude<CommandName, 'help'>): CompletedOption[] {
   const { options, settings } = CLI_COMMANDS[name]
-  const own = options.map(([flags, meaning]) => ownOption(flags, meaning))
-  const flags = flagTable()
+  const commandOptions = options.map(([flags, meaning]) => completedOption(flags, meaning))
+  const settingOptions = flagTable()
     .filter((flag) => isListed(flag) && settings(flag))
     .flatMap(({ flag, takesValue, description: meaning, values }) => {
-      if (takesValue) return [{ flag, meaning, value: offeredFor(flag, values) }]
-      const not = { flag: `--no-${flag.slice(2)}`, meaning: 'the opposite', value: null }
-      return [{ flag, meaning, value: null }, not]
+      if (takesValue) return [{ flag, meaning, value: completedValue(flag, values) }]
+      const opposite = { flag: `--no-${flag.slice(2)}`, meaning: 'the opposite', value: null }
+      return [{ flag, meaning, value: null }, opposite]
     })
   return [
-    ...own,
-    ownOption('--json', 'exactly one line of JSON on stdout'),
-    ownOption('--directory <path>', 'work there'),
-    ...flags,
-    ownOption('--help', 'what the command takes'),
+    ...commandOptions,
+    completedOption('--json', 'exactly one line of JSON on stdout'),
+    completedOption('--directory <path>', 'work there'),
+    ...settingOptions,
+    completedOption('--help', 'what the command takes'),
   ]
 }
 
-/** Of an option as commander writes it: `--port <number>`. */
-function ownOption(flags: string, meaning: string): CompletedOption {
+/** `flags` as commander writes them: `--port <number>`. */
+function completedOption(flags: string, meaning: string): CompletedOption {
   const [flag = '', value] = flags.split(' ')
-  return { flag, meaning, value: value === undefined ? null : offeredFor(flag, []) }
+  return { flag, meaning, value: value === undefined ? null : completedValue(flag, []) }
 }
 
-function offeredFor(flag: string, values: readonly string[]): CompletedOption['value'] {
+function completedValue(flag: string, values: readonly string[]): CompletedOption['value'] {
   if (FILES.has(flag)) return 'file'
   return FOLDERS.has(flag) ? 'folder' : values
 }

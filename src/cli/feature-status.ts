@@ -11,7 +11,7 @@ import type { State } from '../engine/model/state.ts'
 import { nextStepOfRun, type Situation, situationOf } from '../engine/situation.ts'
 import type { LocalRun } from './local-feature.ts'
 
-/** State and situation of a feature, and whether a run is at work. `situate`: computes the situation of the state alone. */
+/** State and situation of a feature, and whether a run is at work. `situate`: gives the situation by the state alone. */
 export async function readStatus(
   workspace: Workspace,
   saved: State,
@@ -22,10 +22,10 @@ export async function readStatus(
   // The next run first charges what a killed run used, and closes its attempt. The status shows that already.
   const state = isAtWork ? saved : { ...takeOver(withLostUsage(workspace.git, saved)), attempts: {} }
   const situation = await withMerge(workspace, state, situate(state, limits, Date.now(), isAtWork))
-  return { state, situation, lives: isAtWork }
+  return { state, situation, isAtWork }
 }
 
-/** Adds whether people have merged or archived a complete run, as this clone shows. A squash merge has its prd.json, too. */
+/** Adds whether people have merged or archived a complete run, as far as this clone shows. After a squash merge, too, prd.json is the same. */
 export async function withMerge<S extends Situation>(
   workspace: Workspace,
   state: State,
@@ -38,10 +38,8 @@ export async function withMerge<S extends Situation>(
   const isArchived = await findArchived(objects, { commit, workTree: clone.workTree })
   if (isArchived(state.folder.replace(/^\.ralph\//, ''))) return { ...situation, since: 'archived' }
   const { prd } = ownFiles(state)
-  const [current, published] = [
-    await objects.info(`${commit}:${prd}`),
-    await objects.info(`${state.published}:${prd}`),
-  ]
+  const current = await objects.info(`${commit}:${prd}`)
+  const published = await objects.info(`${state.published}:${prd}`)
   return current !== null && current.oid === published?.oid ? { ...situation, since: 'merged' } : situation
 }
 

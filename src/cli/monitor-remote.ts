@@ -22,10 +22,10 @@ import { tokenFor } from './github-token.ts'
 import { chooseFolders, refuseUnknown, type Source } from './monitor-source.ts'
 import { defaultBranchOf, remoteOf } from './origin.ts'
 
-/** Where no feature is named, so many of the newest are shown: each costs a request when it changes. */
+/** If there are more features, only the newest are shown: each costs a request when it changes. */
 const MAX_FEATURES = 20
 
-/** Null where `--remote` was not given and this clone is not of GitHub, or there is no token. */
+/** Null if this clone is not of GitHub, or if there is no token. With `--remote`, these are a UserError instead. */
 export async function openRemote(
   context: Context,
   settings: Settings,
@@ -78,11 +78,12 @@ type RemoteOptions = {
 
 function remoteSource({ workspace, settings, wanted, place, token, limits }: RemoteOptions): Source {
   const states = new Map<string, { commit: string; state: State }>()
-  let failed: unknown = null
-  let seenAt = 0
+  /** Why the last poll failed, or null. */
+  let failure: unknown = null
+  /** When the last poll succeeded, epoch milliseconds; 0 before. */
+  let polledAt = 0
   let lastError = ''
-  /** The number of features that are not shown. */
-  let hidden = 0
+  let hiddenCount = 0
   const warn = (text: string) => {
     lastError = text
   }
@@ -91,9 +92,9 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Rem
   async function poll(): Promise<void> {
     const commits = await refs.poll()
     if (commits === null) return
-    const all = [...chooseFolders(commits.keys(), wanted).values()].sort().reverse()
-    const selected = all.slice(0, MAX_FEATURES)
-    hidden = all.length - selected.length
+    const newestFirst = [...chooseFolders(commits.keys(), wanted).values()].sort().reverse()
+    const selected = newestFirst.slice(0, MAX_FEATURES)
+    hiddenCount = newestFirst.length - selected.length
     refuseUnknown(wanted, [...chooseFolders(commits.keys(), []).keys()], 'in CI')
     if (selected.length === 0) throw noRun(place)
     for (const folder of states.keys()) if (!selected.includes(folder)) states.delete(folder)
@@ -120,20 +121,20 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Rem
     return own.kind === 'working' ? { kind: 'ready', step: null } : own
   }
 
-  const waitMs = () => nextPollMs(failed, Date.now())
+  const waitMs = () => nextPollMs(failure, Date.now())
 
   return {
     changed: (signal) => delay(waitMs(), undefined, { signal }).catch(() => {}),
     async look() {
       try {
         await poll()
-        failed = null
-        seenAt = Date.now()
+        failure = null
+        polledAt = Date.now()
         lastError = ''
       } catch (error) {
-        // Forgets which states are known, so that the next look reads again what could not be read.
+        // The next poll must list the refs again, so that it also reads the states that could not be read now.
         refs.resetEtag()
-        failed = error
+        failure = error
         const mistake = mistakeOf(error, place)
         if (states.size === 0) throw mistake
         lastError = messageOf(mistake).split('\n')[0] ?? ''
@@ -149,10 +150,11 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Rem
       }))
     },
     note() {
-      const seen = seenAt === 0 ? '' : `, seen ${new Date(seenAt).toISOString().slice(11, 19)} UTC`
-      const older = hidden === 0 ? '' : `; ${pluralize(hidden, 'older feature')} not shown`
-      const every = `asked every ${Math.round(waitMs() / 1000)} s`
-      return `${repositoryUrl(place)}, ${every}${seen}${older}${lastError === '' ? '' : `: ${lastError}`}`
+      const interval = `asked every ${Math.round(waitMs() / 1000)} s`
+      const seen = polledAt === 0 ? '' : `, seen ${new Date(polledAt).toISOString().slice(11, 19)} UTC`
+      const hidden = hiddenCount === 0 ? '' : `; ${pluralize(hiddenCount, 'older feature')} not shown`
+      const error = lastError === '' ? '' : `: ${lastError}`
+      return `${repositoryUrl(place)}, ${interval}${seen}${hidden}${error}`
     },
     // Each picture would cost a request.
     picture: async () => null,

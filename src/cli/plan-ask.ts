@@ -3,7 +3,7 @@ import { answeredQuestions, questionLines, sampleAnswer } from '../engine/planni
 import { terminalText } from '../report/escape.ts'
 import type { PlanContext } from './plan.ts'
 import type { Subject } from './plan-session.ts'
-import { hanging } from './plan-view.ts'
+import { wrapHanging } from './plan-view.ts'
 
 /** The brief with the answers at its end. Throws Cancelled, or UserError where no session can begin. */
 export async function withAnswers(
@@ -23,7 +23,7 @@ export async function withAnswers(
   if (questions.length === 0) return brief
   const lines = questionLines(questions).flatMap((line) => {
     const indent = /^ */.exec(line)?.[0] ?? ''
-    return hanging(terminalText(line, 500).trimStart(), `  ${indent}`, width)
+    return wrapHanging(terminalText(line, 500).trimStart(), `  ${indent}`, width)
   })
   say(['', ...lines, ''])
   const fault = (text: string) => {

@@ -17,7 +17,7 @@ import { withAnswers } from './plan-ask.ts'
 import { type Draft, nameOfSentence, withinScope, withStoriesAdded } from './plan-draft.ts'
 import type { Proposed, Subject } from './plan-session.ts'
 import { answerTo, isAnswer } from './plan-sources.ts'
-import { hanging, sourceLines, takenLines } from './plan-view.ts'
+import { sourceLines, takenLines, wrapHanging } from './plan-view.ts'
 
 /** `sentence` is empty where only documents are given. */
 export type Material = { files: readonly DocumentFile[]; documents: Documents | null; sentence: string }
@@ -87,12 +87,12 @@ export function showMaterial({ say, width, settings }: PlanContext, { files, doc
     say([
       'Prose, for a session to plan from:',
       ...prose.map(({ path }) => `  ${terminalText(path)}`),
-      ...NO_SESSION.flatMap((line) => hanging(line, '  ', width)),
+      ...NO_SESSION.flatMap((line) => wrapHanging(line, '  ', width)),
     ])
   const handed = new Set(prose.map(({ path }) => path))
   const background = taken.filter(({ as, path }) => as === 'background' && !handed.has(path))
   if (background.length > 0) say(['Background, for context.md:', ...takenLines(background, width)])
-  if (files.length > 1 || background.length > 0) say(hanging(OTHERWISE, '', width))
+  if (files.length > 1 || background.length > 0) say(wrapHanging(OTHERWISE, '', width))
   const all = [...notes]
   const proposals = Object.entries(gates).map(([name, run]) => `${name}: ${run}`)
   if (proposals.length > 0 && settings.gates.length === 0)
@@ -100,7 +100,7 @@ export function showMaterial({ say, width, settings }: PlanContext, { files, doc
       `gates that the documents name, and that no run uses unless you set them: ${proposals.join('; ')}`,
     )
   if (all.length > 0)
-    say(['', 'To know:', ...all.flatMap((one) => hanging(`- ${terminalText(one)}`, '  ', width))])
+    say(['', 'To know:', ...all.flatMap((one) => wrapHanging(`- ${terminalText(one)}`, '  ', width))])
 }
 
 const OTHERWISE = 'Is one of them something else? --as stories FILE, --as background FILE'

@@ -19,7 +19,7 @@ import {
   withStories,
   withStoriesReplaced,
 } from './plan-draft.ts'
-import { CONTEXT_TITLE, differenceLines, hanging, storyLines, textLines } from './plan-view.ts'
+import { CONTEXT_TITLE, differenceLines, storyLines, textLines, wrapHanging } from './plan-view.ts'
 import { Cancelled, type Choice, type TerminalPrompts } from './terminal-questions.ts'
 import { writeFiles } from './write-files.ts'
 
@@ -80,7 +80,7 @@ export function showDraft(
   const stories = storyLines(prd, sizeRemarks(prd.userStories), width)
   say(['', `${pluralize(prd.userStories.length, 'story', 'stories')}:`, ...stories])
   if (questions.length > 0) {
-    const questionLines = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
+    const questionLines = questions.flatMap((one) => wrapHanging(`? ${terminalText(one)}`, '  ', width))
     const refine = `"${REFINE}"`
     const how =
       ask === null
@@ -90,7 +90,7 @@ export function showDraft(
       '',
       'What the session could not know, and assumed:',
       ...questionLines,
-      ...hanging(terminalText(how), '  ', width),
+      ...wrapHanging(terminalText(how), '  ', width),
     ])
   }
   if (context !== null && context !== existing.context)

@@ -8,36 +8,36 @@ import { pluralize } from '../report/figures.ts'
 import { fit, wrap } from '../report/terminal/width.ts'
 import { describePlacement, MAX_PLANNED_LENGTH, type PlanView, storyTexts } from '../report/view.ts'
 
-/** So many rows are shown of a list. */
+/** The most rows of a list that are shown. */
 const MAX_ROWS = 60
 
-/** One row a file: where its first story stands, its format, its stories. `width`: columns. */
+/** One row for each file: the line of its first story, its format, its stories. `width`: columns. */
 export function sourceLines(sources: readonly Source[], width: number): string[] {
   const groups = new Map<string, Source[]>()
   for (const source of sources) {
     const key = `${source.path}\0${source.format}`
     groups.set(key, [...(groups.get(key) ?? []), source])
   }
-  return firstRows([...groups.values()]).flatMap((found) => {
-    const { path, format } = found[0] ?? { path: '', format: '' }
-    const line = Math.min(...found.map((one) => one.line))
-    const ids = found.map(({ storyId }) => storyId)
+  return firstRows([...groups.values()]).flatMap((sourcesOfFile) => {
+    const { path, format } = sourcesOfFile[0] ?? { path: '', format: '' }
+    const line = Math.min(...sourcesOfFile.map((source) => source.line))
+    const ids = sourcesOfFile.map(({ storyId }) => storyId)
     const stories = `${pluralize(ids.length, 'story', 'stories')}: ${listIds(ids)}`
-    return hanging(`${terminalText(path)}:${line}  ${terminalText(format)}  ${stories}`, '  ', width)
+    return wrapHanging(`${terminalText(path)}:${line}  ${terminalText(format)}  ${stories}`, '  ', width)
   })
 }
 
-/** So many documents are listed; the others are counted. */
+/** The most documents that are listed. The others are counted. */
 const MAX_TAKEN = 12
 
-/** A row for each document: what it was read as, and how many check boxes in it are no stories. */
+/** A row for each document: what it was read as, and how many of its check boxes are not stories. */
 export function takenLines(taken: readonly DocumentUse[], width: number): string[] {
   const rows = taken.slice(0, MAX_TAKEN).flatMap(({ path, what, boxes }) => {
     const words =
       boxes === 0
         ? what
         : `${what}; ${pluralize(boxes, 'check box', 'check boxes')} in it not read as stories`
-    return hanging(`${terminalText(path)}  ${terminalText(words)}`, '  ', width)
+    return wrapHanging(`${terminalText(path)}  ${terminalText(words)}`, '  ', width)
   })
   const more = taken.length - MAX_TAKEN
   return more > 0 ? [...rows, `  and ${more} more: --json has all of them`] : rows
@@ -56,18 +56,18 @@ export function storyLines(prd: Prd, remarks: PlanView['remarks'], width: number
       ...(story.dependsOn.length > 0 ? [`after ${listIds(story.dependsOn)}`] : []),
       ...(story.passes ? [done] : []),
     ]
-    const own = remarks.filter(({ storyId }) => storyId === story.id).map(({ remark }) => remark)
+    const remarksOfStory = remarks.filter(({ storyId }) => storyId === story.id).map(({ remark }) => remark)
     return [
       fit(`${head}${terminalText(story.title)}`, width),
-      ...hanging(facts.join(', '), ' '.repeat(8), width),
-      ...own.flatMap((remark) => hanging(`! ${terminalText(remark)}`, ' '.repeat(8), width)),
+      ...wrapHanging(facts.join(', '), ' '.repeat(8), width),
+      ...remarksOfStory.flatMap((remark) => wrapHanging(`! ${terminalText(remark)}`, ' '.repeat(8), width)),
     ]
   })
   const more = prd.userStories.length - rows.length
   return more > 0 ? [...lines, `  and ${more} more, all of them in prd.md`] : lines
 }
 
-/** A plan or a split that waits for approval: all that a person should read, and the command that approves exactly this text. */
+/** A plan or a split that waits for approval: everything that a person should read, and the command that approves exactly this text. */
 export function proposedPlanLines(plan: PlanView, width: number): string[] {
   const { storyId, digest, stories, questions, remarks, context } = plan
   const title =
@@ -75,39 +75,40 @@ export function proposedPlanLines(plan: PlanView, width: number): string[] {
       ? `The plan waits to be approved: ${pluralize(stories.length, 'story', 'stories')}`
       : `${terminalText(storyId, 64)} is proposed in ${pluralize(stories.length, 'part')}`
   const storyRows = firstRows(stories).flatMap((story) => {
-    const { id, title: of, acceptanceCriteria } = story
+    const head = `${terminalText(story.id, 64)}  ${terminalText(story.title, 1000)}`
+    const texts = [...storyTexts(story), describePlacement(story)]
     return [
-      ...hanging(`${terminalText(id, 64)}  ${terminalText(of, 1000)}`, '  ', width),
-      ...[...storyTexts(story), describePlacement(story)].flatMap((one) =>
-        hanging(terminalText(one, MAX_PLANNED_LENGTH), '    ', width),
-      ),
-      ...acceptanceCriteria.flatMap((one) =>
-        hanging(`- ${terminalText(one, MAX_PLANNED_LENGTH)}`, '    ', width),
+      ...wrapHanging(head, '  ', width),
+      ...texts.flatMap((text) => wrapHanging(terminalText(text, MAX_PLANNED_LENGTH), '    ', width)),
+      ...story.acceptanceCriteria.flatMap((criterion) =>
+        wrapHanging(`- ${terminalText(criterion, MAX_PLANNED_LENGTH)}`, '    ', width),
       ),
     ]
   })
   const more = stories.length - firstRows(stories).length
   const section = (head: string, rows: readonly string[]) => (rows.length === 0 ? [] : ['', head, ...rows])
-  const questionRows = questions.flatMap((one) => hanging(`? ${terminalText(one)}`, '  ', width))
-  const sizes = firstRows(remarks).flatMap((one) =>
-    hanging(`! ${terminalText(`${one.storyId}: ${one.remark}`)}`, '  ', width),
+  const questionRows = questions.flatMap((question) =>
+    wrapHanging(`? ${terminalText(question)}`, '  ', width),
   )
-  const answered =
+  const remarkRows = firstRows(remarks).flatMap((planRemark) =>
+    wrapHanging(`! ${terminalText(`${planRemark.storyId}: ${planRemark.remark}`)}`, '  ', width),
+  )
+  const howToAnswer =
     storyId === null
       ? 'To answer: /ralph plan -- <answers>, as a comment on its pull request'
       : `To answer: ${formatCommandLine('cli', `split ${storyId} -- <answers>`)}`
   const approval = ['approve-plan', storyId, digest].filter((word) => word !== null).join(' ')
   return [
-    ...hanging(title, '', width),
+    ...wrapHanging(title, '', width),
     ...storyRows,
-    ...(more > 0 ? hanging(`and ${more} more: ralph status --json has all of them`, '  ', width) : []),
+    ...(more > 0 ? wrapHanging(`and ${more} more: ralph status --json has all of them`, '  ', width) : []),
     ...section('What it could not know, and assumed:', questionRows),
-    ...(questionRows.length === 0 ? [] : hanging(terminalText(answered), '  ', width)),
-    ...section('May be too large for one session:', sizes),
+    ...(questionRows.length === 0 ? [] : wrapHanging(terminalText(howToAnswer), '  ', width)),
+    ...section('May be too large for one session:', remarkRows),
     ...section(`${CONTEXT_TITLE}:`, textLines(context, width)),
     ...section(
       'Approve these words:',
-      hanging(terminalText(formatCommandLine('cli', approval)), '  ', width),
+      wrapHanging(terminalText(formatCommandLine('cli', approval)), '  ', width),
     ),
   ]
 }
@@ -118,7 +119,7 @@ export const CONTEXT_TITLE = 'context.md, which every session gets'
 /** All lines of a text, wrapped and indented. */
 export function textLines(text: string, width: number): string[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lines.flatMap((line) => hanging(terminalText(line, MAX_PLANNED_LENGTH), '  ', width))
+  return lines.flatMap((line) => wrapHanging(terminalText(line, MAX_PLANNED_LENGTH), '  ', width))
 }
 
 /** `US-001, US-002, US-003`, or `US-001, US-002 ... US-042` where there are more. */
@@ -127,17 +128,17 @@ function listIds(ids: readonly string[]): string {
   return `${ids.slice(0, 2).join(', ')} ... ${ids.at(-1)}`
 }
 
-/** The differences between the existing stories and the plan's; empty where there are none. */
+/** The differences between the existing stories and the plan's; empty if there are none. */
 export function differenceLines(before: Prd, after: Prd, width: number): string[] {
-  const old = new Map(before.userStories.map((story) => [story.id, story]))
-  const kept = new Set(after.userStories.map(({ id }) => id))
+  const storiesBefore = new Map(before.userStories.map((story) => [story.id, story]))
+  const idsAfter = new Set(after.userStories.map(({ id }) => id))
   const lineOf = (sign: string, { id, title }: Story) => `${sign} ${id}  ${terminalText(title)}`
   const lines = after.userStories.flatMap((story) => {
-    const previous = old.get(story.id)
+    const previous = storiesBefore.get(story.id)
     if (previous === undefined) return [lineOf('+', story)]
     return JSON.stringify(previous) === JSON.stringify(story) ? [] : [lineOf('~', story)]
   })
-  const removed = before.userStories.filter(({ id }) => !kept.has(id)).map((story) => lineOf('-', story))
+  const removed = before.userStories.filter(({ id }) => !idsAfter.has(id)).map((story) => lineOf('-', story))
   return firstRows([...lines, ...removed]).map((line) => fit(`  ${line}`, width))
 }
 
@@ -146,7 +147,7 @@ function firstRows<T>(rows: readonly T[]): T[] {
 }
 
 /** Wraps a text below its row. After a mark such as `- ` further lines are indented to the text. */
-export function hanging(text: string, indent: string, width: number): string[] {
+export function wrapHanging(text: string, indent: string, width: number): string[] {
   const mark = /^[-!?] /.test(text) ? '  ' : ''
   const [first = '', ...rest] = wrap(text, width - indent.length - mark.length)
   return [indent + first, ...rest.map((line) => indent + mark + line)]

@@ -40,7 +40,7 @@ export type PlanArguments = {
   feature: string | null
   sentence: string
   from: readonly string[]
-  /** Files, as they were typed, to what the person uses them for. */
+  /** What the person uses files for, by their paths as they were typed. */
   as: ReadonlyMap<string, RequestedUse>
   yes: boolean
 }
@@ -48,7 +48,7 @@ export type PlanArguments = {
 /** What the parts of `ralph plan` share. */
 export type PlanContext = Awaited<ReturnType<typeof openPlanContext>>
 
-/** Exit 0 where the plan is written or exists already, 1 where the person left it, 130 where it was interrupted; or its run's code. */
+/** Exit code 0 if the plan is written or exists already, 1 if the person left it, 130 if it was interrupted, or the code of its run. */
 export async function plan(context: Context): Promise<CommandResult> {
   refuseFromInside(context)
   const { start, ...answer } = await planOnly(context)
@@ -66,9 +66,9 @@ async function planOnly(context: Context): Promise<PlanResult> {
   } catch (error) {
     // What sessions used is reported, even if they made no plan.
     const usage = planContext.planner.usage()
-    const isLeft = error instanceof Cancelled
-    if (isLeft) planContext.say(['', 'Interrupted: nothing was written.'])
-    const { code, outputs, more } = isLeft ? interruptedResult() : errorResult(context, error)
+    const isInterrupted = error instanceof Cancelled
+    if (isInterrupted) planContext.say(['', 'Interrupted: nothing was written.'])
+    const { code, outputs, more } = isInterrupted ? interruptedResult() : errorResult(context, error)
     const withFeature = { ...outputs, feature: typed.feature, costUsd: usage.costUsd }
     return { code, outputs: withFeature, more: { ...more, written: planContext.written, usage } }
   }
@@ -84,10 +84,10 @@ async function openPlanContext(context: Context, mayAsk: boolean) {
     context,
     settings,
     clone,
-    /** Null in a repository without a commit: stories can be planned there, but no session and no run can begin. */
+    /** Null in a repository without a commit. Stories can be planned there, but no session and no run can begin. */
     local,
     planner: createPlanner(context, local),
-    /** Null where there is no terminal to ask on, or `--yes` has answered. */
+    /** Null without a terminal, or with `--yes`. */
     ask: mayAsk ? terminalPrompts(context) : null,
     width: lookOf(out, true).width,
     /** The files of the tree that were written so far, by path. */
@@ -108,8 +108,8 @@ async function planFeature(planContext: PlanContext, typed: PlanArguments): Prom
     typed,
     known ?? (await readExistingPlan(feature, planContext)),
   )
-  const read = material.documents?.prd ?? null
-  const scope = read === null ? null : await chosenScope(ask, settings, read)
+  const documentsPrd = material.documents?.prd ?? null
+  const scope = documentsPrd === null ? null : await chosenScope(ask, settings, documentsPrd)
   const answered =
     ask === null || !existing.isNew
       ? { flags: {}, config: null }
@@ -129,7 +129,7 @@ async function planFeature(planContext: PlanContext, typed: PlanArguments): Prom
     ask === null
       ? await reviewUnattended(planContext, feature, typed, existing, draft)
       : await reviewPlan(planContext, ask, feature, existing, { first: draft, start })
-  if (reviewed.kind === 'left') return answerOf(planContext, feature, reviewed, material, null)
+  if (reviewed.kind === 'left') return resultOf(planContext, feature, reviewed, material, null)
   const { folder } = existing
   const isSketch = reviewed.kind === 'sketch'
   const files = isSketch ? sketchOf(folder, reviewed.draft) : filesOf(folder, reviewed.draft)
@@ -140,16 +140,16 @@ async function planFeature(planContext: PlanContext, typed: PlanArguments): Prom
   else planContext.say(written.map((path) => `written: ${path}`))
   if (reviewed.kind === 'start') {
     if (answered.config !== null) await commitConfig(clone.workTree, planContext.context.env)
-    return { ...answerOf(planContext, feature, reviewed, material, written), start: feature }
+    return { ...resultOf(planContext, feature, reviewed, material, written), start: feature }
   }
   const next = isSketch
     ? [`ralph plan ${feature}`]
     : await nextCommands(planContext, feature, folder, isGated)
   planContext.say(['', 'Next:', ...next.map((line) => `  ${line}`)])
-  return answerOf(planContext, feature, reviewed, material, written)
+  return resultOf(planContext, feature, reviewed, material, written)
 }
 
-/** Edits of prd.md that prd.json does not have would be lost: they are taken into the plan, or the person gives them up. */
+/** If prd.md has edits that prd.json lacks, they are taken into the plan, unless the person gives them up. Otherwise they would be lost. */
 async function withEditedPage(
   { ask }: PlanContext,
   { from }: PlanArguments,
@@ -158,7 +158,7 @@ async function withEditedPage(
   const { folder, prd, markdown } = existing
   if (prd === null || markdown === null || !isEdited(markdown, prd)) return existing
   const path = `${folder}/prd.md`
-  const isNamed = from.some((one) => one.endsWith(path))
+  const isNamed = from.some((file) => file.endsWith(path))
   if (isNamed || (await ask?.yes(`${path} was edited and differs from prd.json. Take its text?`, true)))
     return { ...existing, base: parsePage(markdown, prd, path) }
   if (ask !== null) return existing
@@ -167,7 +167,7 @@ async function withEditedPage(
   throw new UserError({ path, found, expected: 'the same in both', fix })
 }
 
-/** Where nothing can be asked: with `--yes` a plan without mistakes is taken, and without it only one that changes nothing. */
+/** For a plan without a person to ask. With `--yes` a plan without mistakes is taken; without it, only a plan that changes nothing. */
 async function reviewUnattended(
   planContext: PlanContext,
   feature: string,
@@ -203,7 +203,7 @@ function argumentsOf(context: Context): PlanArguments {
   return { feature: word ?? feature, sentence, from, as, yes: flags.yes === true }
 }
 
-/** `--as stories A B --as background C`, in the words that followed each other. */
+/** Reads the words of `--as stories A B --as background C`: each file has the use that precedes it. */
 function kindsOf(words: readonly string[]): Map<string, RequestedUse> {
   const kinds = new Map<string, RequestedUse>()
   let kind: RequestedUse | null = null
@@ -222,7 +222,7 @@ function kindsOf(words: readonly string[]): Map<string, RequestedUse> {
   })
 }
 
-/** What a person has to do before the plan's run can begin. */
+/** The commands that a person needs to start the plan's run. */
 async function nextCommands(
   { clone, local }: PlanContext,
   feature: string,
@@ -230,7 +230,7 @@ async function nextCommands(
   isGated: boolean,
 ): Promise<string[]> {
   const dirt = clone.head === null ? null : await local?.workspace.repository.uncommitted(clone.head)
-  // A run begins only on a clean tree; but it takes up the plan itself.
+  // A run begins only on a clean tree. Only the plan itself need not be committed: the run takes it up.
   const isDirty = dirt?.some(({ path }) => !path.startsWith('.ralph/')) ?? true
   return [
     `look at ${folder}/prd.md`,
@@ -240,8 +240,8 @@ async function nextCommands(
   ]
 }
 
-/** `written`: null where the plan was left. */
-function answerOf(
+/** `written`: null if the person left the plan. */
+function resultOf(
   { planner }: PlanContext,
   feature: string,
   { draft }: Reviewed,
@@ -271,13 +271,13 @@ export type ExistingPlan = {
   folder: string
   isNew: boolean
   prd: Prd | null
-  /** What the plan starts from: prd.json, or people's text of prd.md. */
+  /** The stories that the plan starts from: those of prd.json, or of people's text in prd.md. */
   base: Prd
   markdown: string | null
   context: string | null
 }
 
-/** Throws UserError where the feature is somewhere else, is being worked on, or cannot be read. */
+/** Throws UserError if the feature is on another branch, is in work, or cannot be read. */
 async function readExistingPlan(
   name: string,
   { clone: { workTree }, local }: PlanContext,
@@ -298,35 +298,39 @@ async function readExistingPlan(
   )
   const parsed = json == null ? null : parsePrd(json, `${folder}/prd.json`)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
-  const [prd, isNew] = [parsed?.prd ?? null, json == null && markdown == null]
+  const prd = parsed?.prd ?? null
+  const isNew = json == null && markdown == null
   const sketch = prd === null && markdown != null ? parsePage(markdown, emptyPrd(), `${folder}/prd.md`) : null
   const base = prd ?? sketch ?? emptyPrd()
   return { folder, isNew, prd, base, markdown: markdown ?? null, context: context ?? null }
 }
 
-/** A run's stories are on its branch. Written on another branch, they would begin the run anew, or conflict with it. */
-async function refuseOnOtherBranch(name: string, here: string, local: LocalRun): Promise<void> {
+/**
+ * Throws UserError if the feature's run is on another branch: stories that are written here would begin the run anew, or conflict with
+ * it. `folderHere`: the feature's newest folder in this checkout; empty if there is none.
+ */
+async function refuseOnOtherBranch(name: string, folderHere: string, local: LocalRun): Promise<void> {
   const { store, clone } = local.workspace
   await refuseOtherRun(local, '')
   const folders = [...(await store.list()).keys()].filter((folder) => featureOfFolder(folder) === name)
   const newest = folders.sort().at(-1)
   const state = newest === undefined ? null : ((await store.load(newest))?.state ?? null)
-  if (newest === undefined || state === null || here > newest) return
+  if (newest === undefined || state === null || folderHere > newest) return
   await refuseAtWork(state)
   const { branch, published } = state
-  if (here === newest && (published === null || clone.branch === branch)) return
+  if (folderHere === newest && (published === null || clone.branch === branch)) return
   const isMissing = (await store.head(branch)) === null
   const found = isMissing ? `${name}, whose branch ${branch} is gone` : `${name}, whose run is on ${branch}`
   const fix = isMissing ? 'take another name' : `git switch ${branch}, then plan again; or take another name`
   throw new UserError({ path: 'feature', found, expected: 'a feature of this checkout', fix })
 }
 
-/** prd.json is written last, because a run reads that one. */
+/** prd.json is written last, because a run begins with it. */
 function filesOf(folder: string, draft: Draft): Files {
   return { ...sketchOf(folder, draft), [`${folder}/prd.json`]: serializePrd(draft.prd) }
 }
 
-/** The files that people read, and that begin no run. */
+/** The files for people only: without prd.json no run begins. */
 function sketchOf(folder: string, { prd, context }: Draft): Files {
   const page = { [`${folder}/prd.md`]: renderPrdMarkdown(prd) }
   return context === null || context === '' ? page : { [`${folder}/context.md`]: context, ...page }

@@ -55,11 +55,7 @@ export async function report(context: Context): Promise<CommandResult> {
 async function localView({ env }: Context, { settings, workspace }: LocalRun, saved: State) {
   const { git, clone, redactor } = workspace
   const limits = limitsOf(settings)
-  const {
-    state,
-    situation,
-    lives: isAtWork,
-  } = await readStatus(workspace, mapTexts(saved, redactor.redact), limits)
+  const { state, situation, isAtWork } = await readStatus(workspace, mapTexts(saved, redactor.redact), limits)
   const { place } = remoteOf(clone, env)
   const facts = {
     repositoryUrl: place === null ? '' : repositoryUrl({ ...place, defaultBranch: '' }),
