@@ -15,31 +15,32 @@ import { lastFailedStory, type StoryView, storiesOf } from './stories.ts'
 
 export type Why = NonNullable<ReturnType<typeof whyOf>>
 
-/** With `id` null: for the story with the newest failure that is not fixed. Null if there is no such story. */
+/** `id`: a story; null for the story with the newest failure that is not fixed. Null if there is no such story. */
 export function whyOf(state: State, id: string | null, surface: Surface) {
   const storyId = id ?? lastFailedStory(state)
-  const story = storiesOf(state).find((one) => one.id === storyId)
+  const story = storiesOf(state).find(({ id }) => id === storyId)
   if (story === undefined) return null
   return {
     story,
     /** `blocked, 3 attempts`. */
     statusText: `${STORY_STATUSES[story.status].word}, ${describeAttempts(story)}`,
-    /** The last failure; null without any. */
-    last: lastOf(story),
+    /** The last failure, or null. */
+    last: failureSentence(story),
     /** The newest last. */
     attempts: numberedAttempts(state, story.id),
     output: story.status === 'passed' ? null : story.output,
-    /** Hints that people gave for its next attempt; the newest last. */
+    /** People's hints for the story's next attempt, the newest last. */
     guidance: state.control.guidance[story.id] ?? [],
     /** What a person can do, the most helpful first. */
-    help: helpOf(state, story, surface),
+    help: helpSentences(state, story, surface),
   }
 }
 
-/** Numbered as `ralph log --attempt` does: over all attempts ever made, while the state's own numbers begin anew at a retry. */
+/** The iterations of a story, numbered as in `ralph log --attempt`: over all attempts ever made. The state begins anew at a retry. */
 function numberedAttempts(state: State, id: string) {
-  const inWork = attemptsAt(state, id).filter(({ chosen }) => chosen === undefined).length
-  let number = (state.records[id]?.attempts ?? 0) - inWork
+  const inWorkCount = attemptsAt(state, id).filter(({ chosen }) => chosen === undefined).length
+  // The newest iteration has the highest number.
+  let number = (state.records[id]?.attempts ?? 0) - inWorkCount
   const iterations = iterationsOf(state).filter(({ storyId }) => storyId === id)
   return iterations
     .toReversed()
@@ -47,7 +48,7 @@ function numberedAttempts(state: State, id: string) {
     .reverse()
 }
 
-const KINDS: Readonly<Record<Failure['kind'], string>> = {
+const FAILURE_TITLES: Readonly<Record<Failure['kind'], string>> = {
   session: "The agent's session failed",
   stuck: 'The agent gave up',
   'empty-diff': 'The agent changed nothing',
@@ -57,45 +58,52 @@ const KINDS: Readonly<Record<Failure['kind'], string>> = {
   conflict: 'Its work does not go together with what people committed',
 }
 
-function lastOf({ status, failure, why }: StoryView): Sentence | null {
+function failureSentence({ status, failure, why }: StoryView): Sentence | null {
   if (status === 'passed' || status === 'skipped') return null
-  if (failure !== null) return [KINDS[failure.kind], ': ', { text: failure.summary }]
+  if (failure !== null) return [FAILURE_TITLES[failure.kind], ': ', { text: failure.summary }]
   return status === 'blocked' && why !== '' ? [{ text: why }] : null
 }
 
-function helpOf(state: State, story: StoryView, surface: Surface): Sentence[] {
+function helpSentences(state: State, story: StoryView, surface: Surface): Sentence[] {
   const { id, status, waitsFor, failure } = story
   const attempts = story.attempts + story.givenBack
-  const typed = (line: string) => ({ code: formatCommandLine(surface, line) })
+  const command = (line: string) => ({ code: formatCommandLine(surface, line) })
   switch (status) {
     case 'passed':
     case 'skipped':
-      return [sentence`${typed(`redo ${id} -- <why>`)} has it worked on again.`]
+      return [sentence`${command(`redo ${id} -- <why>`)} has it worked on again.`]
     case 'outside':
-      return [sentence`${typed(`retry ${id}`)} has it done in this run, too.`]
+      return [sentence`${command(`retry ${id}`)} has it done in this run, too.`]
     case 'waiting':
-      return waitsFor.slice(0, 1).map((first) => sentence`${typed(`why ${first}`)} tells what it waits for.`)
+      return waitsFor
+        .slice(0, 1)
+        .map((first) => sentence`${command(`why ${first}`)} tells what it waits for.`)
   }
   const isBlocked = status === 'blocked'
+  const hasAttempts = attempts > 0
   const help: (Sentence | false)[] = [
-    failure !== null && byKind(state, story, failure),
-    resting(state, id),
-    attempts > 0 && isBlocked
-      ? sentence`${typed(`retry ${id} -- <hint>`)} tries it again with what you say is missing.`
-      : attempts > 0 && sentence`${typed(`note ${id} -- <hint>`)} tells the next attempt what is missing.`,
+    failure !== null && helpByKind(state, story, failure),
+    restSentence(state, id),
+    hasAttempts &&
+      isBlocked &&
+      sentence`${command(`retry ${id} -- <hint>`)} tries it again with what you say is missing.`,
+    hasAttempts &&
+      !isBlocked &&
+      sentence`${command(`note ${id} -- <hint>`)} tells the next attempt what is missing.`,
     isBlocked &&
       state.kept[id] !== undefined &&
-      sentence`${typed(`retry ${id} --fresh`)} throws away its saved work (what its attempts left), and begins anew.`,
-    isLarge(state, story) && sentence`${typed(`split ${id}`)} has smaller stories proposed in its place.`,
-    isBlocked && sentence`${typed(`skip ${id}`)} leaves it out.`,
+      sentence`${command(`retry ${id} --fresh`)} throws away its saved work (what its attempts left), and begins anew.`,
+    mayBeTooLarge(state, story) &&
+      sentence`${command(`split ${id}`)} has smaller stories proposed in its place.`,
+    isBlocked && sentence`${command(`skip ${id}`)} leaves it out.`,
   ]
-  return help.filter((one) => one !== false)
+  return help.filter((item) => item !== false)
 }
 
-function byKind({ folder }: State, { id, gates }: StoryView, failure: Failure): Sentence | false {
+function helpByKind({ folder }: State, { id, gates }: StoryView, failure: Failure): Sentence | false {
   switch (failure.kind) {
     case 'guard':
-      // Of all that the guard refuses, only protected paths are a setting.
+      // Only the protected paths are a setting. The guard's other rules are fixed.
       return failure.detail.includes('protected-paths')
         ? sentence`Say in a hint where it may work; what ${{ code: 'protected-paths' }} holds is changed by people.`
         : sentence`Say in a hint where it may work: what was refused is changed by people.`
@@ -123,22 +131,19 @@ function hasWeakenedTests(gates: StoryView['gates']): boolean {
   return isGreen && gateFindings(gates).length > 0
 }
 
-function resting({ records }: State, id: string): Sentence | false {
+function restSentence({ records }: State, id: string): Sentence | false {
   const breaker = records[id]?.breaker
   if (breaker?.position !== 'open' || breaker.until === null) return false
   const why = { text: breaker.history.at(-1)?.why ?? 'its attempts came to nothing' }
   return sentence`It rests until ${{ text: formatUtc(breaker.until) }} (${why}).`
 }
 
-/** This many rejected attempts are a sign that a story is too large. */
+/** After this many rejected attempts, a story may be too large. */
 const MANY_ATTEMPTS = 3
 
-function isLarge({ timeline, prd }: State, { id, failure }: StoryView): boolean {
-  const rejected = timeline.filter((one) => one.storyId === id && one.result === 'rejected')
-  const own = prd.userStories.filter((story) => story.id === id)
-  return (
-    rejected.length >= MANY_ATTEMPTS ||
-    sizeRemarks(own).length > 0 ||
-    (failure !== null && isTooLarge(failure))
-  )
+function mayBeTooLarge({ timeline, prd }: State, { id, failure }: StoryView): boolean {
+  const rejected = timeline.filter(({ storyId, result }) => storyId === id && result === 'rejected')
+  if (rejected.length >= MANY_ATTEMPTS) return true
+  if (failure !== null && isTooLarge(failure)) return true
+  return sizeRemarks(prd.userStories.filter((story) => story.id === id)).length > 0
 }

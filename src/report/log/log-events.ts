@@ -22,7 +22,7 @@ import {
 import { tally } from '../headline.ts'
 import { type Line, type LineFacts, line, warningLine } from './log-line.ts'
 
-/** The lines of an event, without its gates, which are logged as they end. `state` is the state after it, `before` the one before. */
+/** The lines of an event. Its gates are not among them: they are logged as they end. `state`: after the event; `before`: before it. */
 export function eventLines(
   event: Event,
   state: State,
@@ -33,9 +33,9 @@ export function eventLines(
     case 'opened': {
       const { pullUrl } = state.github
       // A later job of a run finds branch and pull request already there.
-      const isThere = before !== null && before.published !== null && !before.control.anew
-      const page = pullUrl === null ? '' : `, pull request ${pullUrl}`
-      return [line('git', `${isThere ? 'goes on with' : 'opened'} ${state.branch}${page}`)]
+      const isContinued = before !== null && before.published !== null && !before.control.anew
+      const pullRequest = pullUrl === null ? '' : `, pull request ${pullUrl}`
+      return [line('git', `${isContinued ? 'goes on with' : 'opened'} ${state.branch}${pullRequest}`)]
     }
     case 'joined':
       return [
@@ -105,22 +105,21 @@ function documentLines(paths: readonly string[]): Line[] {
 }
 
 function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }>): Line {
-  const end = usageSuffix(usage)
-  const none = split === null ? 'no plan' : `${split} is not split`
+  const used = usageSuffix(usage)
   if (proposal.kind === 'asked') {
-    const asked = pluralize(proposal.questions.length, 'question')
-    return line('plan', `${asked} before the plan${end}`, 'green')
+    const questions = pluralize(proposal.questions.length, 'question')
+    return line('plan', `${questions} before the plan${used}`, 'green')
   }
-  if (proposal.kind !== 'proposed') return line('plan', `${none}: ${proposal.message}${end}`, 'yellow')
-  const of = split === null ? '' : ` in the place of ${split}`
-  return line(
-    'plan',
-    `${pluralize(proposal.stories.length, 'story', 'stories')} proposed${of}${end}`,
-    'green',
-  )
+  if (proposal.kind !== 'proposed') {
+    const failure = split === null ? 'no plan' : `${split} is not split`
+    return line('plan', `${failure}: ${proposal.message}${used}`, 'yellow')
+  }
+  const stories = pluralize(proposal.stories.length, 'story', 'stories')
+  const replaced = split === null ? '' : ` in the place of ${split}`
+  return line('plan', `${stories} proposed${replaced}${used}`, 'green')
 }
 
-/** Lines on the iteration that has just ended, and its story. */
+/** Calls `lines` with the iteration that has just ended and its story. Empty if there is none. */
 function withLastIteration(
   state: State,
   lines: (entry: TimelineEntry, story: Story, state: State) => Line[],
@@ -175,22 +174,20 @@ function usageSuffix(usage: Usage): string {
 }
 
 function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
-  const spent = usageSuffix(usage)
+  const used = usageSuffix(usage)
   switch (verdict.kind) {
-    case 'verified':
-      return line(
-        tag,
-        `VERIFIED: every criterion is met, ${describeEvidence(verdict.evidence)}${spent}`,
-        'green',
-      )
+    case 'verified': {
+      const evidence = describeEvidence(verdict.evidence)
+      return line(tag, `VERIFIED: every criterion is met, ${evidence}${used}`, 'green')
+    }
     case 'reset':
-      return line(tag, `RESET ${verdict.stories.join(', ')}: ${verdict.reason}${spent}`, 'red')
+      return line(tag, `RESET ${verdict.stories.join(', ')}: ${verdict.reason}${used}`, 'red')
     case 'limit':
-      return line(tag, `limit reached: ${verdict.message}${spent}`, 'yellow')
+      return line(tag, `limit reached: ${verdict.message}${used}`, 'yellow')
     case 'refused':
-      return line(tag, `the agent cannot judge: ${verdict.message}${spent}`, 'red')
+      return line(tag, `the agent cannot judge: ${verdict.message}${used}`, 'red')
     case 'none':
-      return line(tag, `no verdict: ${verdict.message}${spent}`, 'yellow')
+      return line(tag, `no verdict: ${verdict.message}${used}`, 'yellow')
   }
 }
 
@@ -200,9 +197,9 @@ function describeEvidence(evidence: readonly StoryEvidence[] = []): string {
     : `with ${pluralize(evidence.length, 'place that shows', 'places that show')} it`
 }
 
-/** The result of one of several candidates, and which of them is chosen when it was the last. */
+/** The result of one of several candidates. After the last one, also which of them is chosen. */
 function candidateLines({ storyId, lines }: EventOf<'entered'>, state: State): Line[] {
-  const entry = state.timeline.findLast((one) => one.storyId === storyId)
+  const entry = state.timeline.findLast((iteration) => iteration.storyId === storyId)
   const size = lines === null ? '' : `, ${pluralize(lines, 'line')} changed`
   const chosen = state.attempts[storyId]?.chosen
   const why = state.records[storyId]?.choice?.why ?? ''

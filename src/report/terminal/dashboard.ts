@@ -1,5 +1,5 @@
-// One frame of the live dashboard: a list of all features, and the selected one below it, in lines that fit the terminal. The same
-// as plain lines where there is no terminal.
+// One frame of the live dashboard: a list of all features, and the selected one below it, in lines that fit the terminal. Without a
+// terminal, the same as plain lines.
 import { terminalText } from '../escape.ts'
 import { formatDuration, formatUsd, pluralize, textBar } from '../figures.ts'
 import { describeLanes, describeWorker } from '../in-work.ts'
@@ -24,8 +24,9 @@ export type Frame = {
 }
 
 /** The most columns: wider lines are hard to read. */
-const WIDEST = 120
-const NARROW = 60
+const MAX_WIDTH = 120
+/** A terminal with fewer columns shows no bar of calls. */
+const NARROW_WIDTH = 60
 
 /** Further stories and iterations are not shown. */
 const MAX_STORIES = 200
@@ -47,111 +48,109 @@ const HEALTH = { closed: [], 'half-open': ['yellow'], open: ['red'] } satisfies 
 
 /** Exactly `height` lines of at most `width` columns. */
 export function frameLines({ views, selected, note }: Frame, size: Size): string[] {
-  const width = Math.min(WIDEST, Math.max(20, size.width))
+  const width = Math.min(MAX_WIDTH, Math.max(20, size.width))
   const look = { ...size, width }
-  const shown = views[selected] ?? views[0]
+  const view = views[selected] ?? views[0]
   const keys = views.length > 1 ? 'q quits, j/k another feature' : 'q quits'
   const foot = paint(fit(terminalText(` ${keys} · ${note}`, 400), width), ['dim'], look)
-  if (shown === undefined) return fillHeight([' nothing to show yet'], foot, size.height)
+  if (view === undefined) return fillHeight([' nothing to show yet'], foot, size.height)
   const list = views.length > 1 ? featureRows(views, selected, look) : []
-  const head = headerRows(shown, look)
+  const head = headerRows(view, look)
   const room = size.height - list.length - head.length - 1
-  return fillHeight([...list, ...head, ...bodyRows(shown, room, look)], foot, size.height)
+  return fillHeight([...list, ...head, ...bodyRows(view, room, look)], foot, size.height)
 }
 
 function fillHeight(lines: readonly string[], foot: string, height: number): string[] {
   const room = Math.max(0, height - 1)
-  const cut = lines.slice(0, room)
-  return [...cut, ...Array<string>(room - cut.length).fill(''), foot]
+  const shown = lines.slice(0, room)
+  return [...shown, ...Array<string>(room - shown.length).fill(''), foot]
 }
 
-/** One line for each feature; where there are many, those around the selected one. */
+/** One line for each feature. If there are too many, those around the selected one. */
 function featureRows(views: readonly LiveView[], selected: number, look: Size): string[] {
-  const most = Math.max(3, Math.floor(look.height / 4))
-  const from = Math.max(0, Math.min(selected - Math.floor(most / 2), views.length - most))
-  const rows = views.slice(from, from + most).map((one, at) => {
-    const isChosen = from + at === selected
-    const { status, counts } = one
-    const done = `${textBar(counts.passed, counts.total, 8)} ${counts.passed}/${counts.total}`
-    const name = pad(terminalText(one.feature, 100), Math.min(24, Math.floor(look.width / 3)))
-    const left = `${isChosen ? '›' : ' '} ${name} `
+  const maxRows = Math.max(3, Math.floor(look.height / 4))
+  const from = Math.max(0, Math.min(selected - Math.floor(maxRows / 2), views.length - maxRows))
+  const rows = views.slice(from, from + maxRows).map((view, index) => {
+    const isSelected = from + index === selected
+    const { status, counts, feature, headline } = view
+    const name = pad(terminalText(feature, 100), Math.min(24, Math.floor(look.width / 3)))
+    const left = `${isSelected ? '›' : ' '} ${name} `
     const mark = `${status.mark} ${status.title.padEnd(8)}`
+    const progress = `${textBar(counts.passed, counts.total, 8)} ${counts.passed}/${counts.total}`
     const room = look.width - textWidth(left) - textWidth(mark) - 1
-    const rest = fit(terminalText(`${done}  ${one.headline.text}`, 300), Math.max(0, room))
-    return `${paint(left, isChosen ? ['bold'] : [], look)}${paint(mark, ['bold', status.colour], look)} ${rest}`
+    const rest = fit(terminalText(`${progress}  ${headline.text}`, 300), Math.max(0, room))
+    return `${paint(left, isSelected ? ['bold'] : [], look)}${paint(mark, ['bold', status.colour], look)} ${rest}`
   })
   const hidden = views.length - rows.length
   const title = hidden > 0 ? `Features (${hidden} more)` : 'Features'
   return [rule(title, look.width, look), ...rows]
 }
 
-/** A terminal with fewer rows shows the header without a frame, and each text in one row, to leave room for the stories. */
-const FEW_ROWS = 30
+/** With fewer rows the header has no frame, and each of its texts has one row, to leave room for the stories. */
+const LOW_HEIGHT = 30
 
 /** Status and next action, in the colour of the status. */
-function headerRows(one: LiveView, look: Size): string[] {
-  const isLow = look.height < FEW_ROWS
-  const inner = look.width - (isLow ? 2 : 4)
-  const { mark, title, colour } = one.status
+function headerRows(view: LiveView, look: Size): string[] {
+  const isLow = look.height < LOW_HEIGHT
+  const innerWidth = look.width - (isLow ? 2 : 4)
+  const { mark, title, colour } = view.status
   const state = `${mark} ${title}`
-  const name = terminalText([one.branch, one.project].filter(Boolean).join(' · '), 200)
-  const first = `${paint(state, ['bold', colour], look)}  ${pad(name, inner - textWidth(state) - 2)}`
-  const rows = (text: string, colours: readonly Colour[]) =>
-    paragraph(text, inner, isLow ? 1 : 4).map((line) => paint(pad(line, inner), colours, look))
-  const shown = [
-    first,
-    ...rows(one.headline.text, ['bold']),
-    ...rows(`Next: ${toPlainText(one.next)}`, one.isCalling ? ['bold', 'yellow'] : []),
-    ...(one.needs === null ? [] : rows(toPlainText(one.needs), ['yellow'])),
+  const name = terminalText([view.branch, view.project].filter(Boolean).join(' · '), 200)
+  const stateRow = `${paint(state, ['bold', colour], look)}  ${pad(name, innerWidth - textWidth(state) - 2)}`
+  const paragraphRows = (text: string, colours: readonly Colour[]) =>
+    paragraph(text, innerWidth, isLow ? 1 : 4).map((line) => paint(pad(line, innerWidth), colours, look))
+  const rows = [
+    stateRow,
+    ...paragraphRows(view.headline.text, ['bold']),
+    ...paragraphRows(`Next: ${toPlainText(view.next)}`, view.isCalling ? ['bold', 'yellow'] : []),
+    ...(view.needs === null ? [] : paragraphRows(toPlainText(view.needs), ['yellow'])),
   ]
-  return isLow ? shown.map((row) => ` ${row}`) : boxed(shown, inner, [colour], look).split('\n')
+  return isLow ? rows.map((row) => ` ${row}`) : boxed(rows, innerWidth, [colour], look).split('\n')
 }
 
-/** The text in at most `most` lines; a text that is cut ends with `…`. */
-function paragraph(text: string, width: number, most: number): string[] {
+/** The text in at most `maxLines` lines; a text that is cut ends with `…`. */
+function paragraph(text: string, width: number, maxLines: number): string[] {
   const lines = wrap(terminalText(text, 600), width)
-  return lines.length <= most
-    ? lines
-    : [...lines.slice(0, most - 1), fit(lines.slice(most - 1).join(' '), width)]
+  if (lines.length <= maxLines) return lines
+  const whole = lines.slice(0, maxLines - 1)
+  return [...whole, fit(lines.slice(maxLines - 1).join(' '), width)]
 }
 
-/** `all`: how many lines there would be, to count those that are left out. */
+/** `all`: the number of lines before any were left out; without it, `lines` has all of them. */
 type Section = { title: string; lines: string[]; all?: number }
 
 /** The progress of the stories, and below it the sections, the most important first. */
-function bodyRows(one: LiveView, room: number, look: Size): string[] {
-  const [done, ...figures] = figureLines(one, look)
-  const run = { title: 'Run', lines: figures }
-  const others = [
-    nowSection(one, look),
-    run,
-    lastLinesSection(one, look),
-    stopSection(one, look),
-    iterationSection(one, look),
+function bodyRows(view: LiveView, room: number, look: Size): string[] {
+  const [progress = '', ...figures] = figureLines(view, look)
+  const otherSections = [
+    nowSection(view, look),
+    { title: 'Run', lines: figures },
+    lastLinesSection(view, look),
+    stopSection(view, look),
+    iterationSection(view, look),
   ]
-  return [done ?? '', ...stackSections(storySection(one, look), others, room - 1, look)]
+  return [progress, ...stackSections(storySection(view, look), otherSections, room - 1, look)]
 }
 
 /** Bars and figures, each after its name; the progress of the stories comes first. */
-function figureLines(one: LiveView, look: Size): string[] {
+function figureLines(view: LiveView, look: Size): string[] {
   const { width } = look
   const column = 10
   const cells = Math.max(6, Math.min(30, Math.floor(width / 4)))
   const row = (name: string, text: string, colours: readonly Colour[] = []) =>
     ` ${paint(name.padEnd(column), ['dim'], look)}${paint(fit(terminalText(text, 400), width - column - 2), colours, look)}`
-  const { passed, total } = one.counts
-  const others = formatStatusCounts(one.bar.filter(([status]) => status !== 'passed'))
-  const { used, most } = one.calls
-  const calls = most === null || width < NARROW ? '' : `${textBar(used, most, cells)} `
-  const figures = one.figures.map(([name, value]) => `${name} ${terminalText(value, 60)}`).join(' · ')
+  const { passed, total } = view.counts
+  const progress = `${textBar(passed, total, cells)} ${passed}/${total}`
+  const otherCounts = formatStatusCounts(view.bar.filter(([status]) => status !== 'passed'))
+  const { used, most } = view.calls
+  const callsBar = most === null || width < NARROW_WIDTH ? '' : `${textBar(used, most, cells)} `
+  const calls = `${callsBar}${describeCalls(view.calls, view.now)}`
+  const figures = view.figures.map(([name, value]) => `${name} ${terminalText(value, 60)}`).join(' · ')
   return [
-    row(
-      'Stories',
-      [`${textBar(passed, total, cells)} ${passed}/${total}`, others].filter(Boolean).join(' · '),
-    ),
-    row('Health', one.circuit.text, HEALTH[one.circuit.position]),
-    ...(one.outlook === null ? [] : [row('Remaining', one.outlook)]),
-    row('Calls/h', `${calls}${describeCalls(one.calls, one.now)}`, one.calls.isHeld ? ['yellow'] : []),
+    row('Stories', [progress, otherCounts].filter(Boolean).join(' · ')),
+    row('Health', view.circuit.text, HEALTH[view.circuit.position]),
+    ...(view.outlook === null ? [] : [row('Remaining', view.outlook)]),
+    row('Calls/h', calls, view.calls.isHeld ? ['yellow'] : []),
     ...wrap(figures, width - 2).map((line) => ` ${line}`),
   ]
 }
@@ -163,15 +162,15 @@ function nowSection({ workers, lanes, status, now }: LiveView, look: Size): Sect
     ` ${paint(fit(terminalText(text), look.width - 2), colours, look)}`
   if (others.length > 0) {
     // Titles are in the list of stories.
-    const lines = workers.map((one) => line(`${one.id} · ${describeWorker(one, now)}`, status.colour))
+    const lines = workers.map((worker) =>
+      line(`${worker.id} · ${describeWorker(worker, now)}`, status.colour),
+    )
     return { title: `Now: ${describeLanes(workers, lanes)}`, lines }
   }
+  const elapsed = formatDuration(Math.max(0, now - first.startedAt))
   const lines = [
     line(first.title, 'bold'),
-    line(
-      `${first.which} · ${first.doing} · ${formatDuration(Math.max(0, now - first.startedAt))}`,
-      status.colour,
-    ),
+    line(`${first.which} · ${first.doing} · ${elapsed}`, status.colour),
     ...(first.before === '' ? [] : [line(`before: ${first.before}`, 'yellow')]),
   ]
   return { title: `Now: ${first.id}`, lines }
@@ -185,10 +184,11 @@ function lastLinesSection({ lines }: LiveView, { width }: Size): Section {
 
 const LAST_LINES = 'Last lines'
 
-function stopSection({ exits: all }: LiveView, look: Size): Section {
-  const lines = all.map(({ name, text, level }) => {
+function stopSection({ exits: conditions }: LiveView, look: Size): Section {
+  const lines = conditions.map(({ name, text, level }) => {
     const label = `${LEVELS[level]} ${name.padEnd(13)}`
-    return ` ${paint(label, LEVEL_COLOURS[level], look)}${fit(terminalText(text, 200), look.width - textWidth(label) - 2)}`
+    const room = look.width - textWidth(label) - 2
+    return ` ${paint(label, LEVEL_COLOURS[level], look)}${fit(terminalText(text, 200), room)}`
   })
   return { title: 'Ends when', lines }
 }
@@ -199,7 +199,8 @@ function iterationSection({ timeline }: LiveView, look: Size): Section {
     const { mark, colour } = RESULTS[result]
     const cost = costUsd > 0 ? ` ${formatUsd(costUsd)}` : ''
     const facts = `#${iteration} ${fit(terminalText(storyId, 64), 16)} ${formatDuration(ms)}${cost}`
-    return ` ${paint(mark, [colour], look)} ${fit(terminalText(`${facts}  ${result === 'passed' ? '' : summary}`.trimEnd(), 300), look.width - 4)}`
+    const text = `${facts}  ${result === 'passed' ? '' : summary}`.trimEnd()
+    return ` ${paint(mark, [colour], look)} ${fit(terminalText(text, 300), look.width - 4)}`
   })
   return { title: 'Last iterations', lines }
 }
@@ -207,37 +208,38 @@ function iterationSection({ timeline }: LiveView, look: Size): Section {
 function storySection({ ranked, counts }: LiveView, look: Size): Section {
   const lines = ranked.slice(0, MAX_STORIES).map(({ id, title, status, aside }) => {
     const { box } = STORY_STATUSES[status]
-    const text = `${terminalText(id, 64)}  ${terminalText(title, 200)}${aside === '' ? '' : `  (${terminalText(aside, 200)})`}`
+    const note = aside === '' ? '' : `  (${terminalText(aside, 200)})`
+    const text = `${terminalText(id, 64)}  ${terminalText(title, 200)}${note}`
     return ` ${paint(fit(`${box} ${text}`, look.width - 2), COLOURS[status] ?? [], look)}`
   })
   return { title: `Stories (${counts.total})`, lines, all: counts.total }
 }
 
 /**
- * Sections below each other. The first gets up to half of the room; then each gets up to two rows, then up to five; the remaining
- * room goes to the sections in their order.
+ * Sections below each other. First the first section gets up to half of the room. Then each section gets up to two rows, and then up
+ * to five. The remaining room goes to the sections in their order.
  */
 function stackSections(first: Section, others: readonly Section[], room: number, look: Size): string[] {
-  const sized = [first, ...others].map((section) => ({ ...section, rows: 0 }))
-  let left = room
-  const grow = (one: Section & { rows: number }, most: number) => {
-    const head = one.rows === 0 ? 1 : 0
-    const more = Math.min(most - one.rows, one.lines.length - one.rows, left - head)
-    if (more <= 0) return
-    one.rows += more
-    left -= more + head
+  const firstSized = { ...first, rows: 0 }
+  const sized = [firstSized, ...others.map((section) => ({ ...section, rows: 0 }))]
+  let freeRows = room
+  const grow = (section: Section & { rows: number }, maxRows: number) => {
+    const titleRows = section.rows === 0 ? 1 : 0
+    const wanted = Math.min(maxRows, section.lines.length) - section.rows
+    const added = Math.min(wanted, freeRows - titleRows)
+    if (added <= 0) return
+    section.rows += added
+    freeRows -= added + titleRows
   }
-  for (const one of sized.slice(0, 1)) grow(one, Math.floor(room / 2))
-  for (const most of [2, 5, room]) for (const one of sized) grow(one, most)
+  grow(firstSized, Math.floor(room / 2))
+  for (const maxRows of [2, 5, room]) for (const section of sized) grow(section, maxRows)
   return sized.flatMap(({ title, lines, rows, all = lines.length }) => {
     if (rows === 0) return []
     // The newest line is the last one.
     const shown = title === LAST_LINES ? lines.slice(-rows) : lines.slice(0, rows)
-    const cut =
-      title === first.title && all > rows
-        ? [...shown.slice(0, -1), paint(`  + ${all - rows + 1} more`, ['dim'], look)]
-        : shown
-    return [rule(title, look.width, look), ...cut]
+    const isCounted = title === first.title && all > rows
+    const counted = [...shown.slice(0, -1), paint(`  + ${all - rows + 1} more`, ['dim'], look)]
+    return [rule(title, look.width, look), ...(isCounted ? counted : shown)]
   })
 }
 
@@ -246,36 +248,40 @@ function rule(title: string, width: number, look: Look): string {
   return paint(`── ${name} ${'─'.repeat(Math.max(0, width - textWidth(name) - 4))}`, ['dim'], look)
 }
 
-/** The frame where there is no terminal: one line for each figure. */
+/** The frame without a terminal: one line for each figure. */
 export function plainFrame({ views, note }: Pick<Frame, 'views' | 'note'>): string[] {
-  return [...views.flatMap((one) => [...plainLines(one), '']), terminalText(note, 400)]
+  return [...views.flatMap((view) => [...plainLines(view), '']), terminalText(note, 400)]
 }
 
-function plainLines(one: LiveView): string[] {
-  const { status, workers, counts, now } = one
-  const rows: (readonly [name: string, value: string | null])[] = [
-    ['Status', `${status.title}, ${one.headline.text}`],
-    ['Next', toPlainText(one.next)],
-    ['Needs attention', one.needs === null ? null : toPlainText(one.needs)],
-    ['Stories', formatStatusCounts(one.bar)],
-    ...one.figures,
-    ['Health', one.circuit.text],
-    ['Remaining', one.outlook],
-    ['Calls in the last hour', describeCalls(one.calls, one.now)],
-    ...workers.map((one) => ['Now', `${one.id} ${one.title}: ${describeWorker(one, now)}`] as const),
-    ...one.exits.map(({ name, text }) => [`Ends when: ${name}`, text] as const),
-    ...one.timeline
-      .slice(-3)
-      .reverse()
-      .map(
-        (entry) =>
-          [`Iteration ${entry.iteration}`, `${entry.storyId} ${entry.result}: ${entry.summary}`] as const,
-      ),
-    ...one.lines.slice(-5).map((line) => ['Says', line] as const),
+type PlainRow = readonly [name: string, value: string | null]
+
+function plainLines(view: LiveView): string[] {
+  const { status, workers, counts, now } = view
+  const newestIterations = view.timeline.slice(-3).reverse()
+  const rows: PlainRow[] = [
+    ['Status', `${status.title}, ${view.headline.text}`],
+    ['Next', toPlainText(view.next)],
+    ['Needs attention', view.needs === null ? null : toPlainText(view.needs)],
+    ['Stories', formatStatusCounts(view.bar)],
+    ...view.figures,
+    ['Health', view.circuit.text],
+    ['Remaining', view.outlook],
+    ['Calls in the last hour', describeCalls(view.calls, now)],
+    ...workers.map(
+      (worker): PlainRow => ['Now', `${worker.id} ${worker.title}: ${describeWorker(worker, now)}`],
+    ),
+    ...view.exits.map(({ name, text }): PlainRow => [`Ends when: ${name}`, text]),
+    ...newestIterations.map(
+      ({ iteration, storyId, result, summary }): PlainRow => [
+        `Iteration ${iteration}`,
+        `${storyId} ${result}: ${summary}`,
+      ],
+    ),
+    ...view.lines.slice(-5).map((line): PlainRow => ['Says', line]),
   ]
   const more = counts.total > MAX_STORIES ? ` (of ${pluralize(counts.total, 'story', 'stories')})` : ''
   return [
-    `=== ${terminalText(one.branch, 200)}${more} ===`,
+    `=== ${terminalText(view.branch, 200)}${more} ===`,
     ...rows.flatMap(([name, value]) => (value === null ? [] : [terminalText(`${name}: ${value}`, 600)])),
   ]
 }
