@@ -16,14 +16,14 @@ export async function writeScreenshot(git: Git, objects: CatFile, picture: Buffe
   return blob
 }
 
-/** A picture's bytes (WebP); null if it is missing, no picture, or does not match its id. */
+/** A picture's bytes (WebP). Null if there is no such blob, if it is not a picture, or if its content does not match its id. */
 export async function readScreenshot(objects: CatFile, blob: string): Promise<Buffer | null> {
   if (!/^[0-9a-f]{40,64}$/.test(blob)) return null
   const found = await objects.contents(blob).catch(() => null)
   return found !== null && isPicture(found) ? found : null
 }
 
-/** Bytes. Ralph makes no larger pictures. */
+/** Ralph makes no larger pictures. */
 const MAX_BYTES = 64 * 1024
 
 /** Whether the bytes are WebP (RFC 9649, section 2.3) and not too large. */

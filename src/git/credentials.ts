@@ -15,18 +15,19 @@ export type HiddenCredentials = {
 }
 
 const HEADER = /^http\.(?:.*\.)?extraheader$/
+const URL_SETTING = /^(?:url\..*\.(?:push)?insteadof|remote\..*\.(?:push)?url)$/
 /** checkout with `ssh-key`: `ssh -i "<RUNNER_TEMP>/<uuid>" -o …` */
 const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/
 
 /**
- * Finds authorization headers and key files that actions/checkout left: in `.git` (before v6; also of submodules and of further
- * checkouts inside), and below RUNNER_TEMP (v6 and later; also SSH keys). Finds none in a folder that is no repository.
+ * Finds authorization headers and key files that actions/checkout left. Before v6 they are in `.git`, also that of submodules and of
+ * further checkouts inside; since v6 they are below RUNNER_TEMP, where SSH keys always are. A folder that is no repository has none.
  */
 export async function hideCredentials(directory: string, env: Environment): Promise<HiddenCredentials> {
   const gitDir = join(directory, '.git')
   const temp = env.RUNNER_TEMP
   const configs = [...(await configsOf(gitDir)), ...(await otherCheckoutConfigs(directory, temp))]
-  const isOurs = (file: string) =>
+  const mayChange = (file: string) =>
     configs.includes(file) ||
     [gitDir, temp].some((folder) => folder !== undefined && file.startsWith(resolve(folder) + sep))
   const secrets: string[] = []
@@ -37,31 +38,27 @@ export async function hideCredentials(directory: string, env: Environment): Prom
       const file = resolve(directory, origin)
       if (HEADER.test(key) && value !== '') {
         secrets.push(...secretsIn(value))
-        if (isOurs(file)) found.set(file, 'header')
+        if (mayChange(file)) found.set(file, 'header')
         else remaining.add(file)
       }
-      // Not from actions/checkout: reported and redacted, but left in place.
-      const inUrl = /^(?:url\..*\.(?:push)?insteadof|remote\..*\.(?:push)?url)$/.test(key)
-        ? userInfo(`${key} ${value}`)
-        : []
-      secrets.push(...inUrl)
-      if (inUrl.length > 0 || (key === 'credential.helper' && /\bstore\b/.test(value))) remaining.add(file)
+      // Passwords in URLs are not from actions/checkout. They are reported and redacted, but left in place.
+      const urlPasswords = URL_SETTING.test(key) ? userInfo(`${key} ${value}`) : []
+      secrets.push(...urlPasswords)
+      const isStore = key === 'credential.helper' && /\bstore\b/.test(value)
+      if (urlPasswords.length > 0 || isStore) remaining.add(file)
       const match = key === 'core.sshcommand' ? KEY_FILE.exec(value) : null
       const identity = match?.[1] ?? match?.[2]
-      if (identity !== undefined && isOurs(resolve(directory, identity)))
-        found.set(resolve(directory, identity), 'key')
+      if (identity === undefined) continue
+      const keyFile = resolve(directory, identity)
+      if (mayChange(keyFile)) found.set(keyFile, 'key')
     }
   }
   const hiddenFiles: { file: string; folder: string | null; bytes: Buffer; mode: number }[] = []
   for (const [file, kind] of found) {
     const bytes = await readRegularFile(file)
     if (bytes === null) continue
-    hiddenFiles.push({
-      file,
-      folder: await folderIdentity(file),
-      bytes,
-      mode: (await lstat(file)).mode & 0o777,
-    })
+    const mode = (await lstat(file)).mode & 0o777
+    hiddenFiles.push({ file, folder: await folderIdentity(file), bytes, mode })
     if (kind === 'key') await replaceFile(file, '')
     else for (const key of await headersIn(file, directory, env)) await unset(file, key, directory, env)
   }
@@ -70,8 +67,8 @@ export async function hideCredentials(directory: string, env: Environment): Prom
     remaining: [...remaining].map((file) => file.replace(homedir(), '~')),
     async restore() {
       const notRestored: string[] = []
-      for (const { file, folder: place, bytes, mode } of hiddenFiles) {
-        if ((await folderIdentity(file)) !== place) {
+      for (const { file, folder, bytes, mode } of hiddenFiles) {
+        if ((await folderIdentity(file)) !== folder) {
           notRestored.push(file)
           continue
         }
@@ -86,23 +83,25 @@ export async function hideCredentials(directory: string, env: Environment): Prom
 /** Identifies the folder of a file by its real path and inode; null if there is none. */
 async function folderIdentity(file: string): Promise<string | null> {
   const folder = dirname(file)
-  const [path, found] = [await realpath(folder).catch(() => null), await stat(folder).catch(() => null)]
-  return path === null || found === null ? null : `${path} ${found.dev} ${found.ino}`
+  const path = await realpath(folder).catch(() => null)
+  const stats = await stat(folder).catch(() => null)
+  return path === null || stats === null ? null : `${path} ${stats.dev} ${stats.ino}`
 }
 
-/** Configuration files of further checkouts: of v6 and later in RUNNER_TEMP; of earlier ones `.git/config` up to two folders below. */
+/** Configuration files of further checkouts: since v6 in RUNNER_TEMP, before `.git/config` in folders up to two levels below. */
 async function otherCheckoutConfigs(directory: string, temp: string | undefined): Promise<string[]> {
   const names = temp === undefined ? [] : await readdir(temp).catch(() => [])
   const found = names
     .filter((name) => /^git-credentials-.*\.config$/.test(name))
     .map((name) => join(temp ?? '', name))
   const searchFolder = async (folder: string, depth: number): Promise<void> => {
-    const inside = await readdir(folder, { withFileTypes: true }).catch(() => [])
-    for (const one of inside.filter((each) => each.isDirectory() && each.name !== '.git')) {
-      const at = join(folder, one.name)
-      const config = join(at, '.git', 'config')
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+    for (const entry of entries) {
+      if (!entry.isDirectory() || entry.name === '.git') continue
+      const subfolder = join(folder, entry.name)
+      const config = join(subfolder, '.git', 'config')
       if ((await lstat(config).catch(() => null))?.isFile() === true) found.push(config)
-      if (depth > 1 && one.name !== 'node_modules') await searchFolder(at, depth - 1)
+      if (depth > 1 && entry.name !== 'node_modules') await searchFolder(subfolder, depth - 1)
     }
   }
   await searchFolder(directory, 2)
@@ -121,23 +120,18 @@ async function settingsOf(config: string, directory: string, env: Environment) {
   const isCloneConfig = config === join(directory, '.git', 'config')
   const scope = isCloneConfig ? [] : ['--file', config]
   const args = ['-c', 'safe.directory=*', 'config', '--list', '-z', '--show-origin', '--includes', ...scope]
-  const listed = await runGitIn(
-    args,
-    directory,
-    env,
-    isCloneConfig ? { GIT_CONFIG_GLOBAL: globalConfig(env) } : {},
-  ).catch(() => '')
+  const variables: Record<string, string> = isCloneConfig ? { GIT_CONFIG_GLOBAL: globalConfig(env) } : {}
+  const listed = await runGitIn(args, directory, env, variables).catch(() => '')
+  // Origins and settings alternate. A setting is its key, a line feed, and its value.
   const fields = listed.split('\0')
   const settings: { origin: string; key: string; value: string }[] = []
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [origin = '', entry = ''] = [fields[at], fields[at + 1]]
-    const end = entry.indexOf('\n')
-    if (!origin.startsWith('file:') || end < 0) continue
-    settings.push({
-      origin: origin.slice('file:'.length),
-      key: entry.slice(0, end),
-      value: entry.slice(end + 1),
-    })
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const origin = fields[index] ?? ''
+    const setting = fields[index + 1] ?? ''
+    const keyEnd = setting.indexOf('\n')
+    if (!origin.startsWith('file:') || keyEnd < 0) continue
+    const file = origin.slice('file:'.length)
+    settings.push({ origin: file, key: setting.slice(0, keyEnd), value: setting.slice(keyEnd + 1) })
   }
   return settings
 }

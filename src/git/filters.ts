@@ -7,7 +7,7 @@ import { displayPath, fsPath } from '../system/path-text.ts'
 import type { CatFile } from './cat-file.ts'
 import type { Git } from './git.ts'
 
-/** Throws UserError if the work tree has files rewritten by a filter. Pointer files are like any other file. */
+/** Throws UserError if the work tree has files that a filter rewrote. Pointer files of Git LFS are accepted like any other file. */
 export async function refuseFiltered(git: Git, objects: CatFile): Promise<void> {
   const { config, head, workTree } = git.clone
   const names = new Set<string>()
@@ -18,10 +18,9 @@ export async function refuseFiltered(git: Git, objects: CatFile): Promise<void> 
   for (const name of names) {
     const listed = await git.runOnClone(['ls-files', '-z', '--', `:(attr:filter=${name})`], { accept: [128] })
     for (const path of listed.stdout.split('\0').filter(Boolean)) {
-      const [file, blob] = [
-        await lstat(fsPath(join(workTree, path))).catch(() => null),
-        await objects.info(`${head}:${path}`),
-      ]
+      const file = await lstat(fsPath(join(workTree, path))).catch(() => null)
+      const blob = await objects.info(`${head}:${path}`)
+      // A filter that rewrote the file changed its size.
       if (file?.isFile() !== true || blob === null || file.size === blob.size) continue
       throw new UserError({
         path: displayPath(path),

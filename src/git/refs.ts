@@ -1,5 +1,5 @@
-// Reads refs in this process, from git's files backend (git help gitrepository-layout), so that a configuration which an
-// agent changed has no effect.
+// Reads refs from git's files (git help gitrepository-layout) without git, so that a configuration which an agent changed has no
+// effect.
 import { join } from 'node:path'
 import { entriesSync, readRegularFileSync } from '../system/files.ts'
 
@@ -16,11 +16,12 @@ export function readRef(folder: string, ref: string): string | null {
 export function readRefs(folder: string): Map<string, string> {
   const packed = packedRefs(folder)
   const found = new Map(packed)
-  const left = ['refs']
-  for (let at = left.pop(); at !== undefined; at = left.pop()) {
-    for (const entry of entriesSync(join(folder, at))) {
-      const name = `${at}/${entry.name}`
-      if (entry.isDirectory()) left.push(name)
+  const pendingFolders = ['refs']
+  while (pendingFolders.length > 0) {
+    const refFolder = pendingFolders.pop() ?? ''
+    for (const entry of entriesSync(join(folder, refFolder))) {
+      const name = `${refFolder}/${entry.name}`
+      if (entry.isDirectory()) pendingFolders.push(name)
       else if (!BAD_NAME.test(name) && resolveRef(folder, name, packed) !== null)
         found.set(name, looseText(folder, name) ?? packed.get(name) ?? '')
     }
@@ -49,7 +50,7 @@ function resolveRef(
 /** Precedes the target's name in a symbolic ref. */
 export const SYMBOLIC_PREFIX = 'ref: '
 
-/** An object id, or `ref: <name>`. */
+/** The content of a ref's own file: an object id, or `ref: <name>`; null if there is none. */
 function looseText(folder: string, ref: string): string | null {
   const text = readRegularFileSync(join(folder, ref))?.toString('utf8').trim() ?? ''
   // git ignores what follows the id.
@@ -62,8 +63,9 @@ function looseText(folder: string, ref: string): string | null {
 function packedRefs(folder: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const line of readRegularFileSync(join(folder, 'packed-refs'))?.toString('utf8').split('\n') ?? []) {
-    const at = line.indexOf(' ')
-    const [oid, ref] = [line.slice(0, at), line.slice(at + 1)]
+    const space = line.indexOf(' ')
+    const oid = line.slice(0, space)
+    const ref = line.slice(space + 1)
     if (OID.test(oid) && ref.startsWith('refs/') && !BAD_NAME.test(ref)) found.set(ref, oid)
   }
   return found
