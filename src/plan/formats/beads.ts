@@ -3,7 +3,7 @@ import { isObject } from '../../engine/model/json.ts'
 import { formatCount, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import type { Format, ParsedStory, Reading } from '../types.ts'
-import { keepKnownNeeds, nameEntries } from './left-out.ts'
+import { dropUnknownDependencies, nameEntries } from './left-out.ts'
 
 /** Stands for a path in a document that is the output of beads. No file has this path. */
 const BEADS_ANSWER = 'beads'
@@ -27,7 +27,7 @@ function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
   const isWork = ({ issue_type: type, status }: Raw) =>
     !NO_WORK.test(String(type)) && !LEFT.test(String(status))
   const kept = all.filter(isWork)
-  const { stories, notes: waits } = keepKnownNeeds(kept.map(storyOf))
+  const { stories, notes: waits } = dropUnknownDependencies(kept.map(storyOf))
   const left = all.filter((one) => !kept.includes(one))
   const notes = [`${formatCount(stories.length, 'issue')} of beads read as user stories.`, ...waits]
   if (left.length > 0)

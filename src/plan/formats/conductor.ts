@@ -24,27 +24,29 @@ export const conductor: Format = {
     // The last task of a phase is a manual verification by a person.
     const isForPeople = ({ text }: Box) => /\bmanual(?:ly)?\b.*\bverif/i.test(text)
     const stories = boxes.filter((box) => !isForPeople(box)).map(storyOf)
-    const left = boxes.length - stories.length
+    const leftOut = boxes.length - stories.length
     const notes = [`${formatCount(stories.length, 'task')} of the track read as user stories.`]
-    if (left > 0) notes.push(`left out: ${formatCount(left, 'task')} for people, who look at a phase.`)
-    return { stories, unit, notes, root: { project: track }, boxes: left }
+    if (leftOut > 0) notes.push(`left out: ${formatCount(leftOut, 'task')} for people, who look at a phase.`)
+    return { stories, unit, notes, root: { project: track }, boxes: leftOut }
   },
 }
 
 function storyOf({ line, text, done, details, inside, headings }: Box, index: number): ParsedStory {
   const phase = headings.find(({ level }) => level > 1)
-  const below = flattenBoxes(inside)
   const title = oneLine(text, 2_000)
     .replace(/^task\b(?: \d+)? ?[:.\u2013-] ?/i, '')
     .replace(/ [`([]{0,2}[0-9a-f]{7,40}[`)\]]{0,2}$/, '')
   return {
     line,
     raw: {
-      ...{ id: `T${index + 1}`, title, description: details.join('\n'), passes: done },
+      id: `T${index + 1}`,
+      title,
+      description: details.join('\n'),
+      passes: done,
       epicId: phase === undefined ? null : withoutEmphasis(phase.text).slice(0, 60),
-      acceptanceCriteria: below.map((box) => box.text),
+      acceptanceCriteria: flattenBoxes(inside).map((box) => box.text),
     },
-    // Like Conductor, Ralph writes the commit behind the box. Boxes of steps are left to the agent.
+    // Like Conductor, Ralph writes the commit after the task's text. The boxes of steps are left to the agent.
     marks: [{ kind: 'box', line, withCommit: true }],
   }
 }

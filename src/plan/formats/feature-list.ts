@@ -4,7 +4,7 @@ import { formatCount, isGiven, type Raw } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { isDone } from '../story-words.ts'
 import { type Format, type ParsedStory, planPaths } from '../types.ts'
-import { keepKnownNeeds, nameEntries } from './left-out.ts'
+import { dropUnknownDependencies, nameEntries } from './left-out.ts'
 
 export const featureList: Format = {
   name: 'feature list',
@@ -17,7 +17,7 @@ export const featureList: Format = {
       /^(?:cancell?ed|deferred|obsolete|wont[ _-]?do|skipped)$/i.test(String(status ?? ''))
     const left = entries.filter(isLeft)
     const kept = entries.filter((one) => !isLeft(one))
-    const { stories, notes: waits } = keepKnownNeeds(kept.map((one) => storyOf(document, one)))
+    const { stories, notes: waits } = dropUnknownDependencies(kept.map((one) => storyOf(document, one)))
     const done = stories.filter(({ raw }) => raw.passes === true).length
     const notes = [
       `${formatCount(stories.length, 'feature')} read as user stories, ${done} of them passed.`,

@@ -6,7 +6,7 @@ import { type Block, type Point, parseBlocks } from '../markdown-lists.ts'
 import { findUnparsable, type OpenDocument, type ParsedData } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
 import { type Format, type ParsedStory, planPaths, type Reading } from '../types.ts'
-import { keepKnownNeeds } from './left-out.ts'
+import { dropUnknownDependencies } from './left-out.ts'
 import { storyFields } from './story-section.ts'
 
 export const issues: Format = {
@@ -90,7 +90,7 @@ function read(document: OpenDocument): Partial<Reading> {
   const parentOf = parents(kept)
   const epics = new Set(parentOf.values())
   const work = kept.filter(({ number }) => !epics.has(number))
-  const { stories, notes: waits } = keepKnownNeeds(
+  const { stories, notes: waits } = dropUnknownDependencies(
     work.map((issue) => storyOf(document.path, withoutClosed(issue, work), parentOf)),
   )
   const closed = work.filter(({ isClosed }) => isClosed).length

@@ -6,7 +6,7 @@ import type { Mistake } from '../../system/errors.ts'
 import { OpenDocument } from '../open-document.ts'
 import { urgencyOf } from '../story-words.ts'
 import type { DocumentFile, DocumentSet, Format, ParsedStory, Reading } from '../types.ts'
-import { keepKnownNeeds, nameEntries } from './left-out.ts'
+import { dropUnknownDependencies, nameEntries } from './left-out.ts'
 
 export const taskMaster: Format = {
   name: 'Task Master',
@@ -68,7 +68,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   if (tag === null) return { mistakes: [tagMistake(document, tags)] }
   const left = tag.tasks.filter(({ status }) => LEFT.test(String(status)))
   const tasks = tag.tasks.map((task, index) => ({ task, index })).filter(({ task }) => !left.includes(task))
-  const { stories, notes: waits } = keepKnownNeeds(
+  const { stories, notes: waits } = dropUnknownDependencies(
     tasks.map(({ task, index }) => storyOf(document, task, [...tag.at, index])),
   )
   const notes = [
