@@ -10,9 +10,9 @@ const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'
 /** The most bytes of an entry. A longer one is refused, because any job of the repository may have written it. */
 const MAX_BYTES = 2_000_000_000
 
-const Found = z.object({ ok: z.boolean(), signed_download_url: z.string(), matched_key: z.string() })
-const Created = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
-const Finalized = z.object({ ok: z.literal(true) })
+const FoundAnswer = z.object({ ok: z.boolean(), signed_download_url: z.string(), matched_key: z.string() })
+const CreatedAnswer = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
+const FinalizedAnswer = z.object({ ok: z.literal(true) })
 
 /** Null where there is no such service: on GitHub Enterprise Server, and outside of a job. */
 export function openCache(env: Readonly<Record<string, string | undefined>>): FileCache | null {
@@ -36,7 +36,7 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
   }
   const find = async (entry: CacheEntry, signal: AbortSignal): Promise<URL | null> => {
     if (mode === 'write-only') return null
-    const found = Found.parse(await call('GetCacheEntryDownloadURL', entry, signal))
+    const found = FoundAnswer.parse(await call('GetCacheEntryDownloadURL', entry, signal))
     // The service also finds entries whose key only begins with the requested one.
     return found.ok && found.matched_key === entry.key ? new URL(found.signed_download_url) : null
   }
@@ -50,18 +50,14 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
     },
     put: async (entry, file, signal) => {
       if (mode === 'read') return
-      const created = Created.parse(await call('CreateCacheEntry', entry, signal))
+      const created = CreatedAnswer.parse(await call('CreateCacheEntry', entry, signal))
       const body = await openAsBlob(file)
       // One Put Blob request, which may have up to 5,000 MiB. The URL is signed, so it must not be in any message.
       const headers = { 'content-type': 'application/octet-stream', 'x-ms-blob-type': 'BlockBlob' }
-      await fetchOk(new URL(created.signed_upload_url), 'the upload', {
-        method: 'PUT',
-        headers,
-        body,
-        signal,
-      })
-      const finalized = { ...entry, size_bytes: String(body.size) }
-      Finalized.parse(await call('FinalizeCacheEntryUpload', finalized, signal))
+      const url = new URL(created.signed_upload_url)
+      await fetchOk(url, 'the upload', { method: 'PUT', headers, body, signal })
+      const uploaded = { ...entry, size_bytes: String(body.size) }
+      FinalizedAnswer.parse(await call('FinalizeCacheEntryUpload', uploaded, signal))
     },
   }
 }

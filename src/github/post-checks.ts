@@ -1,4 +1,4 @@
-// Posts check runs (or commit statuses) on a commit: one of each name, found again by its external id.
+// Posts check runs (or commit statuses) on a commit. There is one of each name, which later jobs find by its external id.
 import type { Annotation } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import {
@@ -24,8 +24,8 @@ export type ReportAs = 'checks' | 'statuses' | 'none'
 /** How many commits with open checks are remembered; GitHub itself marks a check as stale after two weeks. */
 const MAX_UNCLOSED = 20
 
-/** After so many failures in a row GitHub counts as unavailable: each failure takes the time of all retries. */
-const MAX_FAILURES = 2
+/** After so many failures in a row no more requests are made: each failure takes the time of all retries. */
+const MAX_FAILURES_IN_ROW = 2
 
 type Posted = { id: number; isOpen: boolean; isAnnotated: boolean }
 
@@ -33,7 +33,7 @@ export class Checks {
   readonly #github: GitHub
   readonly #key: string
   readonly #requestedMode: ReportAs
-  /** What is posted: checks, or statuses where the token may not post checks. */
+  /** `statuses` also if the token may not post checks, `none` also if it may post neither. */
   #mode: ReportAs
   /** A token that has posted one check may post checks: a later 403 is no missing permission. */
   #hasPosted = false
@@ -51,8 +51,8 @@ export class Checks {
   }
 
   /**
-   * Posts or updates checks on a commit. Falls back to statuses where checks are refused. After one failure the others are still
-   * posted, after two in a row no more. Throws the first error.
+   * Posts or updates checks on a commit, or statuses if checks are refused. After one failure the others are still posted; after two
+   * in a row no more. Throws the first error.
    */
   async post(sha: string, checks: readonly Check[]): Promise<void> {
     await runEach(checks, (check) =>
@@ -63,7 +63,7 @@ export class Checks {
     )
   }
 
-  /** Closes Ralph's open checks on a commit, but not those named in `except`. Throws where one stays open. */
+  /** Closes Ralph's open checks on a commit, but not those named in `except`. Throws if one stays open. */
   async closeAll(
     sha: string,
     reportOf: (name: string) => ClosingReport,
@@ -80,26 +80,28 @@ export class Checks {
     }
   }
 
-  /** Closes open checks on former heads of the branch. Gives the commits on which that failed, the newest last. */
+  /** Closes open checks on former heads of the branch. Returns the commits on which that failed, the newest last. */
   async closeSuperseded(commits: readonly string[]): Promise<string[]> {
     const unclosed: string[] = []
     for (const sha of new Set(commits)) {
       // After the first failure the others are not tried: each would take the time of all retries.
-      if (unclosed.length > 0 || !(await this.#isClosed(sha, () => MOVED_ON))) unclosed.push(sha)
+      if (unclosed.length > 0 || !(await this.#tryClose(sha, () => MOVED_ON))) unclosed.push(sha)
     }
     return unclosed.slice(-MAX_UNCLOSED)
   }
 
-  /** Closes open checks where the chain pauses: also on the current head. Gives commits as `closeSuperseded` does, without the head. */
+  /** Closes open checks when the chain pauses, also on the current head. Returns commits as `closeSuperseded` does, without the head. */
   async closeRemaining(state: State): Promise<string[]> {
-    const { head: known, unclosed = [] } = state.github
-    const head = known ?? state.published
-    const others = unclosed.filter((sha) => sha !== head)
-    if (head !== null && !(await this.#isClosed(head, (name) => closingReportOf(state, name)))) return others
-    return this.closeSuperseded(others)
+    const { head: reportedHead, unclosed = [] } = state.github
+    const head = reportedHead ?? state.published
+    const formerHeads = unclosed.filter((sha) => sha !== head)
+    if (head !== null && !(await this.#tryClose(head, (name) => closingReportOf(state, name))))
+      return formerHeads
+    return this.closeSuperseded(formerHeads)
   }
 
-  async #isClosed(sha: string, reportOf: (name: string) => ClosingReport): Promise<boolean> {
+  /** Whether all checks on the commit could be closed. Warns if not. */
+  async #tryClose(sha: string, reportOf: (name: string) => ClosingReport): Promise<boolean> {
     try {
       await this.closeAll(sha, reportOf)
       return true
@@ -112,7 +114,7 @@ export class Checks {
     }
   }
 
-  /** Acts by checks, or by statuses where the permission for checks is missing. Throws any other error. */
+  /** Calls `asCheck`, or `asStatus` if the permission for checks is missing. Throws any other error. */
   async #byMode(asCheck: () => Promise<void>, asStatus: () => Promise<void>): Promise<void> {
     if (this.#mode === 'checks') {
       try {
@@ -224,18 +226,19 @@ export class Checks {
   ): Promise<void> {
     const all = await this.#listChecks(sha)
     const open = [...all].filter(([name, { isOpen }]) => isOpen && !except.includes(name))
-    await runEach(open, async ([name, one]) => {
+    await runEach(open, async ([name, posted]) => {
       const { conclusion, ...output } = reportOf(name)
-      const closed = { status: 'completed' as const, conclusion, output }
+      const content = { status: 'completed' as const, conclusion, output }
+      const { api, repo } = this.#github
       try {
-        await this.#github.api.rest.checks.update({ ...this.#github.repo, check_run_id: one.id, ...closed })
+        await api.rest.checks.update({ ...repo, check_run_id: posted.id, ...content })
       } catch (error) {
-        // The check belongs to another App, so this token cannot close it. The permission for checks is not missing: the error is
-        // thrown as another one, so that the commit is remembered.
+        // The checks could be listed, so a 403 means that the check belongs to another App. It is thrown as an ordinary error:
+        // otherwise statuses would be tried, and the commit would not be remembered.
         throw isForbidden(error) ? new Error(githubMessage(error)) : error
       }
       this.#hasPosted = true
-      one.isOpen = false
+      posted.isOpen = false
     })
     // Without checks on the commit, an earlier job may have posted statuses.
     if (all.size > 0) return
@@ -272,18 +275,18 @@ function annotationOf({ path, line, level, message }: Annotation) {
   return { path, start_line: line, end_line: line, annotation_level: level, message }
 }
 
-/** Acts on each, also after a failure, until too many in a row have failed. Throws the first error at the end. */
-async function runEach<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
+/** Calls `act` for each item, also after a failure, until too many in a row have failed. Throws the first error at the end. */
+async function runEach<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
   const errors: unknown[] = []
-  let inRow = 0
-  for (const one of all) {
-    if (inRow >= MAX_FAILURES) break
+  let failuresInRow = 0
+  for (const item of items) {
+    if (failuresInRow >= MAX_FAILURES_IN_ROW) break
     try {
-      await act(one)
-      inRow = 0
+      await act(item)
+      failuresInRow = 0
     } catch (error) {
       errors.push(error)
-      inRow += 1
+      failuresInRow += 1
     }
   }
   if (errors.length > 0) throw errors[0]

@@ -23,7 +23,7 @@ export type Pull = PullText & {
 export type PullRequest = { branch: string; base: string; title: string; body: string; draft: boolean }
 
 /** `forbidden`: the token may not do this, so a permission or a repository setting is missing. */
-export type Refused = { kind: 'refused'; reason: string; forbidden: boolean }
+export type Refused = { kind: 'refused'; reason: string; isForbidden: boolean }
 export type Opened = { kind: 'open'; pull: Pull } | Refused
 
 /** The open pull request from this branch of this repository, or null. */
@@ -60,25 +60,28 @@ function pullOf(found: {
   }
 }
 
-/** Opens the pull request. `refused` gives the reason where Actions may not open one, or there is nothing to compare. */
-export async function openPull(github: GitHub, pullRequest: PullRequest, isLast = false): Promise<Opened> {
+/**
+ * Opens the pull request. `refused` if Actions may not open one, or if there is nothing to compare. `isLastTry`: no further try if
+ * the answer is lost.
+ */
+export async function openPull(github: GitHub, pullRequest: PullRequest, isLastTry = false): Promise<Opened> {
   const { branch: head, ...rest } = pullRequest
   try {
     const { data } = await github.api.rest.pulls.create({ ...github.repo, head, ...rest, ...NO_RETRIES })
     return { kind: 'open', pull: pullOf(data) }
   } catch (error) {
-    // It may have been opened although the answer was lost, or the repository does not support drafts. Where it cannot be looked up
-    // either, opening it again does no harm: GitHub refuses a second pull request of a branch.
+    // The pull request may have been opened although the answer was lost. If it cannot be looked up either, opening it again does no
+    // harm: GitHub refuses a second pull request of a branch.
     const existing = await findPull(github, head).catch((lookupError: unknown) => {
       github.warn(`the pull requests could not be looked up: ${githubMessage(lookupError)}`)
       return null
     })
     if (existing !== null) return { kind: 'open', pull: existing }
-    if (httpStatusOf(error) === 422 && pullRequest.draft && /draft/i.test(githubMessage(error))) {
-      return openPull(github, { ...pullRequest, draft: false }, isLast)
-    }
-    if (isOutcomeUnknown(error) && !isLast) return openPull(github, pullRequest, true)
-    return { kind: 'refused', reason: githubMessage(error), forbidden: isForbidden(error) }
+    const isDraftRefused = httpStatusOf(error) === 422 && /draft/i.test(githubMessage(error))
+    if (pullRequest.draft && isDraftRefused)
+      return openPull(github, { ...pullRequest, draft: false }, isLastTry)
+    if (isOutcomeUnknown(error) && !isLastTry) return openPull(github, pullRequest, true)
+    return { kind: 'refused', reason: githubMessage(error), isForbidden: isForbidden(error) }
   }
 }
 
@@ -112,7 +115,7 @@ export async function setLabels(
         // A person has removed it already.
         if (httpStatusOf(error) !== 404) throw error
       })
-    pull.labels = [...pull.labels.filter((name) => !surplus.some((one) => one === name)), ...missing]
+    pull.labels = [...pull.labels.filter((name) => !surplus.some((label) => label === name)), ...missing]
     return true
   } catch (error) {
     if (!isForbidden(error)) throw error
@@ -120,8 +123,8 @@ export async function setLabels(
   }
 }
 
-// Ralph's part of the title and text of a pull request has a digest (a seal), which shows that it is unchanged since Ralph wrote it.
-// So text that people wrote is never overwritten, even after a job that died or a state that was lost.
+// A seal (a comment with digests) follows Ralph's part of a pull request's text. It shows whether title and text are unchanged since
+// Ralph wrote them, so text that people wrote is never overwritten, even after a job that died or a state that was lost.
 
 /** Title and text as they are on GitHub. */
 export type PullText = { title: string; body: string }
@@ -140,21 +143,22 @@ export function newPullText({ feature, title, text }: OwnText): PullText {
 }
 
 /**
- * The changes to write to a pull request that people may have edited or opened. The title is changed only where it is still Ralph's
- * own. In the text only Ralph's part is replaced; where it is missing or was edited, a new one is added at the end. `full` where
- * there is no room for it.
+ * The changes to write to a pull request that people may have edited or opened.
+ * - The title is changed only if it is still Ralph's own.
+ * - In the text only Ralph's part is replaced. If it is missing or was edited, a new one is added at the end.
+ * - `full`: there is no room for Ralph's part.
  */
 export function updatedPullText(current: PullText, own: OwnText): Partial<PullText> | 'full' {
   const part = ownPart(current.body, own.feature)
-  const isOurs = part !== null && part.title === digest(current.title)
+  const isOwnTitle = part !== null && part.title === digest(current.title)
   const before = part === null ? current.body : current.body.slice(0, part.from)
   const after = part === null ? '' : current.body.slice(part.to)
   const gap = part === null && before !== '' ? '\n\n' : ''
   const room = MAX_CHARACTERS - before.length - after.length - SEAL_LENGTH
   if (room < MIN_ROOM) return 'full'
-  const body = `${before}${gap}${withSeal(own.feature, isOurs ? own.title : null, own.text(room))}${after}`
+  const body = `${before}${gap}${withSeal(own.feature, isOwnTitle ? own.title : null, own.text(room))}${after}`
   return {
-    ...(isOurs && own.title !== current.title ? { title: own.title } : {}),
+    ...(isOwnTitle && own.title !== current.title ? { title: own.title } : {}),
     ...(body === current.body ? {} : { body }),
   }
 }
@@ -170,17 +174,19 @@ function seal(feature: string, title: string, text: string): string {
   return `${marker('pull', feature).replace('<!-- ', '<!-- /').replace(' -->', '')} title=${title} text=${text} -->`
 }
 
-/** The last unchanged part of Ralph in the text, and the digest of the title that was written with it; null without one. */
-function ownPart(body: string, feature: string): { from: number; to: number; title: string } | null {
-  let found: { from: number; to: number; title: string } | null = null
-  let searched = 0
-  for (const end of body.matchAll(/<!-- \/ralph:pull:\S+ title=(\w+) text=(\w+) -->/g)) {
-    const [all, title = '', text = ''] = end
-    const begin = body.slice(searched, end.index).lastIndexOf(marker('pull', feature))
-    const from = searched + begin
-    searched = end.index + all.length
-    if (begin === -1 || all !== seal(feature, title, text)) continue
-    if (digest(body.slice(from, end.index)) === text) found = { from, to: searched, title }
+/** Ralph's last part of the text that is unchanged, from its marker to the end of its seal. `title`: the title's digest in the seal. */
+type OwnPart = { from: number; to: number; title: string }
+
+function ownPart(body: string, feature: string): OwnPart | null {
+  let found: OwnPart | null = null
+  let searchedTo = 0
+  for (const match of body.matchAll(/<!-- \/ralph:pull:\S+ title=(\w+) text=(\w+) -->/g)) {
+    const [foundSeal, title = '', text = ''] = match
+    const begin = body.slice(searchedTo, match.index).lastIndexOf(marker('pull', feature))
+    const from = searchedTo + begin
+    searchedTo = match.index + foundSeal.length
+    if (begin === -1 || foundSeal !== seal(feature, title, text)) continue
+    if (digest(body.slice(from, match.index)) === text) found = { from, to: searchedTo, title }
   }
   return found
 }

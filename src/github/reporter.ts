@@ -339,10 +339,10 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   /** Warns once, however often it is tried. */
-  #recordRefusal({ base, branch }: State, { reason, forbidden }: Refused): void {
+  #recordRefusal({ base, branch }: State, { reason, isForbidden }: Refused): void {
     const { place, warn } = this.#options.github
     const url = compareUrl(place, base.branch, branch)
-    const fix = !forbidden
+    const fix = !isForbidden
       ? ''
       : /not permitted/i.test(reason)
         ? ' Tick Settings > Actions > General > "Allow GitHub Actions to create and approve pull requests", or'
