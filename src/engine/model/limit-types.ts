@@ -1,6 +1,6 @@
 // The limits of a run. Types only.
 
-/** After how many attempts without progress, or with the same failure, a story's breaker opens, and for how long. */
+/** When a story's breaker opens: after so many attempts without progress, with the same failure, and so on. `coolDownMs`: for how long. */
 export type BreakerLimits = {
   noProgress: number
   sameError: number
@@ -39,9 +39,12 @@ export type Limits = {
   models?: Readonly<Record<'run' | 'verify' | 'plan', string | null>>
   /** The model ladders: by the story's tag, and `run` for every other story; left out: no ladder. */
   ladders?: { run: readonly string[]; byTag: readonly (readonly [tag: string, rungs: readonly string[]])[] }
-  /** Candidates of a story's attempt, from its `fromAttempt`th on: by the story's tag, and `run` for every other; left out: one. */
+  /**
+   * How many candidates an attempt has, from the attempt number `fromAttempt` on: by the story's tag, and `run` for every other
+   * story. Left out: one.
+   */
   candidates?: { run: number; byTag: readonly (readonly [tag: string, count: number])[]; fromAttempt: number }
-  /** Whether the job waits as long as needed, as on a laptop, where waiting costs nothing. */
+  /** Whether the job itself waits until it may go on. True on a laptop, where waiting costs nothing. */
   waits: boolean
   redispatch: boolean
   /** `publish: story`: the branch is pushed with every story, not once a job. */

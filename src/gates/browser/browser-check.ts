@@ -1,4 +1,4 @@
-// The browser check: opens each page in each viewport, and gives the faults and screenshots as the result of one gate.
+// The browser check: opens each page in each viewport, and returns the faults and screenshots as the result of one gate.
 import { readFile } from 'node:fs/promises'
 import { BROWSER_GATE, type GateResult, type Screenshot } from '../../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../../engine/model/gate-output.ts'
@@ -19,72 +19,74 @@ export type PagesOptions = Omit<ChromeOptions, 'hosts'> & {
   viewports: readonly string[]
   origins: readonly string[]
   accessibility: boolean
-  /** The most that one picture may have. */
+  /** The largest size of one picture. */
   pictureBytes: number
   pageTimeoutMs: number
-  /** Earlier screenshots of the pages, the newest last; null where this check takes the first ones, of the base. */
+  /** Earlier screenshots of the pages, the newest last; null if this check takes the first ones, of the base. */
   before: readonly Screenshot[] | null
   redact(text: string): string
-  /** Stores a picture (WebP) of a page; gives its object id. */
+  /** Stores a picture (WebP) of a page, and returns its object id. */
   keep(picture: Buffer, of: Pick<Screenshot, 'url' | 'viewport'>): Promise<string>
 }
 
 /** What one visit found on a page in one viewport. */
-type PageLook = Pick<VisitResult, 'faults' | 'remarks'> & {
+type PageVisit = Pick<VisitResult, 'faults' | 'remarks'> & {
   url: string
   viewport: string
   screenshot: Screenshot | null
 }
 
-/** ncc copies this file beside the bundle, as long as this source has no `||=`: its parser does not know that, and would miss the URL. */
+/** ncc finds this URL and copies the file beside the bundle. This source must not use `||=`, which ncc's parser does not know. */
 const AXE = new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url)
 
 /** Never rejects for what a page does: where the browser ends early, the result is red and gives the reason. */
 export async function checkPages(options: PagesOptions): Promise<GateResult> {
   const began = performance.now()
   const { redact } = options
-  const looks: PageLook[] = []
-  const goneReason = await visitPages(options, looks)
-  const label = ({ url, viewport }: PageLook) =>
+  const pageVisits: PageVisit[] = []
+  const goneReason = await visitPages(options, pageVisits)
+  const label = ({ url, viewport }: PageVisit) =>
     options.viewports.length === 1 ? url : `${url} (${viewport})`
-  const red = looks.filter(({ faults }) => !faults.isEmpty)
-  const lines = red.flatMap((one) => [`${label(one)}:`, ...one.faults.lines.map((line) => `  ${line}`)])
-  const remarkLines = looks.flatMap((one) => one.remarks.lines.map((line) => `${label(one)}: ${line}`))
+  const red = pageVisits.filter(({ faults }) => !faults.isEmpty)
+  const lines = red.flatMap((page) => [`${label(page)}:`, ...page.faults.lines.map((line) => `  ${line}`)])
+  const remarkLines = pageVisits.flatMap((page) =>
+    page.remarks.lines.map((line) => `${label(page)}: ${line}`),
+  )
   const remarks = [...options.remarks, ...remarkLines].map(redact).slice(0, 50)
-  const screenshots = looks.flatMap(({ screenshot }) => screenshot ?? [])
+  const screenshots = pageVisits.flatMap(({ screenshot }) => screenshot ?? [])
+  const outputLines = goneReason === null ? lines : [...lines, goneReason]
   return {
     name: BROWSER_GATE,
     ok: red.length === 0 && goneReason === null,
     advisory: false,
-    ended:
-      goneReason === null
-        ? summarize(looks, red, redact)
-        : (redact(goneReason).split('\n')[0] ?? '').slice(0, 300),
+    ended: goneReason === null ? summarize(pageVisits, red, redact) : firstLine(redact(goneReason)),
     ms: performance.now() - began,
-    output: excerpt(
-      redact([...lines, ...(goneReason === null ? [] : [goneReason])].join('\n')),
-      OUTPUT_BYTES.stored,
-    ),
+    output: excerpt(redact(outputLines.join('\n')), OUTPUT_BYTES.stored),
     ...(remarks.length === 0 ? {} : { remarks }),
     ...(screenshots.length === 0 ? {} : { screenshots }),
   }
 }
 
-/** The result in one line: it counts addresses, not viewports, and shows the first fault. */
-function summarize(
-  looks: readonly PageLook[],
-  red: readonly PageLook[],
-  redact: (text: string) => string,
-): string {
-  const count = (ones: readonly PageLook[]) => new Set(ones.map(({ url }) => url)).size
-  const all = count(looks) === 1 ? '1 page' : `${count(looks)} pages`
-  const [first] = red
-  if (first === undefined) return `${all} without a fault`
-  return `faults on ${count(red)} of ${all}: ${oneLine(redact(first.faults.lines[0] ?? ''), 120)}`
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').slice(0, 300)
 }
 
-/** Adds each visit to `looks`; gives the reason where the browser ended before the last one, else null. */
-async function visitPages(options: PagesOptions, looks: PageLook[]): Promise<string | null> {
+/** The result in one line: it counts addresses, not viewports, and shows the first fault. */
+function summarize(
+  pageVisits: readonly PageVisit[],
+  red: readonly PageVisit[],
+  redact: (text: string) => string,
+): string {
+  const countPages = (visits: readonly PageVisit[]) => new Set(visits.map(({ url }) => url)).size
+  const pageCount = countPages(pageVisits)
+  const pages = pageCount === 1 ? '1 page' : `${pageCount} pages`
+  const [first] = red
+  if (first === undefined) return `${pages} without a fault`
+  return `faults on ${countPages(red)} of ${pages}: ${oneLine(redact(first.faults.lines[0] ?? ''), 120)}`
+}
+
+/** Adds each visit to `pageVisits`. Returns why the browser ended before the last one, or null. */
+async function visitPages(options: PagesOptions, pageVisits: PageVisit[]): Promise<string | null> {
   const { pages, viewports, pageTimeoutMs, origins } = options
   const visits = pages.flatMap((page) => viewports.map((viewport) => ({ ...page, viewport })))
   const axe = options.accessibility ? await readFile(AXE, 'utf8') : null
@@ -94,12 +96,12 @@ async function visitPages(options: PagesOptions, looks: PageLook[]): Promise<str
     for (const { url, expected, viewport } of visits) {
       const [width = 0, height = 0] = viewport.split('x').map(Number)
       const size = { viewport: { width, height }, pictureBytes: options.pictureBytes }
-      const how = { url, expected, origins, axe, timeoutMs: pageTimeoutMs, ...size }
-      const { faults, remarks, picture, isThere } = await visitOrExplain(chrome, how)
+      const visitOptions = { url, expected, origins, axe, timeoutMs: pageTimeoutMs, ...size }
+      const { faults, remarks, picture, isThere } = await visitOrExplain(chrome, visitOptions)
       // On the base, a page that does not exist yet gets no picture: there is nothing to compare with.
       const hasPicture = picture !== null && (options.before !== null || isThere)
       const screenshot = hasPicture ? await keepScreenshot(picture, { url, viewport }, options) : null
-      looks.push({ url, viewport, faults, remarks, screenshot })
+      pageVisits.push({ url, viewport, faults, remarks, screenshot })
     }
     return null
   } catch (error) {
@@ -108,24 +110,24 @@ async function visitPages(options: PagesOptions, looks: PageLook[]): Promise<str
   }
 }
 
-/** `localhost` stands for every name of this machine. */
+/** The host names of an address. For `localhost`, all names of this machine. */
 function namesOf(host: string): string[] {
   return host === 'localhost' ? ['localhost', '127.0.0.1', '::1', '0.0.0.0'] : [host.replace(/[[\]]/g, '')]
 }
 
-/** Visits a page. Throws ChromeGone, which names the page, where the browser ends or does not answer. */
-async function visitOrExplain(chrome: Chrome, how: Parameters<typeof visit>[1]): Promise<VisitResult> {
+/** Visits a page. If the browser ends or does not answer, throws ChromeGone, whose message names the page. */
+async function visitOrExplain(chrome: Chrome, options: Parameters<typeof visit>[1]): Promise<VisitResult> {
   try {
-    return await visit(chrome, how)
+    return await visit(chrome, options)
   } catch (error) {
-    // The reason comes when the browser has ended, or is cancelled, which may be a moment after the failed call.
-    const why = await Promise.race([
+    // The browser's end or a cancel gives the reason, which may come a moment after the failed call.
+    const reason = await Promise.race([
       chrome.browserEnd.catch((error: Error) => error.message),
       new Promise<null>((resolve) => setTimeout(resolve, 1000, null)),
     ])
-    const at = `while ${how.url} was looked at`
-    const [first, ...lastLines] = (why ?? `the browser does not answer (${messageOf(error)})`).split('\n')
-    throw new ChromeGone([`${first} ${at}`, ...lastLines].join('\n'))
+    const message = reason ?? `the browser does not answer (${messageOf(error)})`
+    const [first, ...furtherLines] = message.split('\n')
+    throw new ChromeGone([`${first} while ${options.url} was looked at`, ...furtherLines].join('\n'))
   }
 }
 
@@ -134,7 +136,7 @@ async function keepScreenshot(
   page: Pick<Screenshot, 'url' | 'viewport'>,
   { before, keep }: PagesOptions,
 ): Promise<Screenshot> {
-  const isSamePage = (one: Screenshot) => one.url === page.url && one.viewport === page.viewport
-  const old = before?.findLast(isSamePage)?.blob ?? null
-  return { ...page, blob: await keep(picture, page), bytes: picture.length, before: old }
+  const earlier = before?.findLast(({ url, viewport }) => url === page.url && viewport === page.viewport)
+  const blob = await keep(picture, page)
+  return { ...page, blob, bytes: picture.length, before: earlier?.blob ?? null }
 }

@@ -1,4 +1,4 @@
-// Comments and attributes by which code switches a linter, a type checker or a coverage tool off for itself.
+// Comments and attributes that switch a linter, a type checker or a coverage tool off for the code beside them.
 
 const WORDS = [
   '(?:eslint|oxlint|stylelint|markdownlint)-disable',
@@ -16,22 +16,25 @@ const WORDS = [
 ].join('|')
 /** From the opening of the comment to its end, or to the end of the line. */
 const COMMENT = new RegExp(`(?:/\\*+|//+|#+|<!--|--)[ \\t]*(?:${WORDS})(?:.*?\\*/|.*?-->|.*)`, 'g')
-/** The same as an attribute of Rust, an annotation of Java and Kotlin, a directive of C#. */
+/** Attributes of Rust, annotations of Java and Kotlin, directives of C#. */
 const ATTRIBUTE =
   /#!?\[(?:allow|expect)\([^)\n]*\)\]|@(?:SuppressWarnings|Suppress|SuppressFBWarnings)\([^)\n]*\)|^[ \t]*#pragma warning disable.*$/g
 /** Longer lines are generated code, and are not searched. */
 const LONGEST_LINE = 2000
 
-/** The text without the suppressions that `before` does not have, and without the empty lines that this leaves; null where `after` adds none. */
+/**
+ * The text `after` without suppressions in lines that `before` does not have. Lines that become empty are removed. Null if there are no
+ * such suppressions.
+ */
 export function withoutNewSuppressions(before: string, after: string): string | null {
-  const known = new Set(before.split('\n'))
-  let isFound = false
+  const linesBefore = new Set(before.split('\n'))
+  let hasSuppression = false
   const lines = after.split('\n').flatMap((line) => {
-    if (line.length > LONGEST_LINE || known.has(line)) return [line]
-    const without = line.replace(COMMENT, '').replace(ATTRIBUTE, '')
-    if (without === line) return [line]
-    isFound = true
-    return without.trim() === '' ? [] : [without.trimEnd()]
+    if (line.length > LONGEST_LINE || linesBefore.has(line)) return [line]
+    const cleaned = line.replace(COMMENT, '').replace(ATTRIBUTE, '')
+    if (cleaned === line) return [line]
+    hasSuppression = true
+    return cleaned.trim() === '' ? [] : [cleaned.trimEnd()]
   })
-  return isFound ? lines.join('\n') : null
+  return hasSuppression ? lines.join('\n') : null
 }
