@@ -1,5 +1,5 @@
-// `resume-lost`, on a schedule: restarts chains whose job was lost, and ends checks that a lost job left open. It may run twice: a
-// dispatch carries the generation, so the second job does nothing.
+// `resume-lost`, on a schedule: restarts chains whose job was lost, and closes checks that a lost job left open. Two of these jobs may
+// run at the same time: if both dispatch the same generation, the second dispatched job does nothing.
 import * as core from '@actions/core'
 import { lostChainReason, mayHaveOpenChecks } from '../engine/lease.ts'
 import type { State } from '../engine/model/state.ts'
@@ -9,12 +9,12 @@ import { Checks } from '../github/post-checks.ts'
 import { type ActionContext, noWorkflowError, readNamesByApi, tokenOf } from './action-context.ts'
 import { peekStates } from './peek.ts'
 
-/** GitHub ends a job that no runner takes within a day. A job that waits longer waits for a person's approval. */
+/** GitHub ends a job that no runner takes within a day. A run that waits longer must be waiting for a person's approval. */
 const QUEUE_MS = 24 * 3_600_000
 /** How far the clocks of GitHub and of a runner may differ. */
 const CLOCK_SKEW_MS = 5 * 60_000
 
-/** Checks every feature once. Gives what was done, in one line. */
+/** Checks every feature once. Returns what was done, in one line. */
 export async function resumeLost(context: ActionContext): Promise<string> {
   const github = connect(context.place, tokenOf(context), (text) => core.warning(text))
   const names = await readNamesByApi(context, github)
@@ -25,7 +25,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   const queued: string[] = []
   const limited: string[] = []
   const finished: State[] = []
-  let waiting: number[] | null = null
+  let queuedSince: number[] | null = null
   for (const state of states.values()) {
     const id = state.lease?.runId ?? state.control.mendedRun
     const holder = id === null ? null : await findWorkflowRun(github, id)
@@ -34,22 +34,22 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       if (mayHaveOpenChecks(state, holder, Date.now())) finished.push(state)
       continue
     }
-    waiting ??= await waitingSince(github, workflow)
+    queuedSince ??= await listQueuedSince(github, workflow)
     const { feature, generation, job } = state
-    // The waiting job may be the chain's next one, so this is decided on the next schedule. Of two jobs with one generation the second does nothing.
-    if (waiting.some((since) => since > job.startedAt - CLOCK_SKEW_MS)) {
+    // A queued job may be the chain's next one, so this is decided on the next schedule.
+    if (queuedSince.some((since) => since > job.startedAt - CLOCK_SKEW_MS)) {
       queued.push(feature)
       continue
     }
-    const answer = await dispatchRun(github, workflow, { feature, generation })
-    if (answer.kind === 'limited') {
+    const result = await dispatchRun(github, workflow, { feature, generation })
+    if (result.kind === 'limited') {
       // The next dispatch would be refused, too.
       limited.push(feature)
       break
     }
     resumed.push(`${feature} (${reason})`)
   }
-  // No later job of these features would end these checks.
+  // No later job of these features would close these checks.
   for (const state of finished) await new Checks(github, names.reportAs, state.feature).closeRemaining(state)
   const summaryOf = (title: string, features: readonly string[]) =>
     features.length === 0 ? [] : [`${title}: ${features.join(', ')}`]
@@ -62,7 +62,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
 }
 
 /** Since when each queued run waits, in epoch milliseconds. */
-async function waitingSince({ api, repo }: GitHub, workflow: string): Promise<number[]> {
+async function listQueuedSince({ api, repo }: GitHub, workflow: string): Promise<number[]> {
   const route = api.rest.actions.listWorkflowRuns
   const { data } = await route({ ...repo, workflow_id: workflow, event: 'workflow_dispatch', per_page: 100 })
   return data.workflow_runs

@@ -1,4 +1,4 @@
-// What the repository's other features cost, read from the prd.json files of a commit. Needs no network.
+// Reads what the repository's other features cost, from the prd.json files of a commit.
 
 import { isPrdPath } from '../branch/find-features.ts'
 import { ARCHIVE } from '../branch/run-archive.ts'
@@ -7,7 +7,7 @@ import type { CatFile } from '../git/cat-file.ts'
 import { pathsIn } from '../git/tree-walk.ts'
 import { type EarlierRun, earlierRuns } from '../report/expected-cost.ts'
 
-/** So many files are read, of the newest runs: those predict the next one best. */
+/** Only the newest runs are read: they predict the next one best. */
 const MAX_RUNS = 20
 
 /** The earlier runs, the newest last, without the feature in `folder`. A file that cannot be read is left out. */
@@ -22,15 +22,15 @@ export async function readEarlierRuns(
   const paths = all.filter((path) => isRun(path) && !path.startsWith(`${folder}/`))
   const newest = newestRuns(paths)
   const texts = await Promise.all(newest.map((path) => objects.text(`${commit}:${path}`).catch(() => null)))
-  const prds = texts.flatMap((text, at) => {
-    const parsed = text === null ? null : parsePrd(text, newest[at] ?? '')
+  const prds = texts.flatMap((text, index) => {
+    const parsed = text === null ? null : parsePrd(text, newest[index] ?? '')
     return parsed?.ok === true ? [parsed.prd] : []
   })
   return earlierRuns(prds)
 }
 
-/** The newest of these paths of prd.json by the dates of their folders, the newest last. Archived runs count, too. */
+/** The newest of these prd.json paths, by the dates in the names of their folders, the newest last. Paths in the archive count, too. */
 export function newestRuns(paths: readonly string[]): string[] {
   const folderOf = (path: string) => path.split('/').at(-2) ?? ''
-  return [...paths].sort((one, other) => (folderOf(one) < folderOf(other) ? -1 : 1)).slice(-MAX_RUNS)
+  return [...paths].sort((a, b) => (folderOf(a) < folderOf(b) ? -1 : 1)).slice(-MAX_RUNS)
 }

@@ -24,7 +24,7 @@ import { firstLinkIn, readRegularFileSync } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
 import { parseStories } from './find-documents.ts'
 
-/** Where stories are read: from a commit, or on a laptop from its work tree. */
+/** Where stories are read: in a commit or, if `workTree` is set, as on a laptop, in the work tree. */
 export type StoryPlace = { commit: string; workTree: string | null }
 
 /** Every feature of the place, the newest folder of each name. Mistakes in files are returned, not thrown. */
@@ -57,8 +57,8 @@ export async function findFeatures(objects: CatFile, place: StoryPlace, branchPr
     else {
       const { prd, notes } =
         folder === null
-          ? await withOlderLearnings({ path, text }, parsed, (one) =>
-              textAt(place, objects, one, MAX_LEARNINGS_BYTES),
+          ? await withOlderLearnings({ path, text }, parsed, (file) =>
+              textAt(place, objects, file, MAX_LEARNINGS_BYTES),
             )
           : parsed
       features.push({ name, folder, path, prd, digest: digestOf(text), notes })
@@ -86,7 +86,7 @@ const MAX_LEARNINGS_BYTES = 1_000_000
 const REGULAR_FILE = /^100/
 const LINK = /^120/
 
-/** A regular file; null for anything else, such as a link, and for one of more than `most` bytes. */
+/** The text of a regular file; null for anything else, such as a link, and for a file of more than `maxBytes`. */
 async function textAt(
   { commit, workTree }: StoryPlace,
   objects: CatFile,
@@ -128,8 +128,9 @@ async function withOlderLearnings(
 }
 
 /**
- * The feature that a person means, its file at the place, and its state. `before`: the state of an older run, where the file's
- * folder is newer. Throws UserError where it is not clear which feature is meant, and for mistakes in its file.
+ * The feature that a person means, its file at the place, and its state. If the file is in a newer folder than the last run, `found`
+ * is null, and `before` is the state of that run. Throws UserError if it is not clear which feature is meant, and for mistakes in its
+ * file.
  */
 export async function resolveFeature(
   { objects, store }: { objects: CatFile; store: Store },
@@ -166,15 +167,15 @@ export async function resolveFeature(
   const current = requested.branch?.replace(requested.branchPrefix, '')
   const name = chooseFeature(requested.feature, candidates, requested.formatName, current)
   const file = features.find((feature) => feature.name === name) ?? null
-  const newest = states.filter((folder) => featureOfFolder(folder) === name).at(-1) ?? null
-  const last = newest === null ? null : await store.load(newest)
-  const isReplaced = newest !== null && file?.folder != null && file.folder > `.ralph/${newest}`
-  return { name, file, found: isReplaced ? null : last, before: isReplaced ? last : null }
+  const lastFolder = states.filter((folder) => featureOfFolder(folder) === name).at(-1) ?? null
+  const lastRun = lastFolder === null ? null : await store.load(lastFolder)
+  const isReplaced = lastFolder !== null && file?.folder != null && file.folder > `.ralph/${lastFolder}`
+  return { name, file, found: isReplaced ? null : lastRun, before: isReplaced ? lastRun : null }
 }
 
 /**
- * Gives a function that says whether a run's folder is in the archive of the place, with no new run in that folder since. An archived
- * run is chosen only by its feature's name, even while its branch exists.
+ * Returns a function that says whether a run's folder is archived, with no new run in that folder since. An archived run is chosen
+ * only if its feature is named, even while its branch exists.
  */
 export async function findArchived(
   objects: CatFile,
@@ -199,8 +200,8 @@ async function prdPathsIn(workTree: string): Promise<string[]> {
 }
 
 /**
- * The name of the feature that is meant: the named one, or the only unfinished one. Throws UserError otherwise, with the list as
- * `formatName` writes it. `here`: taken where several are unfinished.
+ * The name of the requested feature, or of the only unfinished one. If several are unfinished, `current` if it is one of them. Throws
+ * UserError otherwise, with the list as `formatName` writes it.
  */
 export function chooseFeature(
   requested: string | null,

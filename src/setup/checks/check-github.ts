@@ -29,11 +29,11 @@ const BOX = '"Allow GitHub Actions to create and approve pull requests"'
 export async function checkPullRequests(subject: Subject): Promise<CheckResult[]> {
   const { ci } = requireCheckout(subject)
   const { github } = subject
-  // No row without a workflow: runs on this machine alone open no pull request. The row `github` says what is missing without a token.
+  // Without a workflow, runs open no pull request, so there is no row. Without a token, the row `github` says what is missing.
   if (ci === null || github === null) return []
   const { job, settings } = ci
   if (settings.pullRequest === 'none') return [okResult('none is opened: pull-request: none')]
-  // A secret that is not set gives an empty token; that cannot be seen from here.
+  // If the secret is not set, the token is empty. That cannot be seen from here.
   if (settings.publishToken !== null || job.unread.includes('publish-token'))
     return [okResult('opened by publish-token')]
   const { api, repo, place } = github
