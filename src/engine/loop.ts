@@ -80,7 +80,7 @@ async function runSteps(
     state = after
     const notify = () => notifyObservers(ports, (observer) => observer.event?.(event, after))
     // After the publish the lease is free, and the state belongs to the next job that claims it.
-    const isToSave = EVENTS[event.kind].durable && after.job.ending?.published !== true
+    const isToSave = EVENTS[event.kind].isDurable && after.job.ending?.published !== true
     if (isToSave) pendingNotifications.push(notify)
     else await notifyInOrder(notify)
     if (ahead === null) continue

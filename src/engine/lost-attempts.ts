@@ -7,7 +7,7 @@ import type { Usage } from './model/usage.ts'
 import { lostSessionUsage, recordLostSession, reservedUsage } from './record-session.ts'
 import { withAttempt } from './state-updates.ts'
 
-/** The usage of a session whose job was lost after it or, `isPartial`, during it. */
+/** The usage of a session whose job was lost. `isPartial`: the job was lost during the session, not after it. */
 export type LostSession = AttemptId & { startedAt: number; usage: Usage; isPartial?: true }
 
 /** Records the usage of a lost session. If the session had ended, its reported usage is used instead of an estimate. */
@@ -17,8 +17,8 @@ export function withLostSession(state: State, lost: LostSession): State {
   if (attempt?.startedAt !== startedAt) return state
   const usage = isPartial ? lostSessionUsage(attempt, reported) : reported
   const hints = { done: false, notDone: false, stuck: null }
-  const rest = { message: '', resetsAt: null, hints, learnings: [] }
-  const session = { status: 'interrupted' as const, usage, ...rest }
+  const status = 'interrupted' as const
+  const session = { status, usage, message: '', resetsAt: null, hints, learnings: [] }
   return withAttempt(recordLostSession(state, lost, usage), { ...attempt, phase: 'worked', session })
 }
 
@@ -32,16 +32,19 @@ export function takeOver(state: State): State {
 
 /** The state after the workers of a wave have ended: candidates have no worker any more, and other attempts count as lost. */
 export function withoutWorkers(state: State): State {
-  const attempts = Object.entries(state.attempts).map(([id, { worker: _gone, ...free }]) => [id, free])
-  const left: State = { ...state, attempts: Object.fromEntries(attempts) }
-  return attemptsInWork(left)
+  const freeAttempts = Object.entries(state.attempts).map(([key, { worker: _worker, ...free }]) => [
+    key,
+    free,
+  ])
+  const freed: State = { ...state, attempts: Object.fromEntries(freeAttempts) }
+  return attemptsInWork(freed)
     .filter((attempt) => !hasCandidate(attempt))
-    .reduce((after, attempt) => returnAsLost(after, attempt, 'the worker was lost'), left)
+    .reduce((after, attempt) => returnAsLost(after, attempt, 'the worker was lost'), freed)
 }
 
-/** Returns a lost attempt; its session is charged as an estimate. */
+/** Returns a lost attempt. If its session has not reported its usage, the estimate is charged. */
 export function returnAsLost(state: State, attempt: Attempt, message: string): State {
-  const isReserved = attempt.phase === 'reserved'
-  const charged = isReserved ? recordLostSession(state, attempt, reservedUsage(attempt)) : state
+  const isInSession = attempt.phase === 'reserved'
+  const charged = isInSession ? recordLostSession(state, attempt, reservedUsage(attempt)) : state
   return refund(charged, attempt, 'lost', message)
 }

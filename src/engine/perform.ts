@@ -1,4 +1,4 @@
-// Performs a step through the ports and gives its event. All effects of the loop begin here.
+// Performs a step through the ports and returns its event. All effects of the loop begin here.
 
 import { excerpt } from '../system/excerpt.ts'
 import {
@@ -43,11 +43,10 @@ export async function perform(
   const deadlineSignal = timer((state.job.ending === null ? endOfWork(state.job) : state.job.deadline) - now)
   const signal = AbortSignal.any([ports.signal, deadlineSignal])
   const isCutShort = () => signal.aborted && !isUninterruptible(state, step)
-  // A step whose time is over before it begins is not begun. A `sync` that began is finished: its commands are acknowledged.
-  const result =
-    isCutShort() || (ports.signal.aborted && step.kind === 'sync')
-      ? null
-      : await performKind(step.kind, step, { state, limits, ports: { ...ports, signal }, now })
+  // A step does not begin after the job's time or a cancel. A `sync` that has begun is finished, because its commands are acknowledged.
+  const mayBegin = !isCutShort() && !(ports.signal.aborted && step.kind === 'sync')
+  const context = { state, limits, ports: { ...ports, signal }, now }
+  const result = mayBegin ? await performKind(step.kind, step, context) : null
   const at = ports.clock.now()
   if (result !== null && !isCutShort()) return { ...result, at }
   return { at, kind: ports.signal.aborted ? 'interrupted' : 'out-of-time', spent: spentOn(result) }
@@ -108,7 +107,7 @@ const PERFORMERS: Performers = {
     storyId,
     github: await ports.pullRequest.newIds(ports.signal),
   }),
-  agent: async ({ attempt }, context) => (await preparedLane(attempt, context)) ?? work(attempt, context),
+  agent: async ({ attempt }, context) => (await prepareLane(attempt, context)) ?? work(attempt, context),
   guard: ({ attempt }, context) => guard(attempt, context),
   rebase: ({ attempt }, context) => rebase(attempt, context),
   gates: ({ attempt }, context) => gate(attempt, context),
@@ -152,24 +151,22 @@ async function prepare({ state, ports }: StepContext): Promise<StepResult> {
   return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
 }
 
-/** Prepares a lane before its first session, and when a lockfile changed; gives the failure, or null. */
-async function preparedLane(
-  attempt: AttemptIn<'reserved'>,
-  context: StepContext,
-): Promise<StepResult | null> {
+/** Prepares a lane before its first session, and when a lockfile changed. Returns the failure, or null. */
+async function prepareLane(attempt: AttemptIn<'reserved'>, context: StepContext): Promise<StepResult | null> {
   const { base, inLane } = attempt
   if (inLane === undefined) return null
   await context.ports.repository.checkOut(base, null)
-  const done = await prepare(context)
-  // A `prepare` that was cut short says nothing about the project, and the session does not begin either.
-  return done.kind === 'failed' && !context.ports.signal.aborted ? { ...done, attempt: idOf(attempt) } : null
+  const result = await prepare(context)
+  // A `prepare` that was cut short is no failure of the project. The session does not begin after it either.
+  if (result.kind !== 'failed' || context.ports.signal.aborted) return null
+  return { ...result, attempt: idOf(attempt) }
 }
 
 async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promise<StepResult> {
   const { state, limits, ports } = context
   const { storyId } = attempt
   const { commit } = attempt.candidate
-  const stories = state.prd.userStories.filter((one) => one.id === storyId)
+  const stories = state.prd.userStories.filter(({ id }) => id === storyId)
   const tags = stories.flatMap((story) => story.tags)
   const what = attemptName(state, storyId)
   const { owes = [], redTree } = state.records[storyId] ?? {}
@@ -181,14 +178,15 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   const gates = await withoutSessionFiles(ports, async () => {
     const { restore, ignored } = ports.repository
     const place = room ?? { gates: ports.gates, restore, ignored }
-    const found = await runGatesOn(run, { gates: place.gates, repository: place, signal: ports.signal })
+    const gatePorts = { gates: place.gates, repository: place, signal: ports.signal }
+    const firstResults = await runGatesOn(run, gatePorts)
     const keys = room === null ? {} : ((await ports.gates.keys?.(commit, state.base.sha)) ?? {})
-    const results = withReuseKeys(found, keys, ports.clock.now())
+    const results = withReuseKeys(firstResults, keys, ports.clock.now())
     if (limits.weakenedTests === 'off' || redGate(results) !== undefined) return results
     const which = redTree === undefined ? {} : { red: redTree }
-    const again = await runGatesAsItWas(run, results, which, ports, place)
-    earlierPaths = again.paths
-    return [...results, ...again.results]
+    const secondRun = await runGatesAsItWas(run, results, which, ports, place)
+    earlierPaths = secondRun.paths
+    return [...results, ...secondRun.results]
   })
   return {
     kind: 'gated',
@@ -212,8 +210,8 @@ async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise
 
 async function dispatch({ state, ports }: StepContext): Promise<StepResult> {
   try {
-    const answer = await ports.dispatch.dispatch(state)
-    return answer.kind === 'limited' ? { ...answer, kind: 'dispatch-limited' } : answer
+    const result = await ports.dispatch.dispatch(state)
+    return result.kind === 'limited' ? { ...result, kind: 'dispatch-limited' } : result
   } catch (error) {
     return { kind: 'dispatch-failed', summary: error instanceof Error ? error.message : String(error) }
   }
@@ -253,8 +251,10 @@ async function verify(context: StepContext): Promise<StepResult> {
 async function wait(until: number, { state, ports }: StepContext): Promise<StepResult> {
   const { clock, queue, signal } = ports
   const end = Math.min(until, clock.now() + RENEWAL_MS)
-  for (let left = end - clock.now(); left > 0 && !signal.aborted; left = end - clock.now()) {
-    await clock.sleep(Math.min(left, POLL_MS), signal)
+  for (;;) {
+    const remainingMs = end - clock.now()
+    if (remainingMs <= 0 || signal.aborted) break
+    await clock.sleep(Math.min(remainingMs, POLL_MS), signal)
     if (await queue.arrived(state)) break
   }
   return { kind: 'waited' }

@@ -1,4 +1,4 @@
-// Appends sessions to the list of the state: their agent and model, and the estimate for a lost one. Pure.
+// Appends sessions to the state's list, with their agent and model. Estimates the usage of lost sessions. Pure.
 
 import { chooseAgent } from './limits.ts'
 import { type Attempt, type AttemptId, attemptKey, idOf, type Session } from './model/attempt.ts'
@@ -18,12 +18,12 @@ import {
 import { isOfAttempts, largestOf, ledgerOf } from './model/usage-totals.ts'
 import { VERSION } from './model/version.ts'
 
-/** The most names of agents and models, since they may come from an untrusted job: further ones are recorded as `other`. */
+/** The most different names of agents and models. An untrusted job may give any number, so further ones are recorded as `other`. */
 const MAX_NAMES = 200
-/** The most entries of a single session. Beyond them, entries of attempts that left the timeline are summed up. */
+/** The most entries that are single sessions. If there are more, entries of attempts that left the timeline are summed up. */
 const MAX_SESSIONS = 2000
 
-/** A session that ended at `at`, epoch milliseconds. `others`: parts of it of another kind, agent or model. */
+/** A session that ended at `at`, epoch milliseconds. `others`: parts of its usage that are of another kind, agent or model. */
 export type Spending = {
   at: number
   kind: SessionKind
@@ -37,27 +37,30 @@ export type Spending = {
 /** Appends a session. */
 export function recordSession(state: State, spending: Spending, limits: Limits): State {
   const { usage, others = [], kind } = spending
-  const own = ownerOf(state, spending, limits)
+  const sessionOwner = ownerOf(state, spending, limits)
   const entries: SessionEntry[] = []
-  let left = usage
+  let remaining = usage
   for (const other of others) {
-    const part = leastUsage(left, other.usage)
-    left = subtractUsage(left, part)
-    const isOwn = other.agent === null && other.model === null
-    const by = isOwn ? own : limitOwner(state, { agent: other.agent ?? own.agent, model: other.model })
-    entries.push(entryOf(state, { ...spending, kind: other.kind ?? 'step', usage: part }, by))
+    const part = leastUsage(remaining, other.usage)
+    remaining = subtractUsage(remaining, part)
+    const isSameOwner = other.agent === null && other.model === null
+    const owner = isSameOwner
+      ? sessionOwner
+      : limitOwner(state, { agent: other.agent ?? sessionOwner.agent, model: other.model })
+    entries.push(entryOf(state, { ...spending, kind: other.kind ?? 'step', usage: part }, owner))
   }
-  return withEntries(state, [...entries, entryOf(state, { ...spending, kind, usage: left }, own)])
+  const mainEntry = entryOf(state, { ...spending, kind, usage: remaining }, sessionOwner)
+  return withEntries(state, [...entries, mainEntry])
 }
 
-/** Appends a session of a lost job, by its recorded or reserved usage; its agent and model are not known. */
+/** Appends a session of a lost job, by its recorded or reserved usage. Its agent and model are not known. */
 export function recordLostSession(
   state: State,
-  of: AttemptId | null,
+  attempt: AttemptId | null,
   usage: Usage,
   kind: SessionKind = 'run',
 ): State {
-  const id = of === null ? { storyId: null } : idOf(of)
+  const id = attempt === null ? { storyId: null } : idOf(attempt)
   const at = attemptOf(state, id)?.startedAt ?? state.job.startedAt
   const lost = { at, kind, ...id, usage, cutShort: true }
   return withEntries(state, [entryOf(state, lost, { agent: null, model: null, version: '' })])
@@ -75,13 +78,14 @@ type Owner = Pick<SessionEntry, 'agent' | 'model'>
 function ownerOf(state: State, spending: Spending, limits: Limits): Owner {
   const { kind, usage, at } = spending
   const attempt = kind === 'run' ? attemptOf(state, spending) : undefined
-  const which = attempt?.agent ?? chooseAgent(state, limits, at - usage.agentSeconds * 1000)
-  if (which === 'fallback' && limits.fallback !== null) return { agent: limits.fallback, model: null }
+  const agentChoice = attempt?.agent ?? chooseAgent(state, limits, at - usage.agentSeconds * 1000)
+  if (agentChoice === 'fallback' && limits.fallback !== null) return { agent: limits.fallback, model: null }
   if (attempt?.model !== undefined) return { agent: limits.agent, model: attempt.model }
   const mode = kind === 'run' ? 'run' : kind === 'plan' || kind === 'split' ? 'plan' : 'verify'
   return { agent: limits.agent, model: limits.models?.[mode] ?? null }
 }
 
+/** The owner, or `other` if there are too many different ones already. */
 function limitOwner({ sessions }: State, owner: Owner): Owner {
   const rows = ledgerOf(sessions)
   const isKnown = rows.some(({ agent, model }) => agent === owner.agent && model === owner.model)
@@ -107,20 +111,19 @@ function entryOf(state: State, spending: Spending, owner: Owner & { version?: st
 
 function withEntries(state: State, entries: readonly SessionEntry[]): State {
   const used = entries.filter(isUsed)
-  return used.length === 0
-    ? state
-    : { ...state, sessions: compactSessions(state, [...state.sessions, ...used]) }
+  if (used.length === 0) return state
+  return { ...state, sessions: compactSessions(state, [...state.sessions, ...used]) }
 }
 
-/** Sums up old entries where there are too many. The totals stay the same, and the largest session is kept. */
+/** Sums up old entries if there are too many. The totals stay the same, and the size of the largest session is kept. */
 function compactSessions({ timeline, attempts }: State, sessions: SessionEntry[]): SessionEntry[] {
   if (sessions.filter(({ largest }) => largest === undefined).length <= MAX_SESSIONS) return sessions
-  const isNamed = isOfAttempts([...timeline, ...Object.values(attempts)])
-  const old = sessions.filter((entry) => !isNamed(entry))
+  const isOfKnownAttempt = isOfAttempts([...timeline, ...Object.values(attempts)])
+  const old = sessions.filter((entry) => !isOfKnownAttempt(entry))
   const sums = [...groupBy(old, groupKey).values()].map(sumOf)
   const [first] = sums
   if (first !== undefined) sums[0] = { ...first, largest: largestOf(old) }
-  return [...sums, ...sessions.filter(isNamed)]
+  return [...sums, ...sessions.filter(isOfKnownAttempt)]
 }
 
 function groupKey({ storyId, kind, agent, model, version }: SessionEntry): string {
@@ -153,12 +156,15 @@ export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
   }
 }
 
-/** The same for a session of which the vendor or the proxy had counted `counted` by then, which takes precedence over a share of the limit. */
+/**
+ * The estimated usage of a session that was lost after the vendor or the proxy had counted `counted`. A reservation that is only a
+ * share of the limit does not count beside it.
+ */
 export function lostSessionUsage({ reserved }: Pick<Attempt, 'reserved'>, counted: Usage): Usage {
   const estimate = reservedUsage({ reserved: reserved.isShare ? { costUsd: null, tokens: null } : reserved })
   const costUsd = Math.max(counted.costUsd, estimate.costUsd)
-  const isMore = estimate.inputTokens > counted.inputTokens + counted.outputTokens
-  const { inputTokens, outputTokens, cachedTokens } = isMore ? estimate : counted
+  const isEstimateHigher = estimate.inputTokens > counted.inputTokens + counted.outputTokens
+  const { inputTokens, outputTokens, cachedTokens } = isEstimateHigher ? estimate : counted
   const tokens = inputTokens + outputTokens
   return {
     calls: counted.calls,

@@ -50,7 +50,7 @@ type Events = { readonly [K in Event['kind']]: Extract<Event, { kind: K }> }
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 export function reduce(state: State, event: Event, limits: Limits): State {
   const after = applyEvent(event.kind, state, event, limits)
-  return EVENTS[event.kind].landed && after.job.landing !== null
+  return EVENTS[event.kind].completesLanding && after.job.landing !== null
     ? withJob(after, { landing: 'nothing' })
     : after
 }

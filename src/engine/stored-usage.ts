@@ -1,5 +1,5 @@
-// States before version 5 kept usage as sums: of the run, of stories, of the last iterations, and by agent. They are read as a list of
-// sessions whose totals are these sums. Pure.
+// Reads states before version 5, which kept usage as sums: of the run, of each story, of the last iterations, and of each agent. The
+// sums become a list of sessions that has the same totals. Pure.
 import * as z from 'zod/mini'
 import {
   emptyUsage,
@@ -12,7 +12,7 @@ import {
   Usage,
 } from './model/usage.ts'
 
-const Row = z.looseObject({
+const OldRow = z.looseObject({
   iteration: z.number(),
   storyId: z.string(),
   result: z.string(),
@@ -35,17 +35,17 @@ const OldLedgerRow = z.object({
 export const OldUsage = z.looseObject({
   prd: z.looseObject({ run: z.looseObject({ iterations: z.number(), usage: Usage }) }),
   records: z.record(z.string(), z.looseObject({ usage: Usage })),
-  timeline: z.array(Row),
+  timeline: z.array(OldRow),
   ledger: z.exactOptional(z.array(OldLedgerRow)),
   largestSession: z.exactOptional(Largest),
 })
 type OldUsage = z.infer<typeof OldUsage>
-type OldRow = z.infer<typeof Row>
+type OldRow = z.infer<typeof OldRow>
 type OldLedgerRow = z.infer<typeof OldLedgerRow>
 /** An entry before its agent and model are known. */
 type Part = { entry: Omit<SessionEntry, keyof Usage | 'agent' | 'model' | 'version'>; usage: Usage }
 
-/** Converts to version 5, unchecked. */
+/** Converts to version 5. The result is not validated. */
 export function withSessions(old: OldUsage) {
   const { ledger = [], largestSession, ...rest } = old
   const sessions = assignOwners(partsOf(old), ledger)
@@ -57,37 +57,38 @@ export function withSessions(old: OldUsage) {
   return { ...rest, version: 5, timeline, sessions }
 }
 
-/** The usage of a returned attempt may itself be an estimate. */
+/** Returned attempts do not count: their usage may be an estimate. */
 function largestIn(timeline: readonly OldRow[]): Largest {
-  const known = timeline.filter(({ result }) => result !== 'returned')
-  const most = (of: 'costUsd' | 'tokens') => Math.max(0, ...known.map((row) => row[of]))
-  return { costUsd: most('costUsd'), tokens: most('tokens') }
+  const measured = timeline.filter(({ result }) => result !== 'returned')
+  const largest = (amount: 'costUsd' | 'tokens') => Math.max(0, ...measured.map((row) => row[amount]))
+  return { costUsd: largest('costUsd'), tokens: largest('tokens') }
 }
 
 function startOf({ at, ms }: OldRow): number {
   return at - ms
 }
 
-/** The iterations in the timeline, then the rest of each story, then the rest of the run. */
+/** A part for each iteration of the timeline, then one for the rest of each story, then one for the rest of the run. */
 function partsOf({ prd, records, timeline }: OldUsage): Part[] {
   const { iterations, usage } = prd.run
-  const left = new Map<string | null, Usage>(
+  // What no part has taken yet, by story. The key null has the usage that belongs to no story.
+  const remaining = new Map<string | null, Usage>(
     Object.entries(records).map(([id, record]) => [id, record.usage]),
   )
-  left.set(null, [...left.values()].reduce(subtractUsage, usage))
-  const rows = timeline.map((row): Part => {
+  remaining.set(null, [...remaining.values()].reduce(subtractUsage, usage))
+  const iterationParts = timeline.map((row): Part => {
     const { storyId, iteration, at } = row
-    const of = left.has(storyId) ? storyId : null
-    const pool = left.get(of) ?? emptyUsage()
-    const used = usageOfRow(row, pool)
-    left.set(of, subtractUsage(pool, used))
+    const key = remaining.has(storyId) ? storyId : null
+    const available = remaining.get(key) ?? emptyUsage()
+    const used = usageOfRow(row, available)
+    remaining.set(key, subtractUsage(available, used))
     const from = startOf(row)
     return { entry: { ...EARLIER, storyId, iteration, attempt: from, from, to: at }, usage: used }
   })
-  const others = [...left].map(([storyId, rest]): Part => {
+  const otherParts = [...remaining].map(([storyId, rest]): Part => {
     return { entry: { ...EARLIER, storyId, iteration: iterations }, usage: rest }
   })
-  return [...rows, ...others]
+  return [...iterationParts, ...otherParts]
 }
 
 const EARLIER = {
@@ -98,46 +99,58 @@ const EARLIER = {
   largest: { costUsd: 0, tokens: 0 },
 } as const
 
-/** Of what its story used: what the row names, and the rest of each amount as far as it must be of this iteration. */
-function usageOfRow({ costUsd, estimatedCostUsd = 0, tokens, agentMs = 0 }: OldRow, of: Usage): Usage {
-  const inputTokens = Math.min(tokens, of.inputTokens)
-  const named = { costUsd, estimatedCostUsd, inputTokens, outputTokens: tokens - inputTokens }
-  return leastUsage(of, {
+/** The usage of an iteration: the amounts that its row has, at most what is available. */
+function usageOfRow({ costUsd, estimatedCostUsd = 0, tokens, agentMs = 0 }: OldRow, available: Usage): Usage {
+  // The row has only the sum of tokens: as many of them as possible count as input.
+  const inputTokens = Math.min(tokens, available.inputTokens)
+  return leastUsage(available, {
     ...emptyUsage(),
     calls: costUsd + tokens > 0 ? 1 : 0,
     agentSeconds: agentMs / 1000,
-    ...named,
+    costUsd,
+    estimatedCostUsd,
+    inputTokens,
+    outputTokens: tokens - inputTokens,
   })
 }
 
-/** Assigns the parts to the rows of the ledger in order, as far as these reach, so that both keep their totals. */
+/**
+ * Splits the parts over the agents and models of the ledger: in order, each row until its amounts are used up. So both the parts and
+ * the rows keep their totals.
+ */
 function assignOwners(parts: readonly Part[], ledger: readonly OldLedgerRow[]): SessionEntry[] {
   const rows = ledger.map(({ version, agent, model, tokens, ...amounts }) => ({
     owner: { version, agent, model },
-    left: { ...emptyUsage(), ...amounts, inputTokens: tokens },
+    // The ledger has only the sum of tokens, which is kept as input tokens here.
+    remaining: { ...emptyUsage(), ...amounts, inputTokens: tokens },
   }))
   const entries: SessionEntry[] = []
   for (const { entry, usage } of parts) {
-    let left = usage
+    let remaining = usage
     for (const row of rows) {
-      if (!isUsed(row.left)) continue
-      const tokens = row.left.inputTokens
-      const inputTokens = Math.min(left.inputTokens, tokens)
-      const { calls, costUsd, agentSeconds } = row.left
+      if (!isUsed(row.remaining)) continue
+      const { calls, costUsd, agentSeconds, inputTokens: tokens } = row.remaining
+      const inputTokens = Math.min(remaining.inputTokens, tokens)
       const bounds = { calls, costUsd, agentSeconds, inputTokens, outputTokens: tokens - inputTokens }
-      const part = leastUsage(left, { ...UNLIMITED, ...bounds })
-      if (!isUsed(part)) continue
-      entries.push({ ...entry, ...row.owner, ...part })
-      left = subtractUsage(left, part)
-      row.left = subtractUsage(row.left, { ...part, inputTokens: tokensOf(part) })
+      const taken = leastUsage(remaining, { ...UNLIMITED, ...bounds })
+      if (!isUsed(taken)) continue
+      entries.push({ ...entry, ...row.owner, ...taken })
+      remaining = subtractUsage(remaining, taken)
+      row.remaining = subtractUsage(row.remaining, { ...taken, inputTokens: tokensOf(taken) })
     }
-    if (isUsed(left)) entries.push({ ...entry, version: '', agent: null, model: null, ...left })
+    if (isUsed(remaining)) entries.push({ ...entry, version: '', agent: null, model: null, ...remaining })
   }
   return entries
 }
 
-const most = Number.POSITIVE_INFINITY
 const UNLIMITED: Usage = {
-  ...{ calls: most, inputTokens: most, outputTokens: most, cachedTokens: most, costUsd: most },
-  ...{ agentSeconds: most, estimatedCostUsd: most, estimatedTokens: most, turns: most },
+  calls: Number.POSITIVE_INFINITY,
+  inputTokens: Number.POSITIVE_INFINITY,
+  outputTokens: Number.POSITIVE_INFINITY,
+  cachedTokens: Number.POSITIVE_INFINITY,
+  costUsd: Number.POSITIVE_INFINITY,
+  agentSeconds: Number.POSITIVE_INFINITY,
+  estimatedCostUsd: Number.POSITIVE_INFINITY,
+  estimatedTokens: Number.POSITIVE_INFINITY,
+  turns: Number.POSITIVE_INFINITY,
 }

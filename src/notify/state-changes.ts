@@ -43,7 +43,7 @@ type PendingNotice = { event: NoticeEvent; key: string; sign?: string; headline?
 
 /** Whether the next job will find this event's change in the state. */
 export function isDurable(event: Event): boolean {
-  return EVENTS[event.kind].durable || event.kind === 'published' || event.kind === 'opened'
+  return EVENTS[event.kind].isDurable || event.kind === 'published' || event.kind === 'opened'
 }
 
 /** The notices of changes that are durable now and were not `before`. */

@@ -34,7 +34,7 @@ export type Command = { id: number; by: string; at?: number } & (
 export type PeopleEdits = {
   prd: Prd
   seen: string[]
-  /** They edited prd.md, which Ralph does not read, and it now differs from their prd.json. */
+  /** Whether people edited prd.md, which Ralph does not read, so that it differs from their prd.json. */
   page: boolean
 }
 
@@ -136,24 +136,24 @@ export type EventOf<K extends Event['kind']> = Extract<Event, { kind: K }>
 
 type Row = {
   /** Whether the state is saved before the loop goes on. A crash can lose other events, at most those of one iteration. */
-  durable: boolean
-  /** Whether it completes the landing, in a job that only lands the work of other jobs. */
-  landed: boolean
-  /** Whether other workers of a wave have to know it before this worker goes on, as their next step depends on it. */
-  shared: boolean
+  isDurable: boolean
+  /** Whether the event completes the landing, in a job that only lands the work of other jobs. */
+  completesLanding: boolean
+  /** Whether the other workers of a wave must get the event before this worker goes on, because their next step depends on it. */
+  isShared: boolean
 }
 
-const PASSING: Row = { durable: false, landed: false, shared: false }
-const DURABLE: Row = { durable: true, landed: false, shared: true }
-const SHARED: Row = { durable: false, landed: false, shared: true }
+const PASSING: Row = { isDurable: false, completesLanding: false, isShared: false }
+const DURABLE: Row = { isDurable: true, completesLanding: false, isShared: true }
+const SHARED: Row = { isDurable: false, completesLanding: false, isShared: true }
 
 export const EVENTS = {
   synced: PASSING,
-  joined: { durable: false, landed: true, shared: false },
+  joined: { isDurable: false, completesLanding: true, isShared: false },
   restored: PASSING,
-  'join-failed': { durable: true, landed: true, shared: true },
+  'join-failed': { isDurable: true, completesLanding: true, isShared: true },
   prepared: PASSING,
-  baselined: { durable: false, landed: true, shared: false },
+  baselined: { isDurable: false, completesLanding: true, isShared: false },
   opened: PASSING,
   reserved: DURABLE,
   assigned: DURABLE,
@@ -170,8 +170,8 @@ export const EVENTS = {
   decided: DURABLE,
   rejected: DURABLE,
   returned: DURABLE,
-  verified: { durable: true, landed: true, shared: true },
-  planned: { durable: true, landed: true, shared: true },
+  verified: { isDurable: true, completesLanding: true, isShared: true },
+  planned: { isDurable: true, completesLanding: true, isShared: true },
   concluded: PASSING,
   pushed: PASSING,
   published: PASSING,

@@ -1,4 +1,4 @@
-// What agents use, and what it costs: sums, and the sessions that they are made of.
+// What agents use, and what it costs: the usage of a session, and arithmetic with usages.
 import * as z from 'zod/mini'
 
 /** Fields of a file that Ralph does not know. Reading and writing keeps them, behind the known fields. */
@@ -32,22 +32,22 @@ export const Largest = z.object({ costUsd: z.number(), tokens: z.number() })
 /** A session and its usage; or, with `largest`, the sum of older sessions of the same story, kind, agent and version. */
 export type SessionEntry = z.infer<typeof SessionEntry>
 export const SessionEntry = z.extend(Usage, {
-  /** Null: it was for no story in particular. */
+  /** Null if the session was not for one story. */
   storyId: z.nullable(z.string()),
   iteration: z.number(),
-  /** When its attempt began, epoch milliseconds, which identifies the attempt; null: it belongs to none. */
+  /** When its attempt began, epoch milliseconds: this identifies the attempt. Null if the session belongs to no attempt. */
   attempt: z.nullable(z.number()),
   kind: SessionKind,
-  /** Null: not known, as of a job that was lost. */
+  /** Null if not known, as after the loss of a job. */
   agent: z.nullable(z.string()),
-  /** Null: the agent's own choice. */
+  /** Null if the agent chose it. */
   model: z.nullable(z.string()),
-  /** Of Ralph; empty where it is not known. */
+  /** Ralph's version; empty if not known. */
   version: z.string(),
   /** Epoch milliseconds. */
   from: z.number(),
   to: z.number(),
-  /** It was ended early, so it does not count as a typical size of a session. */
+  /** The session was ended early, so its size is not typical. */
   cutShort: z.exactOptional(z.literal(true)),
   largest: z.exactOptional(Largest),
 })
@@ -56,7 +56,7 @@ export const SessionEntry = z.extend(Usage, {
 export type Price = { input: number; output: number; cached: number | null }
 
 const AMOUNTS = ['calls', 'inputTokens', 'outputTokens', 'cachedTokens', 'costUsd', 'agentSeconds'] as const
-/** Written only where they are above zero. */
+/** These are left out if they are zero. */
 const OPTIONAL_AMOUNTS = ['estimatedCostUsd', 'estimatedTokens', 'turns'] as const
 /** Rounds to nine decimals: later digits are floating-point noise of a subtraction. */
 const BILLION = 1e9
@@ -65,30 +65,30 @@ export function emptyUsage(): Usage {
   return { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0, agentSeconds: 0 }
 }
 
-export function addUsage(one: Usage, other: Usage): Usage {
-  return sumOfUsage([one, other])
+export function addUsage(left: Usage, right: Usage): Usage {
+  return sumOfUsage([left, right])
 }
 
-/** The sum, in order, in one pass also over thousands. */
-export function sumOfUsage(all: readonly Usage[]): Usage {
+/** The sum, added in order. One pass, because a state may have thousands of sessions. */
+export function sumOfUsage(usages: readonly Usage[]): Usage {
   const sum = emptyUsage()
-  const more = { estimatedCostUsd: 0, estimatedTokens: 0, turns: 0 }
-  for (const one of all) {
-    for (const key of AMOUNTS) sum[key] += one[key]
-    for (const key of OPTIONAL_AMOUNTS) more[key] += one[key] ?? 0
+  const optionalSums = { estimatedCostUsd: 0, estimatedTokens: 0, turns: 0 }
+  for (const usage of usages) {
+    for (const key of AMOUNTS) sum[key] += usage[key]
+    for (const key of OPTIONAL_AMOUNTS) optionalSums[key] += usage[key] ?? 0
   }
-  for (const key of OPTIONAL_AMOUNTS) if (more[key] > 0) sum[key] = more[key]
+  for (const key of OPTIONAL_AMOUNTS) if (optionalSums[key] > 0) sum[key] = optionalSums[key]
   return sum
 }
 
 /** The difference of each amount, never below zero. */
-export function subtractUsage(one: Usage, other: Usage): Usage {
-  return combined(one, other, (a, b) => Math.max(0, Math.round((a - b) * BILLION) / BILLION))
+export function subtractUsage(left: Usage, right: Usage): Usage {
+  return combineUsage(left, right, (a, b) => Math.max(0, Math.round((a - b) * BILLION) / BILLION))
 }
 
 /** The lesser of each amount. */
-export function leastUsage(one: Usage, other: Usage): Usage {
-  return combined(one, other, Math.min)
+export function leastUsage(left: Usage, right: Usage): Usage {
+  return combineUsage(left, right, Math.min)
 }
 
 export function isUsed(usage: Usage): boolean {
@@ -99,11 +99,11 @@ export function tokensOf({ inputTokens, outputTokens }: Pick<Usage, 'inputTokens
   return inputTokens + outputTokens
 }
 
-function combined(one: Usage, other: Usage, combine: (a: number, b: number) => number): Usage {
+function combineUsage(left: Usage, right: Usage, combine: (a: number, b: number) => number): Usage {
   const result = emptyUsage()
-  for (const key of AMOUNTS) result[key] = combine(one[key], other[key])
+  for (const key of AMOUNTS) result[key] = combine(left[key], right[key])
   for (const key of OPTIONAL_AMOUNTS) {
-    const amount = combine(one[key] ?? 0, other[key] ?? 0)
+    const amount = combine(left[key] ?? 0, right[key] ?? 0)
     if (amount > 0) result[key] = amount
   }
   return result

@@ -52,7 +52,7 @@ async function runTurns(start: State, limits: Limits, ports: Ports, turnOf: Turn
       const event = await perform(step, seen, limits, turn.ports)
       const after = reduce(state, event, limits)
       state = after
-      if (EVENTS[event.kind].durable) await ports.store.save(after)
+      if (EVENTS[event.kind].isDurable) await ports.store.save(after)
       await notifyObservers(ports, (observer) => observer.event?.(event, after))
     }
   }

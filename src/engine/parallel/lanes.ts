@@ -117,7 +117,7 @@ class Run {
     this.#state = reduce(this.#state, event, this.#limits)
     const { attempts, job } = this.#state
     // After the publish the lease is free, and the state belongs to the next run.
-    if (EVENTS[event.kind].durable && job.ending?.published !== true)
+    if (EVENTS[event.kind].isDurable && job.ending?.published !== true)
       await this.#ports.store.save(this.#state)
     for (const [key, lane] of this.#lanes) {
       if (attempts[key] !== undefined) continue

@@ -70,7 +70,7 @@ class Turns {
     const event = this.#ofThisWorker(step, result)
     if (event === null) return
     shared.apply(event)
-    if (EVENTS[event.kind].shared) await shared.save()
+    if (EVENTS[event.kind].isShared) await shared.save()
     // Another worker may have reserved the story first.
     if (isReserved && !this.#has(step.storyId)) return
     if (isReserved) await this.#announce(step, before)

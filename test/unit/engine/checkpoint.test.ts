@@ -142,7 +142,7 @@ function world(how: How = {}) {
           isSaved(event.kind, state)
           const isKept = openAttempt(saved)?.storyId === openAttempt(state)?.storyId
           if (event.kind === 'reserved') assert.ok(isKept, 'a reservation is told that is not saved')
-          if (EVENTS[event.kind].durable) log.push(event.kind)
+          if (EVENTS[event.kind].isDurable) log.push(event.kind)
         },
         async settle() {
           settled.push(log.length)

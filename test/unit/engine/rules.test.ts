@@ -234,7 +234,7 @@ describe('an attempt is charged', () => {
     const limits = limitsWith({ iterationsPerJob: 1 })
     const first = runJob(stateOf(stories('US-001', 'US-002')), limits)
     const reserved = reduce(anotherJob(first.state), { at: NOW, kind: 'reserved', storyId: 'US-002' }, limits)
-    assert.equal(EVENTS.reserved.durable, true)
+    assert.equal(EVENTS.reserved.isDurable, true)
     assert.equal(openAttempt(reserved)?.reserved.costUsd, 1, 'as much as the dearest session so far')
     const taken = await claimNext(reserved, NOW + HOUR)
     assert.equal(runUsage(taken).costUsd, runUsage(first.state).costUsd + 1)
@@ -628,7 +628,7 @@ test('steps that must be saved before the loop goes on', () => {
     ['reserved', 'accepted', 'rejected', 'returned', 'verified', 'worked', 'gated', 'synced'] as const
   ).filter(
     // Only the kind is looked at.
-    (kind) => EVENTS[kind].durable,
+    (kind) => EVENTS[kind].isDurable,
   )
   assert.deepEqual(kinds, ['reserved', 'accepted', 'rejected', 'returned', 'verified'])
 })

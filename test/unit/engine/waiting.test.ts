@@ -50,7 +50,7 @@ test('a wait during which the machine was asleep ends when it wakes', async () =
 
 test('a long wait saves the state regularly, which renews the lease', async () => {
   const { event, took } = await waited(NOW + 9 * HOUR)
-  assert.ok(EVENTS[event.kind].durable)
+  assert.ok(EVENTS[event.kind].isDurable)
   assert.equal(took, 5 * MINUTE)
 })
 

@@ -449,7 +449,7 @@ function pushedBy(state: State, event: Happening, next: State, limits: Limits): 
     }
     default:
       if (state.job.ending?.published) return null
-      return EVENTS[event.kind].durable ? next : null
+      return EVENTS[event.kind].isDurable ? next : null
   }
 }
 
