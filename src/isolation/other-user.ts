@@ -1,5 +1,5 @@
-// Runs untrusted programs as a user without rights (`isolation: other-user`): no sudo, no Docker socket, no access to keys
-// in our memory or files, no write to `.git`. Linux only. If a promise cannot be kept, it is an error, never a silent fallback.
+// Runs untrusted programs as a user without rights (`isolation: other-user`): no sudo, no Docker socket, no access to keys in our
+// memory or files, no write to `.git`. Linux only. If a promise cannot be kept, it is an error; there is no weaker fallback.
 import { chmod, stat } from 'node:fs/promises'
 import { SYSTEM_PATH, type UserProcesses } from '../system/program-user.ts'
 import {
@@ -40,19 +40,19 @@ export { canBeRoot } from './other-user/root.ts'
 
 /** The unprivileged user. Between `grant` and `revoke` it may write to the work tree. */
 export type OtherUser = Awaited<ReturnType<typeof verifiedUser>> & {
-  /** Programs of this user run beside each other: ending one does not end the others. */
+  /** Several programs of this user run at the same time: when one of them ends, the others are not ended. */
   readonly isShared?: true
   /** Its programs listen on a loopback of their own. */
   readonly hasOwnLoopback?: true
   /** Leaves the machine as it was. */
   close(): Promise<void>
-  /** What `endOtherUser` needs to do the same after Ralph was killed. */
+  /** The former modes of folders as JSON. `endOtherUser` restores them if Ralph was killed before `close`. */
   readonly before: string
 }
 
 /**
- * `enter`: a command to put before the program, run as root. `isOpen`: in the group that keeps the network. `scratch`: with the
- * temporary folders of this place.
+ * `enter`: a command before the program, which runs as root. `isOpen`: the program gets the group that keeps the network. `scratch`:
+ * the place whose temporary folders it gets.
  */
 type StartOptions = { enter?: readonly string[]; isOpen?: boolean; scratch?: string | null }
 
@@ -83,8 +83,8 @@ export async function openOtherUser(options: OtherUserOptions): Promise<OtherUse
     throw isolationError({ found: process.platform, expected: 'Linux', fix })
   }
   const root = await rootCommand()
-  const left = findAccount(accountName(options.key))
-  if (left !== null) await openNetwork(root, left)
+  const leftover = findAccount(accountName(options.key))
+  if (leftover !== null) await openNetwork(root, leftover)
   const account = await makeAccount(root, accountName(options.key))
   const modes: SavedMode[] = []
   let view: View | null = null
@@ -122,13 +122,11 @@ async function verifiedUser(
   const places = await createPlaces(root, account, view, workTree)
   const others = processesOfOthers(account)
   const asRoot = (...command: string[]) => view.shell.run(...command)
-  const command = (file: string, args: readonly string[], cwd = workTree, how: StartOptions = {}) =>
-    view.inside(
-      cwd,
-      [...asUserCommand(account, how.isOpen), ...launchCommand(file, args)],
-      how.enter,
-      how.scratch,
-    )
+  const command = (file: string, args: readonly string[], cwd = workTree, start: StartOptions = {}) => {
+    const { enter, isOpen, scratch } = start
+    const asUser = [...asUserCommand(account, isOpen), ...launchCommand(file, args)]
+    return view.inside(cwd, asUser, enter, scratch)
+  }
   const runAsUser = (script: string) => {
     const [bash = '', ...args] = [...BASH, script]
     return runForOutput(command(bash, args), encodeEnv({ PATH: SYSTEM_PATH }))
@@ -146,50 +144,52 @@ async function verifiedUser(
     rooms,
     /** Whether programs get a view of the machine, and processes, of their own. */
     isNarrow: view.isNarrow,
-    /** How to start a program as that user, in the work tree by default; `preamble(env)` has to come first on its stdin. */
+    /** How to start a program as this user, by default in the work tree. Its stdin must begin with `preamble(env)`. */
     command,
     preamble: encodeEnv,
     /** `root` builds a command that runs as root; `asRoot` runs one. */
     root,
     asRoot,
-    /** The environment without variables that lead into our own home, and with the user's own ones. */
+    /** The environment without variables that lead into our home, and with those of the user. */
     env: (env: Env): Record<string, string> => ({ ...installed, ...userEnv(env, options, account) }),
     ...countedGrants(workTree, asRoot, uid),
     /** `grant` and `revoke` for a tree in `rooms` instead of the work tree. */
     granted(tree: string) {
-      const { grant: give, revoke: take } = countedGrants(tree, asRoot, uid)
+      const grants = countedGrants(tree, asRoot, uid)
       return {
         async grant() {
           await asRoot('chgrp', String(gid), tree)
           await asRoot('chmod', 'g+rwx,+t', tree)
-          await give()
+          await grants.grant()
         },
-        revoke: take,
+        revoke: grants.revoke,
       }
     },
     openHome: places.openHome,
     openScratch: places.openScratch,
-    /** Empties the gates' home, as it was at first. */
+    /** Empties the gates' home. */
     async renewHome() {
       await asRoot('find', home, '-xdev', '-mindepth', '1', '-delete')
       await asRoot('chown', `${uid}:${gid}`, home)
       await asRoot('chmod', '0700', home)
     },
     ...processesOf(root, account, view.isNarrow, others),
-    /** The descendants of a process. Those that left it are reached if the view is narrow, else by `end` only. */
+    /** The descendants of a process. A process that detached itself is found if the view is narrow; otherwise only `end` reaches it. */
     descendantsOf: (pid: number): UserProcesses => processesOf(root, account, view.isNarrow, others, pid),
   }
 }
 
-/** Counts grants, so that several sessions can have the tree at the same time: each grant needs its revoke. */
+/** Counts grants, because several sessions may have the tree at the same time. Only the last revoke takes it away. */
 function countedGrants(tree: string, asRoot: (...command: string[]) => Promise<void>, uid: number) {
-  let grants = 0
+  let count = 0
   return {
     async grant() {
-      if (grants++ === 0) await grant(tree, asRoot, uid)
+      count += 1
+      if (count === 1) await grant(tree, asRoot, uid)
     },
     async revoke() {
-      if (--grants === 0) await revoke(tree, asRoot, uid)
+      count -= 1
+      if (count === 0) await revoke(tree, asRoot, uid)
     },
   }
 }
@@ -199,29 +199,29 @@ export function userInTree(user: OtherUser, tree: string): OtherUser {
   return { ...user, ...user.granted(tree) }
 }
 
-/** The user for programs that run beside each other; only `end` of the user itself ends them all. */
+/** The user for several programs that run at the same time. Only `end` of the unshared user ends all of them. */
 export function sharedUser(user: OtherUser | null): OtherUser | null {
   return user === null ? null : { ...user, isShared: true }
 }
 
 function userEnv(env: Env, options: OtherUserOptions, { name, home, top }: Account): Record<string, string> {
-  const ours = [options.env.HOME ?? '/nowhere', options.env.RUNNER_TEMP]
-  const others = Object.entries(env).filter(
-    ([variable, value]) => !(WRITABLE_PLACES.test(variable) && isWithin(value, ours)),
+  const ourFolders = [options.env.HOME ?? '/nowhere', options.env.RUNNER_TEMP]
+  const kept = Object.entries(env).filter(
+    ([variable, value]) => !(WRITABLE_PLACES.test(variable) && isWithin(value, ourFolders)),
   )
   return {
-    ...Object.fromEntries(others),
+    ...Object.fromEntries(kept),
     HOME: isWithin(env.HOME ?? '', [top]) ? (env.HOME ?? '') : home,
     USER: name,
     LOGNAME: name,
-    // Else git refuses to read a repository that belongs to another user.
+    // Otherwise git refuses to read a repository that belongs to another user.
     GIT_CONFIG_COUNT: '1',
     GIT_CONFIG_KEY_0: 'safe.directory',
     GIT_CONFIG_VALUE_0: '*',
   }
 }
 
-/** For a job that was killed: ends the other user's processes and restores the machine. Returns how many were ended. */
+/** For a job that was killed: ends the other user's processes and restores the machine. Returns the number of ended processes. */
 export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   if (process.platform !== 'linux') return 0
   const account = findAccount(accountName(options.key))
@@ -234,7 +234,7 @@ export async function endOtherUser(options: OtherUserOptions): Promise<number> {
   return 0
 }
 
-/** Root works by path, so all processes of the user are ended first: none can replace a folder by a link. */
+/** All processes of the user are ended first: root works by path, and such a process could replace a folder by a link. */
 async function endAndRestore(
   { workTree }: OtherUserOptions,
   root: Root,
@@ -244,14 +244,14 @@ async function endAndRestore(
   const ended = await processesOf(root, account, false).end()
   const faults: unknown[] = []
   // Every step runs, even if others fail.
-  for (const part of [
+  for (const step of [
     () => restoreOwner(workTree, (...command) => run(root(...command)), account),
     () => restoreModes(root, modes),
     // Its uid may be reused, and its files would then belong to the new user.
     () => sweep((...command) => run(root(...command)), account, workTree),
     () => removeAccount(root, account.name),
   ])
-    await part().catch((error: unknown) => faults.push(error))
+    await step().catch((error: unknown) => faults.push(error))
   if (faults.length > 0) throw faults[0]
   return ended
 }
@@ -266,26 +266,29 @@ async function restoreModes(root: Root, modes: readonly SavedMode[]): Promise<vo
   for (const [path, mode] of modes) await run(root('chmod', mode.toString(8), path))
 }
 
-/** The saved modes, but only of folders that Ralph changes: the text may have been manipulated. */
+/** The saved modes. Only those of folders that Ralph changes, because an agent may have changed the text. */
 function parseModes({ env, workTree, before = '[]' }: OtherUserOptions): SavedMode[] {
-  const ours = [env.RUNNER_TEMP, actionsFolder(env), workTree, ...parentFolders(workTree)]
-  const isMode = (one: unknown): one is SavedMode =>
-    Array.isArray(one) && ours.includes(one[0]) && Number.isInteger(one[1]) && one[1] >= 0 && one[1] <= 0o7777
+  const changedFolders = [env.RUNNER_TEMP, actionsFolder(env), workTree, ...parentFolders(workTree)]
+  const isSavedMode = (value: unknown): value is SavedMode => {
+    if (!Array.isArray(value) || !changedFolders.includes(value[0])) return false
+    const mode: unknown = value[1]
+    return typeof mode === 'number' && Number.isInteger(mode) && mode >= 0 && mode <= 0o7777
+  }
   try {
-    const known: unknown = JSON.parse(before)
-    return Array.isArray(known) ? known.filter(isMode) : []
+    const saved: unknown = JSON.parse(before)
+    return Array.isArray(saved) ? saved.filter(isSavedMode) : []
   } catch {
     return []
   }
 }
 
-/** Closes RUNNER_TEMP to others. If it is not ours, the probe reports it. */
+/** Closes RUNNER_TEMP to other users. If it does not belong to us, this fails, and the probe reports it. */
 async function closeTemp({ env }: OtherUserOptions, modes: SavedMode[]): Promise<void> {
   const temp = env.RUNNER_TEMP
-  const found = temp === undefined ? null : await stat(temp).catch(() => null)
-  if (temp === undefined || found === null) return
-  modes.push([temp, found.mode & 0o7777])
-  await chmod(temp, found.mode & 0o700).catch(() => {})
+  const stats = temp === undefined ? null : await stat(temp).catch(() => null)
+  if (temp === undefined || stats === null) return
+  modes.push([temp, stats.mode & 0o7777])
+  await chmod(temp, stats.mode & 0o700).catch(() => {})
 }
 
 /** Makes the tree writable for the user's group. With the sticky bit only the owner can remove entries, so `.git` stays. */
@@ -301,27 +304,25 @@ async function openWorkTree(
 }
 
 /**
- * Lets other users pass through the folders above the checkout, on GitHub-hosted machines only; elsewhere the owner decides. Adds
- * the modes that the folders had.
+ * Lets other users pass through the folders above the checkout. Only on GitHub-hosted machines; elsewhere the owner decides. Adds the
+ * folders' former modes to `modes`.
  */
 async function openPathToTree(
-  { env, workTree, report: say }: OtherUserOptions,
+  { env, workTree, report }: OtherUserOptions,
   root: Root,
   modes: SavedMode[],
 ): Promise<void> {
-  for (const at of parentFolders(workTree)) {
-    const mode = (await stat(at)).mode & 0o7777
-    if ((mode & 0o001) !== 0) continue
+  for (const folder of parentFolders(workTree)) {
+    const mode = (await stat(folder)).mode & 0o7777
+    const canOthersEnter = (mode & 0o001) !== 0
+    if (canOthersEnter) continue
     if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
-      const fix = `run \`chmod o+x ${at}\` once, so that other users can pass through it`
-      throw isolationError({
-        found: `${at}, which other users cannot enter`,
-        expected: 'a way to the checkout',
-        fix,
-      })
+      const found = `${folder}, which other users cannot enter`
+      const fix = `run \`chmod o+x ${folder}\` once, so that other users can pass through it`
+      throw isolationError({ found, expected: 'a way to the checkout', fix })
     }
-    modes.push([at, mode])
-    await run(root('chmod', 'o+x', at))
-    say(`other users may pass through ${at} while this step works`)
+    modes.push([folder, mode])
+    await run(root('chmod', 'o+x', folder))
+    report(`other users may pass through ${folder} while this step works`)
   }
 }

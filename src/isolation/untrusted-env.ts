@@ -1,19 +1,19 @@
-// What agents and gates see of our environment: an allow-list, and names that can never be added.
+// The environments of agents and gates: an allow-list of our variables, and names that can never be added.
 import { decodePercent } from '../system/percent-encoding.ts'
 
 /** An environment as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** `env` is the whole environment to start with, sorted by name; `refused` the names asked for and not given. */
+/** `env`: the whole environment of a program, sorted by name. `refused`: the requested names that are not in it. */
 export type FilteredEnv = { env: Record<string, string>; refused: string[] }
 
 /**
- * Names that agent and gates get without asking. Left out on purpose:
+ * Names that agents and gates always get. Left out on purpose:
  * - GITHUB_SHA, GITHUB_REF and the like: they name the commit that started the workflow, not the tree that is
  *   worked on, so a script that stamps or diffs by them would be wrong.
  * - RUNNER_TEMP: the files of workflow commands are below it.
  * - XDG_RUNTIME_DIR, DBUS_*: `systemd-run --user` starts programs that do not descend from us, out of our reach.
- * - npm_config_userconfig, PIP_INDEX_URL and other places where keys are kept: `gate-env` can name them.
+ * - npm_config_userconfig, PIP_INDEX_URL and others that may hold or name keys: `gate-env` can name them.
  * - PWD, OLDPWD: they name our directory, not the one the program starts in.
  */
 const ALLOWED: ReadonlySet<string> = new Set(
@@ -39,15 +39,15 @@ const ALLOWED: ReadonlySet<string> = new Set(
     .trim()
     .split(/\s+/),
 )
-// RUNNER_TRACKING_ID: the runner ends what still has it when the job is over
+// RUNNER_TRACKING_ID: at the end of a job the runner ends processes that have it
 // (https://github.com/actions/runner/blob/main/src/Runner.Worker/JobExtension.cs).
-// GITHUB_ACTIONS: reporters print workflow commands when they see it; our output filter takes them off.
+// GITHUB_ACTIONS: with it, test reporters print workflow commands, which our output filter removes.
 
 const ALLOWED_PREFIXES = ['LC_', 'JAVA_HOME_', 'GOROOT_1_']
 
 /**
- * Never passed on, even if requested: the job's tokens, inputs and service credentials, the files of workflow commands, and
- * whatever gives access to our git authentication.
+ * Never passed on, even if requested: the job's tokens, inputs and service credentials, the files of workflow commands, and variables
+ * that give access to our git authentication.
  */
 const FORBIDDEN: ReadonlySet<string> = new Set(
   `
@@ -68,51 +68,53 @@ export function isForbidden(name: string): boolean {
 }
 
 /**
- * The agent's environment: the allow-list, the vendor's variables, those that the user names (`extra`), and what we
- * set ourselves, which wins (`GIT_*` may be set, so that the agent's git can be given a configuration of its own).
+ * The agent's environment: the allow-list, the vendor's variables, those that the user names (`extra`), and those that we set
+ * ourselves, which take precedence. We may also set `GIT_*`, to give the agent's git a configuration of its own.
  */
 export function agentEnv(
   full: Environment,
-  wishes: { extra: readonly string[]; vendor: readonly string[]; set: Readonly<Record<string, string>> },
+  requested: { extra: readonly string[]; vendor: readonly string[]; set: Readonly<Record<string, string>> },
 ): FilteredEnv {
-  return allow(full, [...wishes.vendor, ...wishes.extra], wishes.set, isForbidden)
+  return filterEnv(full, [...requested.vendor, ...requested.extra], requested.set, isForbidden)
 }
 
-/** A gate's environment: the allow-list and what the user names (`extra`) or sets, but no key that pays for a model. */
+/** A gate's environment: the allow-list and the variables that the user names (`extra`) or sets, but no key of a model. */
 export function gateEnv(
   full: Environment,
-  wishes: {
+  requested: {
     extra: readonly string[]
     set?: Readonly<Record<string, string>>
     isModelKey: (name: string) => boolean
   },
 ): FilteredEnv {
-  return allow(full, wishes.extra, wishes.set ?? {}, (name) => isForbidden(name) || wishes.isModelKey(name))
+  const isRefused = (name: string) => isForbidden(name) || requested.isModelKey(name)
+  return filterEnv(full, requested.extra, requested.set ?? {}, isRefused)
 }
 
-function allow(
+/** `requested`: further names of `full`. `set`: values that take precedence. */
+function filterEnv(
   full: Environment,
-  wanted: readonly string[],
+  requested: readonly string[],
   set: Readonly<Record<string, string>>,
-  forbidden: (name: string) => boolean,
+  isRefused: (name: string) => boolean,
 ): FilteredEnv {
   const tokens = jobTokens(full)
-  const leaks = (value: string): boolean => tokens.some((token) => value.includes(token))
+  const hasToken = (value: string): boolean => tokens.some((token) => value.includes(token))
   const entries = new Map<string, string>()
   const refused = new Set<string>()
-  // Without it, a `bash -c` whose stdin is a socket (as Node's pipes are) acts as a remote shell and runs ~/.bashrc.
+  // Without SHLVL, a `bash -c` whose stdin is a socket (as Node's pipes are) acts as a remote shell and runs ~/.bashrc.
   entries.set('SHLVL', '1')
   const add = (name: string, value: string | undefined, isRequested: boolean): void => {
-    if (forbidden(name) || (value !== undefined && leaks(value))) {
+    if (isRefused(name) || (value !== undefined && hasToken(value))) {
       if (isRequested) refused.add(name)
     } else if (value !== undefined) {
       entries.set(name, value)
     }
   }
   for (const name of Object.keys(full)) if (isAllowed(name)) add(name, full[name], false)
-  for (const name of wanted) add(name, Object.hasOwn(full, name) ? full[name] : undefined, true)
+  for (const name of requested) add(name, Object.hasOwn(full, name) ? full[name] : undefined, true)
   for (const [name, value] of Object.entries(set)) {
-    if (name.startsWith('GIT_') && !leaks(value)) entries.set(name, value)
+    if (name.startsWith('GIT_') && !hasToken(value)) entries.set(name, value)
     else add(name, value, true)
   }
   const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -124,7 +126,7 @@ function isAllowed(name: string): boolean {
   return ALLOWED.has(upper) || ALLOWED_PREFIXES.some((prefix) => upper.startsWith(prefix))
 }
 
-/** The job's tokens by value: `agent-env: MY_VAR` with `MY_VAR: ${{ github.token }}` is the same token again. */
+/** The values of the job's tokens. A variable with another name may have one of them, such as `MY_VAR: ${{ github.token }}`. */
 function jobTokens(full: Environment): string[] {
   return Object.entries(full).flatMap(([name, value]) =>
     value !== undefined && value.length >= 16 && isForbidden(name) && /TOKEN/i.test(name) ? [value] : [],
@@ -134,23 +136,23 @@ function jobTokens(full: Environment): string[] {
 /** Names of variables that hold a secret. `COMPASS`, `GIT_AUTHOR_NAME` and `XAUTHORITY` do not match. */
 const SECRET_NAME =
   /TOKEN|SECRET|CREDENTIAL|API_?KEY|(?:^|_)KEYS?(?:_|$)|(?:^|_)PASS(?:_|$)|PASSW|PASSPHRASE|WEBHOOK|(?:^|_)(?:DSN|COOKIES?|AUTH|BEARER|JWT|PAT)(?:_|$)|HEADERS?(?:_|$)|CONN(?:ECTION)?_STR/i
-/** Shorter values occur everywhere by chance. */
-const SECRET_LENGTH = 8
+/** Shorter values are no secrets for us: they occur everywhere by chance. */
+const MIN_SECRET_LENGTH = 8
 
-/** Values that may not leave this process: variables with the name of a secret, and URLs with a password. */
+/** Values that must not leave this process: those of variables with the name of a secret, and URLs with a password. */
 export function secretsIn(full: Environment): string[] {
   return Object.entries(full).flatMap(([name, value = '']) => {
-    const found = SECRET_NAME.test(name) ? [value, ...inHeaders(name, value)] : []
+    const found = SECRET_NAME.test(name) ? [value, ...headerValues(name, value)] : []
     const [, user, password] = /^[a-z][a-z0-9+.-]*:\/\/([^\s:@/]*):([^\s@/]+)@/i.exec(value) ?? []
     if (password !== undefined) found.push(value)
-    // Test databases often have the user's name as password, which occurs in every output.
+    // Test databases often have the user's name as password. It occurs in every output, so it is not a secret.
     if (password !== undefined && password !== user) found.push(password, decodePercent(password))
-    return [...new Set(found)].filter((one) => one.length >= SECRET_LENGTH)
+    return [...new Set(found)].filter((secret) => secret.length >= MIN_SECRET_LENGTH)
   })
 }
 
-/** The values of `name: value` lines. */
-function inHeaders(name: string, value: string): string[] {
+/** The values of the `name: value` lines in a variable whose name says that it has headers. */
+function headerValues(name: string, value: string): string[] {
   if (!/HEADER/i.test(name)) return []
   return value.split('\n').flatMap((line) => {
     const secret = line.slice(line.indexOf(':') + 1).trim()

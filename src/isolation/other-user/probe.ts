@@ -15,7 +15,7 @@ export type ProbeOptions = {
   workTree: string
   gitDir: string
 }
-/** Runs a script as the user and gives what it prints. */
+/** Runs a script as the user and returns what it prints. */
 type RunAsUser = (script: string) => Promise<string>
 
 /** Files in the home folder of the runner's user that often hold keys. */
@@ -36,17 +36,17 @@ const SOCKETS = [
   '/run/containerd/containerd.sock',
   '/run/crio/crio.sock',
 ]
-/** Folders of installed tools in the home of the runner's user, by the variable that names them: the other user may read them, too. */
-const INSTALLED: Readonly<Record<string, string>> = {
+/** Folders of installed tools in the home of the runner's user, by the variable that names them. The other user may read them, too. */
+const INSTALLED_TOOLS: Readonly<Record<string, string>> = {
   RUSTUP_HOME: '.rustup',
   PLAYWRIGHT_BROWSERS_PATH: '.cache/ms-playwright',
 }
 
-/** The promises that do not hold. It must be empty before an agent may run. */
-export async function probe(options: ProbeOptions, account: Account, ask: RunAsUser): Promise<Fault[]> {
+/** The promises that do not hold. No agent may run unless this is empty. */
+export async function probe(options: ProbeOptions, account: Account, runAsUser: RunAsUser): Promise<Fault[]> {
   let printed: string
   try {
-    printed = await ask(probeScript(options, account))
+    printed = await runAsUser(probeScript(options, account))
   } catch (error) {
     const fix = 'install util-linux (setpriv) and bash, or use isolation: separate-job'
     return [{ found: messageOf(error), expected: `a program that runs as ${account.name}`, fix }]
@@ -56,7 +56,7 @@ export async function probe(options: ProbeOptions, account: Account, ask: RunAsU
   return [...lines].map((line) => describeFault(line, options, account.name))
 }
 
-/** A script that tests one promise a line, and prints a word for each that does not hold (see FAULT_TEXTS). */
+/** A script that tests one promise in each line. For a promise that does not hold it prints a word (see FAULT_TEXTS). */
 function probeScript(options: ProbeOptions, { uid }: Account): string {
   const { env, workTree, gitDir } = options
   const temp = env.RUNNER_TEMP
@@ -85,60 +85,61 @@ function probeScript(options: ProbeOptions, { uid }: Account): string {
   ].join('\n')
 }
 
-type Detail = { detail: string; name: string; workTree: string; temp: string | undefined }
+/** `detail`: what the probe prints after the word, such as a path. */
+type FaultContext = { detail: string; name: string; workTree: string; temp: string | undefined }
+type FaultText = (context: FaultContext) => [found: string, expected: string, fix: string]
 
 /** By the word that the probe prints: what was found, what was expected, and how to fix it. */
-const FAULT_TEXTS: Readonly<Record<string, (of: Detail) => [found: string, expected: string, fix: string]>> =
-  {
-    sudo: ({ name }) => [`sudo works for ${name}`, 'none', 'take the user, or ALL users, out of sudoers'],
-    socket: ({ detail }) => [
-      `${detail} may be written by everybody`,
-      'a socket for its own group',
-      `chmod o-w ${detail}: it is as good as root`,
-    ],
-    folder: ({ detail }) => [
-      `${detail} may be written by everybody`,
-      'programs that only their owner can change',
-      `chmod o-w ${detail}, in a step before this one`,
-    ],
-    later: ({ detail, name }) => [
-      `${name} can change ${detail}, which is run after the agent with tokens`,
-      'actions and programs that only their owner can change',
-      `chmod -R o-w ${detail} in a step before this one; an action in the checkout (uses: ./) has to be used by its name`,
-    ],
-    path: ({ detail }) => [
-      `${detail} on the PATH`,
-      'programs that the agent cannot change',
-      'it lies in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
-    ],
-    key: ({ detail, name }) => [
-      `${name} can read ${detail}`,
-      'keys that only their owner can read',
-      `chmod o-r ${detail}, or remove it before this step`,
-    ],
-    tree: ({ name, workTree }) => [
-      `${name} cannot write ${workTree}`,
-      'a checkout on a file system with owners and modes',
-      'check out onto a local file system',
-    ],
-    git: ({ name }) => [
-      `${name} can change .git`,
-      'a .git that is the runner’s alone',
-      'check out anew: its files are too open',
-    ],
-    temp: ({ name, temp }) => [
-      `${name} can read ${temp}`,
-      'a folder of the runner’s alone',
-      "make it the runner user's own (chown)",
-    ],
-    memory: ({ name }) => [`${name} can read our /proc`, 'a /proc of the usual kind', USE_OTHER_RUNNER],
-  }
+const FAULT_TEXTS: Readonly<Record<string, FaultText>> = {
+  sudo: ({ name }) => [`sudo works for ${name}`, 'none', 'take the user, or ALL users, out of sudoers'],
+  socket: ({ detail }) => [
+    `${detail} may be written by everybody`,
+    'a socket for its own group',
+    `chmod o-w ${detail}: it is as good as root`,
+  ],
+  folder: ({ detail }) => [
+    `${detail} may be written by everybody`,
+    'programs that only their owner can change',
+    `chmod o-w ${detail}, in a step before this one`,
+  ],
+  later: ({ detail, name }) => [
+    `${name} can change ${detail}, which is run after the agent with tokens`,
+    'actions and programs that only their owner can change',
+    `chmod -R o-w ${detail} in a step before this one; an action in the checkout (uses: ./) has to be used by its name`,
+  ],
+  path: ({ detail }) => [
+    `${detail} on the PATH`,
+    'programs that the agent cannot change',
+    'it lies in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
+  ],
+  key: ({ detail, name }) => [
+    `${name} can read ${detail}`,
+    'keys that only their owner can read',
+    `chmod o-r ${detail}, or remove it before this step`,
+  ],
+  tree: ({ name, workTree }) => [
+    `${name} cannot write ${workTree}`,
+    'a checkout on a file system with owners and modes',
+    'check out onto a local file system',
+  ],
+  git: ({ name }) => [
+    `${name} can change .git`,
+    'a .git that is the runner’s alone',
+    'check out anew: its files are too open',
+  ],
+  temp: ({ name, temp }) => [
+    `${name} can read ${temp}`,
+    'a folder of the runner’s alone',
+    "make it the runner user's own (chown)",
+  ],
+  memory: ({ name }) => [`${name} can read our /proc`, 'a /proc of the usual kind', USE_OTHER_RUNNER],
+}
 const USE_OTHER_RUNNER = 'use a GitHub-hosted runner, or isolation: separate-job'
 
 function describeFault(line: string, { workTree, env }: ProbeOptions, name: string): Fault {
-  const [what = ''] = line.split(' ')
-  const of = { detail: line.slice(what.length + 1), name, workTree, temp: env.RUNNER_TEMP }
-  const [found, expected, fix] = FAULT_TEXTS[what]?.(of) ?? [
+  const [word = ''] = line.split(' ')
+  const context = { detail: line.slice(word.length + 1), name, workTree, temp: env.RUNNER_TEMP }
+  const [found, expected, fix] = FAULT_TEXTS[word]?.(context) ?? [
     `${name} has ${line} that it should not have`,
     'a user without rights',
     USE_OTHER_RUNNER,
@@ -151,35 +152,39 @@ function pathFolders(env: Env): string[] {
 }
 
 /**
- * The folders of PATH that are in the checkout. A program that the agent puts there would run in the place of the one that a gate
- * names, and an ignored folder is in no diff.
+ * The folders of PATH that are in the checkout. A program that the agent puts there would run instead of the one that a gate names,
+ * and if the folder is ignored, no diff would show it.
  */
 function pathInTree({ env, workTree }: ProbeOptions): string[] {
   const real = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path))
   return pathFolders(env).filter((folder) => isWithin(real(folder), [real(workTree)]))
 }
 
-/** Folders of programs that other users run, so that the agent must not write there. */
+/** Folders of programs that other users run. The agent must not write there. */
 function programFolders(options: ProbeOptions): string[] {
   const { env } = options
   const inTree = pathInTree(options)
-  const path = pathFolders(env).filter((folder) => !inTree.includes(folder))
-  const more = [env.RUNNER_TOOL_CACHE, '/usr/local/bin', '/usr/share', '/opt', '/etc'].filter(
-    (one) => one !== undefined,
-  )
-  return [...new Set([...SYSTEM_PATH.split(':'), ...path, ...more])]
+  const ofPath = pathFolders(env).filter((folder) => !inTree.includes(folder))
+  const toolCache = env.RUNNER_TOOL_CACHE === undefined ? [] : [env.RUNNER_TOOL_CACHE]
+  const usual = ['/usr/local/bin', '/usr/share', '/opt', '/etc']
+  return [...new Set([...SYSTEM_PATH.split(':'), ...ofPath, ...toolCache, ...usual])]
 }
 
-/** The folders of INSTALLED that the user can read, by variable. */
-export async function readableTools({ env }: ProbeOptions, ask: RunAsUser): Promise<Record<string, string>> {
-  const all = Object.entries(INSTALLED).map(([name, at]) => [name, join(env.HOME ?? '/nowhere', at)] as const)
-  const there = all.filter(([, folder]) => existsSync(folder))
-  if (there.length === 0) return {}
-  const look = there.map(
+/** The folders of INSTALLED_TOOLS that the user can read, by variable. */
+export async function readableTools(
+  { env }: ProbeOptions,
+  runAsUser: RunAsUser,
+): Promise<Record<string, string>> {
+  const home = env.HOME ?? '/nowhere'
+  const existing = Object.entries(INSTALLED_TOOLS)
+    .map(([variable, path]) => [variable, join(home, path)] as const)
+    .filter(([, folder]) => existsSync(folder))
+  if (existing.length === 0) return {}
+  const commands = existing.map(
     ([, folder]) => `ls ${shellWord(folder)} >/dev/null 2>&1 && echo ${shellWord(folder)}`,
   )
-  const printed = (await ask(`${look.join('\n')}\ntrue`)).split('\n')
-  return Object.fromEntries(there.filter(([, folder]) => printed.includes(folder)))
+  const printed = (await runAsUser(`${commands.join('\n')}\ntrue`)).split('\n')
+  return Object.fromEntries(existing.filter(([, folder]) => printed.includes(folder)))
 }
 
 export function isWithin(path: string, folders: readonly (string | undefined)[]): boolean {
@@ -188,8 +193,8 @@ export function isWithin(path: string, folders: readonly (string | undefined)[])
 
 // ---------------------------------------------------------------- what runs after Ralph
 
-// Programs that the runner starts later with tokens in the environment: actions whose steps or post steps are still to come, and
-// this action's post step. An agent that could write to one of them would get the tokens, in a job that stays green.
+// After Ralph the runner starts other programs with tokens in the environment: later steps and post steps of other actions, and this
+// action's post step. An agent that could write to one of them would get the tokens, and the job would stay green.
 
 /** The folder in which the runner keeps the actions of a job; null outside of a job. */
 export function actionsFolder({ RUNNER_WORKSPACE }: Env): string | null {
@@ -197,33 +202,37 @@ export function actionsFolder({ RUNNER_WORKSPACE }: Env): string | null {
   return folder !== null && existsSync(folder) ? folder : null
 }
 
-/** Closes the folder of actions to other users where something in it is world-writable. Gives its former mode, or null where it stays. */
+/** Closes the folder of actions to other users if something in it is world-writable. Returns its former mode, or null if it stays as it is. */
 export async function closeActions(env: Env): Promise<[path: string, mode: number] | null> {
   const folder = actionsFolder(env)
   if (folder === null) return null
-  const open = ['!', '-type', 'l', '-perm', '-0002', '-print', '-quit']
-  if ((await runForOutput({ file: 'find', args: [folder, ...open] }, '')) === '') return null
+  const isWorldWritable = ['!', '-type', 'l', '-perm', '-0002', '-print', '-quit']
+  if ((await runForOutput({ file: 'find', args: [folder, ...isWorldWritable] }, '')) === '') return null
   const { mode } = await stat(folder)
-  // Where this fails because another user owns the folder, the probe reports it.
+  // If another user owns the folder, this fails, and the probe reports it.
   await chmod(folder, mode & 0o770).catch(() => {})
   return [folder, mode & 0o7777]
 }
 
-/** Lines of a script that runs as the user: it prints `later` and the path of each such program that the user can change or replace. */
+/** Lines for a script that runs as the user. They print `later` and the path of each such program that the user can change or replace. */
 export function laterScript(env: Env): string[] {
   const [, program = process.execPath] = process.argv
-  const folders = [actionsFolder(env), dirname(dirname(program))].filter((one) => one !== null)
-  const ways = ['/', ...[...folders, process.execPath].flatMap(parentFolders)]
+  const folders = [actionsFolder(env), dirname(dirname(program))].filter((folder) => folder !== null)
+  const programs = [...folders, process.execPath]
+  const parents = new Set(['/', ...programs.flatMap(parentFolders)])
   return [
-    `find ${[...folders, process.execPath].map(shellWord).join(' ')} ! -type l -print0 2>/dev/null |`,
+    `find ${programs.map(shellWord).join(' ')} ! -type l -print0 2>/dev/null |`,
     `while IFS= read -r -d '' at; do [ -w "$at" ] && { printf 'later %s\\n' "$at"; break; }; done`,
     // In a folder with the sticky bit, other users cannot replace an entry.
-    ...[...new Set(ways)].map(shellWord).map((at) => `[ -w ${at} ] && [ ! -k ${at} ] && echo later ${at}`),
+    ...[...parents]
+      .map(shellWord)
+      .map((folder) => `[ -w ${folder} ] && [ ! -k ${folder} ] && echo later ${folder}`),
   ]
 }
 
 /** The parent folders of a path, the nearest first, without the root. */
 export function parentFolders(path: string): string[] {
-  const at = dirname(path)
-  return at === dirname(at) ? [] : [at, ...parentFolders(at)]
+  const parent = dirname(path)
+  const isRoot = parent === dirname(parent)
+  return isRoot ? [] : [parent, ...parentFolders(parent)]
 }
