@@ -1,4 +1,4 @@
-// Cursor's agent: stream-json close to Claude Code's (docs.cursor.com, CLI output format). Never recorded by us.
+// Cursor's agent: stream-json close to Claude Code's (docs.cursor.com, CLI output format). We have no recordings of it.
 
 import { type AgentVendor, flag, words } from './agent.ts'
 import { StreamJsonReader } from './stream-json.ts'
@@ -31,7 +31,7 @@ export const cursor: AgentVendor = {
     ...flag('--model', model),
     ...extraArgs,
   ],
-  // A failure has no result event: it shows in exit code and stderr.
+  // After a failure there is no result event, only the exit code and stderr.
   parser: () =>
     new StreamJsonReader({
       finalText: 'last-message',

@@ -1,4 +1,4 @@
-// Reads a session's events, one JSON object a line: what all vendors share. A vendor adds what its events mean.
+// Reads a session's events, one JSON object in each line: the part that all vendors share. A vendor's reader adds the handlers.
 
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import { asObject, asString, type Json, jsonObject } from '../engine/model/json.ts'
@@ -17,15 +17,15 @@ import {
 /** Handlers by event `type`; other events are ignored. */
 export type Handlers = Readonly<Record<string, (event: Json) => AgentEvent[] | undefined>>
 
-/** UTF-16 units of a streamed answer that are kept at least: markers are at its end. */
+/** At least this many UTF-16 units at the end of a streamed answer are kept: markers are there. */
 const TEXT_LIMIT = 64 * 1024
 
 export abstract class EventReader implements StreamParser {
   /** The last answer so far. */
   protected text = ''
-  /** The stream says that the work is done. */
+  /** Whether the stream says that the work is done. */
   protected isComplete = false
-  /** Nothing more is to come, although the program may still run. */
+  /** Whether no more events are expected, although the program may still run. */
   protected isOver = false
   protected retrying: Retrying = null
   /** When the vendor's limit ends, epoch milliseconds. */
@@ -37,8 +37,8 @@ export abstract class EventReader implements StreamParser {
   #hasBegun = false
 
   /**
-   * `refusals`: what the program says, in a line of its own and before any event, when it does not start with this key,
-   * account or model. Some then wait for a login, and some exit 0.
+   * `refusals`: lines that the program prints before any event, if it refuses the key, the account or the model. Some programs then
+   * wait for a login, and some exit with 0.
    */
   constructor(refusals: readonly RegExp[] = []) {
     this.#refusals = refusals
@@ -49,7 +49,8 @@ export abstract class EventReader implements StreamParser {
   line(stream: 'stdout' | 'stderr', line: string): AgentEvent[] {
     const event = stream === 'stdout' ? jsonEvent(line) : null
     if (event === null) {
-      if (!this.#hasBegun && this.#refusals.some((one) => one.test(line))) this.#refusal ??= line.trim()
+      if (!this.#hasBegun && this.#refusals.some((refusal) => refusal.test(line)))
+        this.#refusal ??= line.trim()
       return stream === 'stderr' ? this.onStderr(line) : []
     }
     const type = asString(event.type)
@@ -70,9 +71,9 @@ export abstract class EventReader implements StreamParser {
   }
 
   #ending(exit: Exit): Ending & { hasNoAnswer?: true } {
-    const isWithoutAgent = exit.kind === 'aborted' || exit.kind === 'not-started'
-    // A session that finished was not refused.
-    if (this.#refusal !== null && !isWithoutAgent && !this.isComplete && this.text === '') {
+    const endedByRalph = exit.kind === 'aborted' || exit.kind === 'not-started'
+    // A session that finished, or that has an answer, was not refused.
+    if (this.#refusal !== null && !endedByRalph && !this.isComplete && this.text === '') {
       return { ...failureEnding('auth', this.#refusal), hasNoAnswer: true }
     }
     // The session was finished, but its program did not exit.
@@ -100,7 +101,8 @@ export abstract class EventReader implements StreamParser {
     return true
   }
 
-  protected finishedMessage(_waited: boolean): string {
+  /** `isOverdue`: the session was finished, but its program did not exit. */
+  protected finishedMessage(_isOverdue: boolean): string {
     return 'the session finished'
   }
 
@@ -117,7 +119,7 @@ export abstract class EventReader implements StreamParser {
     return [{ kind: 'usage', usage: { ...this.usage } }]
   }
 
-  /** A failure that ends the session, unless more events follow. People read the vendor's message. */
+  /** The events of a failure that ends the session, unless more events follow. They show the vendor's message to people. */
   protected failedWith({ status, resetsAt = null }: Ending, vendorMessage: string): AgentEvent[] {
     const error: AgentEvent = { kind: 'error', message: vendorMessage }
     return status === 'limit' ? [{ kind: 'limit', resetsAt }, error] : [error]
@@ -130,8 +132,8 @@ export abstract class EventReader implements StreamParser {
 }
 
 /**
- * The event on a line of a vendor's stream, or null: as `jsonObject`, but a warning of the program, or terminal codes,
- * may stand on the line before it, written without a line end of their own.
+ * The event on a line of a vendor's stream, or null. A warning of the program, or terminal codes, may precede the JSON on the same
+ * line, if the program wrote them without a line end.
  */
 function jsonEvent(line: string): Json | null {
   const start = line.indexOf('{')
@@ -149,16 +151,17 @@ export function textEvent(text: string): AgentEvent[] {
 /** Appends to an answer. Its start is cut off at whole lines, because a part of a line could look like a marker. */
 export function appendText(text: string, more: string): string {
   if (text.length + more.length <= 2 * TEXT_LIMIT) return text + more
-  // Only the part that is kept is put together: otherwise each portion of a flood would make a large text.
+  // Only the part that is kept is concatenated: otherwise each piece of a flood would create a large text.
   const tail = `${text.slice(text.length + more.length - TEXT_LIMIT)}${more}`.slice(-TEXT_LIMIT)
   return tail.slice(tail.indexOf('\n') + 1)
 }
 
-const TARGETS = words('file_path filePath path notebook_path command pattern query url description')
+const TARGET_FIELDS = words('file_path filePath path notebook_path command pattern query url description')
 
-/** What a tool was used on, for people: the first known argument, one line of at most 200 characters. */
+/** What a tool was used on, for people: the first known field of its input, as one line of at most 200 characters. */
 export function toolTarget(input: unknown): string | null {
   const fields = asObject(input) ?? {}
-  const value = TARGETS.map((name) => asString(fields[name])).find((one) => one !== null && one !== '')
+  const values = TARGET_FIELDS.map((name) => asString(fields[name]))
+  const value = values.find((text) => text !== null && text !== '')
   return value?.replace(/\s+/g, ' ').slice(0, 200) ?? null
 }

@@ -1,4 +1,5 @@
-// The home folder of a session: made for it and thrown away with it, so that nothing in it reaches the next one, or a judge.
+// The home folder of a session. It is made for the session and removed after it, so that nothing in it reaches the next session or a
+// judge.
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -16,7 +17,7 @@ import type { HomeShare } from './agent.ts'
 type SessionHome = AsyncDisposable & {
   /** The environment with this home and its temporary folder, without variables that lead to another home. */
   env(env: Environment): Environment
-  /** The user whose programs see it; null for our own. */
+  /** The user that programs with this home run as; null for our own. */
   as: OtherUser | null
 }
 
@@ -24,16 +25,16 @@ export type Homes = { open(): Promise<SessionHome> }
 
 export type HomesOptions = {
   shares: readonly HomeShare[]
-  /** Names the person's home, and other places for what is in it. */
+  /** Names the person's home, and the folders that variables move elsewhere. */
   env: Environment
   /** For commits that an agent, or a test that it runs, makes in a repository. */
   identity: { name: string; email: string }
-  /** Distinguishes the homes of this checkout, so that those that a killed run left can be removed. */
+  /** Identifies the homes of this checkout, so that homes that a killed run left can be removed. */
   key: string
   as: OtherUser | null
 }
 
-/** A file of the person's home: `path` in a session's home, `from` where it is, and whether the vendor renews tokens in it. */
+/** A file of the person's home. `path`: in a session's home; `from`: the person's file; `isRenewed`: the vendor renews tokens in it. */
 type SharedFile = { path: string; from: string; bytes: Buffer; isRenewed: boolean }
 
 const XDG_FOLDERS: Readonly<Record<string, string>> = {
@@ -79,15 +80,15 @@ const MAX_FILES = 100
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * Reads the shared files before any session runs, so that what a session writes into the person's home reaches no other. Of a login
- * that the vendor renews, each session gets the newest values: another lane, or the person, may have renewed it.
+ * Reads the shared files before any session runs, so that nothing that a session writes into the person's home reaches another session.
+ * Only a login that the vendor renews is read again for each session: another lane, or the person, may have renewed it.
  */
 export async function openHomes(options: HomesOptions): Promise<Homes> {
   const { env, as, shares } = options
   const variables = shares.flatMap(({ folderVariable }) => folderVariable?.[0] ?? [])
-  const foreign = new Set([...Object.keys(XDG_FOLDERS), ...variables])
+  const movingVariables = new Set([...Object.keys(XDG_FOLDERS), ...variables])
   const envIn = (env: Environment, path: string, tools: Environment): Environment => {
-    const kept = Object.entries(env).filter(([name]) => !foreign.has(name))
+    const kept = Object.entries(env).filter(([name]) => !movingVariables.has(name))
     return { ...tools, ...Object.fromEntries(kept), HOME: path }
   }
   if (as !== null) {
@@ -108,7 +109,7 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
   return {
     async open() {
       const path = await mkdtemp(join(tmpdir(), prefix))
-      for (const one of shared) takeRenewedLogin(one)
+      for (const file of shared) takeRenewedLogin(file)
       await fillHome(path, personHome, shared, options.identity)
       const tmp = join(path, 'tmp')
       await mkdir(tmp)
@@ -116,7 +117,7 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
         as: null,
         env: (sessionEnv) => ({ ...envIn(sessionEnv, path, tools), ...temporaryVariables(tmp) }),
         async [Symbol.asyncDispose]() {
-          for (const one of shared) await saveRenewedLogin(path, one)
+          for (const file of shared) await saveRenewedLogin(path, file)
           await removeFolder(path)
         },
       }
@@ -137,6 +138,7 @@ export function findSingleUseLogin(
   return files.find(hasRefreshToken) ?? null
 }
 
+/** The variables of the tools that are installed in a person's home. */
 function toolsIn(home: string, env: Environment): Environment {
   const found = Object.entries(TOOL_FOLDERS).map(
     ([name, path]) => [name, resolveInHome(path, home, env)] as const,
@@ -171,20 +173,24 @@ function resolveInHome(
   const [variable, start] = folderVariable ?? ['', '']
   const namedFolder = env[variable] ?? ''
   if (namedFolder !== '' && path.startsWith(start)) return join(namedFolder, basename(path))
-  const moved = Object.entries(XDG_FOLDERS).find(([name, at]) => path.startsWith(`${at}/`) && env[name])
-  if (moved === undefined) return join(home, path)
-  const [name, at] = moved
-  return join(env[name] ?? '', path.slice(at.length + 1))
+  for (const [name, usualFolder] of Object.entries(XDG_FOLDERS)) {
+    const folder = env[name] ?? ''
+    if (folder !== '' && path.startsWith(`${usualFolder}/`))
+      return join(folder, path.slice(usualFolder.length + 1))
+  }
+  return join(home, path)
 }
 
-async function filesAt(place: string): Promise<string[]> {
-  const found = await stat(place)
-  if (!found.isDirectory()) return found.size <= MAX_BYTES ? [place] : []
-  const inside = await readdir(place, { recursive: true, withFileTypes: true })
-  const files = inside.filter((one) => one.isFile()).slice(0, MAX_FILES)
-  return files.map((one) => join(one.parentPath, one.name))
+/** The file itself, or the files of a folder, within the limits. */
+async function filesAt(path: string): Promise<string[]> {
+  const stats = await stat(path)
+  if (!stats.isDirectory()) return stats.size <= MAX_BYTES ? [path] : []
+  const entries = await readdir(path, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).slice(0, MAX_FILES)
+  return files.map((file) => join(file.parentPath, file.name))
 }
 
+/** Only these keys of a JSON file; without `keys` the whole file. Null if there is none of them. */
 function loginPart(bytes: Buffer | null, keys: readonly string[] | undefined): Buffer | null {
   if (bytes === null || keys === undefined) return bytes
   const json = jsonObject(bytes.toString('utf8'))
@@ -197,26 +203,27 @@ type Identity = HomesOptions['identity']
 
 async function fillHome(
   path: string,
-  own: string | null,
+  personHome: string | null,
   shared: readonly SharedFile[],
   { name, email }: Identity,
 ) {
   const user = `[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n`
   // In a container another user may own the checkout.
   await writeFile(join(path, '.gitconfig'), `${user}[safe]\n\tdirectory = *\n`)
-  for (const one of shared) {
-    const file = join(path, one.path)
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, one.bytes, { mode: 0o600 })
+  for (const file of shared) {
+    const target = join(path, file.path)
+    await mkdir(dirname(target), { recursive: true })
+    await writeFile(target, file.bytes, { mode: 0o600 })
   }
-  if (process.platform !== 'darwin' || own === null) return
-  for (const file of KEYCHAIN.filter((one) => existsSync(join(own, one)))) {
-    await mkdir(dirname(join(path, file)), { recursive: true })
-    await symlink(join(own, file), join(path, file))
+  if (process.platform !== 'darwin' || personHome === null) return
+  for (const name of KEYCHAIN) {
+    if (!existsSync(join(personHome, name))) continue
+    await mkdir(dirname(join(path, name)), { recursive: true })
+    await symlink(join(personHome, name), join(path, name))
   }
 }
 
-/** A text as git's configuration quotes it. */
+/** A text, quoted for git's configuration. */
 function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&').replace(/[\n\r\0]/g, ' ')}"`
 }
@@ -225,40 +232,45 @@ function quoted(text: string): string {
  * Saves renewed tokens: if they were discarded, the person's login would become invalid, too. Only values of existing keys are
  * saved, and never over a file that was changed meanwhile.
  */
-async function saveRenewedLogin(home: string, one: SharedFile): Promise<void> {
-  if (!one.isRenewed) return
-  const current = await readRegularFile(join(home, one.path))
-  if (current === null || current.equals(one.bytes)) return
-  if (!isRenewal(one.bytes, current)) return
-  if ((await readFile(one.from).catch(() => null))?.equals(one.bytes) !== true) return
-  const isWritten = await replaceFile(one.from, current, 0o600).then(
+async function saveRenewedLogin(home: string, file: SharedFile): Promise<void> {
+  if (!file.isRenewed) return
+  const renewed = await readRegularFile(join(home, file.path))
+  if (renewed === null || renewed.equals(file.bytes)) return
+  if (!isRenewal(file.bytes, renewed)) return
+  const current = await readFile(file.from).catch(() => null)
+  if (current === null || !current.equals(file.bytes)) return
+  const isWritten = await replaceFile(file.from, renewed, 0o600).then(
     () => true,
     () => false,
   )
-  if (isWritten) one.bytes = current
+  if (isWritten) file.bytes = renewed
 }
 
-/** The newest values of the person's own file; not where it has other keys now. */
-function takeRenewedLogin(one: SharedFile): void {
-  if (!one.isRenewed) return
-  const current = readRegularFileSync(one.from, MAX_BYTES)
-  if (current !== null && isRenewal(one.bytes, current)) one.bytes = current
+/** Takes the newest values of the person's own file, unless the file has other keys now. */
+function takeRenewedLogin(file: SharedFile): void {
+  if (!file.isRenewed) return
+  const current = readRegularFileSync(file.from, MAX_BYTES)
+  if (current !== null && isRenewal(file.bytes, current)) file.bytes = current
 }
 
+/** Whether two JSON files have the same keys, and differ only in texts and numbers. */
 function isRenewal(before: Buffer, after: Buffer): boolean {
-  const [left, right] = [jsonObject(before.toString('utf8')), jsonObject(after.toString('utf8'))]
-  return left !== null && right !== null && hasSameShape(left, right)
+  const oldJson = jsonObject(before.toString('utf8'))
+  const newJson = jsonObject(after.toString('utf8'))
+  return oldJson !== null && newJson !== null && hasSameShape(oldJson, newJson)
 }
 
 function hasSameShape(before: Json, after: Json): boolean {
   const keys = Object.keys(after)
   if (keys.length !== Object.keys(before).length) return false
   return keys.every((key) => {
-    const [oldValue, newValue] = [before[key], after[key]]
-    const [left, right] = [asObject(oldValue), asObject(newValue)]
-    if (left !== null && right !== null) return hasSameShape(left, right)
-    const isText = typeof oldValue === 'string' || typeof oldValue === 'number'
-    return isText
+    const oldValue = before[key]
+    const newValue = after[key]
+    const oldObject = asObject(oldValue)
+    const newObject = asObject(newValue)
+    if (oldObject !== null && newObject !== null) return hasSameShape(oldObject, newObject)
+    const mayChange = typeof oldValue === 'string' || typeof oldValue === 'number'
+    return mayChange
       ? typeof oldValue === typeof newValue
       : JSON.stringify(oldValue) === JSON.stringify(newValue)
   })
