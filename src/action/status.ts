@@ -32,9 +32,10 @@ export async function status(context: ActionContext, log: Log): Promise<ReadOnly
   const isAlive = await isHolderAlive(github, found)
   const url = state.lease?.url ?? null
   const text = 'A job works on it now.'
-  const note: Note = url === null ? text : { text, link: { name: 'Its page', url } }
-  const facts = { repositoryUrl: repositoryUrl(place), runUrl: null, limits: null, now: Date.now() }
-  const view = viewOf(state, { ...facts, notes: isAlive ? [note] : [] }, outsideSituation(state, isAlive))
+  const workingNote: Note = url === null ? text : { text, link: { name: 'Its page', url } }
+  const notes = isAlive ? [workingNote] : []
+  const facts = { repositoryUrl: repositoryUrl(place), runUrl: null, limits: null, notes, now: Date.now() }
+  const view = viewOf(state, facts, outsideSituation(state, isAlive))
   const folder = env.RUNNER_TEMP ?? context.workspace
   const reportPath = await writeSummary(folder, `ralph-${found.feature}`, redact(jobSummary(view)))
   setOutputs(outputsOf(state, state.prd.run.outcome, reportPath))
@@ -42,20 +43,20 @@ export async function status(context: ActionContext, log: Log): Promise<ReadOnly
   return { isFine: true, line: view.headline.text }
 }
 
-/** The newest run of the feature; null where no run has begun. Throws UserError where it is not clear which feature is meant. */
+/** The newest run of the feature; null if no run has begun. Throws UserError if it is not clear which feature is meant. */
 function chooseState(states: ReadonlyMap<string, State>, requested: string | null): State | null {
-  const newest = new Map<string, State>()
-  for (const [folder, state] of [...states].sort(([one], [other]) => one.localeCompare(other))) {
+  const newestByName = new Map<string, State>()
+  for (const [folder, state] of [...states].sort(([a], [b]) => a.localeCompare(b))) {
     const name = featureOfFolder(folder)
-    if (name !== null) newest.set(name, state)
+    if (name !== null) newestByName.set(name, state)
   }
-  if (newest.size === 0) return null
-  if (requested !== null && !newest.has(requested)) {
-    const names = [...newest.keys()].join(', ')
+  if (newestByName.size === 0) return null
+  if (requested !== null && !newestByName.has(requested)) {
+    const names = [...newestByName.keys()].join(', ')
     const fix = `use one of: ${names}; or start it with Run workflow`
     throw new UserError({ path: 'feature', found: requested, expected: 'a feature whose run has begun', fix })
   }
   const statusOf = ({ prd }: State) => (prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
-  const name = chooseFeature(requested, new Map([...newest].map(([one, state]) => [one, statusOf(state)])))
-  return newest.get(name) ?? null
+  const candidates = new Map([...newestByName].map(([name, state]) => [name, statusOf(state)] as const))
+  return newestByName.get(chooseFeature(requested, candidates)) ?? null
 }

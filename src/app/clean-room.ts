@@ -1,5 +1,5 @@
-// The clean room of the final verification: a fresh clone in a folder of its own, with a home of its own, and
-// gates that run there. It holds committed files only: no ignored files, dependencies or caches.
+// The clean room of the final verification: a fresh clone with a home of its own, where gates run. It has committed files only: no
+// ignored files, dependencies or caches.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp } from 'node:fs/promises'
@@ -21,7 +21,7 @@ export type GatePlace = {
   env: Environment
   as: OtherUser | null
   restore(commit: string): Promise<unknown>
-  /** Keeps what `prepare` makes for later jobs; a room has none, since it prepares from nothing. */
+  /** Saves the files that `prepare` makes, for later jobs. A clean room has no such cache: it prepares from nothing. */
   prepareCache?: PrepareCache | null
 }
 
@@ -34,8 +34,8 @@ export type CleanRoomOptions = {
 }
 
 /**
- * Folders of tools that are installed in a person's home, by the variable that names them. The only cache among them is npm's,
- * where every entry is found by its own hash.
+ * Folders of tools that are installed in a person's home, by the variable that names them. The only cache among them is npm's: there
+ * every entry is found by its own hash, so a changed entry is not used.
  */
 const TOOL_FOLDERS: Readonly<Record<string, string>> = {
   ASDF_DATA_DIR: '.asdf',
@@ -55,14 +55,24 @@ const TOOL_FOLDERS: Readonly<Record<string, string>> = {
 }
 /** Files below the home by which a person's tools reach registries and repositories. */
 const CONFIGURATION = [
-  ...['.gitconfig', '.npmrc', '.yarnrc', '.yarnrc.yml', '.netrc', '.pypirc', '.config/pip/pip.conf'],
-  ...['.pip/pip.conf', '.config/uv/uv.toml', '.m2/settings.xml', '.gradle/gradle.properties', '.gemrc'],
+  '.gitconfig',
+  '.npmrc',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.netrc',
+  '.pypirc',
+  '.config/pip/pip.conf',
+  '.pip/pip.conf',
+  '.config/uv/uv.toml',
+  '.m2/settings.xml',
+  '.gradle/gradle.properties',
+  '.gemrc',
 ]
-/** Variables that lead out of the room, to caches and installed packages. */
-const OUTSIDE =
+/** Variables that name caches and installed packages outside of the room. */
+const OUTSIDE_VARIABLES =
   /^(?:XDG_(?:CONFIG|CACHE|DATA|STATE)_HOME|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|VIRTUAL_ENV)$/
 
-/** Opens a clean room for a feature's branch. Throws UserError where the folder or the clone cannot be made. */
+/** Opens a clean room for a feature's branch. Throws UserError if the folder or the clone cannot be made. */
 export async function openCleanRoom(options: CleanRoomOptions, state: State): Promise<CleanRoom> {
   const { env, as, workspace } = options
   const { clone, git } = workspace
@@ -73,7 +83,7 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   const folder = await mkdir(place, { recursive: true })
     .then(() => mkdtemp(join(place, prefix)))
     .catch((error: unknown) => refuseRoom(place, error))
-  // The other user may pass through the folder, but not list it; it gets access to the trees in it.
+  // The other user may pass through the folder to the trees in it, but not list it.
   if (as !== null) await chmod(folder, 0o711)
   // The tests of some projects depend on the name of their folder.
   const tree = join(folder, 'tree', basename(clone.workTree))
@@ -100,12 +110,14 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
     if (gates === null) throw new Error('nothing is checked out in the clean room')
     return gates
   }
-  let count = 0
+  let submoduleCount = 0
   const addSubmodules = async (commit: string) => {
     for (const [path, oid] of await store.submodules(commit)) {
       const submodule = workspace.submodules.get(path)
       if (submodule === undefined) continue
-      const submoduleClone = await CleanClone.of(submodule, oid, join(folder, `submodule-${++count}`))
+      submoduleCount += 1
+      const submoduleFolder = join(folder, `submodule-${submoduleCount}`)
+      const submoduleClone = await CleanClone.of(submodule, oid, submoduleFolder)
       await submoduleClone.checkOut(oid, join(tree, path), refs)
     }
   }
@@ -117,7 +129,7 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
       ignored = ignoredFiles()
       await ignored.remember()
       const roomEnv = as === null ? await createHome(folder, env) : env
-      const restore = (at: string) => store.restore(at, tree)
+      const restore = (target: string) => store.restore(target, tree)
       gates = options.gatesIn({ top: tree, env: roomEnv, as: treeUser, restore })
     },
     async restore(commit) {
@@ -145,12 +157,12 @@ export function workTreesFolder(env: Environment): string {
   return env.RUNNER_TEMP === undefined ? join(cache, 'ralph') : join(env.RUNNER_TEMP, 'ralph')
 }
 
-/** The environment with a new home. Tools that are installed in the person's home are found there by their variables. */
+/** Makes a home, and returns the environment with it. Variables lead to tools that are installed in the person's home. */
 async function createHome(folder: string, env: Environment): Promise<Environment> {
   const home = join(folder, 'home')
   await mkdir(home)
   const personHome = env.HOME
-  const kept = Object.entries(env).filter(([name]) => !OUTSIDE.test(name))
+  const kept = Object.entries(env).filter(([name]) => !OUTSIDE_VARIABLES.test(name))
   const roomEnv = { ...Object.fromEntries(kept), HOME: home }
   if (personHome === undefined) return roomEnv
   for (const name of CONFIGURATION) {
@@ -159,10 +171,10 @@ async function createHome(folder: string, env: Environment): Promise<Environment
     await mkdir(dirname(join(home, name)), { recursive: true })
     await copyFile(file, join(home, name))
   }
-  const tools = Object.entries(TOOL_FOLDERS).filter(
-    ([name, at]) => !(name in env) && existsSync(join(personHome, at)),
-  )
-  return { ...roomEnv, ...Object.fromEntries(tools.map(([name, at]) => [name, join(personHome, at)])) }
+  const tools = Object.entries(TOOL_FOLDERS)
+    .map(([name, path]) => [name, join(personHome, path)] as const)
+    .filter(([name, toolFolder]) => !(name in env) && existsSync(toolFolder))
+  return { ...roomEnv, ...Object.fromEntries(tools) }
 }
 
 /** Files of another user can only be removed as root. */

@@ -21,13 +21,13 @@ export type VerifyResult = {
   usage: Usage
 }
 
-/** The state to verify: at `head`, with nothing spent, so that the limits hold for this session alone. */
+/** The state to verify: at `head`, and without earlier sessions, so that the limits hold for this session alone. */
 export function stateToVerify(state: State, head: string, settings: Settings, now: number): State {
   return {
     ...state,
     sessions: [],
     green: head,
-    // Asked for by a person: no earlier approval counts, and every gate runs.
+    // `asked`: a person asks for it, so no earlier approval counts, and every gate runs.
     verification: { ...unapprovedVerification(state), asked: true },
     attempts: {},
     job: newJob(now, Number.MAX_SAFE_INTEGER, gatedTagsOf(settings)),
@@ -40,7 +40,7 @@ const NOTHING_JUDGED: Verdict = {
   message: 'the gates are green, but no story has passed yet, so there was nothing to judge',
 }
 
-/** `state`: of `stateToVerify`, with its commit checked out. */
+/** Verifies the state that `stateToVerify` returned. Its commit must be checked out. `red`: the name of the first red gate, or null. */
 export async function verifyNow(
   state: State,
   limits: Limits,

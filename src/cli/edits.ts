@@ -1,4 +1,4 @@
-// People's changes in the checkout before a run begins: edits of stories and prompts are taken up, other changes are refused.
+// Handles people's changes in the checkout before a run begins: it takes up edits of stories and prompts, and refuses other changes.
 import { join } from 'node:path'
 import { checkDirt, formatPaths, isOwnFile } from '../app/dirt.ts'
 import type { Workspace } from '../app/workspace.ts'
@@ -28,7 +28,7 @@ export async function withEdits(
   return { ...state, prd: mergePeople(state.prd, people, known, (id) => hasNote(state, id)) }
 }
 
-/** Takes up what people changed in the feature's own folder, and keeps the changes of an open attempt. Refuses any other. */
+/** Takes up people's changes in the feature's own folder, and keeps the changes of an open attempt. Refuses any other change. */
 export async function takeUpEdits(
   workspace: Workspace,
   state: State,
@@ -37,9 +37,9 @@ export async function takeUpEdits(
   const { repository, clone } = workspace
   const checkedCommit = await interruptedCheck(workspace, state)
   if (checkedCommit !== null) {
-    // A candidate that came into the checkout to land, and did not, is nobody's change.
-    const goesOnFrom = attemptInCheckout(state) === null ? state.green : checkedCommit
-    await discardChanges(workspace, checkedCommit, goesOnFrom, warn)
+    // If there is no attempt in the checkout, the commit is a candidate that was to land and did not: it is discarded, too.
+    const resumeFrom = attemptInCheckout(state) === null ? state.green : checkedCommit
+    await discardChanges(workspace, checkedCommit, resumeFrom, warn)
   }
   const edits = await editsOf(workspace, state)
   if (edits === null) {
@@ -55,7 +55,7 @@ export async function takeUpEdits(
   return adopted
 }
 
-/** Changes of a lost session count as its work: later changes of people cannot be told apart from them. */
+/** Warns that changes of a lost session count as its work: later changes of people cannot be distinguished from them. */
 async function warnAboutLostWork(
   { repository, clone }: Workspace,
   state: State,
@@ -73,13 +73,13 @@ async function warnAboutLostWork(
   )
 }
 
-/** Paths of uncommitted edits that may be taken up; null where Ralph made the tree. Throws UserError for other uncommitted changes. */
+/** Paths of uncommitted edits that may be taken up. Null if Ralph itself made the tree. Throws UserError for other uncommitted changes. */
 export async function editsOf(workspace: Workspace, state: State): Promise<string[] | null> {
   const { repository, clone } = workspace
   const onBranch = clone.branch === state.branch
-  if ((attemptInCheckout(state) !== null && onBranch) || (await interruptedCheck(workspace, state)) !== null)
-    return null
-  // The run was killed after it had written the state, and before the clone's branch or HEAD: Ralph made the tree already.
+  if (attemptInCheckout(state) !== null && onBranch) return null
+  if ((await interruptedCheck(workspace, state)) !== null) return null
+  // A run that was killed after it had saved the state, but before it moved the clone's branch and HEAD.
   if (state.published !== null && (await repository.uncommitted(state.green)).length === 0) return null
   const mayHoldEdits = state.published === null || onBranch
   const ownPaths = onBranch ? await ownDocuments(workspace, state) : []
@@ -88,15 +88,15 @@ export async function editsOf(workspace: Workspace, state: State): Promise<strin
   return edits.filter((path) => !ownPaths.includes(path))
 }
 
-/** Documents that hold what a killed run wrote for the commit that ends it: that is no edit of people. */
+/** Documents that a killed run wrote for its last commit. They are no edits of people. */
 async function ownDocuments({ clone, repository }: Workspace, state: State): Promise<string[]> {
   const prd = { ...state.prd, run: { ...state.prd.run, outcome: 'complete' as const } }
-  const own: string[] = []
+  const paths: string[] = []
   for (const [path, text] of await repository.documentsAt({ ...state, prd })) {
-    const here = await readRegularFile(join(clone.workTree, path))
-    if (here?.toString('utf8') === text) own.push(path)
+    const bytes = await readRegularFile(join(clone.workTree, path))
+    if (bytes?.toString('utf8') === text) paths.push(path)
   }
-  return own
+  return paths
 }
 
 async function adopt(
@@ -118,7 +118,7 @@ async function adopt(
   return { ...(await withEdits(workspace, state, parsed.prd, onto)), green }
 }
 
-/** The stories of the prd.json that people edited. A story of the state that is not among them was added since, not removed. */
+/** The story ids of the prd.json that people edited. A story of the state without such an id was added since, and not removed by them. */
 async function knownIds(
   { repository, clone }: Workspace,
   state: State,

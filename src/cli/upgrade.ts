@@ -25,20 +25,20 @@ import { Cancelled, terminalPrompts } from './terminal-questions.ts'
 import { readText, writeFiles } from './write-files.ts'
 
 const WORKFLOWS = '.github/workflows'
-/** Of a release's notes, so many lines are shown. */
-const MAX_LINES = 60
+/** The most lines of a release's notes that are shown. */
+const MAX_NOTE_LINES = 60
 
-type File = { path: string; text: string; pinned: Pinned }
+type PinnedFile = { path: string; text: string; pinned: Pinned }
 
 export async function upgrade(context: Context): Promise<CommandResult> {
   refuseFromInside(context)
   const { top } = findTop(context.directory)
-  const wanted = wantedTag(context)
+  const requested = requestedTag(context)
   const files = await filesWithPins(context, top)
   const pins = files.flatMap(({ path, pinned }) => pinned.pins.map((pin) => ({ path, ...pin })))
   const releases = await releasesOrMistake(context)
   if ('mistake' in releases) return noReleases(context, releases.mistake, pins)
-  const target = targetOf(releases, wanted)
+  const target = targetOf(releases, requested)
   const { tag } = target
   const { print } = context
   print([...headLines(target), ...releaseNoteLines(releases, target, oldestOf(pins))].join('\n'))
@@ -48,32 +48,29 @@ export async function upgrade(context: Context): Promise<CommandResult> {
     )
   const changes = changesTo(files, target)
   const more = { version: VERSION, target: tag, pins, changed: changes.map(({ path }) => path) }
-  const answer = (written: boolean): CommandResult => {
+  const resultOf = (written: boolean): CommandResult => {
     const outputs = outputsOf(null, null, null)
     return { code: 0, outputs, more: { ...more, written } }
   }
   if (changes.length === 0) {
     print(nothingToMove(pins, tag))
-    return answer(false)
+    return resultOf(false)
   }
-  print(
-    [
-      '',
-      ...(await diffLines(changes, context.env, lookOf(context.out, context.env.NO_COLOR !== undefined))),
-    ].join('\n'),
-  )
-  const isWanted = await isAgreed(context, changes.length)
-  if (isWanted === null) return interruptedResult()
-  if (!isWanted) {
+  const look = lookOf(context.out, context.env.NO_COLOR !== undefined)
+  print(['', ...(await diffLines(changes, context.env, look))].join('\n'))
+  const isConfirmed = await confirmWrite(context, changes.length)
+  if (isConfirmed === null) return interruptedResult()
+  if (!isConfirmed) {
     print(`\nNothing was written: ralph upgrade ${tag} --yes writes it.`)
-    return answer(false)
+    return resultOf(false)
   }
   await writeFiles(top, Object.fromEntries(changes.map(({ path, text }) => [path, text])))
   print(writtenLines(changes).join('\n'))
-  return answer(true)
+  return resultOf(true)
 }
 
-function wantedTag({ args }: Context): string | null {
+/** The tag of the version on the command line; null if there is none. */
+function requestedTag({ args }: Context): string | null {
   const [word, ...more] = args?.words ?? []
   if (word === undefined) return null
   const tag = `v${word.replace(/^v/, '')}`
@@ -84,11 +81,11 @@ function wantedTag({ args }: Context): string | null {
 }
 
 /** The workflows and package.json that name the action or the package. Warns of a file that is not valid YAML or JSON. */
-async function filesWithPins({ warn }: Context, top: string): Promise<File[]> {
+async function filesWithPins({ warn }: Context, top: string): Promise<PinnedFile[]> {
   const folder = join(top, WORKFLOWS)
-  const all = (await isFolder(folder)) ? await namesIn(folder) : []
-  const names = all.filter((name) => /\.ya?ml$/.test(name)).sort()
-  const paths = [...names.map((name) => `${WORKFLOWS}/${name}`), 'package.json']
+  const names = (await isFolder(folder)) ? await namesIn(folder) : []
+  const workflows = names.filter((name) => /\.ya?ml$/.test(name)).sort()
+  const paths = [...workflows.map((name) => `${WORKFLOWS}/${name}`), 'package.json']
   const files = await Promise.all(
     paths.map(async (path) => {
       const text = await readText(top, path)
@@ -145,26 +142,27 @@ function noReleases({ redact }: Context, mistake: Mistake, pins: readonly unknow
   }
 }
 
-function targetOf(releases: Releases, wanted: string | null): Release {
-  const target = wanted === null ? releases[0] : releases.find(({ tag }) => tag === wanted)
+/** The requested release; the newest if none is requested. */
+function targetOf(releases: Releases, requested: string | null): Release {
+  const target = requested === null ? releases[0] : releases.find(({ tag }) => tag === requested)
   if (target !== undefined) return target
   const newest = releases.slice(0, 5).map(({ tag }) => tag)
-  const found = `${wanted}, which is no release`
+  const found = `${requested}, which is no release`
   const fix = `ralph upgrade ${newest[0]}`
   throw new UserError({ path: 'ralph upgrade', found, expected: `one of ${newest.join(', ')}`, fix })
 }
 
-/** The oldest version that a pin names; where no pin does, this program's version. */
+/** The oldest version that a pin names. If no pin names a version, this program's version. */
 function oldestOf(pins: readonly Pin[]): string {
   const tags = pins.flatMap(({ tag }) => (tag === null ? [] : [tag]))
   return tags.sort((a, b) => (isNewer(a, b) ? 1 : -1))[0] ?? `v${VERSION}`
 }
 
 function headLines({ tag, publishedAt }: Release): string[] {
-  const own = isNewer(tag, VERSION)
+  const comparison = isNewer(tag, VERSION)
     ? `npx ${PACKAGE}@${tag.slice(1)} starts the new one`
     : 'no older than that'
-  return [`${tag} of ${publishedAt.slice(0, 10)}. This program is ${VERSION}: ${own}.`]
+  return [`${tag} of ${publishedAt.slice(0, 10)}. This program is ${VERSION}: ${comparison}.`]
 }
 
 function releaseNoteLines(releases: Releases, target: Release, since: string): string[] {
@@ -175,13 +173,13 @@ function releaseNoteLines(releases: Releases, target: Release, since: string): s
     `What changes since ${since}:`,
     ...between.flatMap(({ tag, notes, publishedAt }) => {
       const lines = notes.split(/\r?\n/).map((line) => terminalText(line, 300))
-      const listed = lines.filter((line) => line.trim() !== '').slice(0, MAX_LINES)
+      const listed = lines.filter((line) => line.trim() !== '').slice(0, MAX_NOTE_LINES)
       return ['', `${tag} (${publishedAt.slice(0, 10)})`, ...listed.map((line) => `  ${line}`)]
     }),
   ]
 }
 
-function changesTo(files: readonly File[], target: Release): Change[] {
+function changesTo(files: readonly PinnedFile[], target: Release): Change[] {
   return files.flatMap(({ path, text: before, pinned }) => {
     const text = pinned.movedTo(target)
     return text === before ? [] : [{ path, text, before, kind: 'completed' as const }]
@@ -192,12 +190,12 @@ function nothingToMove(pins: readonly Pin[], tag: string): string {
   if (pins.length === 0)
     return `\nNothing here names ${ACTION} or ${PACKAGE}: npx ${PACKAGE}@${tag.slice(1)} init begins.`
   if (pins.every(({ kind }) => kind === 'none')) return '\nNothing to move.'
-  const follows = pins.some(({ kind }) => kind === 'major')
-  return `\nNothing to move: ${tag} is named here${follows ? ', or its major version, which follows by itself' : ''}.`
+  const hasMajorPin = pins.some(({ kind }) => kind === 'major')
+  return `\nNothing to move: ${tag} is named here${hasMajorPin ? ', or its major version, which follows by itself' : ''}.`
 }
 
-/** Whether the files may be written: null where the person cancelled, false without a terminal. */
-async function isAgreed(context: Context, count: number): Promise<boolean | null> {
+/** Whether the files may be written. Null if the person cancelled; false without a terminal. */
+async function confirmWrite(context: Context, count: number): Promise<boolean | null> {
   if (context.flags.yes === true) return true
   const ask = context.json ? null : terminalPrompts(context)
   if (ask === null) return false
