@@ -24,8 +24,8 @@ import type { StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
 /**
- * A check run as GitHub's API takes it; `conclusion` is null exactly while it is in progress. Where a check is required, GitHub lets
- * a pull request be merged on `success`, `neutral` and `skipped`, so unfinished work never gets one of these.
+ * A check run as GitHub's API takes it. `conclusion` is null exactly while it is in progress. With a required check, GitHub allows a
+ * merge on `success`, `neutral` and `skipped`, so unfinished work never gets one of these.
  */
 export type Check = {
   name: string
@@ -34,7 +34,7 @@ export type Check = {
   summary: string
   text: string
   annotations: Annotation[]
-  /** Buttons on the check's page. A click reaches Ralph only where the check belongs to an App of the user's own. */
+  /** Buttons on the check's page. A click reaches Ralph only if the check belongs to an App of the user. */
   actions: readonly CheckAction[]
 }
 
@@ -46,13 +46,13 @@ const BUTTONS: readonly CheckAction[] = [
   { label: 'Skip', description: 'Leave it out; the others go on', identifier: 'skip' },
 ]
 
-/** GitHub takes 65,535 bytes of a summary, and as many of a text; this leaves a margin. */
+/** GitHub takes 65,535 bytes of a summary, and as many of a text. This limit leaves a margin. */
 const MAX_BYTES = 65_000
 const MAX_TITLE = 255
 /** GitHub's limit for one request. */
 const MAX_ANNOTATIONS = 50
 
-/** The roll-up check: one name to require or to watch. It always has a conclusion when the chain has ended. */
+/** The roll-up check: the one that people require or watch. It always has a conclusion when the chain has ended. */
 export function rollupCheck(view: View): Check {
   const conclusion = view.outcome !== null && view.isOver ? OUTCOMES[view.outcome].check : null
   const summary = [
@@ -81,7 +81,7 @@ export const MOVED_ON: ClosingReport = {
   summary: 'Look at the newest commit of the branch.',
 }
 
-/** For the head, where the job ended before its report, or GitHub refused the report. It contains no text of an agent. */
+/** For the head, if the job ended before its report, or if GitHub refused the report. It contains no text of an agent. */
 export function closingReportOf(state: State, name: string): ClosingReport {
   const outcome = outcomeNow(state)
   if (outcome === null || outcome === 'continued') {
@@ -98,7 +98,7 @@ export function closingReportOf(state: State, name: string): ClosingReport {
   }
 }
 
-const STORY = 'ralph / '
+const STORY_PREFIX = 'ralph / '
 
 /** The feature and the story of one of Ralph's checks, read from its external id; null for a check of another program. */
 export function parseExternalId(externalId: string): { feature: string; storyId: string } | null {
@@ -108,8 +108,8 @@ export function parseExternalId(externalId: string): { feature: string; storyId:
 
 /** The check of one story. It stays in progress after a failed attempt, as long as another attempt will follow. */
 export function storyCheck(view: View, id: string): Check {
-  const name = `${STORY}${oneLine(id, 64)}`
-  const story = view.stories.find((one) => one.id === id)
+  const name = `${STORY_PREFIX}${oneLine(id, 64)}`
+  const story = view.stories.find((storyView) => storyView.id === id)
   if (story === undefined)
     return check(name, 'neutral', 'This story is not in prd.json any more', [], () => [])
   const { conclusion, word, detail } = checkStatus(view, story)
@@ -127,8 +127,8 @@ function checkStatus(
   switch (status) {
     case 'passed': {
       if (how === 'imported') return { conclusion: 'success', word: 'Passed before Ralph began' }
-      const at = attempts > 1 ? `attempt ${attempts}` : 'the first attempt'
-      return { conclusion: 'success', word: `Passed at ${at} ${aside}`.trim() }
+      const attempt = attempts > 1 ? `attempt ${attempts}` : 'the first attempt'
+      return { conclusion: 'success', word: `Passed at ${attempt} ${aside}`.trim() }
     }
     case 'skipped':
       return { conclusion: 'skipped', word: 'Skipped by a person' }
@@ -160,11 +160,13 @@ function storySummary(view: View, story: StoryView, word: string): string[] {
     ms > 0 ? formatDuration(ms) : '',
     commitLink(commit, view.links.repository),
   )
-  const [retry, skip] = [code(`/ralph retry ${id} -- <hint>`), code(`/ralph skip ${id}`)]
+  const remarks = story.remarks.slice(0, 5).map((remark) => `⚠️ ${markdownText(remark, 160)}`)
+  const retry = code(`/ralph retry ${id} -- <hint>`)
+  const skip = code(`/ralph skip ${id}`)
   return [
     `${storyIdMarkdown(id)} ${markdownText(title, 300)}`,
     figures,
-    status === 'passed' ? list(story.remarks.slice(0, 5).map((one) => `⚠️ ${markdownText(one, 160)}`)) : '',
+    status === 'passed' ? list(remarks) : '',
     isSettled || why === '' ? '' : `**Why:** ${markdownText(why)}`,
     status === 'blocked' ? `**Next:** say what is missing, ${retry}, or leave it out, ${skip}.` : '',
     `${view.tally}.`,
@@ -198,14 +200,17 @@ function check(
     summary: joinBlocks(summary),
     text: fitToLimit((room) => joinBlocks(text(room)), MAX_BYTES, utf8Bytes),
     annotations: annotations
-      .map((one) => ({ ...one, message: truncate(sanitizeText(one.message), 4000) }))
+      .map((annotation) => ({
+        ...annotation,
+        message: truncate(sanitizeText(annotation.message), 4000),
+      }))
       .filter(isValidAnnotation)
       .slice(0, MAX_ANNOTATIONS),
     actions: name !== 'ralph' && conclusion === 'failure' ? BUTTONS : [],
   }
 }
 
-/** GitHub refuses the whole request for one bad annotation. */
+/** GitHub refuses the whole request if one annotation is invalid. */
 function isValidAnnotation({ path, line, message }: Annotation): boolean {
   const isPath = /^(?!\/|\.\.?\/)[^\p{Cc}\\]{1,1000}$/u.test(path) && !path.includes('/../')
   return isPath && Number.isSafeInteger(line) && line >= 1 && message.trim() !== ''
@@ -216,8 +221,8 @@ function runLink({ links: { run } }: View): string {
 }
 
 /**
- * The check as a commit status, for tokens that may not write checks; a description has at most 140 characters. The name differs
- * from the check's: where a check and a status share a required name, GitHub requires both.
+ * The check as a commit status, for tokens that may not write checks. A description has at most 140 characters. The name differs from
+ * the check's, because GitHub requires both if a check and a status have the same required name.
  */
 export function commitStatusOf({ name, conclusion, title }: Pick<Check, 'name' | 'conclusion' | 'title'>) {
   const state = conclusion === null ? ('pending' as const) : STATUSES[conclusion]
@@ -229,7 +234,7 @@ const STATUS_SUFFIX = ' (status)'
 /** The name of the check that a commit status of Ralph replaces; null for any other status. In older versions both had the same name. */
 export function checkOfStatus(context: string): string | null {
   const name = context.endsWith(STATUS_SUFFIX) ? context.slice(0, -STATUS_SUFFIX.length) : context
-  return name === 'ralph' || name.startsWith(STORY) ? name : null
+  return name === 'ralph' || name.startsWith(STORY_PREFIX) ? name : null
 }
 
 const STATUSES = {

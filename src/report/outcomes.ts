@@ -1,4 +1,4 @@
-// One table each: how reports show outcomes of a job, statuses of a story and results of an attempt; and the labels of a pull request.
+// Tables of how reports show the outcome of a run, the status of a story and the result of an attempt. Also the labels of a pull request.
 
 import type { Outcome } from '../engine/model/feature.ts'
 import type { TimelineEntry } from '../engine/model/state.ts'
@@ -8,7 +8,7 @@ export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cya
 export type CheckConclusion = 'success' | 'failure' | 'neutral' | 'skipped' | 'cancelled' | 'action_required'
 
 type OutcomeRow = {
-  /** The conclusion of the roll-up check. Where the check is required, only `success` of these lets a pull request be merged. */
+  /** The conclusion of the roll-up check. If people require the check, only `success` of these allows a merge. */
   check: CheckConclusion
   /** The kind of GitHub's alert frame around what a person has to do. */
   alert: 'TIP' | 'WARNING' | 'IMPORTANT' | null
@@ -40,21 +40,23 @@ export type RunStatus = {
   mark: string
   colour: Colour
   outcome: Outcome | null
-  /** Chooses the colour of a page or a card, which shows whether a person is needed. */
+  /** Selects the colour of a page or a card, which shows whether a person is needed. */
   tone: 'good' | 'bad' | 'wait' | 'run'
 }
 
-/** The status of a run in one or two words. `rests`: it has paused, and goes on by itself. */
-export function runStatusOf(situation: Situation, rests: boolean): RunStatus {
+/** The status of a run in one or two words. `resumesItself`: the run has paused, and goes on without a person. */
+export function runStatusOf(situation: Situation, resumesItself: boolean): RunStatus {
   const outcome = situation.kind === 'ended' ? situation.conclusion.outcome : null
-  const words = statusLabel(situation, rests)
-  return { ...words, outcome, tone: TONES[words.colour] ?? 'wait' }
+  const label = statusLabel(situation, resumesItself)
+  return { ...label, outcome, tone: TONES[label.colour] ?? 'wait' }
 }
 
-function statusLabel(situation: Situation, rests: boolean): Pick<RunStatus, 'title' | 'mark' | 'colour'> {
+type StatusLabel = Pick<RunStatus, 'title' | 'mark' | 'colour'>
+
+function statusLabel(situation: Situation, resumesItself: boolean): StatusLabel {
   if (situation.kind === 'working') return { title: 'AT WORK', mark: '▶', colour: 'cyan' }
   if (situation.kind === 'ready') return { title: 'READY', mark: '○', colour: 'blue' }
-  if (rests) return { title: 'WAITING', mark: '‖', colour: 'blue' }
+  if (resumesItself) return { title: 'WAITING', mark: '‖', colour: 'blue' }
   return OUTCOMES[situation.conclusion.outcome]
 }
 
@@ -86,7 +88,7 @@ type StoryStatusRow = {
   word: string
   /** Its box in a terminal's list. */
   box: string
-  /** Colours of its node in the graph. `ink` is the text's, so that the node is readable on light and on dark pages. */
+  /** Colours of its node in the graph. `ink` is that of the text, so that it is readable on light and on dark pages. */
   fill: string
   ink: string
 }
@@ -133,7 +135,7 @@ export const LABELS = [
 export type Label = (typeof LABELS)[number]
 
 /** The label of a run that does not go on by itself. */
-const ENDED: Readonly<Record<Outcome, Label>> = {
+const OUTCOME_LABELS: Readonly<Record<Outcome, Label>> = {
   complete: 'ralph:complete',
   stuck: 'ralph:stuck',
   'max-iterations': 'ralph:stopped',
@@ -151,6 +153,6 @@ export function labelsOf(view: {
   counts: { blocked: number }
 }): Label[] {
   const { outcome, isOver, counts } = view
-  if (outcome !== null && isOver) return ['ralph', ENDED[outcome]]
+  if (outcome !== null && isOver) return ['ralph', OUTCOME_LABELS[outcome]]
   return counts.blocked > 0 ? ['ralph', 'ralph:blocked'] : ['ralph']
 }

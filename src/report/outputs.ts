@@ -17,10 +17,10 @@ export const EXIT_CODES: Readonly<Record<Outcome, number>> = {
   interrupted: 130,
 }
 
-/** Numbers are numbers, and what is absent is null. The action's outputs have the same names in kebab-case. */
+/** A value that does not exist is null. The action's outputs have the same names in kebab-case. */
 export type Outputs = ReturnType<typeof outputsOf>
 
-/** `scope` for a run of a part of the feature: which part, and its counts. The other outputs count the whole feature. */
+/** `scope` if the run is for a part of the feature: which part, and its counts. The other outputs count the whole feature. */
 export function scopeInJson({ prd, control: { scope } }: State): Record<string, unknown> {
   if (scope === null) return {}
   const { total, passed } = counts(prd, scope)

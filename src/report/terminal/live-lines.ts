@@ -19,10 +19,10 @@ import { viewOf } from '../view.ts'
 import { banner, countdown, type Field, plainBanner, resultBox } from './panels.ts'
 import { formatLines, type Look, lookOf, type Screen } from './terminal-line.ts'
 
-/** `redact` masks secrets in a text, before it is cut or wrapped: afterwards they could not be found. */
+/** `redact` masks secrets in a text. It is called before the text is cut or wrapped, because afterwards they could not be found. */
 type LiveFacts = LineFacts & { redact?: (text: string) => string }
 
-/** Adds the story to the tag of each line, where several stories are in work. */
+/** Adds the story, if it is given, to the tag of each line. */
 function withStoryTag(lines: readonly Line[], story: string | undefined): Line[] {
   return lines.map((line) =>
     story === undefined || 'heading' in line ? line : { ...line, tag: `${story} ${line.tag}` },
@@ -35,13 +35,13 @@ export class Live implements Observer {
   readonly #redact: (text: string) => string
   readonly #look: Look
   readonly #now: () => number
-  /** What the live header shows; null where there is none. */
+  /** The state that the live header shows; null if there is no header. */
   #state: State | null = null
-  /** The agent of the current step, where it has one of its own. */
+  /** The agent of the current step, if it is another one than the run's. */
   #stepAgent: string | null = null
   /** Lines that the header takes on the screen. */
   #rows = 0
-  /** When the step in work began; 0 where no clock is shown. */
+  /** When the current step began; 0 if no clock is shown. */
   #stepStartedAt = 0
   #timer: NodeJS.Timeout | null = null
   /** The wait that is shown; it may take several steps. */
@@ -75,7 +75,7 @@ export class Live implements Observer {
 
   warn = (message: string): void => this.#print([warningLine(message)])
 
-  /** `story`: where several are worked on side by side. */
+  /** `story`: given if several stories are in work. */
   agent = (event: AgentEvent, story?: string): void => {
     if (event.kind === 'step') this.#stepAgent = event.agent
     // Output of agents and gates is redacted where it is read, so it is not redacted again here.
@@ -83,10 +83,10 @@ export class Live implements Observer {
     this.#write(formatLines(withStoryTag(lines, story), this.#look))
   }
 
-  /** A command begins: `prepare` (not run where dependencies are unchanged), a service or a gate. */
+  /** A command begins: `prepare` (which is left out if dependencies are unchanged), a service or a gate. */
   starts = (name: string, story?: string): void => this.#print(withStoryTag(startLines(name), story))
 
-  /** A gate has ended: printed at once, not when all have. */
+  /** A gate has ended. It is printed at once, and not only when all gates have ended. */
   gate = (result: GateResult, story?: string): void =>
     this.#write(formatLines(withStoryTag(gateLines(result), story), this.#look))
 
@@ -97,8 +97,8 @@ export class Live implements Observer {
   /** Prints the result of a run. */
   end(state: State, ended: EndedSituation, places: readonly Field[]): void {
     this.close()
-    const [seen, situation, fields] = mapTexts([state, ended, places] as const, this.#redact)
-    const view = viewOf(seen, { ...this.#facts, now: this.#now() }, situation)
+    const [redactedState, situation, fields] = mapTexts([state, ended, places] as const, this.#redact)
+    const view = viewOf(redactedState, { ...this.#facts, now: this.#now() }, situation)
     this.say(resultBox(view, fields, this.#look))
   }
 
@@ -109,7 +109,7 @@ export class Live implements Observer {
     if (!this.#look.plain) this.#screen.write(this.#eraseHeader())
   }
 
-  /** The story where several are in work, so that a line has to name it. */
+  /** The story's id, if lines have to name it because several stories may be in work. */
   #storyTag(storyId: string): string | undefined {
     return this.#facts.limits.maxParallel > 1 ? storyId : undefined
   }
@@ -130,7 +130,7 @@ export class Live implements Observer {
   }
 
   #eraseHeader(): string {
-    // F moves the cursor to the first column, too: what a person typed, such as ^C, is on its line and has moved it to the right.
+    // `F` moves the cursor up and to the first column. It may be further right: keys that a person typed, such as ^C, are echoed there.
     const text = this.#rows === 0 ? '' : `\u001b[${this.#rows}F\u001b[0J`
     this.#rows = 0
     return text

@@ -1,7 +1,7 @@
 // Measures and fits text in terminal columns. The text must have no colours yet.
 import columnsOf from 'fast-string-width'
 
-/** Made for the first text that is not ASCII: it takes 10 ms, more than the rest of the start. */
+/** Created at the first text that is not ASCII, because that takes 10 ms, more than the rest of the start. */
 let segmenter: Intl.Segmenter | null = null
 
 function clusters(text: string): Intl.Segments {
@@ -9,7 +9,7 @@ function clusters(text: string): Intl.Segments {
   return segmenter.segment(text)
 }
 
-/** Columns of a text without control characters; a joined emoji counts as one of two columns. */
+/** Columns of a text without control characters. An emoji of several joined characters has two columns. */
 export function textWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length
   let columns = 0
