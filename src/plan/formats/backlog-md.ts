@@ -1,4 +1,4 @@
-// Backlog.md: a file a task in backlog/tasks/. Boxes are criteria; dependencies and status are in the front matter.
+// Backlog.md: backlog/tasks/ has a file for each task. Boxes are criteria; dependencies and status are in the front matter.
 import { isObject } from '../../engine/model/json.ts'
 import { frontMatterOf, type OpenDocument } from '../open-document.ts'
 import { urgencyOf, withoutEmphasis } from '../story-words.ts'
@@ -34,49 +34,47 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
       root: { project: document.fields.project_name ?? null },
     }
   if (frontMatter.mistakes.length > 0) return { mistakes: frontMatter.mistakes }
-  const all = documents.all.filter((one) => one.folder === document.folder)
-  const idOf = (one: OpenDocument) => String(one.frontFields.id ?? '').toLowerCase()
-  const known = new Map(all.map((one) => [idOf(one), String(one.frontFields.id)]))
+  const tasks = documents.all.filter(({ folder }) => folder === document.folder)
+  const keyOf = (task: OpenDocument) => String(task.frontFields.id ?? '').toLowerCase()
+  const idByKey = new Map(tasks.map((task) => [keyOf(task), String(task.frontFields.id)]))
+  // A dependency is an id, with or without `task-`, or an object with an id.
+  const findId = (key: string) => idByKey.get(key) ?? idByKey.get(`task-${key}`)
   const needs = [frontFields.dependencies ?? []]
     .flat()
-    .map((one: unknown) => String(isObject(one) ? one.id : one).toLowerCase())
-  const dependsOn = needs.flatMap((one) => known.get(one) ?? known.get(`task-${one}`) ?? [])
+    .map((need: unknown) => String(isObject(need) ? need.id : need).toLowerCase())
+  const dependsOn = needs.flatMap((need) => findId(need) ?? [])
   const status = String(frontFields.status ?? '')
   const notes: string[] = []
   if (/\b(?:cancell?ed|won'?t|rejected|duplicate|obsolete|archived)\b/i.test(status))
     return { prose: 'none', what: `a task that is ${status}` }
-  const gone = needs.filter((one) => !known.has(one) && !known.has(`task-${one}`))
-  if (gone.length > 0) notes.push(`it waits for ${gone.join(', ')}, which is no open task: left out.`)
+  const unknown = needs.filter((need) => findId(need) === undefined)
+  if (unknown.length > 0) notes.push(`it waits for ${unknown.join(', ')}, which is no open task: left out.`)
   const boxes = flattenBoxes(parseBoxes(blocks))
-  const isCriterion = boxes.filter(({ headings }) =>
+  const criteriaBoxes = boxes.filter(({ headings }) =>
     headings.some(({ text }) => /^acceptance criteria\b/i.test(withoutEmphasis(text))),
   )
-  const criteria = isCriterion.map(({ text }) => text.replace(/^#\d{1,3}[ \t]+/, ''))
-  const doneWord = doneIn(documents, document)
   const parent = isGivenText(frontFields.parent_task_id)
-    ? known.get(String(frontFields.parent_task_id).toLowerCase())
+    ? idByKey.get(String(frontFields.parent_task_id).toLowerCase())
     : undefined
-  // Ralph does not tick its boxes, since people check each criterion.
-  const marks: Mark[] = [{ kind: 'value', at: ['status'], value: doneWord }]
+  const { labels } = frontFields
+  const tags = Array.isArray(labels) && labels.length > 0 ? { tags: labels.map(String) } : {}
+  // Ralph does not tick the boxes, because people check each criterion.
+  const marks: Mark[] = [{ kind: 'value', at: ['status'], value: doneStatus(documents, document) }]
   return {
     notes,
-    boxes: boxes.length - isCriterion.length,
+    boxes: boxes.length - criteriaBoxes.length,
     stories: [
       {
         line: 1,
         raw: {
-          ...{
-            id: String(frontFields.id),
-            title: frontFields.title ?? document.title,
-            dependsOn,
-            acceptanceCriteria: criteria,
-          },
+          id: String(frontFields.id),
+          title: frontFields.title ?? document.title,
+          dependsOn,
+          acceptanceCriteria: criteriaBoxes.map(({ text }) => text.replace(/^#\d{1,3}[ \t]+/, '')),
           epicId: isGivenText(frontFields.milestone) ? String(frontFields.milestone) : (parent ?? null),
           description: section(document.text, 'Description'),
           passes: /done|complete/i.test(status),
-          ...(Array.isArray(frontFields.labels) && frontFields.labels.length > 0
-            ? { tags: frontFields.labels.map(String) }
-            : {}),
+          ...tags,
         },
         urgency: urgency(frontFields),
         marks,
@@ -85,14 +83,15 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   }
 }
 
-/** `ordinal` refines the order within a priority. */
+/** The urgency of the priority. `ordinal` adds less than 1 to it, so it orders tasks of the same priority. */
 function urgency({ ordinal, priority }: OpenDocument['frontFields']): number {
-  const words = typeof priority === 'string' ? urgencyOf(priority) : 1
-  return typeof ordinal === 'number' ? words + Math.min(Math.max(ordinal, 0), 1e9) / 1e10 : words + 0.5
+  const base = typeof priority === 'string' ? urgencyOf(priority) : 1
+  if (typeof ordinal !== 'number') return base + 0.5
+  return base + Math.min(Math.max(ordinal, 0), 1e9) / 1e10
 }
 
-/** The status for done among the project's own statuses. */
-function doneIn(documents: DocumentSet, { folder }: OpenDocument): string {
+/** The project's own word for the status of a finished task. */
+function doneStatus(documents: DocumentSet, { folder }: OpenDocument): string {
   const base = folder.replace(/tasks\/$/, '')
   const config = documents.at(`${base}config.yml`) ?? documents.at(`${base}config.yaml`)
   const statuses: unknown = config?.fields.statuses
@@ -102,8 +101,8 @@ function doneIn(documents: DocumentSet, { folder }: OpenDocument): string {
 
 /** The text below a heading of the second level, without comments. */
 function section(text: string, heading: string): string {
-  const found =
-    text.split(/^(?=##[ \t])/m).find((one) => one.replace(/^##[ \t]+/, '').startsWith(heading)) ?? ''
+  const sections = text.split(/^(?=##[ \t])/m)
+  const found = sections.find((part) => part.replace(/^##[ \t]+/, '').startsWith(heading)) ?? ''
   return found
     .replace(/^##[^\n]*\n/, '')
     .replace(/<!--.*?(?:-->|$)/gs, '')

@@ -1,4 +1,4 @@
-// prd.md, which Ralph writes and people edit. It is read exactly as written.
+// prd.md, which Ralph writes and people edit. Its texts are read unchanged.
 
 import { idFault } from '../../engine/model/safe-names.ts'
 import { formatCount, type Raw } from '../../engine/prd/migrate.ts'
@@ -15,18 +15,18 @@ export const ownPage: Format = {
   read,
 }
 
-/** A heading of level 1 to 3, the blocks up to the next such heading, and the last line before it. */
+/** A heading of level 1 to 3, and the blocks up to the next such heading. `end`: the number of the last line before that. */
 type Part = { heading: Heading; blocks: Block[]; end: number }
 
 function read({ text, blocks }: OpenDocument): Partial<Reading> {
   const lines = text.replace(PAGE_MARK, '').split('\n')
   const parts: Part[] = []
   for (const block of blocks) {
-    const before = parts.at(-1)
+    const current = parts.at(-1)
     if (block.kind === 'heading' && block.level <= 3) {
-      if (before !== undefined) before.end = block.line - 1
+      if (current !== undefined) current.end = block.line - 1
       parts.push({ heading: block, blocks: [], end: lines.length })
-    } else before?.blocks.push(block)
+    } else current?.blocks.push(block)
   }
   const title = parts[0]?.heading.level === 1 ? parts[0] : undefined
   const stories = parts.filter(({ heading }) => heading.level === 3).map((part) => storyOf(part, lines))
@@ -35,28 +35,32 @@ function read({ text, blocks }: OpenDocument): Partial<Reading> {
       ? {}
       : {
           project: undoDisarm(title.heading.text),
-          description: wordsIn(lines, title.heading.line, title.end),
+          description: textIn(lines, title.heading.line, title.end),
         }
   return { root, stories, notes: [`${formatCount(stories.length, 'story')} of the page read.`] }
 }
 
-function wordsIn(lines: readonly string[], from: number, to: number): string {
+/** The text of some lines. `from`: the index of the first; `to`: the index after the last. */
+function textIn(lines: readonly string[], from: number, to: number): string {
   return undoDisarm(lines.slice(from, to).join('\n').trim())
 }
 
-const criteriaLabel = /^\*\*acceptance criteria:?\*\*:?$/i
-const needsLabel = /^\*\*depends on:?\*\*:?(.*)$/i
+const CRITERIA_LABEL = /^\*\*acceptance criteria:?\*\*:?$/i
+const NEEDS_LABEL = /^\*\*depends on:?\*\*:?(.*)$/i
 
 function storyOf({ heading, blocks, end }: Part, lines: readonly string[]): ParsedStory {
-  const labels = blocks
+  const textLines = blocks
     .filter((block) => block.kind === 'words')
     .flatMap((block) => block.lines.map((text, index) => ({ text, line: block.line + index })))
-  const criteria = labels.find(({ text }) => criteriaLabel.test(text))
-  const needs = labels.find(({ text }) => needsLabel.test(text))
-  const { id, title } = named(heading.text, criteria !== undefined)
-  const from = criteria?.line ?? end
-  const points = blocks.flatMap((block) => (block.kind === 'points' && block.line > from ? block.points : []))
-  const description = wordsIn(lines, heading.line, Math.min(from, needs?.line ?? end + 1) - 1)
+  const criteria = textLines.find(({ text }) => CRITERIA_LABEL.test(text))
+  const needs = textLines.find(({ text }) => NEEDS_LABEL.test(text))
+  const { id, title } = parseHeading(heading.text, criteria !== undefined)
+  const criteriaLine = criteria?.line ?? end
+  const points = blocks.flatMap((block) =>
+    block.kind === 'points' && block.line > criteriaLine ? block.points : [],
+  )
+  const descriptionEnd = Math.min(criteriaLine, needs?.line ?? end + 1) - 1
+  const description = textIn(lines, heading.line, descriptionEnd)
   // A story without the label of criteria was added by a person, and is read as in any document.
   const fields: Raw =
     criteria === undefined
@@ -64,15 +68,15 @@ function storyOf({ heading, blocks, end }: Part, lines: readonly string[]): Pars
       : {
           description,
           acceptanceCriteria: points.map((point) => undoDisarm(pointLines(point).join(' '))),
-          dependsOn: needsLabel.exec(needs?.text ?? '')?.[1]?.match(/[^,\s]+/g) ?? [],
+          dependsOn: NEEDS_LABEL.exec(needs?.text ?? '')?.[1]?.match(/[^,\s]+/g) ?? [],
         }
   const boxes = points.filter(({ done }) => done !== null)
   const passes = boxes.length > 0 && boxes.every(({ done }) => done === true)
   return { line: heading.line, raw: { id, title: undoDisarm(title), ...fields, passes } }
 }
 
-/** `US-001: Sign in`; a person may write a new story without an id. */
-function named(heading: string, hasCriteria: boolean): { id: string | undefined; title: string } {
+/** Splits `US-001: Sign in`. A person may write a new story without an id. */
+function parseHeading(heading: string, hasCriteria: boolean): { id: string | undefined; title: string } {
   const [, id, title] = /^([^\s:]+):[ \t]*(.*)$/s.exec(heading) ?? []
   const isId = id !== undefined && idFault(id) === null && (hasCriteria || /\d/.test(id))
   return isId && title !== undefined ? { id, title } : { id: undefined, title: heading }

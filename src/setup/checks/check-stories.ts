@@ -1,4 +1,4 @@
-// The stories: which features there are, as a run would find them, and what is wrong with their files, branches and parts.
+// Checks the stories: which features a run would find, and what is wrong with their files, their branches and the requested part.
 
 import { freshState, prdPathOf, withRequestedScope } from '../../app/claim-feature.ts'
 import { chooseBranch, refuseShared } from '../../app/feature-branch.ts'
@@ -22,7 +22,7 @@ import {
   warningResult,
 } from './subject.ts'
 
-/** All features, or only the one named. */
+/** The states of all features, or only of the one with this name. */
 export async function loadFeatures(
   checkout: OpenCheckout | readonly Mistake[],
   settings: Settings,
@@ -35,14 +35,14 @@ export async function loadFeatures(
   const { features, mistakes } = await findFeatures(objects, { commit, workTree }, settings.branchPrefix)
   const folders = [...(await store.list()).keys()].sort()
   const states: State[] = []
-  const wrong: Mistake[] = [...mistakes]
-  for (const file of features.filter((one) => name === null || one.name === name)) {
-    const last = folders.filter((folder) => featureOfFolder(folder) === file.name).at(-1)
-    const stored = last === undefined ? null : await orUserError(() => store.load(last))
-    if (stored instanceof UserError) wrong.push(...stored.mistakes)
+  const allMistakes: Mistake[] = [...mistakes]
+  for (const file of features.filter((feature) => name === null || feature.name === name)) {
+    const newest = folders.filter((folder) => featureOfFolder(folder) === file.name).at(-1)
+    const stored = newest === undefined ? null : await orUserError(() => store.load(newest))
+    if (stored instanceof UserError) allMistakes.push(...stored.mistakes)
     else states.push(stored?.state ?? freshState(file, settings, base))
   }
-  return { states, mistakes: wrong }
+  return { states, mistakes: allMistakes }
 }
 
 /** Reasons to refuse a run: broken files, a branch that Ralph may not take, requested stories that do not exist. */
@@ -57,16 +57,14 @@ async function mistakesOfFeature(
   { features, settings, checkout }: RunStart,
 ): Promise<readonly Mistake[]> {
   if (!('workspace' in checkout)) return []
-  const ofBranch = await collectMistakes(() => refuseBranch(state, checkout, settings))
+  const branchMistakes = await collectMistakes(() => refuseBranch(state, checkout, settings))
   // With several features it is unknown which one the requested stories belong to.
-  const isOnlyFeature = features.states.length === 1
-  return [
-    ...ofBranch,
-    ...(isOnlyFeature ? await collectMistakes(() => void withRequestedScope(state, settings)) : []),
-  ]
+  if (features.states.length !== 1) return branchMistakes
+  const scopeMistakes = await collectMistakes(() => void withRequestedScope(state, settings))
+  return [...branchMistakes, ...scopeMistakes]
 }
 
-/** Throws UserError where the feature's branch is not Ralph's to take. */
+/** Throws UserError if Ralph may not use the feature's branch. */
 async function refuseBranch(
   state: State,
   { workspace, base }: OpenCheckout,
@@ -87,8 +85,8 @@ export async function checkStories(subject: Subject): Promise<CheckResult[]> {
   const { features, settings } = subject
   const found = toFaults(features.mistakes)
   for (const state of features.states) {
-    const wrong = toFaults(await mistakesOfFeature(state, subject))
-    found.push(...(wrong.length > 0 ? wrong : remarksOn(state, settings)))
+    const faults = toFaults(await mistakesOfFeature(state, subject))
+    found.push(...(faults.length > 0 ? faults : remarksOn(state, settings)))
   }
   if (found.length > 0) return found
   const fix = 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json, or let `ralph plan` write it'
