@@ -1,11 +1,11 @@
-// Arguments for a diff for people. No attribute or configuration that an agent wrote affects it.
+// Arguments of git for a diff that people read. No attribute or configuration that an agent wrote affects it.
 
 const CODE_PATHS = ['.', ':(exclude,top).ralph']
 
-/**
- * Arguments for the diff of all code without Ralph's own files, or of these paths only. The caller has to remove control characters.
- */
+/** The diff of these paths; by default of everything but Ralph's own files. The caller has to remove control characters. */
 export function patchArguments(range: readonly string[], paths: readonly string[] = CODE_PATHS): string[] {
+  // Of a file above the threshold git shows only the name.
+  const settings = ['core.attributesFile=/dev/null', 'core.bigFileThreshold=1m', 'core.quotePath=true']
   const fixedOptions = [
     '--no-color',
     '--no-ext-diff',
@@ -13,20 +13,18 @@ export function patchArguments(range: readonly string[], paths: readonly string[
     '--no-relative',
     '--ignore-submodules=none',
   ]
-  // For a file above the threshold git shows only the name.
+  const stat = paths === CODE_PATHS ? ['--stat'] : []
   return [
-    ...['-c', 'core.attributesFile=/dev/null', '-c', 'core.bigFileThreshold=1m', '-c', 'core.quotePath=true'],
-    ...[
-      'diff',
-      ...fixedOptions,
-      ...(paths === CODE_PATHS ? ['--stat'] : []),
-      '--patch',
-      ...range,
-      '--',
-      ...paths,
-    ],
+    ...settings.flatMap((setting) => ['-c', setting]),
+    'diff',
+    ...fixedOptions,
+    ...stat,
+    '--patch',
+    ...range,
+    '--',
+    ...paths,
   ]
 }
 
-/** The environment for `patchArguments`: its paths are patterns. */
+/** The environment for `patchArguments`, whose paths are patterns of git. */
 export const PATCH_ENV = { GIT_LITERAL_PATHSPECS: '0' }

@@ -1,8 +1,8 @@
-// Replaces entries of a tree in this process: only the folders above them are written.
+// Replaces entries of a tree without git. Only the folders above the entries are written.
 import { type CatFile, TREE, type TreeEntry } from './cat-file.ts'
 import { type ObjectWriter, treeBytes } from './objects.ts'
 
-/** Path (latin1) to its new entry, a file or a whole folder; null removes it. */
+/** By path (latin1): the new entry, a file or a whole folder; null removes it. */
 export type Edits = ReadonlyMap<string, TreeEntry | null>
 
 type Edit = { parts: readonly string[]; entry: TreeEntry | null }
@@ -19,6 +19,7 @@ export async function editTree(
   return (await editFolder(objects, writer, base, all)) ?? writer.add('tree', Buffer.alloc(0))
 }
 
+/** The id of the folder after the edits; null if it has become empty. */
 async function editFolder(
   objects: CatFile,
   writer: ObjectWriter,
@@ -29,17 +30,19 @@ async function editFolder(
   const below = new Map<string, Edit[]>()
   for (const { parts, entry } of edits) {
     const [name = '', ...rest] = parts
-    const some = below.get(name) ?? []
-    if (rest.length > 0) below.set(name, some)
-    if (rest.length > 0) some.push({ parts: rest, entry })
-    else if (entry === null) entries.delete(name)
+    if (rest.length > 0) {
+      const folderEdits = below.get(name) ?? []
+      folderEdits.push({ parts: rest, entry })
+      below.set(name, folderEdits)
+    } else if (entry === null) entries.delete(name)
     else entries.set(name, entry)
   }
-  for (const [name, some] of below) {
-    const there = entries.get(name)
-    const oid = await editFolder(objects, writer, there?.mode === TREE ? there.oid : null, some)
+  for (const [name, editsInFolder] of below) {
+    const current = entries.get(name)
+    const currentFolder = current?.mode === TREE ? current.oid : null
+    const oid = await editFolder(objects, writer, currentFolder, editsInFolder)
     if (oid !== null) entries.set(name, { mode: TREE, oid })
-    else if (there?.mode === TREE) entries.delete(name)
+    else if (currentFolder !== null) entries.delete(name)
   }
   if (entries.size === 0) return null
   return writer.add('tree', treeBytes([...entries].map(([name, entry]) => ({ name, ...entry }))))

@@ -1,14 +1,14 @@
-// What went wrong, and how to fix it. Mistakes are collected; exceptions are for surprises.
+// Errors: mistakes that a person can fix, with the fix, and damage.
 
 import { withoutControls } from './workflow-commands.ts'
 
 /**
- * One mistake in something a person wrote. `found` is a whole sentence if `expected` is empty. `path` is the place
- * (`prd.json: userStories[2].dependsOn[0]`).
+ * One mistake that a person can fix. `path`: the place, such as `prd.json: userStories[2].dependsOn[0]`. `found`: a whole sentence if
+ * `expected` is empty.
  */
 export type Mistake = { path: string; found: string; expected: string; fix: string }
 
-/** Bad input: every mistake at once; ends as outcome `error`, exit 64, with nothing changed. */
+/** Bad input, with all of its mistakes. The program ends with outcome `error` and exit code 64, and has changed nothing. */
 export class UserError extends Error {
   readonly mistakes: readonly Mistake[]
   constructor(found: Mistake | readonly Mistake[]) {
@@ -19,7 +19,7 @@ export class UserError extends Error {
   }
 }
 
-/** The result of `act`, or the UserError that it throws; any other error is thrown on. */
+/** The result of `act`, or the UserError that it throws. Any other error is thrown again. */
 export async function orUserError<T>(act: () => T | Promise<T>): Promise<T | UserError> {
   try {
     return await act()
@@ -31,14 +31,14 @@ export async function orUserError<T>(act: () => T | Promise<T>): Promise<T | Use
 
 /** One mistake as two lines without control characters. */
 export function formatMistake(mistake: Mistake): string {
-  const [path, found, expected, fix] = [mistake.path, mistake.found, mistake.expected, mistake.fix].map(
-    withoutControls,
-  )
+  const path = withoutControls(mistake.path)
+  const found = withoutControls(mistake.found)
+  const expected = withoutControls(mistake.expected)
   const problem = expected === '' ? found : `found ${found}, expected ${expected}`
-  return `${path}: ${problem}\n  fix: ${fix}`
+  return `${path}: ${problem}\n  fix: ${withoutControls(mistake.fix)}`
 }
 
-/** An object of the clone is missing or has other bytes than its id says. No attempt can be judged on it; a new clone helps. */
+/** An object of the clone is missing, or its content does not match its id. No attempt can be judged on it; a new clone helps. */
 export class DamagedClone extends Error {
   constructor(damage: string) {
     super(`the clone is damaged: ${damage}`)
@@ -46,7 +46,7 @@ export class DamagedClone extends Error {
   }
 }
 
-/** The message of anything thrown. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
