@@ -52,7 +52,8 @@ export async function withoutSessionFiles(
     if (work !== null && work.changed.length > 0 && gates.canPrepare) await gates.renew()
     const remarks = remarksOn(work, gates.canPrepare)
     const results = await run()
-    return remarks.length === 0 ? results : results.map((one, at) => withRemarks(one, at === 0, remarks))
+    if (remarks.length === 0) return results
+    return results.map((result, index) => withRemarks(result, index === 0, remarks))
   } finally {
     await repository.ignored.forSession()
   }
@@ -69,23 +70,22 @@ function remarksOn(work: IgnoredWork | null, canPrepare: boolean): string[] {
   if (work === null)
     return ['too many ignored files to look at: gates ran with what the session made of them']
   const { made, changed } = work
-  const anew = canPrepare
-    ? 'it went, for `prepare` to make it anew'
-    : 'nothing prepares it anew, and gates saw it so'
-  return [
-    ...(made.length === 0
-      ? []
-      : [`no commit holds what the session made in ${formatFirstPaths(made)}: gates ran without it`]),
-    ...(changed.length === 0 ? [] : [`the session changed ${formatFirstPaths(changed)}: ${anew}`]),
-  ]
+  const remarks: string[] = []
+  if (made.length > 0)
+    remarks.push(`no commit holds what the session made in ${formatFirstPaths(made)}: gates ran without it`)
+  if (changed.length > 0) {
+    const consequence = canPrepare
+      ? 'it went, for `prepare` to make it anew'
+      : 'nothing prepares it anew, and gates saw it so'
+    remarks.push(`the session changed ${formatFirstPaths(changed)}: ${consequence}`)
+  }
+  return remarks
 }
 
 function formatFirstPaths(paths: readonly string[]): string {
+  const named = paths.slice(0, MAX_NAMED).map((path) => displayPath(path))
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : ''
-  return `${paths
-    .slice(0, MAX_NAMED)
-    .map((path) => displayPath(path))
-    .join(', ')}${more}`
+  return `${named.join(', ')}${more}`
 }
 
 const MAX_NAMED = 3

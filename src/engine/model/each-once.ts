@@ -1,32 +1,37 @@
-// Memoization for lists: an iteration changes one of possibly thousands of stories.
+// Memoization for lists, because an iteration changes one of possibly thousands of stories. Also `groupBy`.
 
-/** Maps a list. Entries that are the same object at the same index as in the last call are not mapped again. */
-export function memoizeEach<T extends object, R>(make: (part: T) => R): (parts: readonly T[]) => R[] {
-  let before: readonly T[] = []
-  let made: R[] = []
-  return (parts) => {
-    const old = made
-    made = parts.map((part, at) => (before[at] === part ? (old[at] as R) : make(part)))
-    before = parts
-    return made
+/** Maps a list. Items that are the same object at the same index as in the last call are not mapped again. */
+export function memoizeEach<T extends object, R>(map: (item: T) => R): (items: readonly T[]) => R[] {
+  let lastItems: readonly T[] = []
+  let lastResults: R[] = []
+  return (items) => {
+    const results = items.map((item, index) =>
+      lastItems[index] === item ? (lastResults[index] as R) : map(item),
+    )
+    lastItems = items
+    lastResults = results
+    return results
   }
 }
 
-/** Like `memoizeEach`, for chunks of `size` entries. */
-export function memoizeChunks<T extends object, R>(size: number, make: (part: readonly T[]) => R) {
-  let before: readonly (readonly T[])[] = []
-  let made: R[] = []
-  return (all: readonly T[]): R[] => {
-    const [old, known] = [made, before]
-    const count = Math.ceil(all.length / size)
-    before = Array.from({ length: count }, (_, at) => all.slice(at * size, (at + 1) * size))
-    made = before.map((part, at) => (isSameList(part, known[at] ?? []) ? (old[at] as R) : make(part)))
-    return made
+/** Like `memoizeEach`, for chunks of `size` items. */
+export function memoizeChunks<T extends object, R>(size: number, map: (chunk: readonly T[]) => R) {
+  let lastChunks: readonly (readonly T[])[] = []
+  let lastResults: R[] = []
+  return (items: readonly T[]): R[] => {
+    const count = Math.ceil(items.length / size)
+    const chunks = Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size))
+    const results = chunks.map((chunk, index) =>
+      isSameList(chunk, lastChunks[index] ?? []) ? (lastResults[index] as R) : map(chunk),
+    )
+    lastChunks = chunks
+    lastResults = results
+    return results
   }
 }
 
-function isSameList<T>(one: readonly T[], other: readonly T[]): boolean {
-  return one.length === other.length && one.every((item, at) => item === other[at])
+function isSameList<T>(left: readonly T[], right: readonly T[]): boolean {
+  return left.length === right.length && left.every((item, index) => item === right[index])
 }
 
 /** Groups items by their key, in the order of each group's first item (`Map.groupBy`, which Node 20 lacks). */

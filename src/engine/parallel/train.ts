@@ -1,4 +1,4 @@
-// The train: candidates of attempts side by side land one behind the other, each gated on top of those before it. Pure.
+// The train: candidates of attempts in parallel land one after the other. The gates of each run on top of the candidates before it. Pure.
 
 import { passedEntry, passStory } from '../attempt-outcome.ts'
 import { type Attempt, type AttemptWithCandidate, attemptKey, hasCandidate } from '../model/attempt.ts'
@@ -18,11 +18,12 @@ export function trainOf({ attempts }: Pick<State, 'attempts'>): AttemptWithCandi
  */
 export function landedBefore(state: State, storyId: string): State {
   const train = trainOf(state)
-  const at = train.findIndex((one) => one.storyId === storyId)
-  return train.slice(0, at === -1 ? train.length : at).reduce(asLanded, state)
+  const position = train.findIndex((attempt) => attempt.storyId === storyId)
+  const before = position === -1 ? train : train.slice(0, position)
+  return before.reduce(asLanded, state)
 }
 
-/** The state after a candidate's commit, without what only its acceptance records. */
+/** The state after a candidate's commit. What only the acceptance of a candidate records is left out. */
 function asLanded(state: State, attempt: AttemptWithCandidate): State {
   const { candidate } = attempt
   const passed = passStory(state, attempt, candidate)
@@ -32,8 +33,8 @@ function asLanded(state: State, attempt: AttemptWithCandidate): State {
 }
 
 /**
- * The commit that a story's candidate has to be based on. Null while a candidate before it has to be rebased itself: the commit
- * of that one will be another, and gates on top of this one would run for nothing.
+ * The commit that a story's candidate has to be based on. Null while a candidate before it has to be rebased: its commit will change, so
+ * gates on top of it would run in vain.
  */
 export function baseFor(state: State, storyId: string): string | null {
   let base = state.green

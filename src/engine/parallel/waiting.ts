@@ -1,5 +1,5 @@
-// Candidates that wait from one wave to the next, where sessions and gates run in jobs of their own (`isolation: separate-job`): their
-// gates run in the next wave, on exactly the tree that they were rebased to. Pure.
+// Candidates that wait from one wave to the next. With `isolation: separate-job`, sessions and gates run in different jobs, so the gates
+// of such a candidate run in the next wave, on exactly the tree that it was rebased to. Pure.
 
 import { refund } from '../attempt-events.ts'
 import { type Attempt, attemptKey } from '../model/attempt.ts'
@@ -17,14 +17,14 @@ export function withWaiting(state: State): State {
   return { ...state, attempts: {}, waiting: { ...state.waiting, ...waiting } }
 }
 
-/** Its worker is gone. The next wave runs its gates behind those before it, also where they were red there. */
+/** The attempt without its worker, which has ended. The next wave also runs gates that were red on top of other candidates. */
 function putAside({ worker: _worker, ...attempt }: Attempt): Attempt {
   if (attempt.phase !== 'guarded') return attempt
   const { redBehind: _red, ...guarded } = attempt
   return guarded
 }
 
-/** The state with the waiting candidates in work again. One whose story nobody asks for any more is returned, uncharged. */
+/** The state with the waiting candidates in work again. A candidate whose story is not asked for any more is returned, uncharged. */
 export function withoutWaiting(state: State): State {
   const { waiting = {}, ...rest } = state
   const resumed: State = { ...rest, attempts: { ...waiting, ...state.attempts } }
@@ -36,7 +36,7 @@ export function withoutWaiting(state: State): State {
     .reduce((after, attempt) => refund(after, attempt, 'limit', 'it is not asked for any more'), resumed)
 }
 
-/** Candidates of these stories wait no more: they are returned by the next wave, each with its work. */
+/** The candidates of these stories do not wait any more: the next wave returns them, each with its work. */
 export function returnWaiting(state: State, ids: readonly string[], why: string): State {
   if (state.waiting === undefined) return state
   const { attempts } = Object.values(state.waiting)
@@ -45,7 +45,7 @@ export function returnWaiting(state: State, ids: readonly string[], why: string)
   return { ...state, waiting: attempts }
 }
 
-/** Without a job that gates them, waiting candidates are returned, and the next sessions of their stories begin with that work. */
+/** For a run without a job that would run their gates: returns all waiting candidates. The next sessions of their stories begin with that work. */
 export function withWaitingReturned(state: State): State {
   return Object.values(state.waiting ?? {}).reduce(
     (after, attempt) => refund(after, attempt, 'limit', 'its gates are not run beside others any more'),

@@ -8,47 +8,51 @@ const MAX_QUESTIONS = 5
 const LETTERS = ['A', 'B', 'C', 'D']
 const MAX_LENGTH = { question: 300, option: 150, answers: 4000 }
 
-/** The questions in a session's final message; too many, or too long ones, are cut. */
-export function readQuestions(words: string): Proposal {
-  const list = lastJson(words)?.questions
+/** The questions in a session's final message. Only the first five are read, and long texts are cut. */
+export function readQuestions(finalText: string): Proposal {
+  const list = lastJson(finalText)?.questions
   if (!Array.isArray(list)) return { kind: 'none', message: 'no list "questions" in the JSON' }
-  const questions = list.slice(0, MAX_QUESTIONS).flatMap((one) => questionIn(one) ?? [])
+  const questions = list.slice(0, MAX_QUESTIONS).flatMap((item) => questionIn(item) ?? [])
   if (questions.length > 0 || list.length === 0) return { kind: 'asked', questions }
   return { kind: 'none', message: 'no question with a "text"' }
 }
 
 function questionIn(value: unknown): Question | null {
-  const { text: rawText, options: listed } = asObject(value) ?? {}
+  const { text: rawText, options: rawOptions } = asObject(value) ?? {}
   const text = oneLine(asString(rawText) ?? '', MAX_LENGTH.question)
-  const all = Array.isArray(listed) ? listed : []
-  const options = all.flatMap((one) => oneLine(asString(one) ?? '', MAX_LENGTH.option) || [])
-  return text === '' ? null : { text, options: options.slice(0, LETTERS.length) }
+  if (text === '') return null
+  const options = (Array.isArray(rawOptions) ? rawOptions : [])
+    .map((option) => oneLine(asString(option) ?? '', MAX_LENGTH.option))
+    .filter((option) => option !== '')
+  return { text, options: options.slice(0, LETTERS.length) }
 }
 
 /** How a surface renders a question and an option. */
-type Writing = { question(text: string): string; option(letter: string, text: string): string }
+type Renderer = { question(text: string): string; option(letter: string, text: string): string }
 
-const UNESCAPED: Writing = { question: (text) => text, option: (letter, text) => `${letter}. ${text}` }
+const UNESCAPED: Renderer = { question: (text) => text, option: (letter, text) => `${letter}. ${text}` }
 
-/** The questions as people read them, a line each, their options indented. Escaped by `writing` alone. */
-export function questionLines(questions: readonly Question[], writing = UNESCAPED): string[] {
+/** The questions for people, one in each line, with their options indented below. Only `renderer` escapes the texts. */
+export function questionLines(questions: readonly Question[], renderer = UNESCAPED): string[] {
   return questions.flatMap(({ text, options }, index) => [
-    `${index + 1}. ${writing.question(text)}`,
-    ...options.map((option, at) => `   ${writing.option(LETTERS[at] ?? '', option)}`),
+    `${index + 1}. ${renderer.question(text)}`,
+    ...options.map((option, letter) => `   ${renderer.option(LETTERS[letter] ?? '', option)}`),
   ])
 }
 
 /** An example of an answer to these questions. */
 export function sampleAnswer(questions: readonly Question[]): string {
-  const letters = questions.map(({ options }, at) => `${at + 1}${options.length === 0 ? ': words' : 'A'}`)
-  return letters.join(', ')
+  const answers = questions.map(
+    ({ options }, index) => `${index + 1}${options.length === 0 ? ': words' : 'A'}`,
+  )
+  return answers.join(', ')
 }
 
 type Answer = { number: number; words: string; isOption: boolean }
 
 /**
- * The questions with their answers, for the session that plans; or what is wrong with an answer, in a sentence. Text
- * without the number of a question is appended as it is.
+ * The questions with their answers, for the session that plans. `fault`: what is wrong with an answer, in a sentence. Text without the
+ * number of a question is appended unchanged.
  */
 export function answeredQuestions(
   questions: readonly Question[],
@@ -56,28 +60,28 @@ export function answeredQuestions(
 ): { text: string } | { fault: string } {
   const parts = reply.slice(0, MAX_LENGTH.answers).split(/([,;\n]|\s+(?=[1-9][A-Za-z](?![\w-])))/)
   const answers: Answer[] = []
-  const more: string[] = []
+  const otherTexts: string[] = []
   // An answer in free text goes on until the next answer, over commas and lines.
   let openAnswer: Answer | null = null
-  for (let at = 0; at < parts.length; at += 2) {
-    const piece = oneLine(parts[at] ?? '', MAX_LENGTH.answers)
+  // Pieces and their separators alternate.
+  for (let index = 0; index < parts.length; index += 2) {
+    const piece = oneLine(parts[index] ?? '', MAX_LENGTH.answers)
     if (piece === '') continue
     const read = answerIn(piece, questions)
     if ('fault' in read) return read
     if ('number' in read) {
       answers.push(read)
       openAnswer = read.isOption ? null : read
-    } else if (openAnswer === null) more.push(read.words)
-    else openAnswer.words += `${parts[at - 1]?.trim() ?? ''} ${read.words}`
+    } else if (openAnswer === null) otherTexts.push(read.words)
+    else openAnswer.words += `${parts[index - 1]?.trim() ?? ''} ${read.words}`
   }
   const lines = questions.map(({ text, options }, index) => {
-    const own = answers.filter(({ number }) => number === index + 1).map(({ words }) => words)
+    const answered = answers.filter(({ number }) => number === index + 1).map(({ words }) => words)
     const none = `no answer: decide, and note the assumption (options were ${options.join('; ') || 'free'})`
-    return `${index + 1}. ${text}\n   ${own.length === 0 ? none : own.join('; ')}`
+    return `${index + 1}. ${text}\n   ${answered.length === 0 ? none : answered.join('; ')}`
   })
-  return {
-    text: [TITLE, ...lines, ...(more.length === 0 ? [] : [`Beside them: ${more.join(', ')}`])].join('\n'),
-  }
+  const otherLines = otherTexts.length === 0 ? [] : [`Beside them: ${otherTexts.join(', ')}`]
+  return { text: [TITLE, ...lines, ...otherLines].join('\n') }
 }
 
 const TITLE = '# What the maintainers were asked, and answered'
@@ -105,11 +109,10 @@ function answerIn(
   }
 }
 
-/** Questions that wait for people; null where there are none. */
+/** The questions that wait for people's answers; null if there are none. */
 export function openQuestions(interview: Interview | undefined): readonly Question[] | null {
-  return interview === undefined || interview.questions.length === 0 || interview.answers !== null
-    ? null
-    : interview.questions
+  if (interview === undefined || interview.answers !== null) return null
+  return interview.questions.length === 0 ? null : interview.questions
 }
 
 /** Whether a session has to ask questions first. */

@@ -1,13 +1,13 @@
-// Names of epics. prd.json holds them where people or documents give them: as a map of ids to names, or as a list. Pure.
+// Names of epics. People or documents may give them in prd.json, as a map of ids to names, or as a list. Pure.
 import type { Prd, Story } from '../model/feature.ts'
 import { isObject } from '../model/json.ts'
 import type { Raw } from './migrate.ts'
 
-/** The name of a story's epic; its id where it has no name; empty where the story has no epic. */
+/** The name of a story's epic, or the epic's id if it has no name; empty if the story has no epic. */
 export function epicName({ extra }: Pick<Prd, 'extra'>, story: Story): string {
-  const own = story.extra ?? {}
-  const known = nameIn(own.epicName ?? own.epicTitle ?? own.epic_name ?? own.epic)
-  if (known !== null) return known
+  const fields = story.extra ?? {}
+  const nameOfStory = nameIn(fields.epicName ?? fields.epicTitle ?? fields.epic_name ?? fields.epic)
+  if (nameOfStory !== null) return nameOfStory
   if (story.epicId === null) return ''
   return nameIn(entryFor(extra?.epics, story.epicId)) ?? story.epicId
 }
@@ -15,7 +15,7 @@ export function epicName({ extra }: Pick<Prd, 'extra'>, story: Story): string {
 function entryFor(epics: unknown, id: string): unknown {
   if (isObject(epics)) return Object.hasOwn(epics, id) ? epics[id] : null
   if (!Array.isArray(epics)) return null
-  return epics.find((one) => isObject(one) && [one.id, one.epicId, one.epic_id].includes(id)) ?? null
+  return epics.find((epic) => isObject(epic) && [epic.id, epic.epicId, epic.epic_id].includes(id)) ?? null
 }
 
 function nameIn(value: unknown): string | null {

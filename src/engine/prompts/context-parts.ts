@@ -2,7 +2,7 @@
 
 const OVERVIEW = /^#{1,2}[ \t]+(?:project[ \t]+)?(?:overview|summary)\b/i
 
-/** `overview`: the text below that heading, empty without one. `rest`: all other sections. */
+/** `overview`: the text below a heading such as `# Overview`, empty without one. `rest`: all other sections. */
 export function contextParts(context: string): { overview: string; rest: string } {
   const sections = context.split(/^(?=#{1,2}[ \t])/m)
   const isOverview = (section: string) => OVERVIEW.test(section)
