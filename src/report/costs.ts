@@ -1,4 +1,4 @@
-// What a run cost: by story, by job, and for rejected attempts. Pure.
+// What a run cost: by story, by job, and in rejected attempts. Pure.
 import { groupBy } from '../engine/model/each-once.ts'
 import { tokensOf, type Usage } from '../engine/model/usage.ts'
 import { costBeyond, type Iteration, iterationTotals } from '../engine/model/usage-totals.ts'
@@ -15,7 +15,8 @@ export function costsOf(
 ) {
   const ofStories = stories.map((story) => story.usage)
   const jobs = [...groupBy(timeline, ({ job }) => job)].map(([job, entries]) => {
-    const countOf = (wanted: Iteration['result']) => entries.filter(({ result }) => result === wanted).length
+    const countOf = (counted: Iteration['result']) =>
+      entries.filter(({ result }) => result === counted).length
     return {
       job,
       endedAt: entries.at(-1)?.at ?? 0,
@@ -26,33 +27,32 @@ export function costsOf(
   })
   return {
     /** The most expensive story first, each with its index in the list of all stories. */
-    byStory: dearest(stories),
+    byStory: sortByCost(stories),
     byJob: jobs,
     rejected: rejectedOf(timeline),
-    /** Dollars that belong to no story, and to no attempt that is still listed. */
+    /** Dollars that belong to no story. */
     besideStoriesUsd: costBeyond(usage, ofStories),
+    /** Dollars that belong to no attempt in the timeline. */
     besideAttemptsUsd: costBeyond(usage, timeline),
   }
 }
 
-function dearest(stories: readonly StoryView[]) {
-  const used = ({ usage }: StoryView) => tokensOf(usage)
+function sortByCost(stories: readonly StoryView[]) {
   return stories
     .map((story, at) => ({ story, at }))
     .filter(({ story }) => story.attempts + story.givenBack > 0)
-    .sort(
-      ({ story: one }, { story: other }) =>
-        other.usage.costUsd - one.usage.costUsd || used(other) - used(one),
-    )
+    .sort(({ story: { usage: a } }, { story: { usage: b } }) => {
+      return b.costUsd - a.costUsd || tokensOf(b) - tokensOf(a)
+    })
 }
 
-/** Cost and number of the rejected attempts, as far as the state still lists them. */
+/** Cost and number of the rejected attempts in the timeline; null if there are none. */
 function rejectedOf(timeline: readonly Iteration[]): { cost: string; count: string } | null {
   const rejected = timeline.filter(({ result }) => result === 'rejected')
   if (rejected.length === 0) return null
-  const { costUsd, tokens: used } = iterationTotals(rejected)
+  const { costUsd, tokens } = iterationTotals(rejected)
   return {
-    cost: costUsd > 0 ? formatUsd(costUsd) : `${formatTokens(used)} tokens`,
+    cost: costUsd > 0 ? formatUsd(costUsd) : `${formatTokens(tokens)} tokens`,
     count: pluralize(rejected.length, 'attempt'),
   }
 }

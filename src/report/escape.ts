@@ -6,8 +6,8 @@ import { excerpt } from '../system/excerpt.ts'
 const BREAK = '\u200b'
 
 /**
- * One line that shows the text and has no effect: in a paragraph, a table cell, a list item, a heading or inside of
- * HTML such as `<summary>` (therefore entities, never backslashes). GitHub notifies no person and links nothing.
+ * One line of Markdown that shows exactly the text. It may be in a paragraph, a table cell, a list item, a heading or HTML such as
+ * `<summary>`, and therefore uses entities, never backslashes. GitHub notifies no person and links nothing.
  */
 export function markdownText(text: string, max = 300): string {
   return (
@@ -25,7 +25,7 @@ export function titleText(text: string, max = 255): string {
   return truncate(disarm(oneLine(text, max)), max)
 }
 
-/** One line for the subject of a commit: as `titleText`, without words such as `[skip ci]` that keep CI from running. */
+/** One line for the subject of a commit: like `titleText`, but words that stop CI, such as `[skip ci]`, are broken up. */
 export function subjectText(text: string, max = 100): string {
   const line = titleText(text, max).replace(/\[(?=[^\]]*\b(?:skip|no)\b)|\*(?=\*\*NO_CI)/gi, `$&${BREAK}`)
   return truncate(line, max)
@@ -44,7 +44,7 @@ function disarm(line: string): string {
   )
 }
 
-/** Code is not escaped, and a search for Ralph's markers must not find one in it. */
+/** Breaks up Ralph's own markers. Text in code is not escaped, and a search for markers must not find one there. */
 function breakMarkers(text: string): string {
   return text.replace(/<!--(?=\s*\/?ralph)/gi, `<!-${BREAK}-`)
 }
@@ -71,15 +71,15 @@ export function codeBlock(text: string, maxBytes: number): string {
   const clean = breakMarkers(sanitizeText(text))
     .replace(/`{33,}/g, '`'.repeat(32))
     .replace(/^\n+|\n+$/g, '')
-  return fenced(excerpt(clean, Math.max(0, maxBytes - FENCES)), 'text')
+  return fenced(excerpt(clean, Math.max(0, maxBytes - FENCE_BYTES)), 'text')
 }
 
 /** Bytes of the two longest possible fences, with the language and the line ends. */
-const FENCES = 2 * 33 + 'text\n\n'.length
+const FENCE_BYTES = 2 * 33 + 'text\n\n'.length
 
 /** The text for a quoted node label: letters, digits and plain punctuation stay, the rest becomes Mermaid's `#code;`. */
 export function mermaidText(text: string, max = 60): string {
-  // Dots and a leading dash could make a Markdown list of the label; Mermaid uses the ligature for its own codes.
+  // Dots and a leading dash could turn the label into a Markdown list. Mermaid uses the ligature `ﬂ` for its own codes.
   return oneLine(text, max)
     .replace(/[\ufe0e\ufe0f\u200c\u200d]/g, '')
     .replaceAll('ﬂ', 'fl')

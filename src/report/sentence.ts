@@ -1,10 +1,10 @@
-// Sentences of Ralph that contain untrusted texts, and tables of such cells, as data. Each surface renders them in its own way.
+// Sentences with untrusted texts in them, and tables with such cells, as data. Each surface renders them in its own way.
 import { oneLine } from '../engine/model/text.ts'
 import { bold, code, link, markdownText, terminalText } from './escape.ts'
 
 /**
- * A string is Ralph's own text. `code`: a command or a name; `text`: text of others; `button`: the name of something on a page;
- * `story`: a story's id; `link`: the name of an address. At most `most` UTF-16 units.
+ * A bare string is Ralph's own text. `code`: a command or a name; `text`: a text of people or agents; `button`: a label on a page;
+ * `story`: a story's id; `link`: the text of a link. `most`: the most UTF-16 units that are shown.
  */
 export type Part =
   | string
@@ -20,7 +20,7 @@ export function sentence(
   words: TemplateStringsArray,
   ...parts: readonly (Exclude<Part, string> | Sentence)[]
 ): Sentence {
-  return words.flatMap((word, at): Part[] => [word, parts[at] ?? []].flat())
+  return words.flatMap((word, index): Part[] => [word, parts[index] ?? []].flat())
 }
 
 export function toMarkdown(sentence: Sentence): string {
@@ -52,8 +52,8 @@ export function partText(part: Part): string {
 }
 
 /**
- * The columns of a table: name, kind and cell, where a bare string is Ralph's own text. Cells of `word` and `figure` are not wrapped,
- * and figures are right-aligned.
+ * The columns of a table. A bare string as a cell is Ralph's own text. Cells of the kinds `word` and `figure` are not wrapped; figures
+ * are right-aligned.
  */
 export type Columns<T, More = never> = readonly (readonly [
   name: string,

@@ -3,7 +3,7 @@ import type { Surface } from '../../engine/commands/command-table.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { Colour } from '../outcomes.ts'
 
-/** `[tag] text`. `mark` is shown on terminals only; the most important lines of a program's `output` are shown below. */
+/** `[tag] text`. `mark` is shown only on terminals. `output`: a program's output, whose most important lines are shown below the line. */
 export type Tagged = {
   tag: string
   text: string
@@ -11,10 +11,10 @@ export type Tagged = {
   mark?: string
   output?: string
 }
-/** `=== heading end ===`; a heading that is too long is cut, `end` is not. */
+/** `=== heading end ===`. A heading that is too long is cut; `end` is never cut. */
 export type Line = Tagged | { heading: string; end?: string }
 
-/** What lines need beside the state: limits, the agent's name (`claude`), and where people type commands. */
+/** What lines need in addition to the state: limits, the agent's name (`claude`), and where people type commands. */
 export type LineFacts = { limits: Limits; agent: string; surface: Surface }
 
 export function line(tag: string, text: string, ...colours: readonly Colour[]): Tagged {
