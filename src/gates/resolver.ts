@@ -1,22 +1,20 @@
 // Finds the file of the repository that a tool means by a name. Pure.
+import { groupBy } from '../engine/model/each-once.ts'
 
 /** The path in the repository that a name means, or null. */
 export type ResolvePath = (name: string) => string | null
 
 /**
- * Resolves a name to a known file: as a path from the gates' folder (`folder`: empty, or ending in `/`), as a path from the root of
- * the repository, as an absolute path that ends in a known path, or as the end of exactly one known path.
+ * Resolves a name to a known file. `folder`: that of the gates; empty, or with `/` at its end. A name may be:
+ * - a path from the gates' folder, or from the root of the repository,
+ * - an absolute path that ends in a known path,
+ * - the end of exactly one known path.
  */
 export function createResolver(known: ReadonlySet<string>, folder = ''): ResolvePath {
-  const byBase = new Map<string, string[]>()
-  for (const path of known) {
-    const same = byBase.get(basename(path))
-    if (same === undefined) byBase.set(basename(path), [path])
-    else same.push(path)
-  }
+  const byBasename = groupBy([...known], basename)
   const findBySuffix = (name: string): string | null => {
-    const fits = byBase.get(basename(name))?.filter((path) => path.endsWith(`/${name}`)) ?? []
-    return fits.length === 1 ? (fits[0] ?? null) : null
+    const matches = byBasename.get(basename(name))?.filter((path) => path.endsWith(`/${name}`)) ?? []
+    return matches.length === 1 ? (matches[0] ?? null) : null
   }
   return (name) => {
     const path = name
@@ -28,8 +26,10 @@ export function createResolver(known: ReadonlySet<string>, folder = ''): Resolve
     if (known.has(path)) return path
     if (!/[./]/.test(path) || path.length > 500) return null
     if (!/^(?:\/|[A-Za-z]:\/)/.test(path)) return findBySuffix(path.replace(/^(?:\.\.\/)+/, ''))
-    for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
-      if (known.has(path.slice(at + 1))) return path.slice(at + 1)
+    const parts = path.split('/')
+    for (let first = 1; first < parts.length; first += 1) {
+      const end = parts.slice(first).join('/')
+      if (known.has(end)) return end
     }
     return null
   }

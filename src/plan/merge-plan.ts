@@ -17,43 +17,43 @@ export function markPlanned(story: Story): Story {
  */
 export function mergePlanned(before: Prd, planned: Prd): Prd {
   const ids = matchIds(before, planned)
-  const wanted = planned.userStories.map((story) => renamed(story, ids))
-  const byId = new Map(wanted.map((story) => [story.id, story]))
+  const plannedStories = planned.userStories.map((story) => withMatchedIds(story, ids))
+  const plannedById = new Map(plannedStories.map((story) => [story.id, story]))
   const kept = before.userStories.map((story) => {
-    const other = byId.get(story.id)
-    return other === undefined ? story : mergedStory(story, other)
+    const plannedStory = plannedById.get(story.id)
+    return plannedStory === undefined ? story : mergeStory(story, plannedStory)
   })
-  const known = new Set(before.userStories.map(({ id }) => id))
-  const fresh = wanted.filter(({ id }) => !known.has(id)).map(markPlanned)
+  const idsBefore = new Set(before.userStories.map(({ id }) => id))
+  const added = plannedStories.filter(({ id }) => !idsBefore.has(id)).map(markPlanned)
   return {
     ...before,
     project: before.project || planned.project,
     branchName: before.branchName || planned.branchName,
     description: before.description || planned.description,
     run: { ...before.run, learnings: [...new Set([...before.run.learnings, ...planned.run.learnings])] },
-    userStories: [...kept, ...fresh],
+    userStories: [...kept, ...added],
   }
 }
 
-function mergedStory(before: Story, planned: Story): Story {
+function mergeStory(before: Story, planned: Story): Story {
   const mark = before.extra?.[PLANNED_MARK]
-  // Without a digest it is unknown who wrote the text: it stays.
+  // Without a digest it is unknown whether people wrote the text, so it stays.
   const isEdited = mark === undefined || mark !== digestOf(before)
   if (isSame(plannedFields(before), plannedFields(planned)))
     return mark === undefined ? markPlanned(before) : before
   if (isEdited || mark === digestOf(planned)) return before
   const { title, description, acceptanceCriteria, tags, dependsOn, epicId } = planned
   const merged = markPlanned({ ...before, title, description, acceptanceCriteria, tags, dependsOn, epicId })
-  const isOther = !isSame(
+  const haveCriteriaChanged = !isSame(
     before.acceptanceCriteria.map(normalizeWords),
     acceptanceCriteria.map(normalizeWords),
   )
-  return before.passes && !planned.passes && isOther ? reopenStory(merged) : merged
+  return before.passes && !planned.passes && haveCriteriaChanged ? reopenStory(merged) : merged
 }
 
 /**
- * The id for each planned story. It is its own, unless an inserted box has shifted the numbers of the documents: then stories are
- * matched by their titles.
+ * The id for each planned story. Usually a story keeps its id. But if an inserted box has shifted the numbers of the documents, stories
+ * are matched by their titles.
  */
 function matchIds(before: Prd, planned: Prd): Map<string, string> {
   const titleOf = new Map(before.userStories.map(({ id, title }) => [id, normalizeWords(title)]))
@@ -73,8 +73,9 @@ function matchIds(before: Prd, planned: Prd): Map<string, string> {
   }
   assign(({ id, title }) => (titleOf.get(id) === title ? id : undefined))
   assign(({ title }) => byTitle.get(title)?.find((id) => !assigned.has(id)))
-  // A known id with a new title, whose old title is gone: the story was reworded.
+  // If the id is known, and its old title is gone, the story was reworded.
   assign(({ id }) => (titles.has(titleOf.get(id) ?? '') ? undefined : id))
+  // Every other story is new, and gets the next free id.
   let number = stories.length
   assign(() => {
     let id = ''
@@ -87,7 +88,7 @@ function matchIds(before: Prd, planned: Prd): Map<string, string> {
   return ids
 }
 
-function renamed(story: Story, ids: ReadonlyMap<string, string>): Story {
+function withMatchedIds(story: Story, ids: ReadonlyMap<string, string>): Story {
   const dependsOn = story.dependsOn.map((id) => ids.get(id) ?? id)
   return { ...story, id: ids.get(story.id) ?? story.id, dependsOn }
 }
@@ -104,6 +105,7 @@ function isSame(a: unknown, b: unknown): boolean {
 function digestOf(story: Story): string {
   const text = JSON.stringify(plannedFields(story))
   let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   return (hash >>> 0).toString(16).padStart(8, '0')
 }
