@@ -1,3 +1,4 @@
+// The redactor that knows the key shapes of all agents.
 import { keyShapes } from '../agents/registry.ts'
 import { createRedactor, type Redactor } from '../isolation/redact.ts'
 

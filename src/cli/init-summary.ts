@@ -1,4 +1,4 @@
-// The last screen of `ralph init`: in at most twelve lines what was found and made, what is missing, and the next commands.
+// The last screen of `ralph init`, at most twelve lines: what was found and made, what is missing, and the next commands.
 
 import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
@@ -17,9 +17,9 @@ export type Summary = {
   next: readonly string[]
 }
 
-/** So many things that are missing are listed. */
+/** The most lines on what is missing. */
 const MAX_MISSING = 4
-const LABEL = 9
+const LABEL_WIDTH = 9
 
 export function summaryLines({ written, answers, tried, missing, next }: Summary, look: Look): string[] {
   const { inputs } = answers
@@ -42,10 +42,11 @@ export function summaryLines({ written, answers, tried, missing, next }: Summary
   ]
   const head = missing.length === 0 ? 'Ralph is set up.' : 'Ralph is set up, but for what is missing.'
   const lines = rows.flatMap(([label, texts]) =>
-    texts.map((text, at) => {
-      const start = paint((at === 0 ? label : '').padEnd(LABEL), ['bold'], look)
-      // A command is copied: it is never cut.
-      return `${start}${label === 'Next' || look.plain ? text : fit(terminalText(text), look.width - LABEL)}`
+    texts.map((text, index) => {
+      const start = paint((index === 0 ? label : '').padEnd(LABEL_WIDTH), ['bold'], look)
+      // Commands are never cut, because people copy them.
+      const isWhole = label === 'Next' || look.plain
+      return `${start}${isWhole ? text : fit(terminalText(text), look.width - LABEL_WIDTH)}`
     }),
   )
   return [paint(head, ['bold', missing.length === 0 ? 'green' : 'yellow'], look), ...lines]

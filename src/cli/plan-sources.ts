@@ -22,7 +22,7 @@ type Place = {
 
 /** The issues that `issues:milestone=3`, `beads` and the like name, as a document; null for the name of a file. */
 export async function answerTo(words: string, place: Place): Promise<DocumentFile | null> {
-  if (words === 'beads') return { path: words, text: await beads(place), isNamed: true }
+  if (words === 'beads') return { path: words, text: await listBeads(place), isNamed: true }
   const query = issueQuery(words)
   if (query === null) return null
   const { env, clone, warn } = place
@@ -46,13 +46,13 @@ export async function answerTo(words: string, place: Place): Promise<DocumentFil
   return { path: words, text, isNamed: true }
 }
 
-/** Whether a path names no file, but an answer of GitHub or beads, which can be read again. */
+/** Whether a path is no file, but names issues of GitHub or beads, which can be read again. */
 export function isAnswer(path: string): boolean {
   return path === 'beads' || /^issues(?::|$)/.test(path)
 }
 
-/** All issues of the project's database, closed ones included, as bd lists them. */
-async function beads({ env, directory }: Place): Promise<string> {
+/** All issues of the project's database, also closed ones, as JSON of beads' program bd. */
+async function listBeads({ env, directory }: Place): Promise<string> {
   const program = findProgram('bd', env.PATH ?? '')
   if (program === null) {
     const fix = 'install beads, whose program reads its database; its export is a copy that may be old'

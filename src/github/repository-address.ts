@@ -9,7 +9,7 @@ export type RepositoryAddress = {
   defaultBranch: string
 }
 
-/** The repository that a clone's remote names, where `servers` (web address to API) know its host; else null. */
+/** The repository that a clone's remote names; null if its host is none of `servers` (the address of the API by web address). */
 export function parseRemoteAddress(
   remote: string,
   servers: Readonly<Record<string, string>>,
@@ -19,7 +19,7 @@ export function parseRemoteAddress(
   const web = /^https?:\/\/(?:[^@/\s]+@)?([^/\s]+)\/(.+)$/.exec(remote)
   const [, host = '', path = ''] = web ?? ssh ?? []
   const [owner = '', repo = '', ...more] = path.replace(/\/+$|(?:\.git)?\/*$/g, '').split('/')
-  const server = Object.keys(servers).find((one) => one.replace(/^https?:\/\//, '') === host)
+  const server = Object.keys(servers).find((address) => address.replace(/^https?:\/\//, '') === host)
   if (server === undefined || owner === '' || repo === '' || more.length > 0) return null
   return { owner, repo, server, api: servers[server] ?? '' }
 }
@@ -36,13 +36,13 @@ export function pullUrl(place: RepositoryAddress, number: number): string {
   return `${repositoryUrl(place)}/pull/${number}`
 }
 
-/** The page on which a person opens the pull request where Actions may not. */
+/** The page on which a person opens the pull request, if Actions may not. */
 export function compareUrl(place: RepositoryAddress, base: string, branch: string): string {
-  const safe = (name: string) => name.split('/').map(encodeURIComponent).join('/')
-  return `${repositoryUrl(place)}/compare/${safe(base)}...${safe(branch)}?expand=1`
+  const encodeName = (name: string) => name.split('/').map(encodeURIComponent).join('/')
+  return `${repositoryUrl(place)}/compare/${encodeName(base)}...${encodeName(branch)}?expand=1`
 }
 
-/** git's environment for a token: in the environment of git only, with any persisted header reset. */
+/** Variables that give git a token. No file has the token, and a header in a configuration file does not count. */
 export function gitAuth(place: RepositoryAddress, token: string): Record<string, string> {
   const key = `http.${place.server}/.extraheader`
   const basic = Buffer.from(`x-access-token:${token}`).toString('base64')

@@ -1,4 +1,5 @@
-// The workflow: whether GitHub can start it, whether Ralph can start it again, and whether its jobs may do what they have to.
+// Checks the workflow: whether GitHub can start it, whether Ralph can start it again, and whether its jobs have the permissions that
+// they need.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { agentVariables } from '../../agents/agent.ts'
@@ -37,7 +38,7 @@ export async function checkWorkflow(subject: Subject): Promise<CheckResult[]> {
     return [await describeMissing(subject, checkout), ...(await unpinnedHere(subject, workspace))]
   const { path, jobs } = ci.file
   const found = [
-    ...toFaults(ci.mistakes.map((one) => ({ ...one, path: `${path}: ${one.path}` }))),
+    ...toFaults(ci.mistakes.map((mistake) => ({ ...mistake, path: `${path}: ${mistake.path}` }))),
     ...dispatchFaults(ci),
     ...ci.files.flatMap(unpinnedFaults),
     ...jobs.flatMap((job) => jobFaults(job, `${path}: job ${job.id}`, ci)),
@@ -52,20 +53,20 @@ async function describeMissing(
   const { clone } = workspace
   const branch = defaultBranch.name
   const isAction = subject.settings.surface === 'action'
-  const grade = isAction ? faultResult : warningResult
+  const resultOf = isAction ? faultResult : warningResult
   const expected = `a workflow with \`uses: ${ACTION}\` on ${branch}`
   const onOwnBranch =
     clone.head === null ? null : await findCi(workspace, clone.head, subject.env, subject.action)
   if (onOwnBranch !== null) {
     const found = `${onOwnBranch.file.path} is on ${clone.branch ?? 'this commit'}, and not on ${branch}`
-    return grade(found, expected, `merge it into ${branch}: GitHub starts it from there alone`)
+    return resultOf(found, expected, `merge it into ${branch}: GitHub starts it from there alone`)
   }
   const files = await readdir(join(clone.workTree, WORKFLOWS)).catch(() => [])
   if (files.some((name) => isWorkflow(WORKFLOWS + name) && name.startsWith('ralph')))
     return warningResult(`not on ${branch} yet`, expected, 'commit it, and push it to the default branch')
   const hasRemote = [...clone.config.keys()].some((key) => /^remote\..+\.url$/.test(key))
   if (!isAction && !hasRemote) return okResult('none; the command line needs none')
-  return grade('none starts Ralph', expected, isAction ? INIT : `${INIT}; the command line needs none`)
+  return resultOf('none starts Ralph', expected, isAction ? INIT : `${INIT}; the command line needs none`)
 }
 
 /** Uncommitted workflow files of `ralph init` without a network: they have no version of the action yet. */
@@ -100,18 +101,26 @@ function dispatchFaults({ file: { path, dispatchInputs } }: Ci): CheckResult[] {
   return [faultResult(found, expected, `add to its workflow_dispatch inputs: ${lacking.join(', ')}`)]
 }
 
-const WITH_CHECKOUT: ReadonlySet<Role> = new Set(['run', 'claim', 'work', 'gate', 'land', 'worker', 'join'])
-const WITH_KEY: ReadonlySet<Role> = new Set(['run', 'work', 'worker', 'join'])
-/** Inputs of actions/checkout that leave something out, or change files on their way. */
-const PARTIAL = ['filter', 'sparse-checkout', 'lfs']
+const ROLES_WITH_CHECKOUT: ReadonlySet<Role> = new Set([
+  'run',
+  'claim',
+  'work',
+  'gate',
+  'land',
+  'worker',
+  'join',
+])
+const ROLES_WITH_KEY: ReadonlySet<Role> = new Set(['run', 'work', 'worker', 'join'])
+/** Inputs of actions/checkout that leave files out, or change them. */
+const PARTIAL_INPUTS = ['filter', 'sparse-checkout', 'lfs']
 
 function jobFaults(job: RalphJob, place: string, ci: Ci): CheckResult[] {
   const found: CheckResult[] = []
-  if (WITH_CHECKOUT.has(job.role) && job.checkout === null) {
+  if (ROLES_WITH_CHECKOUT.has(job.role) && job.checkout === null) {
     const fix = 'put `- uses: actions/checkout@v7` before it'
     found.push(faultResult(`${place} checks nothing out`, 'actions/checkout before Ralph', fix))
   }
-  for (const name of PARTIAL) {
+  for (const name of PARTIAL_INPUTS) {
     const value = job.checkout?.[name] ?? ''
     if (value === false || value === '') continue
     const fix = `leave ${name} out of actions/checkout in ${ci.file.path}`
@@ -121,7 +130,7 @@ function jobFaults(job: RalphJob, place: string, ci: Ci): CheckResult[] {
   const vendor = findAgent(ci.settings.agent)
   const keys = vendor?.login?.keys ?? []
   const names = [...(vendor === null ? [] : agentVariables(vendor)), ...ci.settings.agentEnv]
-  if (WITH_KEY.has(job.role) && keys.length > 0 && !job.env.some((name) => names.includes(name))) {
+  if (ROLES_WITH_KEY.has(job.role) && keys.length > 0 && !job.env.some((name) => names.includes(name))) {
     const env = `env: { ${keys[0]}: \${{ secrets.${keys[0]} }} }`
     const fix = `add to the step: ${env}; a runner of your own may be logged in`
     const expected = `${keys.join(' or ')} in the env of the step`
@@ -130,18 +139,18 @@ function jobFaults(job: RalphJob, place: string, ci: Ci): CheckResult[] {
   return found
 }
 
-type Rights = Readonly<Record<string, 'read' | 'write'>>
+type Permissions = Readonly<Record<string, 'read' | 'write'>>
 
-/** Roles that publish and start the next job. */
-const HOLDERS: ReadonlySet<Role> = new Set(['run', 'claim', 'land', 'join'])
+/** Roles that publish, and that start the next job. */
+const PUBLISHING_ROLES: ReadonlySet<Role> = new Set(['run', 'claim', 'land', 'join'])
 
 /** The permissions that a job of this role needs. */
-function requiredRights(role: Role, { reportAs }: Settings, events: readonly string[]): Rights {
-  const report: Rights = reportAs === 'none' ? {} : { [reportAs]: 'write' }
-  const issues: Rights = events.includes('issues') ? { issues: 'write' } : {}
-  const conversation: Rights = { 'pull-requests': 'write', actions: 'write', ...issues }
+function requiredPermissions(role: Role, { reportAs }: Settings, events: readonly string[]): Permissions {
+  const report: Permissions = reportAs === 'none' ? {} : { [reportAs]: 'write' }
+  const issues: Permissions = events.includes('issues') ? { issues: 'write' } : {}
+  const conversation: Permissions = { 'pull-requests': 'write', actions: 'write', ...issues }
   if (role === 'worker') return { contents: 'write', 'pull-requests': 'write', ...issues, ...report }
-  if (HOLDERS.has(role)) return { contents: 'write', ...conversation, ...report }
+  if (PUBLISHING_ROLES.has(role)) return { contents: 'write', ...conversation, ...report }
   if (role === 'comment') return { contents: 'read', ...conversation }
   if (role === 'resume-lost') return { contents: 'read', actions: 'write', ...report }
   return { contents: 'read' }
@@ -152,20 +161,23 @@ export function checkPermissions(subject: Subject): CheckResult[] {
   if (ci === null) return []
   const { file, settings } = ci
   const found = file.jobs.flatMap((job) => {
-    const needs = Object.entries(requiredRights(job.role, settings, file.events))
-    const named = (rights: typeof needs) => rights.map(([scope, right]) => `${scope}: ${right}`).join(', ')
+    const needs = Object.entries(requiredPermissions(job.role, settings, file.events))
+    const formatPermissions = (list: typeof needs) =>
+      list.map(([scope, access]) => `${scope}: ${access}`).join(', ')
     const place = `${file.path}: job ${job.id}`
-    const neededText = named(needs)
+    const neededText = formatPermissions(needs)
     const fix = `write into the job: permissions: { ${neededText} }`
     const { permissions } = job
     if (permissions === null)
       return [
         warningResult(`${place} says none, and has what the repository's setting gives`, neededText, fix),
       ]
-    const lacking = needs.filter(
-      ([scope, right]) => !['write', right].includes(permissions[scope] ?? permissions.all ?? 'none'),
-    )
-    return lacking.length === 0 ? [] : [faultResult(`${place} lacks ${named(lacking)}`, neededText, fix)]
+    const lacking = needs.filter(([scope, access]) => {
+      const granted = permissions[scope] ?? permissions.all ?? 'none'
+      return granted !== access && granted !== 'write'
+    })
+    if (lacking.length === 0) return []
+    return [faultResult(`${place} lacks ${formatPermissions(lacking)}`, neededText, fix)]
   })
   return found.length > 0 ? found : [okResult(`${file.path}: every job has what it needs`)]
 }
