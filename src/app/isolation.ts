@@ -11,14 +11,14 @@ import { UserError } from '../system/errors.ts'
 export type Isolation = {
   agent: OtherUser
   gates: OtherUser
-  /** Makes a port of our loopback reachable for the agent. Gives the port by which the agent reaches it. */
+  /** Makes a port of our loopback reachable for the agent. Returns the port by which the agent reaches it. */
   reach(port: number): Promise<number>
-  /** Connections that were refused: `host:port`, and how often. */
+  /** How often a connection was refused, by `host:port`. */
   refused(): ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
-/** Shown where `same-user` is chosen in CI. */
+/** Shown if `same-user` is chosen in CI. */
 export const SAME_USER_WARNING =
   'isolation: same-user: the agent is the user of the runner, and can take the tokens of the job. Leave isolation out where root or sudo without a password is there'
 export const SAME_USER_NOTE =
@@ -26,7 +26,7 @@ export const SAME_USER_NOTE =
 
 type IsolationOptions = { settings: Settings; env: Environment; clone: Clone; report(text: string): void }
 
-/** Sets up and tries out the user that agent and gates run as; null for `same-user`. Throws UserError where that fails. */
+/** Sets up and tests the user that agent and gates run as; null for `same-user`. Throws UserError if that fails. */
 export async function openIsolation(options: IsolationOptions): Promise<Isolation | null> {
   const { settings, env } = options
   if (settings.isolation !== 'other-user') return null
@@ -35,35 +35,36 @@ export async function openIsolation(options: IsolationOptions): Promise<Isolatio
     const reach = async (port: number) => port
     return { agent: user, gates: user, reach, refused: () => new Map(), close: user.close }
   }
-  // Closed in this order, also where opening fails half-way. The user's processes end first: none may see the network opened again.
-  const close: (() => PromiseLike<void>)[] = [user.close]
+  // These run in this order, also if opening fails half-way. The user's processes end first, before the network is opened again.
+  const closeSteps: (() => PromiseLike<void>)[] = [user.close]
   try {
     refuseProxied(env)
     const { closeNetwork } = await import(/* webpackChunkName: "proxy" */ '../isolation/closed-network.ts')
     const { openConnectProxy } = await import(/* webpackChunkName: "proxy" */ '../isolation/connect-proxy.ts')
     const network = await closeNetwork(user)
-    close.push(() => network[Symbol.asyncDispose]())
+    closeSteps.push(() => network[Symbol.asyncDispose]())
     const proxy = await openConnectProxy(settings.networkAllow)
-    close.push(() => proxy[Symbol.asyncDispose]())
+    closeSteps.push(() => proxy[Symbol.asyncDispose]())
     const agent = withClosedNetwork(user, network, await network.reach(proxy.port))
     return {
       agent,
       gates: settings.gateNetwork === 'open' ? withOpenNetwork(user) : agent,
       reach: network.reach,
       refused: proxy.refused,
-      close: () => closeAll(close),
+      close: () => runAll(closeSteps),
     }
   } catch (error) {
-    await closeAll(close).catch(() => {})
+    await runAll(closeSteps).catch(() => {})
     throw error
   }
 }
 
-async function closeAll([first, ...others]: readonly (() => PromiseLike<void>)[]): Promise<void> {
+/** Runs all steps in order, also after one that throws. */
+async function runAll([first, ...others]: readonly (() => PromiseLike<void>)[]): Promise<void> {
   try {
     await first?.()
   } finally {
-    if (others.length > 0) await closeAll(others)
+    if (others.length > 0) await runAll(others)
   }
 }
 
@@ -77,9 +78,10 @@ function withClosedNetwork(
   { enter, sharesLoopback }: ClosedNetwork,
   port: number,
 ): OtherUser {
-  const proxy = `http://127.0.0.1:${port}`
-  const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'].map((name) => [name, proxy])
-  const direct = { NO_PROXY: 'localhost,127.0.0.1,::1', no_proxy: 'localhost,127.0.0.1,::1' }
+  const proxyUrl = `http://127.0.0.1:${port}`
+  const proxyNames = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy']
+  const proxyVariables = Object.fromEntries(proxyNames.map((name) => [name, proxyUrl]))
+  const withoutProxy = { NO_PROXY: 'localhost,127.0.0.1,::1', no_proxy: 'localhost,127.0.0.1,::1' }
   return {
     ...user,
     ...(sharesLoopback ? {} : { hasOwnLoopback: true }),
@@ -87,8 +89,8 @@ function withClosedNetwork(
     // Node's fetch uses the proxy variables only with NODE_USE_ENV_PROXY.
     env: (env) => ({
       ...user.env(env),
-      ...Object.fromEntries(variables),
-      ...direct,
+      ...proxyVariables,
+      ...withoutProxy,
       NODE_USE_ENV_PROXY: '1',
     }),
   }

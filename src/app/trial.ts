@@ -6,18 +6,18 @@ import { CAPTURE_BYTES, cleanOutput, formatExit, INTO_ONE_PIPE, SHELL } from '..
 import { execute, gitEnv } from '../git/git-process.ts'
 import { type Environment, secretsIn } from '../isolation/untrusted-env.ts'
 import { importantLines } from '../system/excerpt.ts'
-import { runUntrusted } from '../system/process.ts'
+import { type Exit, runUntrusted } from '../system/process.ts'
 import { gatesEnvironment } from './gate-environment.ts'
 import { redactorFor } from './redactor.ts'
 
-/** `missing`: the program, or one that it starts, is not on this machine. `unknown`: it did not end in time. */
+/** A command and its result. `missing`: its program, or one that it starts, is not on this machine. `unknown`: it did not end in time. */
 export type Trial = {
   name: string
   run: string
   state: 'green' | 'red' | 'missing' | 'unknown'
   ended: string
   ms: number
-  /** The first line of its output that explains the failure, redacted; '' where it is green. */
+  /** The first line of its output that explains the failure, redacted; empty if the command is green. */
   line: string
 }
 
@@ -27,7 +27,7 @@ export type TrialOptions = {
   workingDirectory: string
   isRepository: boolean
   env: Environment
-  /** Names that gates get beside the allow-list. */
+  /** Names of variables that gates get in addition to the allow-list. */
   gateEnv: readonly string[]
   signal: AbortSignal
 }
@@ -66,41 +66,45 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
       })
       const text = cleanOutput(output, redactor)
       const missing = exit.kind === 'exit' && exit.code !== 0 ? missingProgram(text, exit.code) : null
-      const exitState = exit.kind !== 'exit' ? 'unknown' : exit.code === 0 ? 'green' : 'red'
-      const state = missing === null ? exitState : 'missing'
-      const [line = ''] = state === 'green' || missing ? [] : importantLines(text, 1)
-      const ended = missing ? `needs ${missing}, which is not on this machine` : formatExit(exit, timeoutMs)
+      const state = missing === null ? stateByExit(exit) : 'missing'
+      const isProgramNamed = missing !== null && missing !== ''
+      const [line = ''] = state === 'green' || isProgramNamed ? [] : importantLines(text, 1)
+      const ended = isProgramNamed
+        ? `needs ${missing}, which is not on this machine`
+        : formatExit(exit, timeoutMs)
       return { name, run: command, state, ended, ms, line }
     },
     [Symbol.asyncDispose]: remove,
   }
 }
 
+function stateByExit(exit: Exit): Exclude<Trial['state'], 'missing'> {
+  if (exit.kind !== 'exit') return 'unknown'
+  return exit.code === 0 ? 'green' : 'red'
+}
+
 async function copyProject({ top, isRepository, env }: TrialOptions, copy: string): Promise<void> {
   const git = (...args: string[]) => execute(args, { directory: top, env: gitEnv(env), accept: [1, 128] })
   const hasCommit = isRepository && (await git('rev-parse', '--verify', '--quiet', 'HEAD')).code === 0
-  const start = hasCommit
+  const createRepository = hasCommit
     ? ['clone', '--quiet', '--shared', '--no-checkout', top, copy]
     : ['init', '--quiet', copy]
   const options = { directory: top, env: gitEnv(env) }
-  await execute(start, options)
-  const own = [
+  await execute(createRepository, options)
+  const inCopy = [
     `--git-dir=${join(copy, '.git')}`,
-    '-c',
-    'core.safecrlf=false',
-    '-c',
-    'core.hooksPath=/dev/null',
+    ...['-c', 'core.safecrlf=false'],
+    ...['-c', 'core.hooksPath=/dev/null'],
   ]
-  await execute([...own, `--work-tree=${top}`, 'add', '--all'], options)
-  await execute([...own, `--work-tree=${copy}`, 'checkout-index', '--all', '--quiet'], {
-    ...options,
-    directory: copy,
-  })
+  // The copy's repository takes the files of the project into its index, and writes them into the copy.
+  await execute([...inCopy, `--work-tree=${top}`, 'add', '--all'], options)
+  const checkOut = [...inCopy, `--work-tree=${copy}`, 'checkout-index', '--all', '--quiet']
+  await execute(checkOut, { ...options, directory: copy })
 }
 
-/** What shells, make, just and task print where a program is missing. */
+/** What shells, make, just and task print if a program is missing. */
 const NOT_FOUND = [
-  // A shell prints "Permission denied" where a folder of the PATH is closed.
+  // A shell prints "Permission denied" if a folder of the PATH is closed.
   /(?:^|: )([\w@.+/-]+): (?:(?:command )?not found|Permission denied)$/m,
   /^(?:make(?:\[\d+\])?|(?:\/usr\/bin\/)?env): [`'‘"]?([\w@.+/-]+?)['’"]?: No such file or directory$/m,
   /"([\w@.+/-]+)": executable file not found in \$PATH/,
@@ -108,7 +112,7 @@ const NOT_FOUND = [
 /** Output of runners that have an exit code of their own, but print that the program ended with 127. */
 const PASSED_ON = /\bError 127$|\bexit (?:code|status):? 127\b|: executable file not found in \$PATH/m
 
-/** The missing program's name, '' where the output does not name it; null where no program is missing. */
+/** The name of the missing program, or an empty text if the output does not name it. Null if no program is missing. */
 function missingProgram(output: string, code: number): string | null {
   if (code !== 126 && code !== 127 && !PASSED_ON.test(output)) return null
   if (code === 126) return ''

@@ -16,9 +16,9 @@ import { isPushed, redGate, redGateReason, withDocuments } from './state-updates
 
 export async function open({ state, ports, now }: StepContext): Promise<StepResult> {
   const { repository } = ports
-  const begins = state.published === null || state.control.anew
-  const first = begins ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
-  const green = first?.commit ?? state.green
+  const isStart = state.published === null || state.control.anew
+  const firstCommit = isStart ? await repository.record(state, `chore(ralph): start ${state.feature}`) : null
+  const green = firstCommit?.commit ?? state.green
   await repository.checkOut(green, null)
   const context = green === state.green ? {} : await planContext(state, green, ports)
   const begun = markRunArchived({ ...state, green })
@@ -30,7 +30,7 @@ export async function open({ state, ports, now }: StepContext): Promise<StepResu
   return opened(await ports.pullRequest.opened(begun))
 }
 
-/** context.md at a commit, where a plan waits for its approval; else empty. */
+/** context.md at a commit, if a plan waits for its approval; otherwise nothing. */
 async function planContext(
   { plan, folder }: State,
   commit: string,
@@ -40,7 +40,7 @@ async function planContext(
   return { context: (await repository.read(commit, ownFiles({ folder }).context)) ?? '' }
 }
 
-/** Pushes the green commit to the branch. Checks on the old head are closed before, and the pull request is updated after. */
+/** Pushes the green commit to the branch. Before that it closes the checks on the old head; after that it updates the pull request. */
 export async function moveBranch(
   state: State,
   { store, pullRequest }: Ports,
@@ -50,18 +50,18 @@ export async function moveBranch(
   const github = await pullRequest.beforePublish(state, green)
   const result = await store.publish(onHead({ ...state, github }), true)
   if (result.kind !== 'published') return pushFailure(result)
-  const now = onHead({ ...state, github, published: green })
-  return moved(await pullRequest.opened(now, state.published === null))
+  const pushed = onHead({ ...state, github, published: green })
+  return moved(await pullRequest.opened(pushed, state.published === null))
 }
 
 export async function sync({ state, ports }: StepContext): Promise<StepResult> {
   const commands = await ports.queue.read(state)
-  // Who says `retry` may have pushed what it needs just before.
+  // A person who comments `retry` may have pushed a fix just before, so after a command the remote is read anew.
   const theirs = await ports.store.peoplesHead(state, commands.length > 0)
   const context = await planContext(state, state.green, ports)
   if (theirs !== 'gone') return { kind: 'synced', commands, theirs, ...context }
-  const how = (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted'
-  return { kind: 'synced', commands, theirs: how, ...context }
+  const reason = (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted'
+  return { kind: 'synced', commands, theirs: reason, ...context }
 }
 
 export async function join(theirs: string, context: StepContext): Promise<StepResult> {
@@ -80,17 +80,17 @@ export async function join(theirs: string, context: StepContext): Promise<StepRe
     const run = newGateRun(state, { of: 'join', tags: passedTags, stories: passed, what, commit })
     const broken: { story: RevertedStory | null } = { story: null }
     const results = await withoutSessionFiles(ports, async () => {
-      const found = await runGatesOn(run, ports)
-      const red = findPortConflict(found) === null ? redGate(found) : undefined
-      if (red !== undefined) broken.story = await findBreakingStory(red, run, found, context)
-      return found
+      const gateResults = await runGatesOn(run, ports)
+      const red = findPortConflict(gateResults) === null ? redGate(gateResults) : undefined
+      if (red !== undefined) broken.story = await findBreakingStory(red, run, gateResults, context)
+      return gateResults
     })
     const portConflict = findPortConflict(results)
     if (portConflict !== null) return { kind: 'failed', ...portConflict }
     const red = redGate(results)
     if (red !== undefined && broken.story === null) {
-      const why = `${redGateReason(red, results)} on ${theirs.slice(0, 7)}, which people committed`
-      return { kind: 'join-failed', summary: `${why}: mend the branch, then run again` }
+      const reason = `${redGateReason(red, results)} on ${theirs.slice(0, 7)}, which people committed`
+      return { kind: 'join-failed', summary: `${reason}: mend the branch, then run again` }
     }
     if (broken.story !== null) takenBack.push(broken.story)
   }
@@ -103,7 +103,7 @@ export async function publish(
 ): Promise<StepResult> {
   const { repository, store, queue } = ports
   const { branch } = state.job
-  // The step `open` makes the first push of the branch: a run that ends before leaves no branch.
+  // The step `open` makes the first push of the branch, so a run that ends before it leaves no branch.
   const withBranch = branch.kind !== 'refused' && branch.kind !== 'gone' && state.published !== null
   const releasedState = released(state, limits)
   // Between the jobs of a chain the state's ref is enough: the next story's commit updates prd.json and progress.txt.
@@ -119,11 +119,11 @@ export async function publish(
   const github = await ports.pullRequest.beforePublish(state, green)
   const hasMarks = unmarked !== undefined && (unmarked.length > 0 || state.unmarked !== undefined)
   const marked = { ...(documents.length === 0 ? {} : { documents }), ...(hasMarks ? { unmarked } : {}) }
-  const left = withDocuments({ ...releasedState, github, green }, marked)
-  const saved = isCommitted ? withoutPending({ ...left, progress: [] }) : left
+  const finalState = withDocuments({ ...releasedState, github, green }, marked)
+  const saved = isCommitted ? withoutPending({ ...finalState, progress: [] }) : finalState
   const result = await store.publish(withBranch ? onHead(saved) : saved, withBranch)
   if (result.kind !== 'published') return pushFailure(result)
-  // While this job held the lease, no other was dispatched for a command (except `stop`): check for commands after the last read.
+  // While this job held the lease, commands (except `stop`) dispatched no other job. So commands since the last read are looked for.
   const context = isCommitted ? await planContext(state, green, ports) : {}
   const more = await queue.waiting(state)
   return { kind: 'published', green, withBranch, more, ...context, ...marked }

@@ -1,4 +1,4 @@
-// Sends notifications during a run. No service can slow the run down, and a failing one is warned of once.
+// Sends notifications during a run. No service can slow the run down. If a service fails, there is one warning.
 import { createHash } from 'node:crypto'
 import type { Event } from '../engine/model/event.ts'
 import type { Observer } from '../engine/model/ports.ts'
@@ -19,7 +19,7 @@ import {
 type NotifierOptions = {
   receivers: readonly Receiver[]
   facts: Omit<NoticeFacts, 'id' | 'runUrl'>
-  /** Aborts when the job is cancelled: then there is little time. */
+  /** Aborts when the job is cancelled. Then there is little time. */
   signal: AbortSignal
   warn(message: string): void
   now?: () => number
@@ -35,12 +35,12 @@ const LATE = { ok: false, detail: 'no answer in time; the job did not wait any l
 export class Notifier implements Observer {
   readonly #options: NotifierOptions
   readonly #stop = new AbortController()
-  /** For each receiver the deliveries in progress, one after the other. */
+  /** The last queued delivery of each receiver. A receiver gets its notices one after the other. */
   readonly #queues: Map<Receiver, Promise<void>>
   /** Ids of deliveries that were queued, so that no notice is sent twice. */
   readonly #queued = new Set<string>()
   readonly #failed = new Set<Receiver>()
-  /** The state when this job began, and the last one that was durable. */
+  /** The state when this job began, and the last durable one. */
   #states: { start: State; durable: State; facts: NoticeFacts } | null = null
 
   constructor(options: NotifierOptions) {
@@ -65,15 +65,15 @@ export class Notifier implements Observer {
 
   error(error: unknown, feature: string, runUrl: string | null): void {
     const { facts } = this.#options
-    const about = { feature, runUrl, repository: facts.repository, at: Date.now() }
-    this.#enqueue([errorNotice(error, about, { ...facts, id: deliveryId })])
+    const details = { feature, runUrl, repository: facts.repository, at: Date.now() }
+    this.#enqueue([errorNotice(error, details, { ...facts, id: deliveryId })])
   }
 
   async settle(): Promise<void> {
     const { signal, patienceMs = signal.aborted ? SHORT_PATIENCE_MS : PATIENCE_MS } = this.#options
-    const late = setTimeout(() => this.#stop.abort(), patienceMs)
+    const timer = setTimeout(() => this.#stop.abort(), patienceMs)
     await Promise.all(this.#queues.values())
-    clearTimeout(late)
+    clearTimeout(timer)
   }
 
   #begin(state: State) {
@@ -86,11 +86,10 @@ export class Notifier implements Observer {
     for (const notice of notices) {
       if (this.#queued.has(notice.delivery)) continue
       this.#queued.add(notice.delivery)
-      for (const [receiver, before] of this.#queues)
-        this.#queues.set(
-          receiver,
-          before.then(() => this.#deliver(receiver, notice)),
-        )
+      for (const [receiver, lastDelivery] of this.#queues) {
+        const delivery = lastDelivery.then(() => this.#deliver(receiver, notice))
+        this.#queues.set(receiver, delivery)
+      }
     }
   }
 
@@ -99,13 +98,13 @@ export class Notifier implements Observer {
     const { ok, detail } = signal.aborted ? LATE : await receiver.deliver(notice, signal)
     if (ok || this.#failed.has(receiver)) return
     this.#failed.add(receiver)
-    const why = this.#options.facts.redact(signal.aborted ? LATE.detail : detail)
-    this.#options.warn(`notify: ${receiver.kind}: not sent: ${terminalText(why, 300)}`)
+    const reason = this.#options.facts.redact(signal.aborted ? LATE.detail : detail)
+    this.#options.warn(`notify: ${receiver.kind}: not sent: ${terminalText(reason, 300)}`)
   }
 }
 
-/** As a UUID looks, which receivers of webhooks expect. */
-export function deliveryId(words: string): string {
-  const hex = createHash('sha256').update(words).digest('hex')
+/** An id in the form of a UUID, which receivers of webhooks expect. The same text always gives the same id. */
+export function deliveryId(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
