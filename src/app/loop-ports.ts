@@ -18,7 +18,7 @@ import type {
 import { OWN_PORT_NAME, type Service, servicesAt } from '../engine/model/service.ts'
 import { createGates } from '../gates/gates.ts'
 import { openPrepareCache, type PrepareCache, type PrepareCacheOptions } from '../gates/prepare-cache.ts'
-import type { ReuseFacts } from '../gates/reuse-key.ts'
+import { environmentDigest, type ReuseFacts } from '../gates/reuse-key.ts'
 import type { ServicesOptions } from '../gates/services.ts'
 import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
@@ -180,16 +180,30 @@ function prepareCacheOf(options: GatesPortOptions, { top, env, as }: GatePlace):
   const { settings, workspace, prepareCache: kept = null, warn = () => {} } = options
   const { prepare, preparePaths: paths, workingDirectory } = settings
   if (kept === null || prepare === null || paths.length === 0) return null
-  const { clone, git, repository } = workspace
+  const { clone, git, repository, submodules } = workspace
+  const reason = unkeptReason(env, submodules)
+  if (reason !== null) {
+    warn(`prepare-paths: not used: ${reason}`)
+    return null
+  }
+  const inGates = gatesEnvironment(env, settings)
   return openPrepareCache({
     ...{ ...kept, paths, top, as },
-    identity: [prepare, workingDirectory, reuseFacts(options).machine],
+    identity: [prepare, workingDirectory, reuseFacts(options).machine, environmentDigest(inGates, 'prepare')],
     lockfiles: repository.lockfiles,
     ignored: () => git.ignored(),
     own: join(clone.gitDir, 'ralph'),
-    env: gatesEnvironment(env, settings),
+    env: inGates,
     report: warn,
   })
+}
+
+/** Why what `prepare` makes cannot be kept here; null where it can. */
+function unkeptReason({ ImageOS = '' }: Environment, submodules: Workspace['submodules']): string | null {
+  // In a container, and on most machines of one's own, nothing tells one C library or interpreter from another.
+  if (ImageOS === '')
+    return 'the machine does not say its image (ImageOS), so its folders may not fit another one'
+  return submodules.size > 0 ? 'there are submodules, in which git lists nothing of what prepare makes' : null
 }
 
 /** The gates of the settings, which run in the work tree or at another place. */

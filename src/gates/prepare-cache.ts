@@ -45,8 +45,8 @@ const FORMAT_VERSION = 1
 export function openPrepareCache(options: PrepareCacheOptions): PrepareCache {
   const { files, trusted, restores, paths, top, own, env, as } = options
   const report = (line: string) => options.report(`prepare-paths: ${line}`)
-  /** What git ignored before `prepare`; null where the folders may not be saved. */
-  let before: ReadonlySet<string> | null = null
+  /** Whether the cache lacks the folders, and `prepare` began in a checkout as git makes it. */
+  let maySave = false
 
   const limits = (signal: AbortSignal) => ({ env, as: as ?? null, signal, timeoutMs: TIMEOUT_MS })
   const archived = (signal: AbortSignal) => ({ folder: top, paths, ...limits(signal) })
@@ -77,33 +77,29 @@ export function openPrepareCache(options: PrepareCacheOptions): PrepareCache {
           return false
         }
       }
-      before = new Set(await options.ignored())
       const entry = await entryOf(commit, options)
       if (entry === null) {
         report('the commit has no lockfile, so the cache is not used')
-        before = null
         return false
       }
-      let isThere = false
+      let isMissing = false
       const isRestored = await inCacheFile('restoring', signal, async (file, either) => {
-        isThere = await (restores ? files.get(entry, file, either) : files.has(entry, either))
-        if (!isThere || !restores) return false
+        isMissing = !(await (restores ? files.get(entry, file, either) : files.has(entry, either)))
+        if (isMissing || !restores) return false
         await unpackFolders(file, archived(either))
         const absent = missing()
         if (absent.length > 0) throw new Error(`the entry has no folder ${oneLine(absent.join(', '))}`)
         return true
       })
-      if (isThere && restores && !isRestored) await removeFolders()
-      // An entry that is there cannot be replaced.
-      if (isThere) before = null
+      if (restores && !isMissing && !isRestored) await removeFolders()
+      if (isMissing && commit === trusted) maySave = isCheckedOut(await options.ignored(), report)
       return isRestored
     },
 
     async save(commit, signal) {
-      if (before === null || commit !== trusted) return
-      const known = before
+      if (!maySave || commit !== trusted) return
       const isNamed = (made: string) => paths.some((path) => made.startsWith(`${path}/`))
-      const unnamed = (await options.ignored()).filter((path) => !known.has(path) && !isNamed(path))
+      const unnamed = (await options.ignored()).filter((made) => !isNamed(made))
       if (unnamed.length > 0) {
         const names = oneLine(unnamed.join(', '))
         return report(`not saved, for prepare also made ${names}: name that, too, or have it made elsewhere`)
@@ -119,6 +115,13 @@ export function openPrepareCache(options: PrepareCacheOptions): PrepareCache {
       })
     },
   }
+}
+
+/** Whether nothing lies in the checkout that git ignores: an earlier job's sessions could have left it, and `prepare` would use it. */
+function isCheckedOut(ignored: readonly string[], report: (line: string) => void): boolean {
+  if (ignored.length === 0) return true
+  report(`nothing is saved, for git ignores ${oneLine(ignored.join(', '))} before prepare has run`)
+  return false
 }
 
 /** Null where the commit has no lockfile: then nothing says when the folders are out of date. */

@@ -43,8 +43,8 @@ function isReusable({ reuse, retries = 0, coverage, behindPages }: Gate): boolea
   return reuse !== false && retries === 0 && coverage === undefined && behindPages !== true
 }
 
-/** Slow on purpose (scrypt): keys are pushed with the state, and a `gate-env` variable may be a short secret that could be guessed. */
-function environmentDigest(env: ReuseFacts['env'], salt: string): string {
+/** Of all that gates see. Slow on purpose (scrypt): keys are pushed with the state, and a `gate-env` variable may be a short secret that could be guessed. */
+export function environmentDigest(env: ReuseFacts['env'], salt: string): string {
   const values = Object.entries(env).filter(([name]) => !NEW_EACH_JOB.has(name))
   return scryptSync(JSON.stringify(values.sort()), salt, 20).toString('hex')
 }

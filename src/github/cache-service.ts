@@ -9,6 +9,7 @@ import { fetchOk, hasResults } from './artifact.ts'
 const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'
 /** The most bytes of an entry. A longer one is refused, because any job of the repository may have written it. */
 const MAX_BYTES = 2_000_000_000
+const TOO_LONG = 'the entry is longer than 2 GB'
 
 const FoundAnswer = z.object({ ok: z.boolean(), signed_download_url: z.string(), matched_key: z.string() })
 const CreatedAnswer = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
@@ -50,8 +51,9 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
     },
     put: async (entry, file, signal) => {
       if (mode === 'read') return
-      const created = CreatedAnswer.parse(await call('CreateCacheEntry', entry, signal))
       const body = await openAsBlob(file)
+      if (body.size > MAX_BYTES) throw new Error(TOO_LONG)
+      const created = CreatedAnswer.parse(await call('CreateCacheEntry', entry, signal))
       // One Put Blob request, which may have up to 5,000 MiB. The URL is signed, so it must not be in any message.
       const headers = { 'content-type': 'application/octet-stream', 'x-ms-blob-type': 'BlockBlob' }
       const url = new URL(created.signed_upload_url)
@@ -68,7 +70,7 @@ async function download(url: URL, file: string, signal: AbortSignal): Promise<vo
   let size = 0
   for await (const chunk of answer.body ?? []) {
     size += chunk.length
-    if (size > MAX_BYTES) throw new Error('the entry is longer than 2 GB')
+    if (size > MAX_BYTES) throw new Error(TOO_LONG)
     await handle.write(chunk)
   }
   const length = answer.headers.get('content-length')

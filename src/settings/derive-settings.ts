@@ -116,13 +116,22 @@ function noteSteps({ steps, isolation, agent }: Settings, { steps: { at } }: Ori
     )
 }
 
-function notePreparePaths(
-  { prepare, preparePaths, cache }: Settings,
-  { preparePaths: { at } }: Origins,
-): void {
-  if (preparePaths.length === 0) return
-  if (prepare === null) addNote(at, 'not used: there is no prepare')
-  else if (cache === 'off') addNote(at, 'not used: cache is off')
+function notePreparePaths(settings: Settings, { preparePaths: { at } }: Origins): void {
+  const reason = preparePathsUnused(settings)
+  if (settings.preparePaths.length > 0 && reason !== null) addNote(at, `not used: ${reason}`)
+}
+
+/**
+ * Why what `prepare` makes is not kept between jobs; null where it may be. Gates run what a cache holds, so it is used only where that
+ * has no key of the job, and where a clean room prepares from nothing before a feature is complete.
+ */
+export function preparePathsUnused(settings: Settings): string | null {
+  const { prepare, cache, isolation, cleanRoom, finalVerification } = settings
+  if (prepare === null) return 'there is no prepare'
+  if (cache === 'off') return 'cache is off'
+  if (isolation === 'same-user') return 'at isolation: same-user gates run beside the keys of the job'
+  const isVerified = isolation === 'separate-job' || (cleanRoom === 'on' && finalVerification)
+  return isVerified ? null : 'only clean-room: on and final-verification: true look at a feature without it'
 }
 
 /** Services of another user are ended before Ralph looks at the tree. */

@@ -187,14 +187,28 @@ test('an entry that somebody else wrote fails no job, leaves nothing half, and w
     })
 })
 
-test('a service that is out of order fails nothing', async () => {
-  await using service = await startCache()
-  for (const name of ['GetCacheEntryDownloadURL', 'CreateCacheEntry'] as const)
+test('a cache service that is down fails nothing', async () => {
+  for (const [name, expected] of [
+    ['GetCacheEntryDownloadURL', /^prepare-paths: restoring did not succeed.*503/],
+    ['CreateCacheEntry', /^prepare-paths: saving did not succeed.*503/],
+  ] as const) {
+    await using service = await startCache()
     service.service.faults.set(name, 503)
-  assert.match(
-    (await firstJob(service)).join('\n'),
-    /restoring did not succeed.*503[\s\S]*saving did not succeed.*503/,
-  )
+    const reports = await firstJob(service)
+    assert.equal(reports.length, 1)
+    assert.match(reports[0] ?? '', expected)
+  }
+})
+
+test('nothing is saved where git ignores files before prepare runs, which an earlier job may have left', async () => {
+  await using service = await startCache()
+  const top = checkout('touch .env')
+  const { cache, reports } = jobCache(service)
+  assert.equal(await cache.restore(BASE, soon()), false)
+  shell(top, INSTALL)
+  await cache.save(BASE, soon())
+  assert.match(reports.join(), /nothing is saved, for git ignores \.env before prepare has run/)
+  assert.equal(service.service.entries.size, 0)
 })
 
 const asOther = { skip: lacks('root', 'util-linux'), timeout: 60_000 }

@@ -1,6 +1,6 @@
 // GitHub's cache: the same requests as the real client's, and what becomes of one that fails.
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -90,6 +90,10 @@ test('a cache service that refuses is an error without the signed URL, and an en
   await cache.put(entry, given, soon())
   assert.equal(await cache.has(entry, soon()), true)
   await assert.rejects(cache.put(entry, given, soon()), /409/)
+  const long = join(folder, 'long')
+  await writeFile(long, '')
+  await truncate(long, 2_000_000_001)
+  await assert.rejects(cache.put({ ...entry, key: 'long' }, long, soon()), /longer than 2 GB/)
   service.faults.set('GET', 404)
   await assert.rejects(
     cache.get(entry, join(folder, 'refused'), soon()),

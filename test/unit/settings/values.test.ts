@@ -280,8 +280,17 @@ test('prepare-paths: folders of the checkout, one a line, and a note where they 
     'a\\b',
   ])
     assert.match(bad('prepare-paths', path).expected, /a folder from the root of the repository/, path)
-  assert.match(noted('preparePaths: [node_modules]'), /not used: there is no prepare/)
-  assert.match(noted('preparePaths: [node_modules]\nprepare: npm ci\ncache: off'), /not used: cache is off/)
+  const prepared = 'preparePaths: [node_modules]\nprepare: npm ci\n'
+  for (const [file, reason] of [
+    ['preparePaths: [node_modules]', /not used: there is no prepare/],
+    [`${prepared}isolation: other-user\ncache: off`, /not used: cache is off/],
+    [`${prepared}isolation: same-user`, /not used: at isolation: same-user/],
+    [`${prepared}isolation: other-user\ncleanRoom: off`, /not used: only clean-room: on/],
+    [`${prepared}isolation: other-user\nfinalVerification: false`, /not used: only clean-room: on/],
+  ] as const)
+    assert.match(noted(file), reason)
+  for (const isolation of ['other-user', 'separate-job'])
+    assert.doesNotMatch(noted(`${prepared}isolation: ${isolation}`), /not used/)
 })
 
 test('texts: one line for names and commands, several for scripts', () => {
