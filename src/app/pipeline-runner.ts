@@ -1,4 +1,4 @@
-// Runs the pipeline of steps from the settings. For the loop, all steps before the commit together are one session of the agent.
+// Runs the pipeline of steps from the settings. The loop sees all steps before the commit as one session of the agent.
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { writeCommit } from '../branch/commits.ts'
@@ -32,7 +32,7 @@ export type StepTools = {
   command(step: CommandStep, what: string, timeoutMs: number, signal: AbortSignal): Promise<GateResult>
   cwd: string
   clock: Clock
-  /** `agent`: the agent whose output follows, where it is not the run's own. */
+  /** `agent`: the agent whose output follows, if it is not that of the run. */
   report(text: string, agent?: string | null): void
   warn(text: string): void
 }
@@ -43,7 +43,7 @@ type Makers = {
   gatesOf(options: GatesPortOptions): GatesPort
 }
 
-/** The run's agent with the steps of the settings around it. Throws UserError when an agent that a step names cannot be started. */
+/** The run's agent with the steps of the settings around it. Throws UserError if an agent that a step names cannot be started. */
 export async function withSteps(
   pipeline: Pipeline,
   ports: Pick<StepTools, 'base' | 'gates' | 'clock'>,
@@ -114,11 +114,11 @@ export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
   }
 }
 
-/** The steps after the commit. Their changes are thrown away, and a failure is a warning: the story has passed. */
+/** The steps after the commit. Their changes are discarded, and a failure is only a warning, because the story has passed. */
 function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<AgentPort['afterwards']> {
   const { clock, report } = tools
   return async (state, attempt, timeoutMs, signal) => {
-    const { circuits: before = {} } = state.control
+    const { circuits: circuitsBefore = {} } = state.control
     const context = { steps, state, attempt, tools, signal, isBefore: false }
     const runTry = async ({ step, bounds }: pure.StepTry) => {
       if (step.type === 'agent') throw new Error('no session is begun behind the commit')
@@ -126,7 +126,7 @@ function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<A
     }
     const noBudget = { costUsd: null, tokens: null }
     const bounds = { budget: noBudget, reserved: noBudget }
-    const start = { deadline: clock.now() + timeoutMs, circuits: before, bounds }
+    const start = { deadline: clock.now() + timeoutMs, circuits: circuitsBefore, bounds }
     const { circuits, ended } = await pure.runPipelineSteps(steps, start, {
       clock,
       signal,
@@ -138,7 +138,7 @@ function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<A
     if (ended?.status === 'failed') tools.warn(`${ended.message}; ${attempt.storyId} has passed all the same`)
     return {
       ...(ended?.pause === undefined ? {} : { pause: ended.pause }),
-      ...(circuits === before ? {} : { circuits }),
+      ...(circuits === circuitsBefore ? {} : { circuits }),
     }
   }
 }
@@ -218,8 +218,8 @@ async function runVerifyStep(
 function commandResult({ endRunOn, name }: CommandStep, { ok, ended, output }: GateResult): pure.StepOutcome {
   const code = /^exit (\d+)$/.exec(ended)?.[1]
   if (code !== undefined && endRunOn.includes(Number(code))) {
-    const last = output.trimEnd().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
-    return { kind: 'ends-run', reason: `step ${name} ends the run (${last === '' ? ended : last})` }
+    const lastLine = output.trimEnd().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
+    return { kind: 'ends-run', reason: `step ${name} ends the run (${lastLine === '' ? ended : lastLine})` }
   }
   if (ok) return { kind: 'ok' }
   return { kind: 'failed', summary: ended, detail: output }
@@ -227,7 +227,7 @@ function commandResult({ endRunOn, name }: CommandStep, { ok, ended, output }: G
 
 const README = /^readme(?:\.[a-z]+)?$/i
 
-/** Why there is no README, or an empty one; null where there is one with text. Only its size is checked. */
+/** What is wrong: there is no README, or it is empty. Null if there is one with text. Only its size is checked. */
 async function readmeProblem(cwd: string, path: string | null): Promise<string | null> {
   const names =
     path === null ? (await readdir(cwd).catch(() => [])).filter((name) => README.test(name)) : [path]

@@ -6,7 +6,7 @@ import { applyCommand } from './commands/apply-commands.ts'
 import { withoutContests } from './contests.ts'
 import { requireGate } from './gating/judge-verdict.ts'
 import { endOfWork, isIdleJob, MAX_IDLE_JOBS } from './limits.ts'
-import type { EventOf } from './model/event.ts'
+import type { EventOf, PeopleEdits } from './model/event.ts'
 import type { Prd } from './model/feature.ts'
 import { newEnding } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -17,7 +17,7 @@ import { mergePeople, storiesWithOtherCriteria } from './prd/merge-edits.ts'
 import { haltWithError, incrementCount, withJob, withoutApproval, withReady } from './state-updates.ts'
 import { hasNote } from './story-notes.ts'
 
-/** Joins with people's pushes in one job. */
+/** The most joins with people's pushes in one job. */
 const MAX_JOINS = 5
 const REFUSED = { kind: 'refused' } as const
 
@@ -40,12 +40,7 @@ function withMovedBranch(state: State, head: string): State {
 /** Ralph's branch now contains people's commits. A story whose code is no longer in it loses its pass. */
 export function joined(state: State, event: EventOf<'joined'>, limits: Limits): State {
   const { people, takenBack, entries, green, theirs } = event
-  const prd =
-    people === null
-      ? state.prd
-      : mergePeople(state.prd, withoutArchived(people.prd, state), new Set(people.seen), (id) =>
-          hasNote(state, id),
-        )
+  const prd = people === null ? state.prd : mergePeoplesEdits(state, people)
   const joinedState = incrementCount(withReady(withoutApproval(state), { synced: false }), 'joins')
   let after: State = {
     ...withJob(joinedState, { branch: { kind: 'ours' }, takesBranch: false }),
@@ -53,7 +48,7 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
     green,
     published: theirs,
     progress: [...entries, ...state.progress],
-    // Saved work and record of a removed story are removed, too, as its id may be used again.
+    // The saved work and the record of a removed story are dropped, because its id may be used again.
     kept: withoutRemovedStories(state.kept, prd),
     records: withoutRemovedStories(state.records, prd),
     ...(state.contests === undefined ? {} : { contests: withoutRemovedStories(state.contests, prd) }),
@@ -72,9 +67,14 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
   return after
 }
 
+function mergePeoplesEdits(state: State, { prd, seen }: PeopleEdits): Prd {
+  const theirs = withoutArchived(prd, state)
+  return mergePeople(state.prd, theirs, new Set(seen), (id) => hasNote(state, id))
+}
+
 const CRITERIA_CHANGED = 'people changed its acceptance criteria'
 
-/** What waits for a story that was removed is dropped, as its saved work is. */
+/** Drops waiting candidates of removed stories. */
 function withoutRemovedWaiting(state: State): State {
   if (state.waiting === undefined) return state
   const ids = new Set(state.prd.userStories.map((story) => story.id))
@@ -101,7 +101,7 @@ export function restored(state: State): State {
 }
 
 export function pushRefused(state: State, { summary }: EventOf<'push-refused'>): State {
-  // Before the first publish there is no branch yet: then it is an error for a person to fix, not a pause.
+  // Before the first publish there is no branch yet. Then this is an error that a person has to fix, and not a pause.
   return state.published === null
     ? haltWithError(state, summary, `let this token push ${state.branch}, then run again`)
     : refuseBranch(state, summary)
@@ -109,8 +109,8 @@ export function pushRefused(state: State, { summary }: EventOf<'push-refused'>):
 
 /** The token has expired: only the state is saved, and the next job gets a new token. */
 export function pushExpired(state: State, { summary, at }: EventOf<'push-expired'>): State {
-  const before = state.job.ending?.conclusion.outcome ?? 'continued'
-  if (before === 'error' || before === 'interrupted' || before === 'paused')
+  const outcome = state.job.ending?.conclusion.outcome ?? 'continued'
+  if (outcome === 'error' || outcome === 'interrupted' || outcome === 'paused')
     return withJob(state, { branch: REFUSED })
   const conclusion: Conclusion = { outcome: 'continued', reason: summary, until: null }
   const isIdle = isIdleJob(state, conclusion) && state.control.idleJobs + 1 >= MAX_IDLE_JOBS

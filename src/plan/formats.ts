@@ -1,4 +1,4 @@
-// The table of formats: a new one is a file and a line here. The first format that matches a file reads it.
+// The table of formats. A new format is a file and a line here. The first format that matches a file reads it.
 
 import { isPlanPath } from './document-kinds.ts'
 import {
@@ -65,8 +65,17 @@ export const formats: readonly Format[] = [
 ]
 
 const NOTHING: Reading<never> = {
-  ...{ root: {}, stories: [], context: [], gates: {}, notes: [], mistakes: [] },
-  ...{ prose: 'none', what: null, boxes: 0, unit: null, isLoose: false },
+  root: {},
+  stories: [],
+  context: [],
+  gates: {},
+  notes: [],
+  mistakes: [],
+  prose: 'none',
+  what: null,
+  boxes: 0,
+  unit: null,
+  isLoose: false,
 }
 
 /** A document's content, and the format that read it. */
@@ -111,24 +120,25 @@ function readDocument(
   documents: DocumentSet,
 ): { format: string; reading: Reading<DocumentStory> } {
   const { path, file, isMarkdown } = document
-  const known =
-    file.as === 'background' ? background : formats.find((one) => one.matches(document, documents))
-  const { read, name: format, rank = 'planned' } = known ?? prose
-  const { stories: all = [], ...found } =
-    file.as === 'background' ? asBackground(document) : read(document, documents)
-  const isProseFormat = format !== ownPage.name && rank !== 'made'
-  const stories = all
+  const isBackground = file.as === 'background'
+  const matching = isBackground ? background : formats.find((one) => one.matches(document, documents))
+  const { read, name: format, rank = 'planned' } = matching ?? prose
+  const { stories: allStories = [], ...found } = isBackground
+    ? asBackground(document)
+    : read(document, documents)
+  const isWrittenByPeople = format !== ownPage.name && rank !== 'made'
+  const stories = allStories
     .filter((story) => !isRemovedStory(story))
-    .map((story) => (isProseFormat ? withShortTitle(story) : story))
-  const removedStories = all
+    .map((story) => (isWrittenByPeople ? withShortTitle(story) : story))
+  const removedStories = allStories
     .filter(isRemovedStory)
     .map(({ line, raw: { id } }) => `${String(id ?? 'a story')} (line ${line})`)
-  if (all.length === 0 && isMarkdown && file.as === undefined && isUnfilledTemplate(document))
+  if (allStories.length === 0 && isMarkdown && file.as === undefined && isUnfilledTemplate(document))
     return {
       format,
       reading: { ...NOTHING, what: 'a template that is not filled in', boxes: found.boxes ?? 0 },
     }
-  const unfilled = isProseFormat ? templateMistakes(path, stories) : []
+  const unfilled = isWrittenByPeople ? templateMistakes(path, stories) : []
   const reading = {
     ...NOTHING,
     ...found,
@@ -140,7 +150,13 @@ function readDocument(
     mistakes: [...(found.mistakes ?? []), ...unfilled],
     stories: stories.map(
       (story): DocumentStory => ({
-        ...{ path, format, rank, urgency: 1, isTracked: false, mayLackCriteria: true, marks: [] },
+        path,
+        format,
+        rank,
+        urgency: 1,
+        isTracked: false,
+        mayLackCriteria: true,
+        marks: [],
         place: (key) => formatPlace(path, story.line, key),
         ...story,
       }),
@@ -191,15 +207,15 @@ export function findDocuments(paths: readonly string[]): string[] {
   const inOrder = found.sort(
     (a, b) => a.rank - b.rank || a.path.localeCompare(b.path, 'en', { numeric: true }),
   )
-  const known = new Set(inOrder.map(({ path }) => path))
+  const byName = new Set(inOrder.map(({ path }) => path))
   // The plan that a progress file was made from may have any name.
-  const plans = new Set([...known].flatMap((path) => planOfProgress(path) ?? []))
-  return [...known, ...paths.filter((path) => plans.has(path) && !known.has(path))]
+  const plans = new Set([...byName].flatMap((path) => planOfProgress(path) ?? []))
+  return [...byName, ...paths.filter((path) => plans.has(path) && !byName.has(path))]
 }
 
 /** False for installed, vendored and archived files, and for reports about documents. */
 function mayBePlan(path: string): boolean {
-  const isAside = /\.(?:superseded|retired|archived|obsolete|old|bak)\.[a-z]+$/i.test(path)
+  const isRetired = /\.(?:superseded|retired|archived|obsolete|old|bak)\.[a-z]+$/i.test(path)
   const isReport = /[-_]report[^/]*$/i.test(path) && !isPlanPath(path)
-  return !isAside && !isReport && !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archived?)\//.test(path)
+  return !isRetired && !isReport && !/(?:^|\/)(?:node_modules|vendor|dist|build|\.git|archived?)\//.test(path)
 }
