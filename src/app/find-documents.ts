@@ -1,4 +1,4 @@
-// Documents from a folder on disk, or from a commit. Reads regular files only, up to a size in all.
+// Reads documents from a folder on disk, or from a commit: regular files only, and at most MAX_BYTES together.
 
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
@@ -35,7 +35,7 @@ export async function readDocumentFiles(
 ): Promise<DocumentFile[]> {
   const { findDocuments } = await import('../plan/documents.ts')
   const tree =
-    'workTree' in place ? await onDisk(place.workTree) : await atCommit(place.objects, place.commit)
+    'workTree' in place ? await treeOnDisk(place.workTree) : await treeOfCommit(place.objects, place.commit)
   const found = requested === null ? findDocuments(await tree.list('')) : []
   const named = await filesFor(tree, [...(requested ?? []), ...as.keys()], findDocuments, note)
   const chosen = new Map([
@@ -87,7 +87,7 @@ type Tree = {
   text(path: string): Promise<string>
 }
 
-async function atCommit(objects: CatFile, commit: string): Promise<Tree> {
+async function treeOfCommit(objects: CatFile, commit: string): Promise<Tree> {
   const files = (await filesOf(objects, commit)).filter(({ mode }) => mode.startsWith('100'))
   const oids = new Map(files.map(({ path, oid }) => [fromLatin1(path), oid]))
   const oidOf = (path: string) => oids.get(path) ?? ''
@@ -99,7 +99,7 @@ async function atCommit(objects: CatFile, commit: string): Promise<Tree> {
   }
 }
 
-async function onDisk(workTree: string): Promise<Tree> {
+async function treeOnDisk(workTree: string): Promise<Tree> {
   const top = await realpath(workTree)
   /** Null for a path that does not exist, is outside the work tree, or is behind a link. */
   const stat = async (path: string) => {
@@ -131,7 +131,7 @@ function isForeign(name: string): boolean {
 }
 
 /**
- * The files at the wanted paths, and why each is read. A named file is always read. Of a named folder every text file is read, of
+ * The files at the requested paths, and why each is read. A named file is always read. Of a named folder every text file is read; of
  * the whole repository only the documents that are known by their name or place.
  */
 async function filesFor(
@@ -146,8 +146,10 @@ async function filesFor(
     const { path, part } = await splitPart(tree, request.replace(/^(?:\.\/)+|^\.$/, '').replace(/\/+$/, ''))
     const isFile = await tree.isFile(path)
     const all = isFile ? [path] : await tree.list(path)
-    const read = path === '' ? findDocuments(all) : isFile ? all : all.filter(isText)
-    const unread = path === '' || isFile ? [] : all.filter((each) => !isText(each))
+    const isFolder = path !== '' && !isFile
+    const chosen = path === '' ? findDocuments(all) : all
+    const read = isFolder ? all.filter(isText) : chosen
+    const unread = isFolder ? all.filter((file) => !isText(file)) : []
     if (read.length === 0) mistakes.push(missingDocuments(request, unread, await tree.list('')))
     else if (unread.length > 0)
       note(`${describeValue(request)}: not read: ${formatKinds(unread)}; ${READABLE}`)
@@ -172,7 +174,7 @@ function isText(path: string): boolean {
 
 const READABLE = 'Markdown, text, JSON, YAML and TOML are'
 
-/** How many files there are of each kind, the most first. */
+/** How many files there are of each kind, the most frequent kind first. */
 function formatKinds(paths: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const path of paths) {
@@ -181,14 +183,14 @@ function formatKinds(paths: readonly string[]): string {
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   const all = [...counts]
-    .sort(([name, one], [otherName, other]) => other - one || (name < otherName ? -1 : 1))
+    .sort(([nameA, countA], [nameB, countB]) => countB - countA || (nameA < nameB ? -1 : 1))
     .map(([name, count]) => `${name} (${count})`)
   return all.length <= MAX_KINDS ? all.join(', ') : `${all.slice(0, MAX_KINDS).join(', ')} and other kinds`
 }
 
 const MAX_KINDS = 8
 
-/** `others`: the folder's files of kinds that are not read. */
+/** `unread`: the folder's files of kinds that are not read. `all`: all files of the repository. */
 function missingDocuments(path: string, unread: readonly string[], all: readonly string[]): Mistake {
   if (unread.length > 0) {
     const found = `${describeValue(path)}, which holds ${formatKinds(unread)}`

@@ -27,7 +27,7 @@ export function parsePrd(text: string, source: string, gone: ReadonlySet<string>
   return draft === null ? { ok: false, mistakes } : readDraft(draft, mistakes, gone)
 }
 
-/** The file in the shape of version 2, unchecked; null with the mistakes where it has no such shape. */
+/** The file in the shape of version 2, not validated yet. Null if it has no such shape; then `mistakes` says why. */
 export function draftPrd(text: string, source: string): { draft: Draft | null; mistakes: Mistake[] } {
   let value: unknown
   try {
@@ -62,9 +62,9 @@ function refusal(mistake: Mistake): { draft: null; mistakes: Mistake[] } {
 /** Parses without fields called __proto__, in any spelling: an assignment that copies one would set the prototype. */
 function parseJson(text: string): unknown {
   // The reviver costs time: it is used only if the text has the name, or an escape for one of its letters.
-  const suspicious = text.includes('__proto__') || /\\u00[57]/i.test(text)
+  const mayHaveProto = text.includes('__proto__') || /\\u00[57]/i.test(text)
   const withoutProto = (key: string, value: unknown) => (key === '__proto__' ? undefined : value)
-  return JSON.parse(text, suspicious ? withoutProto : undefined)
+  return JSON.parse(text, mayHaveProto ? withoutProto : undefined)
 }
 
 /** A broken JSON file may hold "- [ ]" in a text; Markdown does not begin like JSON. */
@@ -85,7 +85,7 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
   const notes = [...draft.notes]
   const userStories = withDefaults(draft, notes)
   const checked = check({ ...draft.root, schemaVersion: 2, userStories }, draft)
-  // Ids and dependencies are checked also where the rest of a story is wrong.
+  // Ids and dependencies are checked even if the rest of a story is wrong.
   const edges = userStories.map((story) => {
     const { id, dependsOn } = isObject(story) ? story : {}
     return { id: idOf(id), dependsOn: Array.isArray(dependsOn) ? dependsOn.map(idOf) : [] }
@@ -198,7 +198,7 @@ function invisibleNotes({ project, description, userStories }: Prd): string[] {
       ({ kind, count, at }) => `${place}: ${formatCount(count, kind)}, the first at character ${at}`,
     ),
   )
-  const shown = found.slice(0, MAX_HIDDEN).map((one) => `${one}: not shown, and in no prompt.`)
+  const shown = found.slice(0, MAX_HIDDEN).map((place) => `${place}: not shown, and in no prompt.`)
   const more = found.length - shown.length
   return more > 0
     ? [...shown, `${formatCount(more, 'more place')} with characters that are not shown.`]
@@ -222,7 +222,7 @@ function textsOf(fields: Readonly<Record<string, string | readonly string[]>>): 
   return Object.entries(fields).flatMap(([name, value]) =>
     typeof value === 'string'
       ? [[name, value] satisfies [string, string]]
-      : value.map((one, index): [string, string] => [`${name}[${index}]`, one]),
+      : value.map((text, index): [string, string] => [`${name}[${index}]`, text]),
   )
 }
 
@@ -241,7 +241,9 @@ function withDefaults(draft: Draft, notes: string[]): unknown[] {
     const { acceptanceCriteria } = raw
     const isEmpty = Array.isArray(acceptanceCriteria) && acceptanceCriteria.length === 0
     if (draft.mayLackCriteria(index) && (isEmpty || !isGiven(acceptanceCriteria))) {
-      const words = [raw.description, raw.title].find((one) => typeof one === 'string' && one.trim() !== '')
+      const words = [raw.description, raw.title].find(
+        (text) => typeof text === 'string' && text.trim() !== '',
+      )
       // A story without words is refused for its title.
       story.acceptanceCriteria = [words ?? 'done']
       derived.push(index)
@@ -263,13 +265,13 @@ function freeIds(list: readonly unknown[]): (index: number) => string {
   const taken = new Set(list.map((raw) => (isObject(raw) ? idOf(raw.id) : '')))
   let free = list.length
   return (index) => {
-    let own = numbered(index + 1)
-    while (taken.has(own)) {
+    let id = numbered(index + 1)
+    while (taken.has(id)) {
       free += 1
-      own = numbered(free)
+      id = numbered(free)
     }
-    taken.add(own)
-    return own
+    taken.add(id)
+    return id
   }
 }
 
