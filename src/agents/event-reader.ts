@@ -119,7 +119,7 @@ export abstract class EventReader implements StreamParser {
     return [{ kind: 'usage', usage: { ...this.usage } }]
   }
 
-  /** The events of a failure that ends the session, unless more events follow. They show the vendor's message to people. */
+  /** The events of a failure, with the vendor's message for people. The session ends with it if nothing comes after it. */
   protected failedWith({ status, resetsAt = null }: Ending, vendorMessage: string): AgentEvent[] {
     const error: AgentEvent = { kind: 'error', message: vendorMessage }
     return status === 'limit' ? [{ kind: 'limit', resetsAt }, error] : [error]
@@ -137,6 +137,7 @@ export abstract class EventReader implements StreamParser {
  */
 function jsonEvent(line: string): Json | null {
   const start = line.indexOf('{')
+  // A `{` after a quote is part of other output.
   return start < 0 || line.lastIndexOf('"', start) >= 0 ? null : jsonObject(line.slice(start))
 }
 

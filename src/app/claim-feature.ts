@@ -226,9 +226,12 @@ export function withRequestedScope(state: State, requested: ScopeRequest): State
 
 function withJobStarted(claimed: State, request: ClaimRequest, job: Job): State {
   const started = request.anew === true ? restartRun(claimed, randomUUID()) : claimed
-  const state = request.generation === null ? withRequestedScope(started, request.scope) : started
+  const isByPerson = request.generation === null
+  const state = isByPerson ? withRequestedScope(started, request.scope) : started
   const { run } = state.prd
-  const control = request.generation === null ? resetWaits(state.control) : state.control
+  const control = isByPerson ? resetWaits(state.control) : state.control
+  // Lease and job are still those of the job before.
+  const wasKilledIdle = state.lease !== null && state.job.counts.iterations === 0
   return {
     ...state,
     lease: { ...request.lease, nonce: randomUUID() },
@@ -245,11 +248,11 @@ function withJobStarted(claimed: State, request: ClaimRequest, job: Job): State 
       notBefore: null,
       // This job is the continuation that was pending.
       continuePending: false,
-      idleJobs: control.idleJobs + (state.lease !== null && state.job.counts.iterations === 0 ? 1 : 0),
+      idleJobs: control.idleJobs + (wasKilledIdle ? 1 : 0),
       mendedRun: null,
       chosen: { ...control.chosen, ...request.chosen },
       // A start by a person ends a pause by Ralph: if its cause is still there, it pauses the run again. A person's pause stays.
-      paused: request.generation === null && control.paused?.by === 'ralph' ? null : control.paused,
+      paused: isByPerson && control.paused?.by === 'ralph' ? null : control.paused,
     },
     job,
   }
