@@ -45,7 +45,7 @@ const asOther = { skip: lacks('root', 'ip') }
 const entriesOf = ({ github }: Site) => [...github.world.cache.entries.keys()]
 
 test(
-  'the second job installs nothing, and the final verification prepares from nothing',
+  'with `prepare-paths` the second job restores what prepare made, and the final verification prepares from nothing',
   asOther,
   async () => {
     await using site = await openProject()
@@ -73,7 +73,7 @@ async function preparesInEveryJob(options: Partial<SiteOptions>) {
   assert.deepEqual(entriesOf(site), [])
 }
 
-test('where a story changed the lockfile the next job prepares, and saves nothing', asOther, async () => {
+test('where a story changed the lockfile, the next job runs prepare and saves nothing', asOther, async () => {
   const turn: Turn = { ...goodTurn('one', 1) }
   const changed = { ...turn, files: { ...turn.files, 'package-lock.json': '{ "lockfileVersion": 3 }\n' } }
   await using site = await openProject({
@@ -84,7 +84,7 @@ test('where a story changed the lockfile the next job prepares, and saves nothin
   assert.equal(entriesOf(site).length, 1)
 })
 
-test('the cache keeps nothing of a base that is not the default branch', asOther, async () => {
+test('what prepare made of a base that is not the default branch is not saved', asOther, async () => {
   await using site = await openProject({ inputs: { 'base-branch': 'develop' } })
   await site.github.commit('develop', { 'src/other.mjs': '' }, 'theirs')
   assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
@@ -92,7 +92,7 @@ test('the cache keeps nothing of a base that is not the default branch', asOther
   assert.deepEqual(entriesOf(site), [])
 })
 
-test('at `separate-job` work jobs take it, and gate jobs, which are the clean rooms there, prepare from nothing', async () => {
+test('at `separate-job` work jobs restore what prepare made, and gate jobs, the clean rooms there, prepare from nothing', async () => {
   await using site = await openProject({ separate: true })
   assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
   const jobsOf = (name: string) =>
@@ -103,7 +103,7 @@ test('at `separate-job` work jobs take it, and gate jobs, which are the clean ro
   assert.deepEqual(preparedIn(site), { ran: jobsOf('gate'), restored: jobsOf('work') }, site.log())
 })
 
-test('the workers of a wave take it', asOther, async () => {
+test('the workers of a wave restore what prepare made', asOther, async () => {
   const four = ['one', 'two', 'three', 'four'].map((name, at) => [`US-00${at + 1}`, name, at] as const)
   await using site = await openProject({
     parallel: true,
