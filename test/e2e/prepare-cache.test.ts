@@ -1,4 +1,5 @@
 // What `prepare` made in the first job of a chain serves the later ones from GitHub's cache: the folders that `prepare-paths` names.
+import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { lacks } from '../machine/needs.ts'
