@@ -133,6 +133,7 @@ test(
       assert.equal(one.model, '{"type":"message"}', 'by the proxy it has its model')
       assert.match(one.stranger, /not the key that Ralph gave/)
       assert.match(one.direct, /^failed/)
+      assert.deepEqual(one.proxied, ['403', '403', '403'])
     }
     assert.deepEqual(outside.asked, ['/test'])
     const summary = run.jobs.flatMap((job) => job.steps.map((step) => step.summary)).join('')

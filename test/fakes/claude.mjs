@@ -4,6 +4,7 @@
 //   claude.mjs <where.json> [claude's own arguments]     { key, script, sessions, saw, outside }
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -22,6 +23,24 @@ const answered = (url, options) =>
   fetch(url, options)
     .then((answer) => answer.text())
     .catch((error) => `failed: ${error.cause?.code ?? error.cause?.message ?? error.message}`)
+/** Through the proxy that the environment names, without the help of fetch: older versions of Node, which another user may have, ignore it. */
+const throughProxy = (url) => {
+  const { HTTP_PROXY: proxy } = process.env
+  if (proxy === undefined) return answered(url)
+  const [{ hostname, port }, target] = [new URL(proxy), new URL(url)]
+  const how =
+    target.protocol === 'https:' ? { method: 'CONNECT', path: `${target.hostname}:443` } : { path: url }
+  return new Promise((resolve) => {
+    const asked = request({ hostname, port, ...how })
+    asked.on('response', (answer) => answer.resume().on('close', () => resolve(`${answer.statusCode}`)))
+    asked.on('connect', (answer, socket) => {
+      socket.destroy()
+      resolve(`${answer.statusCode}`)
+    })
+    asked.on('error', (error) => resolve(`failed: ${error.code ?? error.message}`))
+    asked.end()
+  })
+}
 /** Past the proxy that the environment names. */
 const direct = (host) =>
   new Promise((resolve) => {
@@ -57,9 +76,9 @@ const saw = {
   stranger: await answered(`${model}/v1/messages`, { headers: { 'x-api-key': 'another' } }),
   direct: await direct(where.outside),
   proxied: [
-    await answered('http://evil.example:8080/?<b>'),
-    await answered('https://evil.example/'),
-    await answered('https://evil.example/'),
+    await throughProxy('http://evil.example:8080/?<b>'),
+    await throughProxy('https://evil.example/'),
+    await throughProxy('https://evil.example/'),
   ],
 }
 appendFileSync(where.saw, `${JSON.stringify(saw)}\n`)
