@@ -268,7 +268,7 @@ export function createGates(options: GatesOptions): GatesPort {
       const where = { as: own.as, env: own.env(options.env) }
       const { exit: _, ...ran } = await runOnce(gate, signal, where)
       const result = await finishGate(gate, what ?? '', ran)
-      if (result.ok) await cache?.save(commit, signal)
+      if (result.ok) await cache?.save(signal)
       else preparedFor = null
       return result
     },

@@ -13,8 +13,8 @@ import { type RunRequest, runUntrusted } from '../system/process.ts'
 export type PrepareCache = {
   /** Restores the folders, so that `prepare` does not need to run for this commit. To be called before its first run in a job. */
   restore(commit: string, signal: AbortSignal): Promise<boolean>
-  /** Saves the folders. To be called when the first `prepare` of a job has ended, and before anything else runs. */
-  save(commit: string, signal: AbortSignal): Promise<void>
+  /** Saves the folders where `restore` found none. To be called when that `prepare` has ended, and before anything else runs. */
+  save(signal: AbortSignal): Promise<void>
 }
 
 export type PrepareCacheOptions = Pick<RunRequest, 'env' | 'as'> & {
@@ -45,8 +45,8 @@ const FORMAT_VERSION = 1
 export function openPrepareCache(options: PrepareCacheOptions): PrepareCache {
   const { files, trusted, restores, paths, top, own, env, as } = options
   const report = (line: string) => options.report(`prepare-paths: ${line}`)
-  /** Whether the cache lacks the folders, and `prepare` began in a checkout as git makes it. */
-  let maySave = false
+  /** What the cache lacks, where `prepare` began in a checkout as git makes it; null where nothing may be saved. */
+  let entryToSave: CacheEntry | null = null
 
   const limits = (signal: AbortSignal) => ({ env, as: as ?? null, signal, timeoutMs: TIMEOUT_MS })
   const archived = (signal: AbortSignal) => ({ folder: top, paths, ...limits(signal) })
@@ -92,12 +92,14 @@ export function openPrepareCache(options: PrepareCacheOptions): PrepareCache {
         return true
       })
       if (restores && !isMissing && !isRestored) await removeFolders()
-      if (isMissing && commit === trusted) maySave = isCheckedOut(await options.ignored(), report)
+      if (isMissing && commit === trusted && isCheckedOut(await options.ignored(), report))
+        entryToSave = entry
       return isRestored
     },
 
-    async save(commit, signal) {
-      if (!maySave || commit !== trusted) return
+    async save(signal) {
+      const entry = entryToSave
+      if (entry === null) return
       const isNamed = (made: string) => paths.some((path) => made.startsWith(`${path}/`))
       const unnamed = (await options.ignored()).filter((made) => !isNamed(made))
       if (unnamed.length > 0) {
@@ -106,8 +108,6 @@ export function openPrepareCache(options: PrepareCacheOptions): PrepareCache {
       }
       const absent = missing()
       if (absent.length > 0) return report(`not saved, for prepare made no folder ${absent.join(', ')}`)
-      const entry = await entryOf(commit, options)
-      if (entry === null) return
       await inCacheFile('saving', signal, async (file, either) => {
         await packFolders(file, archived(either))
         await files.put(entry, file, either)

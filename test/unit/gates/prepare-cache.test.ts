@@ -76,7 +76,7 @@ async function firstJob(service: StartedCache, prepare = INSTALL, more: Partial<
   const { cache, reports } = jobCache(service, more)
   assert.equal(await cache.restore(BASE, soon()), false)
   shell(top, prepare)
-  await cache.save(BASE, soon())
+  await cache.save(soon())
   return reports
 }
 
@@ -137,7 +137,7 @@ test('a machine that stays has the folders already: nothing is restored over the
   assert.deepEqual(existsSync(join(top, 'node_modules/dep')), false)
   assert.match(reports.join(), /node_modules is in the checkout already/)
   service.service.entries.clear()
-  await cache.save(BASE, soon())
+  await cache.save(soon())
   assert.equal(service.service.entries.size, 0)
 })
 
@@ -206,7 +206,7 @@ test('nothing is saved where git ignores files before prepare runs, which an ear
   const { cache, reports } = jobCache(service)
   assert.equal(await cache.restore(BASE, soon()), false)
   shell(top, INSTALL)
-  await cache.save(BASE, soon())
+  await cache.save(soon())
   assert.match(reports.join(), /nothing is saved, for git ignores \.env before prepare has run/)
   assert.equal(service.service.entries.size, 0)
 })
@@ -234,7 +234,7 @@ test(
       const first = jobCache(service, asUser)
       assert.equal(await first.cache.restore(BASE, soon()), false)
       shell(top, INSTALL)
-      await first.cache.save(BASE, soon())
+      await first.cache.save(soon())
       assert.deepEqual(first.reports, [])
       shell(top, 'rm -r node_modules')
       assert.equal(await jobCache(service, asUser).cache.restore('a story', soon()), true)
