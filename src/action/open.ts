@@ -17,7 +17,6 @@ import { openCache } from '../github/cache-service.ts'
 import { issueQuery } from '../github/read-issues.ts'
 import { describeRefusedHosts } from '../report/figures.ts'
 import { Live } from '../report/terminal/live-lines.ts'
-import { preparePathsUnused } from '../settings/derive-settings.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { OpenCheckout, RunStart } from '../setup/checks/subject.ts'
 import { UserError } from '../system/errors.ts'
@@ -192,14 +191,10 @@ export function createJobPorts(
   { context, workspace, settings, log, signal, as }: Job,
   limits: Limits,
   mark: string,
-  /** The run whose jobs share what `prepare` made; `restores`: see PrepareCacheOptions. Null where nothing is shared. */
-  shared: { base: State['base']; restores: boolean } | null = null,
 ) {
   saveForPost({ mark, git: gitProgram(context.env.PATH) })
   const { redact } = workspace.redactor
   const files = settings.cache === 'off' ? null : openCache(context.env)
-  const isKept = shared !== null && files !== null && preparePathsUnused(settings) === null
-  const trusted = shared?.base.branch === context.place.defaultBranch ? shared.base.sha : null
   const live = new Live(log.screen, { limits, agent: settings.agent, surface: 'comment', redact }, true)
   const options: PortOptions = {
     ...{ settings, env: context.env, workspace, signal, as, mark, observers: [] },
@@ -208,7 +203,6 @@ export function createJobPorts(
     onGateStart: live.starts,
     onGateEnd: live.gate,
     cache: files,
-    prepareCache: isKept ? { files, trusted, restores: shared.restores } : null,
   }
   return { live, options }
 }

@@ -153,9 +153,7 @@ async function doPart(
   if (part === 'gate' && worker !== null && needsWork && work === null)
     return { neutral: 'the work job handed nothing over: there is nothing to do' }
   const job = { context, workspace, settings: chosen, log, signal, as: null }
-  // A gate job prepares from nothing, as a clean room does: no other checkout looks at the commit after it.
-  const shared = { base: state.base, restores: part === 'work' }
-  const { live, options } = createJobPorts(job, limits, newMark(), shared)
+  const { live, options } = createJobPorts(job, limits, newMark())
   // Only the gate job runs the browser check; gates that a step of the work job asks for run without it.
   const partPorts =
     part === 'gate'

@@ -291,8 +291,7 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
   // Workers may share a machine. With a mark of its own, a worker ends the processes that it left, and no other worker's.
   const mark = start.lease?.mark ?? ''
   const ownMark = wave?.kind === 'worker' ? markOfPart(mark, `worker${wave.name}`) : mark
-  const shared = { base: start.base, restores: true }
-  const { live, options } = createJobPorts({ ...parts, settings }, limits, ownMark, shared)
+  const { live, options } = createJobPorts({ ...parts, settings }, limits, ownMark)
   saveForPost({ artifact: artifactName(start.feature, context.run, partName(role)) })
   await using ports = await createPorts({
     ...options,

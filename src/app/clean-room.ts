@@ -7,7 +7,6 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { CleanRoom, GatesPort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
-import type { PrepareCache } from '../gates/prepare-cache.ts'
 import { CleanClone, findLeftoverClones, removeClone } from '../git/clean-clone.ts'
 import { IgnoredFiles } from '../git/ignored-files.ts'
 import { type OtherUser, userInTree } from '../isolation/other-user.ts'
@@ -21,8 +20,6 @@ export type GatePlace = {
   env: Environment
   as: OtherUser | null
   restore(commit: string): Promise<unknown>
-  /** Saves the files that `prepare` makes, for later jobs. A clean room has no such cache: it prepares from nothing. */
-  prepareCache?: PrepareCache | null
 }
 
 export type CleanRoomOptions = {

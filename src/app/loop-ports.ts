@@ -17,8 +17,7 @@ import type {
 } from '../engine/model/ports.ts'
 import { OWN_PORT_NAME, type Service, servicesAt } from '../engine/model/service.ts'
 import { createGates } from '../gates/gates.ts'
-import { openPrepareCache, type PrepareCache, type PrepareCacheOptions } from '../gates/prepare-cache.ts'
-import { environmentDigest, type ReuseFacts } from '../gates/reuse-key.ts'
+import type { ReuseFacts } from '../gates/reuse-key.ts'
 import type { ServicesOptions } from '../gates/services.ts'
 import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
@@ -61,8 +60,6 @@ export type PortOptions = {
   onGateEnd(result: GateResult, storyId?: string): void
   /** Keeps the installed agent between jobs; left out where there is no cache. */
   cache?: FileCache | null
-  /** Keeps what `prepare` makes between jobs, where `prepare-paths` names it; left out: nothing is kept. */
-  prepareCache?: Pick<PrepareCacheOptions, 'files' | 'trusted' | 'restores'> | null
   /** Replace the agent, or the gates, of this job. */
   agent?: AgentPort
   gates?: GatesPort
@@ -166,44 +163,12 @@ async function withPipelineSteps(
 export type GatesPortOptions = Pick<
   PortOptions,
   'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'run' | 'folder' | 'onGateStart' | 'onGateEnd'
-> &
-  Partial<Pick<PortOptions, 'prepareCache' | 'warn'>>
+>
 
 function workTreePlace(options: GatesPortOptions): GatePlace {
   const { workspace, env, as } = options
   const { clone, repository } = workspace
-  const place = { top: clone.workTree, env, as: as?.gates ?? null, restore: repository.restore }
-  return { ...place, prepareCache: prepareCacheOf(options, place) }
-}
-
-function prepareCacheOf(options: GatesPortOptions, { top, env, as }: GatePlace): PrepareCache | null {
-  const { settings, workspace, prepareCache: kept = null, warn = () => {} } = options
-  const { prepare, preparePaths: paths, workingDirectory } = settings
-  if (kept === null || prepare === null || paths.length === 0) return null
-  const { clone, git, repository, submodules } = workspace
-  const reason = unkeptReason(env, submodules)
-  if (reason !== null) {
-    warn(`prepare-paths: not used: ${reason}`)
-    return null
-  }
-  const inGates = gatesEnvironment(env, settings)
-  return openPrepareCache({
-    ...{ ...kept, paths, top, as },
-    identity: [prepare, workingDirectory, reuseFacts(options).machine, environmentDigest(inGates, 'prepare')],
-    lockfiles: repository.lockfiles,
-    ignored: () => git.ignored(),
-    own: join(clone.gitDir, 'ralph'),
-    env: inGates,
-    report: warn,
-  })
-}
-
-/** Why what `prepare` makes cannot be kept here; null where it can. */
-function unkeptReason({ ImageOS = '' }: Environment, submodules: Workspace['submodules']): string | null {
-  // In a container, and on most machines of one's own, nothing tells one C library or interpreter from another.
-  if (ImageOS === '')
-    return 'the machine does not say its image (ImageOS), so its folders may not fit another one'
-  return submodules.size > 0 ? 'there are submodules, in which git lists nothing of what prepare makes' : null
+  return { top: clone.workTree, env, as: as?.gates ?? null, restore: repository.restore }
 }
 
 /** The gates of the settings, which run in the work tree or at another place. */
@@ -227,7 +192,6 @@ export function gatesPort(options: GatesPortOptions, place = workTreePlace(optio
     gates: settings.gates,
     parallel: settings.gatesParallel,
     prepare: settings.prepare,
-    prepareCache: place.prepareCache ?? null,
     lockfileChanged: repository.lockfileChanged,
     code: repository,
     restore,

@@ -15,7 +15,7 @@ import { IgnoredFiles } from '../git/ignored-files.ts'
 import { type DocumentRules, JudgeView } from '../git/judge-view.ts'
 import { parseRaw } from '../git/raw-diff.ts'
 import type { Submodules } from '../git/submodules.ts'
-import { changesBetween, filesOf, foldersIn, pathsIn } from '../git/tree-walk.ts'
+import { changesBetween, foldersIn, pathsIn } from '../git/tree-walk.ts'
 import { WorkTree } from '../git/work-tree.ts'
 import { UserError } from '../system/errors.ts'
 import { displayPath, quotedPath } from '../system/path-text.ts'
@@ -77,8 +77,6 @@ export type Repository = RepositoryPort & {
   untracked(): Promise<string[]>
   /** True when a lockfile differs between the two commits. */
   lockfileChanged(from: string, to: string): Promise<boolean>
-  /** The lockfiles of a commit: for each its path, a space, and its blob's id. */
-  lockfiles(commit: string): Promise<string[]>
   /** The paths of all files of a commit. */
   files(commit: string): Promise<string[]>
   /** The lines that a change from one commit to another wrote, by file. */
@@ -249,13 +247,6 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         ? lastCandidate?.paths
         : (await changesBetween(objects, from, to)).map(({ path }) => path)
       return paths?.some((path) => LOCKFILES.has(basename(path))) === true
-    },
-
-    async lockfiles(commit) {
-      const files = await filesOf(objects, commit)
-      return files
-        .filter(({ path }) => LOCKFILES.has(basename(path)))
-        .map(({ path, oid }) => `${path} ${oid}`)
     },
   }
 }

@@ -24,7 +24,6 @@ import {
   stampsBefore,
   withEvidence,
 } from './gate-evidence.ts'
-import type { PrepareCache } from './prepare-cache.ts'
 import { type ReuseFacts, reuseKeys } from './reuse-key.ts'
 import { isAskedFor, readChange, selectGates } from './select-gates.ts'
 import type { GateSurroundings, Services } from './services.ts'
@@ -36,8 +35,6 @@ export type GatesOptions = {
   /** How many of them run at the same time. */
   parallel: number
   prepare: string | null
-  /** Keeps what `prepare` made for later jobs; left out where nothing is kept. */
-  prepareCache?: PrepareCache | null
   /** True when a lockfile differs between the two commits. */
   lockfileChanged(from: string, to: string): Promise<boolean>
   code: CodeReader
@@ -88,8 +85,6 @@ export const PREPARE_TIMEOUT_MS = 30 * 60_000
 export function createGates(options: GatesOptions): GatesPort {
   /** The commit for which the dependencies were installed. */
   let preparedFor: string | null = null
-  /** Used for the first `prepare` of the job alone: later, sessions and gates may have changed what is in the checkout. */
-  let prepareCache = options.prepareCache ?? null
   let services: Promise<Services> | undefined
   const user = options.as ?? null
   /** Temporary folders of gates and services, kept as long as a service runs. */
@@ -259,39 +254,21 @@ export function createGates(options: GatesOptions): GatesPort {
       preparedFor = commit
       if (before !== null && !(await options.lockfileChanged(before, commit))) return null
       const gate = { name: 'prepare', run, timeoutMs: PREPARE_TIMEOUT_MS, when: null, advisory: false }
-      const cache = prepareCache
-      prepareCache = null
       options.onStart(gate.name)
-      const restored = cache === null ? null : await restorePrepared(cache, commit, signal)
-      if (restored !== null) return finishGate(gate, what ?? '', restored)
       await using own = await newPlace()
       const where = { as: own.as, env: own.env(options.env) }
       const { exit: _, ...ran } = await runOnce(gate, signal, where)
       const result = await finishGate(gate, what ?? '', ran)
-      if (result.ok) await cache?.save(signal)
-      else preparedFor = null
+      if (!result.ok) preparedFor = null
       return result
     },
     async renew() {
       preparedFor = null
-      prepareCache = null
       await close()
       await options.as?.renewHome()
     },
     [Symbol.asyncDispose]: close,
   }
-}
-
-/** The report of a `prepare` that did not run since its folders were restored; null where it has to run. */
-async function restorePrepared(
-  cache: PrepareCache,
-  commit: string,
-  signal: AbortSignal,
-): Promise<GateReport | null> {
-  const began = performance.now()
-  if (!(await cache.restore(commit, signal))) return null
-  const remark = "not run: an earlier job kept in GitHub's cache what it makes for these lockfiles"
-  return { ok: true, ended: '', ms: performance.now() - began, output: '', remarks: [remark] }
 }
 
 function createKeys(gates: readonly Gate[], facts: ReuseFacts): NonNullable<GatesPort['keys']> {

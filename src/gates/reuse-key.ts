@@ -44,7 +44,7 @@ function isReusable({ reuse, retries = 0, coverage, behindPages }: Gate): boolea
 }
 
 /** Of all that gates see. Slow on purpose (scrypt): keys are pushed with the state, and a `gate-env` variable may be a short secret that could be guessed. */
-export function environmentDigest(env: ReuseFacts['env'], salt: string): string {
+function environmentDigest(env: ReuseFacts['env'], salt: string): string {
   const values = Object.entries(env).filter(([name]) => !NEW_EACH_JOB.has(name))
   return scryptSync(JSON.stringify(values.sort()), salt, 20).toString('hex')
 }

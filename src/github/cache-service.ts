@@ -42,7 +42,6 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
     return found.ok && found.matched_key === entry.key ? new URL(found.signed_download_url) : null
   }
   return {
-    has: async (entry, signal) => (await find(entry, signal)) !== null,
     get: async (entry, file, signal) => {
       const url = await find(entry, signal)
       if (url === null) return false

@@ -26,7 +26,6 @@ export function deriveSettings(settings: Settings, origins: Origins): Settings {
   checkAgents(derived, origins)
   noteSteps(derived, origins)
   noteServices(derived, origins)
-  notePreparePaths(derived, origins)
   checkCost(derived, origins)
   checkLadders(derived, origins)
   checkBrowser(derived, origins)
@@ -114,24 +113,6 @@ function noteSteps({ steps, isolation, agent }: Settings, { steps: { at } }: Ori
       at,
       `step ${first.name} works with ${first.agent}; judging, planning and set-up are of agent: ${agent}`,
     )
-}
-
-function notePreparePaths(settings: Settings, { preparePaths: { at } }: Origins): void {
-  const reason = preparePathsUnused(settings)
-  if (settings.preparePaths.length > 0 && reason !== null) addNote(at, `not used: ${reason}`)
-}
-
-/**
- * Why what `prepare` makes is not kept between jobs; null where it may be. Gates run what a cache holds, so it is used only where that
- * has no key of the job, and where a clean room prepares from nothing before a feature is complete.
- */
-export function preparePathsUnused(settings: Settings): string | null {
-  const { prepare, cache, isolation, cleanRoom, finalVerification } = settings
-  if (prepare === null) return 'there is no prepare'
-  if (cache === 'off') return 'cache is off'
-  if (isolation === 'same-user') return 'at isolation: same-user gates run beside the keys of the job'
-  const isVerified = isolation === 'separate-job' || (cleanRoom === 'on' && finalVerification)
-  return isVerified ? null : 'only clean-room: on and final-verification: true look at a feature without it'
 }
 
 /** Services of another user are ended before Ralph looks at the tree. */

@@ -87,15 +87,6 @@ export const reportPath = textWhere(
   'write a path such as reports/junit.xml or reports/**/*.xml',
 )
 
-/** A folder of the checkout, which programs get as an argument. */
-export const folderPath = textWhere(
-  (path) =>
-    /^(?![-~])[^\\*?[\]\p{C}]+$/u.test(path) &&
-    path.split('/').every((part) => !/^(?:\.{0,2}|\.git)$/i.test(part)),
-  'a folder from the root of the repository, without `..`, `./`, patterns or a `/` at either end',
-  'write a folder such as node_modules or web/node_modules',
-)
-
 /** A configuration file's path; its ending says how it is read. */
 export const configPath = textWhere(
   (path) => /\.(ya?ml|json)$/i.test(path) && staysInside(path),

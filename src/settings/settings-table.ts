@@ -161,11 +161,6 @@ export const table = {
     v.lines,
     'Command that installs dependencies, such as npm ci: it runs at the start of a job, when a lockfile changed, and before the final verification.',
   ),
-  preparePaths: gate(
-    v.list(names.folderPath),
-    "Folders that prepare makes, one a line, and git ignores: a later job of the action takes them from GitHub's cache instead of running prepare, as long as no lockfile changed.",
-    { default: [] },
-  ),
   baseline: gate(
     v.choice(['require', 'off']),
     'Whether the gates without `when` must be green before any work starts',

@@ -354,7 +354,6 @@ export type CacheEntry = { key: string; version: string }
 
 /** Files cached between jobs. All methods reject where the service does not answer: callers must work without it. */
 export interface FileCache {
-  has(entry: CacheEntry, signal: AbortSignal): Promise<boolean>
   /** Writes the entry to `file`, which must not exist yet; false where there is no such entry. */
   get(entry: CacheEntry, file: string, signal: AbortSignal): Promise<boolean>
   put(entry: CacheEntry, file: string, signal: AbortSignal): Promise<void>

@@ -86,9 +86,9 @@ test('a cache service that refuses is an error without the signed URL, and an en
     service.faults.delete(what)
   }
   assert.equal(service.entries.size, 0)
-  assert.equal(await cache.has(entry, soon()), false)
+  assert.equal(await cache.get(entry, join(folder, 'absent'), soon()), false)
   await cache.put(entry, given, soon())
-  assert.equal(await cache.has(entry, soon()), true)
+  assert.equal(await cache.get(entry, join(folder, 'stored'), soon()), true)
   await assert.rejects(cache.put(entry, given, soon()), /409/)
   const long = join(folder, 'long')
   await writeFile(long, '')

@@ -39,7 +39,6 @@ test('without any settings the documented defaults apply', () => {
     ungated: false,
     gateEnv: [],
     prepare: null,
-    preparePaths: [],
     baseline: 'require',
     finalVerification: true,
     evidence: 'ask',

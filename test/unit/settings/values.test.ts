@@ -4,7 +4,6 @@ import { test } from 'node:test'
 import { onlyWrong, right, wrong, yml } from './reading.ts'
 
 const input = (name: string, value: string) => right({ inputs: { [name]: value } }).settings
-const noted = (file: string) => right(yml(file)).notes.join('\n')
 const bad = (name: string, value: string) => onlyWrong({ inputs: { [name]: value } })
 
 test('durations are an integer with s, m or h', () => {
@@ -261,36 +260,6 @@ test('model ladders: for run and by tag; an empty one, a duplicate model and one
   )
   right(yml(`${priced}model: { run: [small, strong] }`))
   right(yml('model: { run: [small, strnog] }'))
-})
-
-test('prepare-paths: folders of the checkout, one a line, and a note where they are not used', () => {
-  const folders = 'node_modules\nweb/node_modules\n'
-  assert.deepEqual(input('prepare-paths', folders).preparePaths, ['node_modules', 'web/node_modules'])
-  for (const path of [
-    '../x',
-    '/x',
-    './x',
-    'x/',
-    'a//b',
-    '~/.cache',
-    '-x',
-    '*',
-    'a/.git/hooks',
-    '.GIT',
-    'a\\b',
-  ])
-    assert.match(bad('prepare-paths', path).expected, /a folder from the root of the repository/, path)
-  const prepared = 'preparePaths: [node_modules]\nprepare: npm ci\n'
-  for (const [file, reason] of [
-    ['preparePaths: [node_modules]', /not used: there is no prepare/],
-    [`${prepared}isolation: other-user\ncache: off`, /not used: cache is off/],
-    [`${prepared}isolation: same-user`, /not used: at isolation: same-user/],
-    [`${prepared}isolation: other-user\ncleanRoom: off`, /not used: only clean-room: on/],
-    [`${prepared}isolation: other-user\nfinalVerification: false`, /not used: only clean-room: on/],
-  ] as const)
-    assert.match(noted(file), reason)
-  for (const isolation of ['other-user', 'separate-job'])
-    assert.doesNotMatch(noted(`${prepared}isolation: ${isolation}`), /not used/)
 })
 
 test('texts: one line for names and commands, several for scripts', () => {
