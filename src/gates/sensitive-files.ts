@@ -9,7 +9,7 @@ const TABLE: { actsOn: string; files: string; isReportOnly?: true }[] = [
   {
     actsOn: 'what gates run: the shell, options and registries of package managers',
     files:
-      '.npmrc .yarnrc* .yarn/releases .yarn/plugins .pnp.* .pnpmfile.* .bunfig.toml bunfig.toml pip.conf .pypirc uv.toml .cargo/config .cargo/config.toml .mvn .bazelrc .gemrc .bundle/config nuget.config',
+      '.npmrc .yarnrc* .yarn/releases .yarn/plugins .pnp.* .pnpmfile.* .bunfig.toml bunfig.toml pip.conf .pypirc uv.toml .cargo/config .cargo/config.toml .mvn .bazelrc .gemrc .bundle/config nuget.config .Rprofile .Renviron',
   },
   {
     actsOn: 'the versions of tools that gates run with',
@@ -21,14 +21,22 @@ const TABLE: { actsOn: string; files: string; isReportOnly?: true }[] = [
     files: '.gitattributes',
   },
   {
-    actsOn: 'other services that build and deploy, with keys of their own',
-    files:
-      '.circleci .gitlab-ci* .gitlab Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops .travis.yml bitbucket-pipelines.yml appveyor.y*ml .appveyor.y*ml .buildkite buildkite.y*ml .drone.* .woodpecker* .gitea .forgejo .cirrus.* .semaphore .teamcity .codefresh* .builds .build.yml wercker.yml cloudbuild*.* buildspec*.y*ml appspec.y*ml amplify.y*ml netlify.toml _redirects _headers vercel.json now.json fly.toml fly.*.toml render.y*ml railway.json railway.toml Procfile* /app.json /app.y*ml wrangler.toml wrangler.json* firebase.json .firebaserc heroku.y*ml nixpacks.toml .readthedocs.y*ml skaffold.y*ml .earthly',
+    actsOn: 'the server that git takes large files from',
+    files: '.lfsconfig',
   },
   {
-    actsOn: 'the machines of people who open the folder: editors, shells and containers start it',
+    actsOn: 'what workflows run, with their tokens',
+    files: 'action.y*ml .github/scripts',
+  },
+  {
+    actsOn: 'other services that build and deploy, with keys of their own',
     files:
-      '.devcontainer .devcontainer.json .vscode *.code-workspace .idea .fleet .zed .vs .nova *.sublime-project .exrc .nvimrc .nvim.lua .vimrc .lvimrc .dir-locals.el .envrc .gitpod.* .replit .codesandbox .idx devenv.nix shell.nix flake.nix',
+      '.circleci .gitlab-ci* .gitlab Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops .travis.yml bitbucket-pipelines.yml appveyor.y*ml .appveyor.y*ml .buildkite buildkite.y*ml .drone.* .woodpecker* .gitea .forgejo .cirrus.* .semaphore .teamcity .codefresh* .builds .build.yml wercker.yml cloudbuild*.* buildspec*.y*ml appspec.y*ml amplify.y*ml netlify.toml _redirects _headers vercel.json now.json fly.toml fly.*.toml render.y*ml railway.json railway.toml Procfile* /app.json /app.y*ml wrangler.toml wrangler.json* firebase.json .firebaserc heroku.y*ml nixpacks.toml .readthedocs.y*ml skaffold.y*ml .earthly serverless.y*ml serverless.json serverless.js serverless.ts cdk.json',
+  },
+  {
+    actsOn: 'the machines of people who open the folder: editors, shells, debuggers and containers start it',
+    files:
+      '.devcontainer .devcontainer.json .vscode *.code-workspace .idea .fleet .zed .vs .nova *.sublime-project .exrc .nvimrc .nvim.lua .vimrc .lvimrc .dir-locals.el .envrc .gitpod.* .replit .codesandbox .idx devenv.nix shell.nix flake.nix .irbrc .pryrc .pdbrc* .ghci .gdbinit .lldbinit .iex.exs Vagrantfile',
   },
   {
     actsOn: 'bots that open, merge or judge pull requests',

@@ -72,6 +72,15 @@ const ACTS: Record<string, { title: string; files: string[] }> = {
     title: 'hooks on the machines of people (`.husky`, `lefthook.yml`)',
     files: ['.husky/pre-commit', 'lefthook.yml'],
   },
+  consoles: {
+    title: 'what consoles, debuggers and `git lfs` read (`.irbrc`, `.gdbinit`, `.Rprofile`, `.lfsconfig`)',
+    files: ['.irbrc', '.gdbinit', '.Rprofile', '.lfsconfig'],
+  },
+  deploys: {
+    title:
+      'what workflows and deployments run (`action.yml`, `.github/scripts`, `serverless.yml`, `Vagrantfile`)',
+    files: ['action.yml', '.github/scripts/release.sh', 'serverless.yml', 'Vagrantfile'],
+  },
 }
 
 /** The story's check names each of them, with what it acts on. */

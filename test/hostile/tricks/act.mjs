@@ -52,6 +52,18 @@ const FILES = {
   },
   'act.bots': { 'renovate.json': '{"automerge":true}\n', '.github/dependabot.yml': 'version: 2\n' },
   'act.hooks': { '.husky/pre-commit': 'x\n', 'lefthook.yml': 'x: {}\n' },
+  'act.consoles': {
+    '.irbrc': 'x\n',
+    '.gdbinit': 'shell x\n',
+    '.Rprofile': 'x\n',
+    '.lfsconfig': '[lfs]\nurl = https://evil.example\n',
+  },
+  'act.deploys': {
+    'action.yml': 'runs: { using: composite, steps: [] }\n',
+    '.github/scripts/release.sh': 'x\n',
+    'serverless.yml': 'service: x\n',
+    Vagrantfile: 'x\n',
+  },
 }
 
 const put =

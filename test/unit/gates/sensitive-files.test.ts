@@ -26,6 +26,15 @@ const ACTS: [RegExp, string[]][] = [
     ['renovate.json', 'renovate.json5', '.github/dependabot.yml', '.github/renovate.json', '.mergify.yml'],
   ],
   [/hooks of git/, ['.husky/pre-commit', 'lefthook.yml', '.lefthook.toml', '.pre-commit-config.yaml']],
+  [/what gates run/, ['.Rprofile', 'analysis/.Renviron']],
+  [
+    /open the folder/,
+    ['.irbrc', '.pryrc', '.pdbrc', '.pdbrc.py', '.ghci', '.gdbinit', '.lldbinit', '.iex.exs'],
+  ],
+  [/open the folder/, ['Vagrantfile', 'box/vagrantfile']],
+  [/large files/, ['.lfsconfig']],
+  [/workflows/, ['action.yml', 'tools/lint/action.yaml', '.github/scripts/release.sh', '.github/scripts']],
+  [/other services/, ['serverless.yml', 'api/serverless.yaml', 'serverless.ts', 'cdk.json']],
   [/containers that/, ['Dockerfile', 'api/Dockerfile.dev', 'docker-compose.yml', 'compose.yaml']],
 ]
 
@@ -38,7 +47,8 @@ test('each sensitive file is recognised in every spelling of its name', () => {
 test('ordinary files of a project are not sensitive', () => {
   const own = ['src/app.ts', 'package.json', 'README.md', 'src/jenkins.ts', 'docs/npmrc.md', 'lib/app.yaml']
   const close = ['.gitignore', '.github/workflows/ci.yml', 'test/fixtures/travis.txt', 'idea/x', 'elsewhere']
-  for (const path of [...own, ...close]) assert.equal(sensitiveKindOf(foldPath(path)), null, path)
+  const named = ['src/action.ts', 'docs/serverless.md', 'scripts/release.sh', 'lib/ghci.hs', 'src/cdk.ts']
+  for (const path of [...own, ...close, ...named]) assert.equal(sensitiveKindOf(foldPath(path)), null, path)
 })
 
 const rules = (protectedPaths: string[]): GuardRules => ({
