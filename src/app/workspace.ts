@@ -13,7 +13,6 @@ import { findSubmodules, NO_SUBMODULES } from '../git/submodules.ts'
 import type { Redactor } from '../isolation/redact.ts'
 import { type Environment, secretsIn } from '../isolation/untrusted-env.ts'
 import { notifySecrets } from '../notify/notice.ts'
-import { telemetrySecrets } from '../notify/telemetry/telemetry-config.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 import { leaseMsOf } from './loop-limits.ts'
@@ -124,14 +123,9 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
 
 function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {
   const { token, publishToken, notify } = settings
-  return [
-    ...secretsIn(env),
-    ...notifySecrets(notify),
-    ...telemetrySecrets(env),
-    token,
-    publishToken,
-    ...more,
-  ].filter((value) => value !== null)
+  return [...secretsIn(env), ...notifySecrets(notify), token, publishToken, ...more].filter(
+    (value) => value !== null,
+  )
 }
 
 /** The author of commits in this clone, from its git configuration. */

@@ -154,6 +154,10 @@ function withLines(text: string, secrets: readonly Secret[]): Finding[] {
 const MIN_VALUE = 6
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
+/** A job's token has about 520 characters. Many tools show, and encode, only the beginning of so long a value. */
+const JOB_TOKEN = /^gh[pousr]_\d+_eyJ/
+const SHOWN_BEGINNING = 60
+
 /** Every text that reveals one of the values; without line breaks, because the views of redact/views.ts have none. */
 function revealingForms(values: readonly string[]): string[] {
   const forms = new Set<string>()
@@ -161,7 +165,8 @@ function revealingForms(values: readonly string[]): string[] {
     // Trimmed: in every encoding, a value with blanks around it contains the value without them.
     for (const part of [value, ...value.split(/[\r\n]+/)].map((it) => it.trim())) {
       if (withoutBreaks(part).length < MIN_VALUE || /^\**$/.test(part)) continue
-      for (const form of encodeValue(part)) forms.add(withoutBreaks(form))
+      const texts = JOB_TOKEN.test(part) ? [part, part.slice(0, SHOWN_BEGINNING)] : [part]
+      for (const text of texts) for (const form of encodeValue(text)) forms.add(withoutBreaks(form))
     }
   }
   return [...forms]

@@ -139,10 +139,16 @@ const SECRET_NAME =
 /** Shorter values are no secrets for us: they occur everywhere by chance. */
 const MIN_SECRET_LENGTH = 8
 
+/** An address without a secret in its path may have such a path too, so a shorter one is not hidden. */
+const MIN_SECRET_PATH = 24
+/** A shorter part of a path or query is a word of the service's. */
+const MIN_SECRET_PART = 16
+
 /** Values that must not leave this process: those of variables with the name of a secret, and URLs with a password. */
 export function secretsIn(full: Environment): string[] {
   return Object.entries(full).flatMap(([name, value = '']) => {
-    const found = SECRET_NAME.test(name) ? [value, ...headerValues(name, value)] : []
+    const isSecret = SECRET_NAME.test(name)
+    const found = isSecret ? [value, ...headerValues(name, value), ...addressSecrets(value)] : []
     const [, user, password] = /^[a-z][a-z0-9+.-]*:\/\/([^\s:@/]*):([^\s@/]+)@/i.exec(value) ?? []
     if (password !== undefined) found.push(value)
     // Test databases often have the user's name as password. It occurs in every output, so it is not a secret.
@@ -151,11 +157,26 @@ export function secretsIn(full: Environment): string[] {
   })
 }
 
-/** The values of the `name: value` lines in a variable whose name says that it has headers. */
+/** The values of the `name: value` lines, or `name=value,...` pairs, in a variable whose name says that it has headers. */
 function headerValues(name: string, value: string): string[] {
   if (!/HEADER/i.test(name)) return []
   return value.split('\n').flatMap((line) => {
-    const secret = line.slice(line.indexOf(':') + 1).trim()
-    return [secret, secret.replace(/^(?:Bearer|Basic|token)\s+/i, '')]
+    // OpenTelemetry writes pairs, percent-encoded: https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
+    const isPairs = /^[^:]*=/.test(line)
+    const headers = isPairs ? line.split(',') : [line]
+    return headers.flatMap((header) => {
+      const secret = header.slice(header.indexOf(isPairs ? '=' : ':') + 1).trim()
+      const plain = isPairs ? decodePercent(secret) : secret
+      return [secret, plain, plain.replace(/^(?:Bearer|Basic|token)\s+/i, '')]
+    })
   })
+}
+
+/** What is secret in the path and query of a web address, such as a webhook's: an error may name the path only. */
+export function addressSecrets(address: string): string[] {
+  if (!/^https?:/i.test(address) || !URL.canParse(address)) return []
+  const { pathname, search, searchParams } = new URL(address)
+  const paths = [pathname + search, pathname].filter(({ length }) => length >= MIN_SECRET_PATH)
+  const parts = [...pathname.split('/'), ...searchParams.values()]
+  return [...new Set([...paths, ...parts.filter(({ length }) => length >= MIN_SECRET_PART)])]
 }

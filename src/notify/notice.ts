@@ -1,5 +1,6 @@
 // The parts of a notification, as text: each receiver formats them in its own way. Plain text in it is not escaped yet.
 
+import { addressSecrets } from '../isolation/untrusted-env.ts'
 import { titleText } from '../report/escape.ts'
 import { formatUsd } from '../report/figures.ts'
 import { partText, type Sentence } from '../report/sentence.ts'
@@ -55,15 +56,15 @@ export function plainMessage(notice: Notice): string {
 
 /** The secrets among the settings: anyone who knows such an address can post to it. */
 export function notifySecrets({ slack, discord, teams, telegram, webhook }: NotifySettings): string[] {
-  const urls = [slack, discord, teams].filter((url) => url !== null).map((url) => new URL(url))
+  const urls = [slack, discord, teams].filter((url) => url !== null)
   return [
-    // Errors may name the path alone. A short path belongs to no service, and may occur in any code.
-    ...urls.flatMap(({ href, pathname }) => [href, pathname].filter(({ length }) => length >= SECRET_PATH)),
-    ...(webhook !== null && new URL(webhook.url).pathname.length > 1 ? [webhook.url] : []),
+    ...urls.flatMap((url) => [new URL(url).href, ...addressSecrets(url)]),
+    ...(webhook !== null && new URL(webhook.url).pathname.length > 1
+      ? [webhook.url, ...addressSecrets(webhook.url)]
+      : []),
     ...[telegram?.botToken ?? '', webhook?.secret ?? ''].filter(({ length }) => length >= SECRET_LENGTH),
   ]
 }
 
-const SECRET_PATH = 24
 /** A shorter value could occur in any text by chance. */
 const SECRET_LENGTH = 8

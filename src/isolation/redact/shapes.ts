@@ -24,7 +24,8 @@ const SHAPES: readonly KeyShape[] = [
   {
     what: 'a GitHub token',
     starts: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'],
-    key: /gh[pousr]_[A-Za-z0-9]{20,}/y,
+    // A job's token is `ghs_<app id>_<JSON web token>` since 2026-04-27. It may be cut anywhere.
+    key: /gh[pousr]_(?:\d+_eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+){0,2}|[A-Za-z0-9]{20,})/y,
   },
   { what: 'a GitHub token', starts: ['github_pat_'], key: /github_pat_[A-Za-z0-9_]{20,}/y },
   {

@@ -28,13 +28,6 @@ export function telemetryConfig(env: Variables, warn: (message: string) => void)
   }
 }
 
-/** What is sent beside, such as a key: each value by itself, and behind its scheme. */
-export function telemetrySecrets(env: Variables): string[] {
-  return Object.values(parsePairs(readVariable(env, 'OTEL_EXPORTER_OTLP_HEADERS')))
-    .flatMap((value) => [value, value.replace(/^\S+\s+/, '')])
-    .filter(({ length }) => length >= 8)
-}
-
 /** An empty variable is as one that is not set. */
 function readVariable(env: Variables, name: string): string {
   return env[name]?.trim() ?? ''

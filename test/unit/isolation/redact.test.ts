@@ -225,6 +225,23 @@ test('redaction finds well-known keys without their values', () => {
   }
 })
 
+test('a job token of the new kind is redacted whole, and so is what is left of it when it is cut', () => {
+  const header = Buffer.from('{"typ":"JWT","alg":"RS256"}').toString('base64url')
+  const claims = Buffer.from(JSON.stringify({ iss: 'https://github.example', nonce: 'aB3'.repeat(70) }))
+  const token = `ghs_15368_${header}.${claims.toString('base64url')}.${'aB3_-'.repeat(20)}`
+  for (const redactor of [none, createRedactor([token])]) {
+    assert.equal(redactor.redact(`token = "${token}".`), 'token = "***".')
+    for (const length of [30, 60, 61, 200])
+      assert.equal(redactor.redact(`token: ${token.slice(0, length)}`), 'token: ***', `${length}`)
+    assert.equal(redactor.redact(`use ${token}.`), 'use ***.', 'the end of a sentence')
+    assert.equal(redactor.lines()(`token: ${token.slice(0, 60)}`), 'token: ***')
+  }
+  // A known token is found in every encoding, also if only its beginning was encoded.
+  const cut = Buffer.from(token.slice(0, 60)).toString('base64')
+  assert.ok(createRedactor([token]).redact(`Basic ${cut}`).startsWith('Basic ***'))
+  assert.deepEqual(none.findings('ghs_15368_the_name_of_a_function ghs_1_eyJ'), [])
+})
+
 /** Of so many letters, as a random key has them. */
 const letters = (count: number, from = 'aB3xE9cD7fA0bC5qZ1y') => from.repeat(40).slice(0, count)
 const hex = (count: number) => letters(count, '0a9b8c7d6e5f4a3b2c1d')

@@ -172,3 +172,29 @@ test('an address with a password, and each header, are secret values', () => {
     'abcdefgh-ijkl',
   ])
 })
+
+test('values of `name=value` headers, as OpenTelemetry has them, are secret values', () => {
+  const headers = 'team=shop,api-key=0123456789,authorization=Bearer%20abcdefgh-ijkl,path=a:b'
+  assert.deepEqual(secretsIn({ OTEL_EXPORTER_OTLP_HEADERS: headers }), [
+    headers,
+    '0123456789',
+    'Bearer%20abcdefgh-ijkl',
+    'Bearer abcdefgh-ijkl',
+    'abcdefgh-ijkl',
+  ])
+})
+
+test('the path of an address with a secret name is a secret value, and so are its long parts', () => {
+  const token = 'aB3dE5gH7jK9mN1p'
+  const address = `https://chat.example/hooks/team/${token}?sig=0123456789abcdef`
+  assert.deepEqual(secretsIn({ TEAMS_WEBHOOK: address }), [
+    address,
+    `/hooks/team/${token}?sig=0123456789abcdef`,
+    `/hooks/team/${token}`,
+    token,
+    '0123456789abcdef',
+  ])
+  assert.deepEqual(secretsIn({ HOOK_WEBHOOK_URL: 'https://chat.example/hook' }), [
+    'https://chat.example/hook',
+  ])
+})

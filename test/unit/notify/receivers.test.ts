@@ -294,9 +294,12 @@ test("receivers' addresses and keys are secret values; a well-known path is not"
   assert.deepEqual(secrets, [
     slack,
     '/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX',
+    'XXXXXXXXXXXXXXXXXXXXXXXX',
     'https://a.example/hook',
     '123456789:ABCdef',
     'signs-it-all',
   ])
   assert.deepEqual(notifySecrets({ ...NOBODY, webhook: { url: 'https://a.example/', secret: null } }), [])
+  const own = { url: 'https://a.example/hook/0123456789abcdef', secret: null }
+  assert.deepEqual(notifySecrets({ ...NOBODY, webhook: own }), [own.url, '0123456789abcdef'])
 })
