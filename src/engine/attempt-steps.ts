@@ -110,7 +110,7 @@ function unfixedGate(storyId: string, { records }: State): Failure | null {
   const { owes = [], failure = null } = records[storyId] ?? {}
   const [gate] = owes
   if (gate === undefined) return null
-  const summary = `gate ${gate} was red on the whole because of this story, and the session changed nothing`
+  const summary = `the final verification sent this story back because of gate ${gate}, and the session changed nothing`
   return { ...failure, kind: 'empty-diff', summary, detail: failure?.detail ?? '' }
 }
 

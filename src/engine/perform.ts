@@ -13,7 +13,8 @@ import {
   work,
 } from './attempt-steps.ts'
 import { join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
-import { findRedInCleanClone, runGatesAsItWas } from './gating/final-gates.ts'
+import { compareWithCleanClone, inCleanClone } from './gating/needed-files.ts'
+import { runGatesAsItWas } from './gating/final-gates.ts'
 import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
 import { askExpectation, askJudge, gatesBeforeJudge, verifyWhole } from './gating/judge.ts'
 import { openLastStoryRoom, withReuseKeys } from './gating/reuse.ts'
@@ -139,8 +140,9 @@ async function baseline(context: StepContext): Promise<StepResult> {
   await ports.repository.checkOut(state.green, null)
   const run = baselineOf(state)
   const gates = await withoutSessionFiles(ports, () => runGatesOn(run, ports))
-  const red = redGate(gates) === undefined ? await findRedInCleanClone(run, context) : null
-  return red ?? { kind: 'baselined', gates }
+  if (redGate(gates) !== undefined) return { kind: 'baselined', gates }
+  const compared = await compareWithCleanClone(run, gates, context)
+  return 'kind' in compared ? compared : { kind: 'baselined', gates: compared }
 }
 
 async function prepare({ state, ports }: StepContext): Promise<StepResult> {
@@ -173,7 +175,8 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   // In a clean room the results count for the final verification, too. Null for all but the run's last story.
   await using room = await openLastStoryRoom(attempt, context)
   const fork = room === null ? {} : { fork: state.base.sha }
-  const run = newGateRun(state, { of: 'story', tags, stories, what, commit, also: owes, ...fork })
+  const inCheckout = newGateRun(state, { of: 'story', tags, stories, what, commit, also: owes, ...fork })
+  const run = room === null ? inCheckout : inCleanClone(inCheckout)
   let earlierPaths: string[] = []
   const gates = await withoutSessionFiles(ports, async () => {
     const { restore, ignored } = ports.repository

@@ -1,6 +1,13 @@
 // Evidence of a gate beside its exit code: counts of tests, places in the code, coverage, and differences to the base.
 import { relative } from 'node:path'
-import type { Annotation, Gate, GateBaseline, GateResult, TestCounts } from '../engine/model/gate.ts'
+import {
+  type Annotation,
+  type Gate,
+  type GateBaseline,
+  type GateResult,
+  type TestCounts,
+  testsRun,
+} from '../engine/model/gate.ts'
 import type { GateRun } from '../engine/model/ports.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
@@ -165,7 +172,7 @@ function compareWithBaseline(
     )
   // Former tests are fewer than those that the stories have added since, so their counts are not compared.
   if (of === 'whole' && asItWas === true) return { remarks, findings }
-  const [had, has] = [testsRun(before.tests ?? null), testsRun(tests)]
+  const [had, has] = [testsRun(before.tests), testsRun(tests)]
   const [skippedBefore, skipped] = [before.tests?.skipped ?? 0, tests?.skipped ?? 0]
   const empty = (tests?.empty ?? 0) - (before.tests?.empty ?? 0)
   const aside = skipped === 0 ? '' : `; ${skipped} are skipped`
@@ -174,10 +181,6 @@ function compareWithBaseline(
   else if (skipped > skippedBefore) findings.push(`${skipped} tests are skipped, and ${skippedBefore} before`)
   if (empty > 0) findings.push(`${empty} ${empty === 1 ? 'file' : 'files'} of tests ended without a test`)
   return { remarks, findings }
-}
-
-function testsRun(tests: TestCounts | null): number {
-  return tests === null ? 0 : tests.passed + tests.failed
 }
 
 function seconds(ms: number): string {

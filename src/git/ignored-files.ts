@@ -21,6 +21,7 @@ export class IgnoredFiles {
   #isRemembered = false
   /** The shared files; null if they are not known yet, or too many. */
   #shared: IgnoredListing | null = null
+  #fromBefore: readonly string[] = []
   readonly #madeByGates = new Set<string>()
 
   /**
@@ -42,6 +43,7 @@ export class IgnoredFiles {
     this.#isRemembered = true
     await this.restoreAll()
     this.#shared = await this.#look()
+    this.#fromBefore = this.#shared?.entries ?? []
   }
 
   /** Call it after `prepare`, whose files are shared. Files that it did not make again stay as the session left them. */
@@ -97,8 +99,8 @@ export class IgnoredFiles {
     await this.#take('gates', made)
   }
 
-  shared(): readonly string[] {
-    return this.#shared?.entries ?? []
+  fromBefore(): readonly string[] {
+    return this.#fromBefore
   }
 
   /** Puts all files back into the tree. */

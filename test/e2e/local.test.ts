@@ -309,6 +309,28 @@ test('gates that need ignored files, without `prepare`, are reported before the 
   assert.equal(prepared.code, 0, prepared.err)
 })
 
+test('tests that need an ignored file of the checkout are reported before the first session, and block no story', async () => {
+  await using at = await place(
+    ['US-001', 'US-002'],
+    { 'US-001': [good('US-001')], 'US-002': [good('US-002')] },
+    { '.gitignore': 'private/\n' },
+  )
+  await at.write({ 'private/data': 'x\n' })
+  const count = 'n=1; if test -e private/data; then n=24; fi; echo "# pass $n"'
+  const { code, out, err } = await at.run(['--gate', `test=${count}`, '--prepare', 'true'])
+  assert.equal(code, 0, out + err)
+  assert.match(
+    out + err,
+    /gate test: 23 of 24 tests need files that git ignores \(private\/\).* let `prepare` create them/i,
+  )
+  const { timeline } = at.state()
+  assert.deepEqual(
+    timeline.map(({ result }) => result),
+    ['passed', 'passed'],
+  )
+  assert.doesNotMatch(out + err, /tests, and 24 before|gate prepare/)
+})
+
 test('ignored files of a session are moved out of the tree while gates run, and restored after them', async () => {
   await using at = await place(
     ['US-001'],

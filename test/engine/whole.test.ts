@@ -165,7 +165,10 @@ test('a story that a red gate reset needs a change to pass: a judge cannot appro
   })
   assert.equal((await chain.go()).outcome, 'stuck')
   const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
-  assert.equal(summary, 'gate ui was red on the whole because of this story, and the session changed nothing')
+  assert.equal(
+    summary,
+    'the final verification sent this story back because of gate ui, and the session changed nothing',
+  )
 })
 
 test('a gate that is red and later green on the same code is reported as flaky, and the story does not pass', async () => {

@@ -1,6 +1,6 @@
 // The gates of the final verification, in a clean room and once more with the earlier tests; and which story a red gate is blamed on.
 
-import type { StepContext, StepResult } from '../attempt-steps.ts'
+import type { StepContext } from '../attempt-steps.ts'
 import type { RevertedStory, Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { asItWasName, type GateResult, gateFindings } from '../model/gate.ts'
@@ -8,7 +8,8 @@ import type { CleanRoom, Expectation, GateRun, Ports, RepositoryPort } from '../
 import type { State } from '../model/state.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
 import { redGate, redGateReason } from '../state-updates.ts'
-import { blame, firstRed, NOT_IN_A_CLONE } from './blame.ts'
+import { blame, firstRed } from './blame.ts'
+import { inCleanClone } from './needed-files.ts'
 import { newGateRun, runGatesOn } from './gate-run.ts'
 import { openLazily, reusableResults } from './reuse.ts'
 
@@ -31,7 +32,8 @@ export async function runFinalGates(
 ): Promise<FinalGates> {
   const { state, limits, ports } = context
   const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
-  const run = newGateRun(state, { of: 'whole', stories: passed, what, from: state.base.sha })
+  const whole = newGateRun(state, { of: 'whole', stories: passed, what, from: state.base.sha })
+  const run = ports.openCleanRoom === null ? whole : inCleanClone(whole)
   await using room = openLazily(() => openRoom(context))
   const finalRun = { ...context, passed, run, room, ask }
   const gates = await runOrReuse(finalRun)
@@ -103,7 +105,11 @@ async function checkWeakened(green: GateResult[], finalRun: FinalRun): Promise<F
   const red = results.find(({ ok }) => !ok)
   const brokenBy = red === undefined ? null : await findFirstWeakened(red, paths, history, finalRun)
   const why = answer === null ? '' : `; ${describeAnswer(answer.verdict)}`
-  const verdict = resetBy(brokenBy ?? lastPassed(state, passed), `${finding}${why}`, red ?? green[0])
+  const verdict = resetBy(
+    brokenBy ?? lastPassed(state, passed),
+    `${finding}${why}`,
+    red ?? firstWithFinding(gates),
+  )
   return { gates, verdict, usage }
 }
 
@@ -171,6 +177,10 @@ function describeAnswer(verdict: Verdict): string {
     : 'no judge said that a story asks for it'
 }
 
+function firstWithFinding(gates: readonly GateResult[]): GateResult | undefined {
+  return gates.find(({ findings = [] }) => findings.length > 0)
+}
+
 function resetBy(storyId: string | null, reason: string, gate: GateResult | undefined): Verdict {
   if (storyId === null || gate === undefined) return { kind: 'none', message: reason }
   return { kind: 'reset', stories: [storyId], reason, gate: gate.name }
@@ -227,30 +237,6 @@ export async function findBreakingStory(
     await repository.checkOut(run.commit, null)
   }
 }
-
-/**
- * Checks before the first paid session whether gates would fail in a clean clone: without a `prepare` command it has no installed
- * packages if these are ignored files. Null if the gates are green there, or the check does not apply.
- */
-export async function findRedInCleanClone(run: GateRun, context: StepContext): Promise<Failed | null> {
-  const { state, limits, ports } = context
-  const { gates, repository, openCleanRoom, signal } = ports
-  const installed = repository.ignored.shared().filter((path) => INSTALLED.test(path))
-  const isAsked = limits.finalVerification && openCleanRoom !== null && gates.isHandedOver !== true
-  if (!isAsked || gates.canPrepare || installed.length === 0) return null
-  await using room = await openCleanRoom(state)
-  await room.checkOut(run.commit)
-  const results = await runGatesOn(run, { gates: room.gates, repository: room, signal })
-  const red = redGate(results)
-  if (red === undefined) return null
-  const where = `in a clean clone, and green in the checkout, which has ${installed.slice(0, 3).join(', ')}`
-  return { kind: 'failed', summary: `${redGateReason(red, results)} ${where}`, fix: NOT_IN_A_CLONE }
-}
-
-type Failed = Extract<StepResult, { kind: 'failed' }>
-
-/** Folders in which package managers install what a project needs. */
-const INSTALLED = /(?:^|\/)(?:node_modules|bower_components|\.?venv|vendor|Pods|deps)\/$/
 
 /** The story that has to make a gate green if no commit can be blamed: the last one that passed. */
 function lastPassed(state: State, passed: readonly Story[]): string | null {

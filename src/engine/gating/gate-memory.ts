@@ -2,7 +2,7 @@
 
 import { excerpt } from '../../system/excerpt.ts'
 import type { EventOf } from '../model/event.ts'
-import { type GateResult, remarksOf } from '../model/gate.ts'
+import { type GateResult, remarksOf, testsRun } from '../model/gate.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import { CANNOT_START, NOT_READY, PORT_TAKEN } from '../model/service.ts'
 import type { State } from '../model/state.ts'
@@ -75,10 +75,14 @@ export function haltOnPortConflict(state: State, gates: readonly GateResult[]): 
 export function recordFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
   const green = gates.filter(({ ok, asItWas }) => ok && asItWas !== true)
-  const entries = green.flatMap(({ name, ms, tests, alone }) => {
+  const entries = green.flatMap(({ name, ms, tests, alone, needIgnored }) => {
     const before = Object.hasOwn(known, name) ? known[name] : undefined
     if (before !== undefined && (alone === undefined || before.alone === true)) return []
-    const first = before ?? (tests === undefined ? { ms } : { ms, tests })
+    const first = before ?? {
+      ms,
+      ...(tests === undefined ? {} : { tests }),
+      ...(needIgnored === undefined ? {} : { needIgnored }),
+    }
     return [[name, { ...first, ...(alone === undefined ? {} : { alone }) }] as const]
   })
   if (entries.length === 0) return state
@@ -90,7 +94,10 @@ export function updateTestCounts(state: State, gates: readonly GateResult[]): St
   const known = state.baselineGates ?? {}
   const now = gates.flatMap(({ name, ok, tests }) => {
     const before = known[name]
-    return ok && tests !== undefined && before !== undefined ? [[name, { ...before, tests }] as const] : []
+    if (!ok || tests === undefined || before === undefined) return []
+    // A clean clone, in which the last story's gates run, has fewer tests although nothing was removed.
+    if (before.needIgnored !== undefined && testsRun(tests) < testsRun(before.tests)) return []
+    return [[name, { ...before, tests }] as const]
   })
   return now.length === 0 ? state : { ...state, baselineGates: { ...known, ...Object.fromEntries(now) } }
 }

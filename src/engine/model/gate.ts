@@ -80,6 +80,8 @@ export const GateResult = z.object({
   asAt: z.exactOptional(z.string()),
   /** Files of the commit changed while it ran at the same time as other gates: from now on it runs alone. */
   alone: z.exactOptional(z.literal(true)),
+  /** How many of its tests ran in the checkout at the fork point, and did not run in a clean clone of it. */
+  needIgnored: z.exactOptional(z.number()),
   /** It was red, and green when it ran again on the same tree. */
   flaky: z.exactOptional(z.literal(true)),
   /** Remarks for people, also on a green gate: it was slower than before, lines that no test ran. */
@@ -115,9 +117,16 @@ export const GateBaseline = z.object({
   tests: z.exactOptional(TestCounts),
   /** See GateResult. */
   alone: z.exactOptional(z.literal(true)),
+  /** See GateResult. */
+  needIgnored: z.exactOptional(z.number()),
   /** It was green at the fork point. Left out: it was green for the first time with a story's work. */
   atFork: z.exactOptional(z.literal(true)),
 })
+
+/** How many tests ran; skipped ones did not. */
+export function testsRun(tests: TestCounts | null | undefined): number {
+  return tests == null ? 0 : tests.passed + tests.failed
+}
 
 /** Remarks of these gates for people, a line each; what they no longer check comes first. */
 export function remarksOf(gates: readonly GateResult[]): string[] {

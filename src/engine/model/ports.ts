@@ -160,8 +160,8 @@ export type IgnoredPort = {
   afterPrepare(): Promise<void>
   /** Between two runs of gates: removes what the first made, so that the second does not rely on it. */
   forGatesAgain(): Promise<void>
-  /** Shared files: those from before the run, and those that `prepare` made. Folders that are shared as a whole end in `/`. */
-  shared(): readonly string[]
+  /** Ignored files from before the run. Folders of only such files end in `/`. */
+  fromBefore(): readonly string[]
   /** Puts all of them into one tree again. */
   restoreAll(): Promise<void>
 }

@@ -57,7 +57,7 @@ export const NO_IGNORED: IgnoredPort = {
   forGatesAgain: async () => {},
   forSession: async () => {},
   afterPrepare: async () => {},
-  shared: () => [],
+  fromBefore: () => [],
   restoreAll: async () => {},
 }
 
