@@ -22,7 +22,7 @@ import { findCi } from '../setup/checks/workflow-file.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { type CommandResult, type Context, onSignals, printLines, readSettings } from './command-context.ts'
-import { baseOf, defaultBranchOf, defaultOf, remoteOf } from './origin.ts'
+import { baseOf, defaultBranchOf, defaultOf, detachedMistake, remoteOf } from './origin.ts'
 
 export async function doctor(context: Context): Promise<CommandResult> {
   // Commander makes one option of the setting `--gates <value>` and of `--no-gates`.
@@ -103,14 +103,18 @@ async function openCheckout(context: Context, settings: Settings): Promise<Check
   const { env, directory, warn } = context
   try {
     const workspace = await openWorkspace({ settings, env, directory, remote: null, identity: null, warn })
-    const { branch, head } = workspace.clone
-    const start = await baseOf(workspace, settings, branch ?? 'a detached HEAD', head ?? '')
-    const base = { ...start, ...(await defaultBranchOf(workspace)) }
-    const defaultBranch = await defaultOf(workspace, base)
+    const { head } = workspace.clone
+    const start = await baseOf(workspace, settings, env)
+    const detached = start === null ? { detached: await detachedMistake(workspace, context) } : {}
+    const base = {
+      ...(start ?? { branch: 'a detached HEAD', sha: head ?? '' }),
+      ...(await defaultBranchOf(workspace, env)),
+    }
+    const defaultBranch = await defaultOf(workspace, base, env)
     const ci = await findCi(workspace, defaultBranch.sha, env, ACTION)
     const commit = head ?? base.sha
     const read = (path: string) => workspace.repository.read(commit, path)
-    return { workspace, base, commit, read, defaultBranch, ci }
+    return { workspace, base, ...detached, commit, read, defaultBranch, ci }
   } catch (error) {
     if (!(error instanceof UserError) || context.flags.baseBranch !== undefined) throw error
     return error.mistakes

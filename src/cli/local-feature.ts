@@ -10,14 +10,13 @@ import type { Lease, State } from '../engine/model/state.ts'
 import { recordBranchContext } from '../engine/planning/plan-events.ts'
 import { isWaitingPlan } from '../engine/planning/proposed-plan.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { DETACHED } from '../setup/checks/check-repository.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { endOrphansOfRun } from '../system/process.ts'
 import { type Context, settingsOf } from './command-context.ts'
 import { withEdits } from './edits.ts'
 import { inboxQueue } from './inbox.ts'
-import { baseOf, defaultBranchOf } from './origin.ts'
+import { baseOf, defaultBranchOf, detachedMistake } from './origin.ts'
 
 export type LocalRun = Awaited<ReturnType<typeof openLocal>>
 
@@ -41,12 +40,10 @@ export async function openLocal(
     warn: warner.warn,
   })
   const { clone } = workspace
-  if (clone.branch === null) {
+  const base = await startOf(workspace, settings, context).catch((error: unknown) => {
     workspace[Symbol.dispose]()
-    throw new UserError(DETACHED)
-  }
-  const start = await baseOf(workspace, settings, clone.branch, clone.head ?? '')
-  const base = { ...start, ...(await defaultBranchOf(workspace)) }
+    throw error
+  })
   const formatName = (name: string) => namedIn(context, name)
   const named = { formatName, branch: prefersCurrentBranch ? clone.branch : null }
   return {
@@ -89,6 +86,13 @@ export async function openLocal(
     },
     [Symbol.dispose]: () => workspace[Symbol.dispose](),
   }
+}
+
+/** Where a run starts. Throws UserError if HEAD is detached and nothing names the branch. */
+async function startOf(workspace: Workspace, settings: Settings, context: Context) {
+  const start = await baseOf(workspace, settings, context.env)
+  if (start === null) throw new UserError(await detachedMistake(workspace, context))
+  return { ...start, ...(await defaultBranchOf(workspace, context.env)) }
 }
 
 /** The command line that was typed, with the feature named. */

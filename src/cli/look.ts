@@ -177,7 +177,7 @@ export async function validate(context: Context): Promise<CommandResult> {
   }
   if (local !== null) {
     const { faultsInCi } = await import(/* webpackChunkName: "cli" */ '../setup/checks/diagnose.ts')
-    warnings.push(...(await faultsInCi(start, await defaultOf(local.workspace, local.base))))
+    warnings.push(...(await faultsInCi(start, await defaultOf(local.workspace, local.base, context.env))))
   }
   for (const text of warnings) print(`warning: ${text}`)
   if (state === null || mistakes.length > 0)

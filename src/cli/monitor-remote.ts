@@ -48,7 +48,7 @@ export async function openRemote(
     const fix = 'run `gh auth login`, or set GH_TOKEN to a token that may read contents'
     throw new UserError({ path: 'GH_TOKEN', found: 'no token', expected: `a token for ${server}`, fix })
   }
-  const { defaultBranch = 'main' } = await defaultBranchOf(workspace)
+  const { defaultBranch = 'main' } = await defaultBranchOf(workspace, env)
   const place = { ...found, defaultBranch }
   const limits = await limitsInCi(workspace, place, env)
   return remoteSource({ workspace, settings, wanted, place, token, limits })

@@ -1,30 +1,62 @@
 // Where a clone comes from, and where a run starts: its base, the default branch, and its repository at GitHub.
 import type { Workspace } from '../app/workspace.ts'
-import { symbolicCloneRef } from '../git/clone-refs.ts'
+import { cloneRef, symbolicCloneRef } from '../git/clone-refs.ts'
 import { readRef } from '../git/refs.ts'
 import { parseRemoteAddress } from '../github/repository-address.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { UserError } from '../system/errors.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
+import { branchOfJob, defaultBranchOfJob } from './ci-branch.ts'
 import type { Context } from './command-context.ts'
 
-/** On a laptop a run starts from where HEAD is, unless `--base-branch` names another branch. */
-export async function baseOf(workspace: Workspace, settings: Settings, branch: string, head: string) {
-  if (settings.baseBranch === null) return { branch, sha: head }
-  const sha = await workspace.store.head(settings.baseBranch)
-  if (sha !== null) return { branch: settings.baseBranch, sha }
+/**
+ * Where a run on this machine starts: the branch of `--base-branch`, else HEAD. Null if HEAD is detached and neither a setting nor the
+ * CI names a branch. Throws UserError if the named branch does not exist.
+ */
+export async function baseOf(
+  { clone, git, store }: Workspace,
+  { baseBranch }: Settings,
+  env: Context['env'],
+): Promise<{ branch: string; sha: string } | null> {
+  const current = clone.branch ?? branchOfJob(env)
+  const head = clone.head ?? ''
+  if (baseBranch === null) return current === null ? null : { branch: current, sha: head }
+  const own = await store.head(baseBranch)
+  // A CI fetches branches without making them: GitLab and Jenkins have `origin/main` only, or just the commit of the job.
+  const sha = own ?? (await cloneRef(git, `refs/remotes/origin/${baseBranch}`))
+  if (sha !== null) return { branch: baseBranch, sha }
+  if (current === baseBranch) return { branch: baseBranch, sha: head }
   throw new UserError({
     path: '--base-branch',
-    found: settings.baseBranch,
+    found: baseBranch,
     expected: 'a branch of this repository',
     fix: 'create it, or name another',
   })
 }
 
-/** The default branch as far as the clone says: by its remote, else by the usual names. */
-export async function defaultBranchOf({ git, store }: Workspace): Promise<{ defaultBranch?: string }> {
+/** What to do about a HEAD that is detached: the command with the branch that the run starts from. */
+export async function detachedMistake(workspace: Workspace, { command, env }: Context): Promise<Mistake> {
+  const { defaultBranch: name = 'BRANCH' } = await defaultBranchOf(workspace, env)
+  return {
+    path: 'HEAD',
+    found: 'HEAD is detached: no branch is checked out, and no variable of a CI names one.',
+    expected: '',
+    fix: `name the branch that the run starts from: ralph ${command} --base-branch ${name}; or check it out: git switch ${name}`,
+  }
+}
+
+/** The default branch as far as clone and CI say: by the remote's HEAD, a variable, else the usual names. */
+export async function defaultBranchOf(
+  { git, store }: Workspace,
+  env: Context['env'],
+): Promise<{ defaultBranch?: string }> {
   const head = await symbolicCloneRef(git, 'refs/remotes/origin/HEAD')
   if (head !== null) return { defaultBranch: head.replace(/^refs\/remotes\/origin\//, '') }
-  for (const name of ['main', 'master']) if ((await store.head(name)) !== null) return { defaultBranch: name }
+  const named = defaultBranchOfJob(env)
+  if (named !== null) return { defaultBranch: named }
+  const usual = ['main', 'master']
+  for (const name of usual) if ((await store.head(name)) !== null) return { defaultBranch: name }
+  for (const name of usual)
+    if ((await cloneRef(git, `refs/remotes/origin/${name}`)) !== null) return { defaultBranch: name }
   return {}
 }
 
@@ -44,8 +76,9 @@ export function remoteOf({ config }: Workspace['clone'], env: Context['env']) {
 export async function defaultOf(
   workspace: Workspace,
   base: { branch: string; sha: string },
+  env: Context['env'],
 ): Promise<{ name: string; sha: string }> {
-  const { defaultBranch: name = base.branch } = await defaultBranchOf(workspace)
+  const { defaultBranch: name = base.branch } = await defaultBranchOf(workspace, env)
   const there = readRef(workspace.clone.commonDir, `refs/remotes/origin/${name}`)
   const sha = there ?? (await workspace.store.head(name)) ?? base.sha
   return { name, sha }

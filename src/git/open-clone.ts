@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
 import { readRegularFile, readRegularFileSync } from '../system/files.ts'
 import { type Environment, execute, gitEnv } from './git-process.ts'
+import { requireGit } from './git-version.ts'
 import { readRef } from './refs.ts'
 
 /** The user's clone when the job began, before any agent ran. */
@@ -24,9 +25,10 @@ export const NO_FETCH = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }
 /** Settings of a clone that lacks objects. */
 const PARTIAL_CLONE_KEYS = /^(?:extensions\.partialclone|remote\..+\.promisor)$/s
 
-/** Throws UserError if Ralph cannot work in the directory. */
+/** Throws UserError if Ralph cannot work in the directory, or with this git. */
 export async function openClone(directory: string, env: Environment): Promise<Clone> {
   if (!existsSync(directory)) throw unusableClone(directory, 'no such folder', 'check the path')
+  await requireGit(env)
   const run = (args: string[], accept: number[] = []) =>
     execute(['-c', 'safe.directory=*', ...args], {
       directory,

@@ -50,18 +50,18 @@ export async function checkConfiguration({
   return found.length > 0 ? found : [okResult(file === null ? 'fine' : `${file} is fine`)]
 }
 
-export const DETACHED: Mistake = {
-  path: 'HEAD',
-  found: 'a detached HEAD',
-  expected: 'a branch',
-  fix: 'run `git switch <branch>` first: the run starts from it',
+const isOfGit = ({ path }: Mistake) => path === 'git'
+
+/** What is wrong with git itself, as found when the checkout was opened. */
+export function gitMistakes({ checkout }: RunStart): readonly Mistake[] {
+  return 'workspace' in checkout ? [] : checkout.filter(isOfGit)
 }
 
 /** Reasons to refuse the clone; most of them are found when it is opened. */
-export async function cloneMistakes({ checkout, settings }: RunStart): Promise<readonly Mistake[]> {
-  if (!('workspace' in checkout)) return checkout
-  const { git, clone, objects } = checkout.workspace
-  if (clone.branch === null && settings.surface === 'cli') return [DETACHED]
+export async function cloneMistakes({ checkout }: RunStart): Promise<readonly Mistake[]> {
+  if (!('workspace' in checkout)) return checkout.filter((mistake) => !isOfGit(mistake))
+  const { git, objects } = checkout.workspace
+  if (checkout.detached !== undefined) return [checkout.detached]
   await refuseFiltered(git, objects)
   return []
 }

@@ -19,6 +19,7 @@ import {
   checkWorkingDirectory,
   checkWorkTree,
   cloneMistakes,
+  gitMistakes,
   otherWorkTreeMistakes,
   promptMistakes,
   workingDirectoryMistakes,
@@ -72,7 +73,7 @@ const required = () => import(/* webpackChunkName: "cli" */ './required.ts')
 
 /** In the order in which they are shown. */
 export const CHECKS: readonly Check[] = [
-  { name: 'git', seen: 'machine', look: checkGitVersion },
+  { name: 'git', seen: 'machine', look: checkGitVersion, blocks: gitMistakes, parts: EVERY_PART },
   {
     name: 'configuration',
     seen: 'files',

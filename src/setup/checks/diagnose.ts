@@ -10,6 +10,7 @@ import {
   areSettingsUnread,
   type Checkout,
   type CheckResult,
+  NoCheckoutError,
   NotCheckedError,
   type RunStart,
   type Subject,
@@ -20,11 +21,28 @@ import { findCi } from './workflow-file.ts'
 
 /** All findings in the table's order. Never throws for an error in a check. */
 export async function diagnose(subject: Subject, checks: readonly Check[] = CHECKS): Promise<Finding[]> {
-  const found = new Map<Check, Finding[]>()
+  const found = new Map<Check, Finding[] | 'needs a checkout'>()
   const run = async (check: Check) => found.set(check, await runCheck(check, subject))
   await Promise.all(checks.filter(({ alone }) => alone !== true).map(run))
   for (const check of checks) if (check.alone === true) await run(check)
-  return checks.flatMap((check) => found.get(check) ?? [])
+  const skipped = checks.filter((check) => found.get(check) === 'needs a checkout')
+  const findings = checks.flatMap((check) => {
+    const own = found.get(check) ?? []
+    return own === 'needs a checkout' ? [] : own
+  })
+  if (skipped.length === 0) return findings
+  const others = withoutCheckout(skipped)
+  subject.onFinding?.(others)
+  return [...findings, others]
+}
+
+/** One finding for all checks that need a checkout: the row `checkout` says what is wrong. */
+function withoutCheckout(checks: readonly Check[]): Finding {
+  const names = checks.map(({ name }) => name).join(', ')
+  return {
+    name: 'not checked',
+    ...unknownResult(`these need a checkout: ${names}`, 'fix the checkout first'),
+  }
 }
 
 /** All findings, without secrets, with agent and gates isolated as in a run. `onOpen` is called once the isolation is open. */
@@ -76,7 +94,10 @@ const NOTHING_RUNS = {
   isolation: async () => null,
 }
 
-async function runCheck({ name, look, alone, reads }: Check, subject: Subject): Promise<Finding[]> {
+async function runCheck(
+  { name, look, alone, reads }: Check,
+  subject: Subject,
+): Promise<Finding[] | 'needs a checkout'> {
   const skip = (finding: Finding) => {
     subject.onFinding?.(finding)
     return [finding]
@@ -94,7 +115,11 @@ async function runCheck({ name, look, alone, reads }: Check, subject: Subject): 
     if (!isKnown.has(result)) subject.onFinding?.(named(result))
     isKnown.add(result)
   }
-  const results = [await (async () => look({ ...subject, onResult: report }))().catch(resultOfError)].flat()
+  const looked = await (async () => look({ ...subject, onResult: report }))().catch((error: unknown) =>
+    error instanceof NoCheckoutError ? null : resultOfError(error),
+  )
+  if (looked === null) return 'needs a checkout'
+  const results = [looked].flat()
   results.forEach(report)
   return results.map(named)
 }

@@ -5,7 +5,7 @@ import { laneRoomMistake, laneRoomWarning, measureLaneRoom } from '../../app/lan
 import { laneMistakes } from '../../app/lane-work-trees.ts'
 import { limitsOf } from '../../app/loop-limits.ts'
 import { findChrome } from '../../gates/browser/find.ts'
-import { runGitIn } from '../../git/git-process.ts'
+import { askGitVersion, gitMistake, versionOf } from '../../git/git-version.ts'
 import { canBeRoot } from '../../isolation/other-user.ts'
 import type { Mistake } from '../../system/errors.ts'
 import {
@@ -18,21 +18,14 @@ import {
   warningResult,
 } from './subject.ts'
 
-/** `git merge-tree --write-tree` and `git cat-file --batch-command`. */
-const LEAST_GIT = [2, 38] as const
-
-export async function checkGitVersion({ directory, env }: Subject): Promise<CheckResult> {
-  return gitResult(await runGitIn(['--version'], directory, env, {}).catch(() => null))
+export async function checkGitVersion({ env }: Subject): Promise<CheckResult> {
+  return gitResult(await askGitVersion(env))
 }
 
 export function gitResult(output: string | null): CheckResult {
-  if (output === null) return faultResult('git is not on the PATH', 'git', 'install git: https://git-scm.com')
-  const version = /\d+\.\d+[\d.]*/.exec(output)?.[0] ?? output.trim()
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const isNew = major > LEAST_GIT[0] || (major === LEAST_GIT[0] && minor >= LEAST_GIT[1])
-  return isNew
-    ? okResult(version)
-    : faultResult(version, `git ${LEAST_GIT.join('.')} or newer`, 'install a newer git')
+  const mistake = gitMistake(output)
+  if (mistake !== null) return faultResult(mistake.found, mistake.expected, mistake.fix)
+  return okResult(versionOf(output ?? ''))
 }
 
 /** Isolation that is configured is really opened, and closed again; other levels are only described. */

@@ -13,6 +13,8 @@ import type { Ci } from './workflow-file.ts'
 export type OpenCheckout = {
   workspace: Workspace
   base: ClaimRequest['base']
+  /** Set if HEAD is detached and nothing names the branch that a run on this machine would start from. */
+  detached?: Mistake
   /** The commit that a run goes on from: gates are run there. */
   commit: string
   /** A file as the next session finds it. */
@@ -103,6 +105,9 @@ export class NotCheckedError extends Error {
   }
 }
 
+/** Thrown by a check of the checkout if there is none. The row `checkout` says why. */
+export class NoCheckoutError extends Error {}
+
 /** Throws NotCheckedError while a run is at work: its changes are its own. */
 export function refuseDuringRun({ atWork }: Subject): void {
   if (atWork !== null)
@@ -115,14 +120,17 @@ export function requireCheckout<C extends OpenCheckout>({
   checkout: C | readonly Mistake[]
 }): C {
   if ('workspace' in checkout) return checkout
-  throw new NotCheckedError('not looked at: there is no checkout', 'mend the checkout first')
+  throw new NoCheckoutError('there is no checkout')
 }
 
-/** The mistakes that `check` returns, or throws as UserError. */
+/** The mistakes that `check` returns, or throws as UserError; none if it needs a checkout and there is none. */
 export async function collectMistakes(
   check: () => readonly Mistake[] | undefined | Promise<readonly Mistake[] | undefined>,
 ): Promise<readonly Mistake[]> {
-  const found = await orUserError(check)
+  const found = await orUserError(check).catch((error: unknown) => {
+    if (error instanceof NoCheckoutError) return []
+    throw error
+  })
   return found instanceof UserError ? found.mistakes : (found ?? [])
 }
 

@@ -55,8 +55,12 @@ const LESS = {
 const CASES: Case[] = [
   ['git', () => gitResult('git version 2.39.5 (Apple Git-154)\n'), /^ok: 2\.39\.5/],
   ['git', () => gitResult('git version 3.0\n'), /^ok: 3\.0/],
-  ['git', () => gitResult('git version 2.34.1\n'), /^fault: 2\.34\.1 -> install a newer git/],
-  ['git', () => gitResult(null), /^fault: git is not on the PATH -> install git/],
+  [
+    'git',
+    () => gitResult('git version 2.34.1\n'),
+    /^fault: git 2\.34\.1 is too old for Ralph\. -> install git 2\.38 or newer/,
+  ],
+  ['git', () => gitResult(null), /^fault: git is not installed, or it is not on the PATH\. -> install git/],
   ['configuration', () => checkConfiguration(subjectOf()), /^ok: fine/],
   [
     'configuration',
