@@ -46,18 +46,27 @@ export async function closeNetwork(whose: RestrictedUser): Promise<ClosedNetwork
   })
 }
 
+/** Resolvers of Docker and systemd on loopback. Docker redirects port 53 of its own to another port, which would answer as well. */
+const RESOLVERS = '127.0.0.11, 127.0.0.53, 127.0.0.54'
+
 /**
  * The rules hold for the whole job, as the kernel takes 10 ms and more to switch them. A socket belongs to the user and group that
  * made it, and no program joins a group without privileges. Packets of closed sockets match nothing and pass: they are the rest of
- * what others sent. DNS is closed on loopback too, as names that are looked up could carry data out.
+ * what others sent. DNS is closed on loopback too, as names that are looked up could carry data out. Each packet is judged twice: as
+ * the program addressed it, before rules of others redirect it (as a container's resolver does), and as it is delivered.
  */
 const RULES = (uid: number, openGid: number) => `table inet ralph_${uid} {
   chain closed {
     meta l4proto { tcp, udp } th dport 53 reject
+    ip daddr { ${RESOLVERS} } reject
     oifname "lo" accept
     reject
   }
-  chain output {
+  chain addressed {
+    type filter hook output priority -300; policy accept;
+    meta skuid ${uid} meta skgid != ${openGid} goto closed
+  }
+  chain delivered {
     type filter hook output priority 0; policy accept;
     meta skuid ${uid} meta skgid != ${openGid} goto closed
   }

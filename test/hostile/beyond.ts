@@ -1,10 +1,12 @@
 // What the hostile agent meets beyond the job: a host that is nobody's, a resolver on loopback, and the server of its model.
+import { execFileSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { lacks } from '../machine/needs.ts'
 import { hasOutside, openOutside } from '../standin/outside.ts'
 
 type At = { host: string; port: number }
@@ -12,10 +14,17 @@ type At = { host: string; port: number }
 export type Beyond = AsyncDisposable & {
   outside: At
   resolver: At
+  /** The same, if rules of the machine redirect questions to another port first, as in a container. */
+  redirected: At
   /** The vendor's server. */
   url: string
   /** Paths that somebody asked the host for, the model, and names the resolver. */
-  asked: { outside: readonly string[]; model: readonly string[]; resolver: readonly string[] }
+  asked: {
+    outside: readonly string[]
+    model: readonly string[]
+    resolver: readonly string[]
+    redirected: readonly string[]
+  }
 }
 
 export async function openBeyond(): Promise<Beyond> {
@@ -24,17 +33,42 @@ export async function openBeyond(): Promise<Beyond> {
   // Without the right to that port it is another one: there nothing is said of it but that it is open.
   const resolver = await listening(53, '127.0.0.77').catch(() => listening(0, '127.0.0.1'))
   resolver.on('message', (name) => names.push(String(name)))
+  const redirected = await openRedirected()
   const model = await openNear(echo)
   const { address, port } = resolver.address()
   return {
     outside: { host: outside.address, port: outside.port },
     resolver: { host: address, port },
+    redirected: redirected.at,
     url: `http://${model.address}:${model.port}`,
-    asked: { outside: outside.asked, model: model.asked, resolver: names },
+    asked: { outside: outside.asked, model: model.asked, resolver: names, redirected: redirected.names },
     async [Symbol.asyncDispose]() {
       resolver.close()
+      redirected[Symbol.dispose]()
       await model[Symbol.asyncDispose]()
       await outside[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Without nftables, and the right to use it, questions go to the port itself: there nothing is said of it but that it is open. */
+async function openRedirected() {
+  const host = '127.0.0.78'
+  const socket = await listening(0, host)
+  const names: string[] = []
+  socket.on('message', (name) => names.push(String(name)))
+  const { port } = socket.address()
+  const table = `ip hostile_${process.pid}`
+  const rule = `ip daddr ${host} udp dport 53 dnat to ${host}:${port}`
+  const chain = `chain output { type nat hook output priority -100; ${rule}; }`
+  const isRedirected = lacks('root', 'nft') === false
+  if (isRedirected) execFileSync('nft', [`table ${table} { ${chain} }`])
+  return {
+    names,
+    at: { host, port: isRedirected ? 53 : port },
+    [Symbol.dispose]() {
+      socket.close()
+      if (isRedirected) execFileSync('nft', [`delete table ${table}`])
     },
   }
 }

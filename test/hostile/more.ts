@@ -699,6 +699,12 @@ export const beyond = [
       judge: ({ asked }) => (asked.resolver.length > 0 ? 'the resolver heard them' : null),
     },
     {
+      id: 'net.dns-redirected',
+      title:
+        "the same, if rules of the machine redirect the question to another port (as Docker's do in a container)",
+      judge: ({ asked }) => (asked.redirected.length > 0 ? 'the resolver heard them' : null),
+    },
+    {
       id: 'net.another-key',
       title: "asks the model's proxy with another key",
       stops: 'the proxy knows one key, which is made for the job',

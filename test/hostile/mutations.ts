@@ -329,6 +329,14 @@ export const MUTATIONS: readonly Mutation[] = [
     level: 'other-user',
   },
   {
+    name: 'packets are judged only after others redirected them',
+    file: 'src/isolation/closed-network.ts',
+    from: 'priority -300',
+    to: 'priority 10',
+    batch: 6,
+    level: 'other-user',
+  },
+  {
     name: 'the way out lets all through',
     file: 'src/isolation/connect-proxy.ts',
     from: 'if (isIP(host) === 0 && isAllowed(allowed, host, port)) return true',

@@ -340,6 +340,7 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
     'net.key',
     'net.host',
     'net.dns',
+    'net.dns-redirected',
     'net.page',
     'net.stream',
     'net.pieces',

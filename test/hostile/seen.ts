@@ -124,10 +124,10 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     for (const one of [action, other]) await openToAll(one)
     await using beyond = await openBeyond()
     const planFile = join(folder, 'plan.json')
-    const { outside, resolver } = beyond
+    const { outside, resolver, redirected } = beyond
     await writeFile(
       planFile,
-      JSON.stringify({ evidence, victims, outside, resolver, gate: {}, ...options.plan }),
+      JSON.stringify({ evidence, victims, outside, resolver, redirected, gate: {}, ...options.plan }),
     )
     const bin = join(folder, 'bin')
     const command = `node "${AGENT}" "${planFile}"`

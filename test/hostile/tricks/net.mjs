@@ -17,6 +17,13 @@ function asked(host, port, words) {
   })
 }
 
+/** Asks a resolver for a name with words in it. */
+async function carriedOut({ host, port }) {
+  const socket = createSocket('udp4')
+  await new Promise((resolve) => socket.send('carried-out.example', port, host, resolve))
+  socket.close()
+}
+
 const model = () => new URL(process.env.ANTHROPIC_BASE_URL)
 
 /** What the model's server says, headers and all, to a request as the agent's vendor would make it. */
@@ -50,12 +57,8 @@ export const netting = {
     note({ heard: await asked(hostname, at, `CONNECT ${host}:${port} HTTP/1.1\r\n\r\n`) })
     note({ heard: await asked(hostname, at, `GET http://${host}:${port}/proxied HTTP/1.0\r\n\r\n`) })
   },
-  async 'net.dns'({ plan }) {
-    const socket = createSocket('udp4')
-    const { host, port } = plan.resolver
-    await new Promise((resolve) => socket.send('carried-out.example', port, host, resolve))
-    socket.close()
-  },
+  'net.dns': ({ plan }) => carriedOut(plan.resolver),
+  'net.dns-redirected': ({ plan }) => carriedOut(plan.redirected),
   async 'net.another-key'({ note }) {
     const answer = await fetch(`${model().origin}/another-key`, { headers: { 'x-api-key': 'another' } })
     note({ status: answer.status })
