@@ -3,7 +3,7 @@
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import type { KeyShape } from '../isolation/redact.ts'
 import type { Exit } from '../system/process.ts'
-import type { StreamEstimate } from './cost.ts'
+import type { MeasuredTokens, StreamEstimate } from './cost.ts'
 
 /**
  * How a session ended.
@@ -39,6 +39,8 @@ export type SessionResult = {
   usage: Usage
   /** An estimate for what the vendor did not report. */
   estimate: StreamEstimate
+  /** The tokens in the vendor's responses; null or left out if they did not go through Ralph's proxy. */
+  measured?: MeasuredTokens | null
   /** Epoch milliseconds; only with `limit`. */
   resetsAt: number | null
   /** Null if the program never started, or if a signal or Ralph ended it. */

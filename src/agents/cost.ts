@@ -10,6 +10,9 @@ import type { SessionResult } from './agent.ts'
 /** An estimate from a session's stream: the number of answers, and the tokens that they probably took. */
 export type StreamEstimate = { answers: number; inputTokens: number; outputTokens: number }
 
+/** What the vendor's responses to a session took, as Ralph's proxy counted it. */
+export type MeasuredTokens = { inputTokens: number; outputTokens: number; cachedTokens: number }
+
 /** The list price of a large model, used if no price is configured. */
 const DEFAULT_PRICE: Price = { input: 5, output: 25, cached: 0.5 }
 /** The part of every request that is the program's own prompt and tools (claude: 50 KB). */
@@ -19,6 +22,39 @@ const CHARACTERS_PER_TOKEN = 4
 /** Whether the vendor says what a session used; zero dollars is an answer, too. */
 export function hasReported(usage: Usage): boolean {
   return usage.inputTokens + usage.outputTokens > 0 || usage.costUsd !== null
+}
+
+/** A session that reports a smaller part of what was measured is not believed about its cost either. */
+const BELIEVED_PART = 0.5
+
+/** The larger of what a session reported and what was measured: a session may report anything. */
+export function atLeastMeasured(usage: Usage, measured: MeasuredTokens | null): Usage {
+  if (measured === null) return usage
+  return {
+    ...usage,
+    inputTokens: Math.max(usage.inputTokens, measured.inputTokens),
+    outputTokens: Math.max(usage.outputTokens, measured.outputTokens),
+    cachedTokens: Math.max(usage.cachedTokens, measured.cachedTokens),
+  }
+}
+
+/**
+ * The cost of what was measured, USD, if the session hid most of it: by the user's prices, else at that of a large model. Null if
+ * the session is believed.
+ */
+export function costOfHidden(
+  usage: Usage,
+  measured: MeasuredTokens | null,
+  prices: Readonly<Record<string, Price>>,
+  model: string | null,
+): number | null {
+  if (measured === null || total(usage) >= BELIEVED_PART * total(measured)) return null
+  const counted = atLeastMeasured(usage, measured)
+  return costByPrices(counted, prices, model) ?? costAt(counted, DEFAULT_PRICE)
+}
+
+function total(tokens: { inputTokens: number; outputTokens: number }): number {
+  return tokens.inputTokens + tokens.outputTokens
 }
 
 /**
@@ -69,18 +105,21 @@ export function streamMeter(promptLength: number) {
 }
 
 /**
- * The usage that a session is charged with. Without reported tokens, the estimate from the stream counts, but at least the
+ * The usage that a session is charged with: what it reported, and at least what was measured. Without reported tokens, the estimate from the stream counts, but at least the
  * reservation. Without a reported cost, the user's prices count; else the reservation, or more if the tokens cost more. A
  * reservation that is only a share of the limit is no lower bound once the vendor reported usage or the stream showed an answer. A session that the vendor
  * refused before any answer is free.
  */
 export function finalUsage(
-  result: Pick<SessionResult, 'status' | 'usage' | 'estimate'>,
+  result: Pick<SessionResult, 'status' | 'usage' | 'estimate' | 'measured'>,
   prices: Readonly<Record<string, Price>>,
   model: string | null,
   reserved: Reservation,
 ): model.Usage {
-  const { usage } = result
+  const { measured = null, usage: reported } = result
+  // What was not reported at all is estimated below, at least as the reservation.
+  const usage = hasReported(reported) ? atLeastMeasured(reported, measured) : reported
+  const hiddenCost = hasReported(reported) ? costOfHidden(reported, measured, prices, model) : null
   const isFree = usage.calls === 0 || (result.estimate.answers === 0 && REFUSED.has(result.status))
   const isLimited = reserved.costUsd !== null || reserved.tokens !== null
   const isReported = hasReported(usage)
@@ -90,13 +129,16 @@ export function finalUsage(
   const lowerBound = isShareOnly ? 0 : reserved.costUsd
   const reservedOrMore =
     isFree || reserved.costUsd === null ? 0 : Math.max(lowerBound ?? 0, costAt(counted, DEFAULT_PRICE))
-  const estimated = usage.costUsd === null ? (costByPrices(counted, prices, model) ?? reservedOrMore) : 0
+  const estimated =
+    usage.costUsd === null
+      ? (costByPrices(counted, prices, model) ?? Math.max(reservedOrMore, hiddenCost ?? 0))
+      : Math.max(0, (hiddenCost ?? 0) - usage.costUsd)
   return {
     calls: usage.calls,
     inputTokens: amount(counted.inputTokens),
     outputTokens: amount(counted.outputTokens),
     cachedTokens: amount(counted.cachedTokens),
-    costUsd: amount(usage.costUsd ?? estimated),
+    costUsd: amount((usage.costUsd ?? 0) + estimated),
     agentSeconds: Math.round(usage.agentSeconds * 10) / 10,
     ...(estimated > 0 ? { estimatedCostUsd: amount(estimated) } : {}),
     ...(counted === usage ? {} : { estimatedTokens: amount(counted.inputTokens + counted.outputTokens) }),

@@ -10,8 +10,8 @@ import { messageOf } from '../system/errors.ts'
 import { type RunRequest, runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
-import type { AgentVendor, CommandOptions, SessionResult } from './agent.ts'
-import { streamMeter } from './cost.ts'
+import { type AgentVendor, type CommandOptions, noUsage, type SessionResult } from './agent.ts'
+import { atLeastMeasured, type MeasuredTokens, streamMeter } from './cost.ts'
 import { transcriptHead } from './readable.ts'
 import { oneLine } from './session-end.ts'
 
@@ -26,6 +26,8 @@ export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine'
     prompt: string
     /** What the session may use; null without a limit. When its stream reports more, the session is ended. */
     budget?: Budget
+    /** What the vendor's responses to this session took; left out if they do not go through Ralph's proxy. */
+    measured?: { tokens(): MeasuredTokens | null; onChange(listener: () => void): Disposable }
     /** The cost of a usage, USD; null if unknown. Without it, the cost that the vendor reports counts. */
     costOf?: (usage: Usage) => number | null
     onEvent?: (event: AgentEvent) => void
@@ -66,6 +68,11 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   const isCancelled = signal?.aborted === true
   const overBudget = new AbortController()
   const meter = streamMeter(request.prompt.length)
+  let reported = noUsage()
+  const checkBudget = () => {
+    if (isOverBudget(request, reported)) overBudget.abort()
+  }
+  using _watch = request.measured?.onChange(checkBudget)
   const run = await runUntrusted({
     ...request,
     ...wrapCommand(request.wrapper, vendor.program, [...vendor.args(options), ...usageFile.args]),
@@ -79,7 +86,10 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
       const events = parser.line(stream, stream === 'stderr' ? hideError(withoutControls(line)) : line)
       meter.line(stream === 'stdout' ? line.length : 0, events)
       for (const event of events) {
-        if (event.kind === 'usage' && isOverBudget(request, event.usage)) overBudget.abort()
+        if (event.kind === 'usage') {
+          reported = event.usage
+          checkBudget()
+        }
         emit(event)
       }
     },
@@ -124,10 +134,11 @@ function wrapCommand(wrapper: string | undefined, file: string, args: string[]) 
   return { file: 'bash', args: ['--norc', '-c', `${before} "$@"`, 'agent-wrapper', file, ...args] }
 }
 
-function isOverBudget({ budget, costOf }: AgentRequest, usage: Usage): boolean {
+function isOverBudget({ budget, costOf, measured }: AgentRequest, reported: Usage): boolean {
   if (budget === undefined) return false
   const { costUsd, tokens } = budget
-  const cost = costOf === undefined ? usage.costUsd : costOf(usage)
+  const usage = atLeastMeasured(reported, measured?.tokens() ?? null)
+  const cost = costOf === undefined ? usage.costUsd : costOf(reported)
   if (costUsd !== null && (cost ?? 0) > costUsd) return true
   return tokens !== null && usage.inputTokens + usage.outputTokens > tokens
 }

@@ -1,7 +1,7 @@
 // Starts a fresh session of one kind and reads its answer. Implements AgentPort.
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { AgentEvent } from '../engine/model/agent-event.ts'
+import type { Usage as AgentUsage } from '../engine/model/agent-event.ts'
 import type { Attempt, Session } from '../engine/model/attempt.ts'
 import type { Verdict } from '../engine/model/event.ts'
 import { attemptName } from '../engine/model/paths.ts'
@@ -18,7 +18,7 @@ import { UserError } from '../system/errors.ts'
 import { clearPathTo } from '../system/files.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import { agentVariables, noUsage, type SessionResult } from './agent.ts'
-import { costByPrices, finalUsage } from './cost.ts'
+import { costByPrices, costOfHidden, finalUsage, hasReported, type MeasuredTokens } from './cost.ts'
 import type { Homes } from './home.ts'
 import { buildPrompt, type PromptSources, type SessionRequest } from './prompts.ts'
 import { completionConfidence } from './response.ts'
@@ -36,8 +36,8 @@ export type SessionsOptions = PromptSources &
     extraEnv: readonly string[]
     env: Environment
     homes: Homes
-    /** What went through Ralph's proxy so far; null without one. */
-    used?: (() => ProxyUsage) | null
+    /** Counts what goes through Ralph's proxy; null without one. */
+    proxy?: ProxyMeter | null
     /** Opens the way to the model, until it is disposed. */
     admit?: () => Disposable
     /** Transcripts and the prompt file, on this machine only. */
@@ -47,7 +47,8 @@ export type SessionsOptions = PromptSources &
   }
 
 /** Requests to the model, and the tokens that the vendor says they took. */
-type ProxyUsage = { requests: number; inputTokens: number; outputTokens: number }
+type ProxyUsage = MeasuredTokens & { requests: number }
+type ProxyMeter = { used(): ProxyUsage; onChange(listener: () => void): Disposable }
 
 const CAPTURE_BYTES = 64 * 1024
 const MAX_MESSAGE = 400
@@ -99,28 +100,39 @@ export function createSessions(options: SessionsOptions): AgentPort {
         ...labels.variables,
       },
     })
+    const before = options.proxy?.used() ?? null
+    const since = () => usageSince(before, options.proxy?.used() ?? null)
     let usage = noUsage()
     let lastNoted = ''
     /** Notes the usage so far: if the process dies before the session ends, nothing else is known of it. */
-    const noteUsed = (event: AgentEvent) => {
+    const noteUsed = () => {
       if (bounds.onUsed === undefined) return
-      if (event.kind === 'usage') usage = { ...event.usage, calls: 1 }
-      const estimate = counted() ?? NO_ESTIMATE
+      const { measured = null, estimate = NO_ESTIMATE } = since() ?? {}
       if (usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === null && estimate.answers === 0)
         return
-      const used = finalUsage({ status: 'killed', usage, estimate }, options.prices, model, bounds.reserved)
+      const result = { status: 'killed' as const, usage, estimate, measured }
+      const used = finalUsage(result, options.prices, model, bounds.reserved)
       const text = JSON.stringify(used)
       if (text !== lastNoted) bounds.onUsed(used)
       lastNoted = text
     }
-    const before = options.used?.() ?? null
-    const counted = () => proxyUsageSince(before, options.used?.() ?? null)
+    const costOf = (reported: AgentUsage): number | null => {
+      const measured = since()?.measured ?? null
+      const cost = reported.costUsd ?? costByPrices(reported, options.prices, model)
+      // Some agents report only at the end: until then only the user's own prices may end a session.
+      const hidden = hasReported(reported)
+        ? costOfHidden(reported, measured, options.prices, model)
+        : measured && costByPrices({ ...reported, ...measured }, options.prices, model)
+      return hidden === null ? cost : Math.max(cost ?? 0, hidden)
+    }
+    using _noting = options.proxy?.onChange(noteUsed)
     using _admission = options.admit?.()
     const run = await runAgent({
       ...options,
       onEvent: (event) => {
         options.onEvent?.(event)
-        noteUsed(event)
+        if (event.kind === 'usage') usage = { ...event.usage, calls: 1 }
+        noteUsed()
       },
       commandLine: options.commandLine ?? undefined,
       wrapper: options.wrapper ?? undefined,
@@ -131,12 +143,15 @@ export function createSessions(options: SessionsOptions): AgentPort {
       as: home.as,
       timeoutMs: bounds.timeoutMs,
       budget: bounds.budget,
-      costOf: (usage) => usage.costUsd ?? costByPrices(usage, options.prices, model),
+      costOf,
+      ...(options.proxy == null
+        ? {}
+        : { measured: { tokens: () => since()?.measured ?? null, onChange: options.proxy.onChange } }),
       signal,
       transcriptPath,
       captureBytes: CAPTURE_BYTES,
     })
-    const result = { ...run, estimate: counted() ?? run.estimate }
+    const result = { ...run, ...since() }
     const used = finalUsage(result, options.prices, model, bounds.reserved)
     return {
       result,
@@ -279,14 +294,15 @@ export function withFallback(
 }
 
 /** A session's usage by the proxy, known even if its program died; null without a proxy, or without requests. */
-function proxyUsageSince(
+function usageSince(
   before: ProxyUsage | null,
   after: ProxyUsage | null,
-): SessionResult['estimate'] | null {
+): { estimate: SessionResult['estimate']; measured: MeasuredTokens } | null {
   if (before === null || after === null || after.requests === before.requests) return null
+  const inputTokens = after.inputTokens - before.inputTokens
+  const outputTokens = after.outputTokens - before.outputTokens
   return {
-    answers: after.requests - before.requests,
-    inputTokens: after.inputTokens - before.inputTokens,
-    outputTokens: after.outputTokens - before.outputTokens,
+    estimate: { answers: after.requests - before.requests, inputTokens, outputTokens },
+    measured: { inputTokens, outputTokens, cachedTokens: after.cachedTokens - before.cachedTokens },
   }
 }

@@ -100,7 +100,7 @@ async function agentPort(options: PortOptions, choice: AgentChoice): Promise<Age
     extraEnv: settings.agentEnv,
     env: relay?.env ?? env,
     homes,
-    used: relay?.proxy.used ?? null,
+    proxy: relay?.proxy ?? null,
     ...(relay === null ? {} : { admit: relay.admit }),
     cwd,
     idleTimeoutMs: settings.idleTimeoutMs,

@@ -3,7 +3,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { forward, listenOnLoopback, withoutHopByHopHeaders } from './forward.ts'
 import { decodeResponse, keyCutter, withoutKey } from './key-cutter.ts'
-import { createUsageMeter, type ModelUsage } from './usage-meter.ts'
+import { createUsageMeter, type ModelUsage, type UsageMeter } from './usage-meter.ts'
 
 export type ModelProxyOptions = {
   /** The vendor's server with its base path: the only one that the proxy connects to. */
@@ -23,6 +23,8 @@ export type ModelProxy = AsyncDisposable & {
   key: string
   /** What all requests so far used by the vendor's responses, also those of a session that died. */
   used(): ModelUsage
+  /** Calls the listener after each response, until it is disposed. */
+  onChange: UsageMeter['onChange']
 }
 
 /** Where vendors look for a key: https://docs.anthropic.com/en/api/overview, https://ai.google.dev/api, https://platform.openai.com/docs/api-reference. */
@@ -54,10 +56,10 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
   })
   // A model may think for minutes before its first word.
   server.requestTimeout = 0
-  return { ...(await listenOnLoopback(server)), key, used: meter.used }
+  return { ...(await listenOnLoopback(server)), key, used: meter.used, onChange: meter.onChange }
 }
 
-type RequestContext = ModelProxyOptions & { placeholder: string; meter: ReturnType<typeof createUsageMeter> }
+type RequestContext = ModelProxyOptions & { placeholder: string; meter: UsageMeter }
 
 /** Forwards a request with the key in its headers, and masks the key in the response. */
 async function proxyRequest(
@@ -75,7 +77,8 @@ async function proxyRequest(
   if (context.isOpen?.() === false) return refuse(response, 403, 'no session of the agent is at work')
   await forward(request, response, target, headers, (answer) => {
     const { headers, decoders } = decodeResponse(answer, request.method === 'HEAD')
-    const count = context.meter.response(String(headers['content-type'] ?? ''))
+    const requestBytes = Number(request.headers['content-length'] ?? 0) || 0
+    const count = context.meter.response(String(headers['content-type'] ?? ''), requestBytes)
     const cutter = keyCutter(context.key, count.chunk)
     // Also if the agent has gone or was ended: what arrived is counted.
     cutter.once('close', count.end)

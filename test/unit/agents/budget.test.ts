@@ -72,3 +72,23 @@ test('an abort by a person takes precedence over a limit reached at the same tim
   const ended = await session('echo tokens 51; exec sleep 600', { costUsd: null, tokens: 50 }, more)
   assert.equal(ended.status, 'aborted')
 })
+
+test("a session that hides its usage is ended by what the vendor's responses counted", async () => {
+  let tokens = 0
+  let changed = () => {}
+  const measured = {
+    tokens: () => ({ inputTokens: tokens, outputTokens: 0, cachedTokens: 0 }),
+    onChange: (listener: () => void) => {
+      changed = listener
+      return { [Symbol.dispose]() {} }
+    },
+  }
+  const onEvent = () => {
+    tokens = 51
+    changed()
+  }
+  const budget = { costUsd: null, tokens: 50 }
+  const ended = await session('echo tokens 9; exec sleep 600', budget, { measured, onEvent })
+  assert.equal(ended.status, 'max-turns')
+  assert.match(ended.message, /used all that was left of the limits/)
+})

@@ -165,3 +165,23 @@ for (const [name, lines, changes] of BUDGETS) {
     else assert.equal(usage.estimatedTokens, usage.inputTokens + usage.outputTokens)
   })
 }
+
+test("a session's own count does not go below what the vendor's responses counted", () => {
+  const session = (tokens: number, costUsd: number | null): SessionResult => ({
+    ...ended('custom', [], { kind: 'exit', code: 0 }),
+    usage: { ...noUsage(), calls: 1, inputTokens: tokens, outputTokens: 1, costUsd },
+  })
+  const measured = { inputTokens: 4_000_000, outputTokens: 500_000, cachedTokens: 0 }
+  const charged = (result: SessionResult, prices: typeof PRICES | object = {}) =>
+    finalUsage({ ...result, measured }, prices as typeof PRICES, 'm', NOTHING)
+  const liar = charged(session(8, 0.0001))
+  assert.deepEqual([liar.inputTokens, liar.outputTokens], [4_000_000, 500_000])
+  assert.deepEqual([liar.costUsd, liar.estimatedCostUsd], [32.5, 32.4999], 'at the price of a large model')
+  assert.equal(charged(session(8, 0.0001), PRICES).costUsd, 13)
+  assert.equal(charged(session(8, 99), PRICES).costUsd, 99, 'the larger one counts, for money as well')
+  assert.equal(charged(session(8, null), PRICES).costUsd, 13)
+  // Vendors leave small requests of their own out of a session's sum.
+  const honest = charged(session(4_100_000, 2), PRICES)
+  assert.deepEqual([honest.inputTokens, honest.outputTokens, honest.costUsd], [4_100_000, 500_000, 2])
+  assert.equal(honest.estimatedCostUsd, undefined)
+})

@@ -348,3 +348,37 @@ test('usage is counted in the four wire formats, however the stream is cut', () 
     }),
   )
 })
+
+/** What is counted of one response. */
+function counted(type: string, parts: readonly string[], requestBytes = 0) {
+  const meter = createUsageMeter()
+  const { chunk, end } = meter.response(type, requestBytes)
+  for (const part of parts) chunk(Buffer.from(part))
+  end()
+  const { inputTokens, outputTokens, cachedTokens } = meter.used()
+  return [inputTokens, outputTokens, cachedTokens]
+}
+
+test('usage at the end of a response that is too long to be parsed is counted, words about usage are not', () => {
+  const usage =
+    '"usage":{"prompt_tokens":70,"completion_tokens":30,"prompt_tokens_details":{"cached_tokens":10}}'
+  const words = JSON.stringify('"usage":{"prompt_tokens":999}')
+  const body = `{"choices":[{"text":${words},"logprobs":"${'x'.repeat(3 * 1024 * 1024)}"}],"said":${words},${usage},"id":"a"}`
+  const pieces = body.match(/[\s\S]{1,50000}/g) ?? []
+  assert.deepEqual(counted('application/json', pieces), [70, 30, 10])
+  assert.deepEqual(counted('text/event-stream', ['data: ', ...pieces, '\n\ndata: [DONE]\n\n']), [70, 30, 10])
+  const list = `[{"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":1}},{"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":6}}]`
+  assert.deepEqual(counted('application/json', [list]), [8, 6, 0], 'a stream of gemini as one list')
+  const open = `{"choices":[],"usage":${'{"a":'.repeat(400_000)}`
+  assert.deepEqual(counted('application/json', [open]), [0, 0, 0])
+})
+
+test('a stream without usage, or one that is cut before it, counts its pieces and what was sent', () => {
+  const piece = 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n'
+  assert.deepEqual(counted('text/event-stream', Array(40).fill(piece), 4000), [1000, 40, 0])
+  const start =
+    'data: {"type":"message_start","message":{"usage":{"input_tokens":100,"output_tokens":1}}}\n\n'
+  const delta = 'data: {"type":"content_block_delta","delta":{"text":"x"}}\n\n'
+  assert.deepEqual(counted('text/event-stream', [start, ...Array(50).fill(delta)], 4000), [100, 50, 0])
+  assert.deepEqual(counted('application/json', ['{"data":[]}'], 4000), [0, 0, 0], 'no model answered')
+})
