@@ -4,12 +4,12 @@ import { redactorFor } from '../app/redactor.ts'
 import { featureOfFolder } from '../branch/find-features.ts'
 import { storiesIn } from '../branch/story-commits.ts'
 import { parseSlash } from '../engine/commands/command-table.ts'
-import { isExpired } from '../engine/lease.ts'
+import { isExpired, nextJobAmong, type UnfinishedRun } from '../engine/lease.ts'
 import type { State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { connect, type GitHub, githubMessage } from '../github/client.ts'
-import { Conversation, isPerson, pressedComment } from '../github/conversation.ts'
-import { dispatchRun, findWorkflowRun } from '../github/dispatch.ts'
+import { Conversation, EDITED, isPerson, pressedComment } from '../github/conversation.ts'
+import { dispatchRun, findWorkflowRun, unfinishedRuns } from '../github/dispatch.ts'
 import { compareUrl, repositoryUrl } from '../github/repository-address.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
 import { parseExternalId } from '../report/check-runs.ts'
@@ -18,6 +18,7 @@ import {
   type ChangesView,
   diffReply,
   helpReply,
+  type JobNow,
   noRunReply,
   rateLimitReply,
   statusReply,
@@ -50,6 +51,11 @@ export async function answerComment(context: ActionContext, event: EventOf<'comm
   if (!(await conversation.mayWrite(comment.login))) {
     if (event.marked) await conversation.react(comment.id, 'confused')
     return `${comment.login} has no write permission`
+  }
+  if (comment.edited) {
+    await conversation.react(comment.id, 'confused')
+    await conversation.reply(issue, comment.id, unchangedReply(EDITED))
+    return EDITED
   }
   if (!event.onPull) return answerOnIssue(answerContext, event)
   const { api, repo } = github
@@ -117,6 +123,8 @@ async function answerOnPull(
           .cancelWorkflowRun({ ...repo, run_id: state.lease.runId })
           .catch((error: unknown) => core.warning(githubMessage(error)))
       }
+      const next = isAlive ? null : await findNextJob(answerContext, state)
+      if (next !== null) return `run ${next.id} has been started already and reads it first`
       // A job that is being stopped may or may not raise the generation before it ends. A dispatch without a generation works in both cases.
       const generation = isAlive ? null : state.generation
       const { line, until } = await dispatchJob(answerContext, { feature: state.feature, generation })
@@ -186,10 +194,16 @@ async function answerOnIssue(
 /** Replies to `/ralph status`, in one comment that is edited the next time. */
 async function replyStatus({ context, github, conversation }: AnswerContext, issue: number, state: State) {
   const { redact } = redactorFor(secretsIn(context.env))
-  const holder = (await isHolderAlive(github, state)) ? (state.lease?.url ?? true) : null
+  const isAlive = await isHolderAlive(github, state)
+  const next = isAlive ? null : await findNextJob({ context, github }, state)
+  const job: JobNow = isAlive
+    ? { kind: 'working', url: state.lease?.url ?? null }
+    : next === null
+      ? { kind: 'none' }
+      : { kind: 'starting', url: next.url }
   const url = repositoryUrl(context.place)
   const facts = { repositoryUrl: url, runUrl: null, limits: null, notes: [], now: Date.now() }
-  const body = statusReply(mapTexts(state, redact), facts, holder)
+  const body = statusReply(mapTexts(state, redact), facts, job)
   await conversation.writeUniqueSticky(issue, marker('status', state.feature), redact(body))
 }
 
@@ -233,6 +247,8 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
     return 'there is no such story in a run with a pull request'
   await conversation.postComment(pull, pressedComment(sender.login, identifier, story.id))
   if (await isHolderAlive(github, state)) return HEARD_BY_JOB
+  const next = await findNextJob(answerContext, state)
+  if (next !== null) return `run ${next.id} has been started already and reads it first`
   const { feature, generation } = state
   const { line, until } = await dispatchJob(answerContext, { feature, generation })
   return until === null ? line : `${line}: whichever comes next hears it`
@@ -249,6 +265,20 @@ async function dispatchJob(
     return { line: `dispatched${result.runId === null ? '' : ` run ${result.runId}`}`, until: null }
   const until = new Date(result.until).toISOString()
   return { line: `GitHub's rate limit refuses a job until ${until}`, until: result.until }
+}
+
+/** The run that has been started for the feature and does not work yet; null if there is none, or if GitHub does not say. */
+export async function findNextJob(
+  { context, github }: Pick<AnswerContext, 'context' | 'github'>,
+  state: State,
+): Promise<UnfinishedRun | null> {
+  if (context.workflow === '') return null
+  try {
+    return nextJobAmong(await unfinishedRuns(github, context.workflow), state)
+  } catch (error) {
+    github.warn(`the queued runs could not be listed: ${githubMessage(error)}`)
+    return null
+  }
 }
 
 /** Whether the feature has a lease that has not expired. */

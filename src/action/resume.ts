@@ -3,14 +3,12 @@
 import * as core from '@actions/core'
 import { lostChainReason, mayHaveOpenChecks } from '../engine/lease.ts'
 import type { State } from '../engine/model/state.ts'
-import { connect, type GitHub } from '../github/client.ts'
-import { dispatchRun, findWorkflowRun } from '../github/dispatch.ts'
+import { connect } from '../github/client.ts'
+import { dispatchRun, findWorkflowRun, unfinishedRuns } from '../github/dispatch.ts'
 import { Checks } from '../github/post-checks.ts'
 import { type ActionContext, noWorkflowError, readNamesByApi, tokenOf } from './action-context.ts'
 import { peekStates } from './peek.ts'
 
-/** GitHub ends a job that no runner takes within a day. A run that waits longer must be waiting for a person's approval. */
-const QUEUE_MS = 24 * 3_600_000
 /** How far the clocks of GitHub and of a runner may differ. */
 const CLOCK_SKEW_MS = 5 * 60_000
 
@@ -34,7 +32,9 @@ export async function resumeLost(context: ActionContext): Promise<string> {
       if (mayHaveOpenChecks(state, holder, Date.now())) finished.push(state)
       continue
     }
-    queuedSince ??= await listQueuedSince(github, workflow)
+    queuedSince ??= (await unfinishedRuns(github, workflow))
+      .filter(({ hasBegun }) => !hasBegun)
+      .map(({ since }) => since)
     const { feature, generation, job } = state
     // A queued job may be the chain's next one, so this is decided on the next schedule.
     if (queuedSince.some((since) => since > job.startedAt - CLOCK_SKEW_MS)) {
@@ -59,14 +59,4 @@ export async function resumeLost(context: ActionContext): Promise<string> {
     ...summaryOf('a job waits already, looking again later', queued),
   ]
   return lines.length === 0 ? 'no chain is lost' : lines.join('; ')
-}
-
-/** Since when each queued run waits, in epoch milliseconds. */
-async function listQueuedSince({ api, repo }: GitHub, workflow: string): Promise<number[]> {
-  const route = api.rest.actions.listWorkflowRuns
-  const { data } = await route({ ...repo, workflow_id: workflow, event: 'workflow_dispatch', per_page: 100 })
-  return data.workflow_runs
-    .filter((run) => run.status !== 'completed' && run.status !== 'in_progress')
-    .map((run) => Date.parse(run.run_started_at ?? run.created_at))
-    .filter((since) => Date.now() - since < QUEUE_MS)
 }

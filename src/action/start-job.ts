@@ -30,6 +30,9 @@ const READ_ONLY_COMMANDS: ReadonlyMap<string, () => Promise<ReadOnlyCommand>> = 
   ['verify', async () => (await import(/* webpackChunkName: "action" */ './verify-job.ts')).verify],
 ])
 
+/** The commands of jobs that hand an iteration over to each other. */
+const HAND_OVER_COMMANDS = new Set(['claim', 'work', 'gate', 'land', 'join'])
+
 async function main(): Promise<void> {
   const stop = new AbortController()
   // The runner signals this process alone, then waits 7.5 s and 2.5 s: this process has to end its children.
@@ -49,6 +52,9 @@ async function main(): Promise<void> {
     return endNeutral(await resumeLost(context))
   }
   if (event.kind === 'foreign') return endNeutral(`the event ${event.name} is none of Ralph's`)
+  // A runner that hands on the outputs of a skipped job as text starts these jobs for a comment.
+  if (HAND_OVER_COMMANDS.has(command) && event.kind !== 'dispatch')
+    return endNeutral(`command: ${command} works only for workflow_dispatch, and this is another event`)
   if (event.kind === 'comment' || event.kind === 'label' || event.kind === 'button') {
     const { answerButton, answerComment, answerLabel } = await import(
       /* webpackChunkName: "action" */ './comment.ts'

@@ -15,7 +15,7 @@ import { plainBanner } from '../report/terminal/panels.ts'
 import { type Note, viewOf } from '../report/view.ts'
 import { UserError } from '../system/errors.ts'
 import { type ActionContext, readNamesByApi, tokenOf } from './action-context.ts'
-import { isHolderAlive } from './comment.ts'
+import { findNextJob, isHolderAlive } from './comment.ts'
 import { peekStates } from './peek.ts'
 import { type Log, type ReadOnlyResult, setOutputs, writeSummary } from './runner.ts'
 
@@ -30,12 +30,13 @@ export async function status(context: ActionContext, log: Log): Promise<ReadOnly
   const { redact } = redactorFor(secretsIn(env))
   const state = mapTexts(found, redact)
   const isAlive = await isHolderAlive(github, found)
-  const url = state.lease?.url ?? null
-  const text = 'A job works on it now.'
-  const workingNote: Note = url === null ? text : { text, link: { name: 'Its page', url } }
-  const notes = isAlive ? [workingNote] : []
+  const next = isAlive ? null : await findNextJob({ context, github }, found)
+  const url = isAlive ? (state.lease?.url ?? null) : (next?.url ?? null)
+  const text = isAlive ? 'A job works on it now.' : 'A job has been started and does not work yet.'
+  const jobNote: Note = url === null ? text : { text, link: { name: 'Its page', url } }
+  const notes = isAlive || next !== null ? [jobNote] : []
   const facts = { repositoryUrl: repositoryUrl(place), runUrl: null, limits: null, notes, now: Date.now() }
-  const view = viewOf(state, facts, outsideSituation(state, isAlive))
+  const view = viewOf(state, facts, outsideSituation(state, isAlive || next !== null))
   const folder = env.RUNNER_TEMP ?? context.workspace
   const reportPath = await writeSummary(folder, `ralph-${found.feature}`, redact(jobSummary(view)))
   setOutputs(outputsOf(state, state.prd.run.outcome, reportPath))

@@ -23,6 +23,30 @@ export function formatHolder(lease: Lease): string {
 /** The platform's status of the run that holds the lease (`at`: since when, epoch milliseconds); null if it is not known. */
 export type HolderRun = { status: string; conclusion: string | null; at: number } | null
 
+/** A dispatched run that has not ended. `isNamed`: the workflow has a `run-name`; `since`: epoch milliseconds. */
+export type UnfinishedRun = {
+  id: number
+  url: string
+  title: string
+  isNamed: boolean
+  hasBegun: boolean
+  since: number
+}
+
+/**
+ * The run that is this feature's next job, while no job holds the lease: it reads every command before it works. Null if there is none. A
+ * run's inputs cannot be read, so its name has to tell the feature; without a `run-name` only a job that the chain has promised counts.
+ */
+export function nextJobAmong(runs: readonly UnfinishedRun[], state: State): UnfinishedRun | null {
+  const { feature, job, control } = state
+  // A run that has begun may have read the comments already, unless the chain still waits for it.
+  const isReading = (run: UnfinishedRun) =>
+    !run.hasBegun || (control.continuePending && run.id !== control.mendedRun)
+  const isOurs = ({ title, isNamed }: UnfinishedRun) =>
+    isNamed ? title.split(/\s+/).includes(feature) : control.continuePending
+  return runs.find((run) => run.since >= job.startedAt && isReading(run) && isOurs(run)) ?? null
+}
+
 /** Why a lost chain has to be resumed; null if it is at work, has ended, or was paused by a person. */
 export function lostChainReason(state: State, holder: HolderRun, now: number): string | null {
   const { control, lease, prd } = state

@@ -49,7 +49,7 @@ export class Conversation implements QueuePort {
     const found = await this.#visitNew(state, async (comment) => {
       const parsed = parseSlash(comment.body, ids)
       const wantsWork = parsed.kind === 'command' && parsed.command.kind !== 'stop'
-      return wantsWork && isPerson(comment) && (await this.mayWrite(comment.login))
+      return wantsWork && isPerson(comment) && !comment.edited && (await this.mayWrite(comment.login))
     })
     // These comments are not handled yet, so they must be read again.
     this.#etag = null
@@ -205,6 +205,11 @@ export class Conversation implements QueuePort {
       await this.react(comment.id, 'confused')
       return refused
     }
+    if (comment.edited) {
+      await this.react(comment.id, 'confused')
+      await this.#answer(pull, comment.id, unchangedReply(EDITED))
+      return refused
+    }
     switch (parsed.kind) {
       case 'help':
       case 'status':
@@ -279,7 +284,11 @@ export function pressedComment(login: string, name: 'retry' | 'skip', storyId: s
 
 const PRESSED = /^<!-- ralph:button:([A-Za-z\d-]{1,39}) -->\n(\/ralph (?:retry|skip) [^\s,]{1,64})\n\n<sub>/
 
-/** Whether a human wrote the comment, and it was not edited since. */
-export function isPerson(comment: Pick<Comment, 'type' | 'login' | 'edited'>): boolean {
-  return comment.type === 'User' && comment.login !== 'ghost' && !comment.edited
+/** Whether a human wrote the comment. */
+export function isPerson(comment: Pick<Comment, 'type' | 'login'>): boolean {
+  return comment.type === 'User' && comment.login !== 'ghost'
 }
+
+/** Why a command in an edited comment does not count: whoever may write can edit the comments of others. */
+export const EDITED =
+  'the comment was edited, and only unedited comments count: write the command in a new one'

@@ -1,5 +1,5 @@
 // Starts the next job: a workflow_dispatch on the default branch, with feature and generation. Implements DispatchPort.
-import type { HolderRun } from '../engine/lease.ts'
+import type { HolderRun, UnfinishedRun } from '../engine/lease.ts'
 import type { DispatchPort, DispatchResult } from '../engine/model/ports.ts'
 import { type GitHub, githubMessage, httpStatusOf, rateLimitedUntil } from './client.ts'
 
@@ -97,4 +97,25 @@ export async function findWorkflowRun({ api, repo, warn }: GitHub, id: number): 
     warn(`run ${id} could not be looked up: ${githubMessage(error)}`)
     return null
   }
+}
+
+/** GitHub ends a job that no runner takes within a day. A run that waits longer must be waiting for a person's approval. */
+const QUEUE_MS = 24 * 3_600_000
+
+/** The dispatched runs of a workflow that have not completed. */
+export async function unfinishedRuns({ api, repo }: GitHub, workflow: string): Promise<UnfinishedRun[]> {
+  const route = api.rest.actions.listWorkflowRuns
+  const { data } = await route({ ...repo, workflow_id: workflow, event: 'workflow_dispatch', per_page: 100 })
+  return data.workflow_runs
+    .filter(({ status }) => status !== 'completed')
+    .map((run) => ({
+      id: run.id,
+      url: run.html_url,
+      // The `run-name` of the workflow, or the name of the workflow.
+      title: run.display_title,
+      isNamed: run.display_title !== run.name,
+      hasBegun: run.status === 'in_progress',
+      since: Date.parse(run.run_started_at ?? run.created_at),
+    }))
+    .filter(({ since }) => Date.now() - since < QUEUE_MS)
 }

@@ -4,6 +4,7 @@ import { code, link, markdownText, pathOf, subjectText, titleText } from './esca
 import { listNames, pluralize } from './figures.ts'
 import { findingsBlock } from './findings.ts'
 import { evidenceBlock, marker, storyIdMarkdown } from './parts.ts'
+import { toMarkdown } from './sentence.ts'
 import { MAX_CHARACTERS } from './sticky-comment.ts'
 import type { StoryView } from './stories.ts'
 import type { View } from './view.ts'
@@ -29,6 +30,7 @@ export function pullRequestBody(view: View, limit = MAX_CHARACTERS): string {
   const render = (room: number) =>
     joinBlocks([
       `${marker('pull', view.feature)}\n${openingText(view)}`,
+      planText(view),
       markdownText(view.description, Math.min(1500, Math.floor(room / 5))),
       view.issue === null ? '' : `Closes #${view.issue}`,
       section('Stories', truncateLines(view.stories.map(checkLine).join('\n'), Math.floor(room * 0.7))),
@@ -49,6 +51,12 @@ export function pullRequestBody(view: View, limit = MAX_CHARACTERS): string {
 function openingText({ findings, links, isUngated }: View): string {
   const findingsText = findingsBlock(findings, links.checks)
   return joinBlocks(isUngated ? [UNGATED_INTRODUCTION, findingsText] : [findingsText, INTRODUCTION]).trim()
+}
+
+/** How to approve the plan: the pull request is often the first thing that people read of it. */
+function planText({ plans, next }: View): string {
+  if (!plans.some(({ phase }) => phase === 'proposed')) return ''
+  return `**A plan waits for approval; nothing is worked on before that.** ${toMarkdown(next)}`
 }
 
 function checkLine({ id, title, status, aside, remarks }: StoryView): string {

@@ -33,26 +33,38 @@ export function helpReply(): string {
   return `Write one of these as the first line of a comment (people with write access):\n\n${commandTable()}\n`
 }
 
-/**
- * The reply to `/ralph status`: short, since the summary comment has the rest. `state` is that of the last checkpoint. `holder`: the
- * page of the job that works now, `true` if it has no page, null if no job works.
- */
-export function statusReply(state: State, facts: Facts, holder: string | true | null): string {
-  const view = viewOf(state, facts, outsideSituation(state, holder !== null))
+/** The job that works on a feature, or that was started and does not work yet; `url`: its page. */
+export type JobNow =
+  | { kind: 'working'; url: string | null }
+  | { kind: 'starting'; url: string }
+  | { kind: 'none' }
+
+/** The reply to `/ralph status`: short, since the summary comment has the rest. `state` is that of the last checkpoint. */
+export function statusReply(state: State, facts: Facts, job: JobNow): string {
+  const view = viewOf(state, facts, outsideSituation(state, job.kind !== 'none'))
   const { summary } = view.links
   const { outlook } = view
   const rest = summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`
   return joinBlocks([
     `${marker('status', view.feature)}\n${heading(view, 4)}`,
     progressBar(view),
-    holder === null
-      ? 'No job works on it now.'
-      : `${holder === true ? 'A job' : link('A job', holder)} works on it now.`,
+    jobText(job),
     outlook === null ? '' : `**Remaining:** ${outlook}.`,
-    `**Next:** ${toMarkdown(view.next)}`,
+    `**Next:** ${job.kind === 'starting' ? 'Nothing to do: the job that was started continues the work.' : toMarkdown(view.next)}`,
     sentenceList(view.blocked),
     `<sub>As of ${formatUtc(view.now)}.${rest}</sub>`,
   ])
+}
+
+function jobText(job: JobNow): string {
+  switch (job.kind) {
+    case 'working':
+      return `${job.url === null ? 'A job' : link('A job', job.url)} works on it now.`
+    case 'starting':
+      return `${link('A job', job.url)} has been started and does not work yet.`
+    case 'none':
+      return 'No job works on it now.'
+  }
 }
 
 /** The reply to `/ralph why`; `why` is null if no attempt has failed. */

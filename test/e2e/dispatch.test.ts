@@ -347,6 +347,42 @@ test('the schedule waits for a queued run that may be the next job, but not for 
   await oneChain(site)
 })
 
+test('between two jobs a command does not start another job, and status names the one that was started', async () => {
+  await using site = await quick()
+  dropDispatch(site)
+  await site.go()
+  const { startedAt } = (await site.state()).job
+  const html_url = `${site.github.url}/acme/shop/actions/runs/77`
+  const started = (more: Record<string, unknown>) => {
+    const at = new Date(startedAt + 1000).toISOString()
+    const run = { id: 77, html_url, name: 'Ralph', display_title: 'Ralph sample', status: 'queued' }
+    const body = { total_count: 1, workflow_runs: [{ ...run, created_at: at, ...more }] }
+    return site.github.fault({ path: /\/ralph\.yml\/runs/ }, { status: 200, body })
+  }
+  const jobs = () => site.runner.runs.filter(({ event }) => event === 'workflow_dispatch').length
+  for (const more of [{}, { status: 'in_progress' }, { display_title: 'Ralph' }]) {
+    const seen = started(more)
+    const id = await site.say('bob', '/ralph run')
+    assert.equal(seen.hits, 1)
+    assert.equal(jobs(), 1, site.log())
+    assert.match(
+      annotationsOf(site.last(), 'notice').join(),
+      /^run 77 has been started already and reads it first$/,
+    )
+    assert.deepEqual(site.reactions(id), ['github-actions[bot]: eyes'])
+  }
+  started({})
+  await site.say('bob', '/ralph status')
+  const reply = site.github.comments((await site.pull()).number).at(-1)?.body ?? ''
+  assert.ok(reply.includes(`[A job](${html_url}) has been started and does not work yet.`), reply)
+  assert.match(reply, /\*\*Next:\*\* Nothing to do: the job that was started continues the work\./)
+  assert.doesNotMatch(reply, /Go on with/)
+  // A job of another feature does not read it.
+  started({ display_title: 'Ralph other' })
+  await site.say('bob', '/ralph run')
+  assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
+})
+
 test('the machine of a job is lost: the schedule resumes the chain, and the attempt is given back', async () => {
   await using site = await withResume()
   const middle = site.hold('middle')

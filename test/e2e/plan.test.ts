@@ -63,6 +63,10 @@ test('an issue with the label becomes a plan, is edited, approved and worked on,
   assert.equal(await site.github.read('ralph/passkeys', 'README.md'), '# sample\n')
   const pull = await site.pull()
   assert.match(pull.body ?? '', new RegExp(`Closes #${number}\\b`))
+  assert.match(
+    pull.body ?? '',
+    /A plan waits for approval.*`\/ralph approve-plan [0-9a-f]{8}` begins the work/,
+  )
   const shown = () => site.github.comments(pull.number)[0]?.body ?? ''
   assert.match(shown(), /The plan waits to be approved · 2 stories/)
   assert.match(shown(), /password kept as a way back/)
@@ -89,6 +93,7 @@ test('an issue with the label becomes a plan, is edited, approved and worked on,
 
   await comment(site, 'bob', pull.number, '/ralph approve-plan')
   assert.equal(outputsOf(site.last()).outcome, 'complete', site.log())
+  assert.doesNotMatch((await site.pull()).body ?? '', /approve-plan/)
   const done = JSON.parse((await read(site, 'passkeys', 'prd.json')) ?? '')
   assert.deepEqual(
     done.userStories.map((story: { title: string; passes: boolean }) => [story.title, story.passes]),

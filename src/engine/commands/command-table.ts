@@ -296,7 +296,7 @@ export function parseCommand(
     // Text that a reader of the comment cannot see must not reach the state or a prompt.
     const below = input.below.map(sanitizeText)
     return row.read({
-      words: input.words,
+      words: input.words.map((one) => sanitizeText(one)).filter(Boolean),
       text: oneLine(input.text, MAX_TEXT_LENGTH),
       below,
       surface,
@@ -318,7 +318,8 @@ export function parseSlash(
   surface: Surface = 'comment',
 ): ParsedComment {
   const [first = '', ...below] = body.replace(/\r\n?/g, '\n').slice(0, 20_000).split('\n')
-  const match = /^\/ralph(?:[ \t]+(.*))?$/s.exec(first.trimEnd())
+  // Any visible space separates: a phone's keyboard may write a no-break space. Invisible characters do not.
+  const match = /^\/ralph(?:[\t\p{Zs}]+(.*))?$/isu.exec(first.trimEnd())
   if (match === null) return { kind: 'none' }
   const { words, text } = split(match[1] ?? '')
   const [name = 'help', ...rest] = words
@@ -330,10 +331,7 @@ function split(rest: string): Pick<CommandInput, 'words' | 'text'> {
   const before = at === null ? rest : rest.slice(0, at.index)
   const text = at === null ? '' : rest.slice(at.index + at[0].length)
   return {
-    words: before
-      .split(/[\s,]+/)
-      .filter(Boolean)
-      .slice(0, 100),
+    words: before.split(/\s+/).filter(Boolean),
     text: text.trim().slice(0, MAX_TEXT_LENGTH),
   }
 }

@@ -2,6 +2,7 @@
 
 import { nearest } from '../../system/nearest.ts'
 import type { Command } from '../model/event.ts'
+import { truncate } from '../model/text.ts'
 import { idList, nearestId } from '../prd/known-ids.ts'
 
 /** Where a command is typed: `/ralph retry US-002` in a comment, `ralph retry US-002` on a command line. */
@@ -19,7 +20,10 @@ export type ParsedCommand =
   /** Not understood. `problem` and `fix` are one line each, without markup of the sender. */
   | { kind: 'mistake'; problem: string; fix: string }
 
-/** What follows a command's name. `text`: the text behind ` -- `; `below`: the lines after the first. All of it is hostile. */
+/**
+ * What follows a command's name. `words`: what stands before ` -- `, split at spaces; `text`: the text after it; `below`: the lines after
+ * the first. All of it is hostile.
+ */
 export type CommandInput = { words: readonly string[]; text: string; below: readonly string[] }
 
 export type CommandArguments = CommandInput & { surface: Surface; storyIds: readonly string[] }
@@ -35,7 +39,11 @@ export function formatCommandLine(surface: Surface, line: string): string {
 const FRESH = /^(?:--|[\u2013\u2014])fresh$/i
 
 export function retry(args: CommandArguments): ParsedCommand {
-  const words = args.words.filter((word) => !FRESH.test(word))
+  // Between the stories or at the end: within the guidance it may be a word of the guidance.
+  const { next } = readStories(args, (word) => FRESH.test(word))
+  const isOption = (word: string, at: number) =>
+    FRESH.test(word) && (at === args.words.length - 1 || at < next)
+  const words = args.words.filter((word, at) => !isOption(word, at))
   const parsed = storiesAndText('retry', { ...args, words })
   if (words.length === args.words.length) return parsed
   if (parsed.kind !== 'command' || parsed.command.kind !== 'retry') return parsed
@@ -68,33 +76,40 @@ function unknownStory(
   return mistake(surface, `${problem}; there ${storyIds.length === 1 ? 'is' : 'are'} ${knownIds}`, 'status')
 }
 
+/** The story that a word names: exactly, or with other capitals, a comma after it, or fewer zeros before its number (`us-2`). */
 function storyIn(storyIds: readonly string[], word: string): string | undefined {
+  const folded = word.toLowerCase()
+  const bare = folded.replace(/[,;:.]+$/, '')
+  const only = (fold: (id: string) => string) => {
+    const found = storyIds.filter((id) => fold(id) === fold(bare))
+    return found.length === 1 ? found[0] : undefined
+  }
   return (
-    storyIds.find((one) => one === word) ?? storyIds.find((one) => one.toLowerCase() === word.toLowerCase())
+    storyIds.find((id) => id === word) ??
+    storyIds.find((id) => id.toLowerCase() === folded) ??
+    only((id) => id.toLowerCase()) ??
+    only((id) => withoutZeros(id))
   )
+}
+
+function withoutZeros(id: string): string {
+  return id.toLowerCase().replace(/(?<!\d)0+(?=\d)/g, '')
 }
 
 export function storiesAndText(
   kind: 'retry' | 'redo' | 'skip' | 'note' | 'split',
   args: CommandArguments,
 ): ParsedCommand {
-  const { words, text: guidance, storyIds, surface } = args
+  const { words, storyIds, surface } = args
   const first = storyIds[0] ?? 'US-001'
   if (words.length === 0) return mistake(surface, `${kind} needs a story`, `${kind} ${first}`)
-  const found: string[] = []
-  let all = false
-  for (const word of words) {
-    if (word.toLowerCase() === 'all') all = true
-    else {
-      const id = storyIn(storyIds, word)
-      // A word after a story that resembles no id is probably the text, without its ` -- `.
-      const isText = found.length > 0 && nearest(word, storyIds) === null
-      if (id === undefined && isText)
-        return mistake(surface, `there is no story ${safeWord(word)}`, `${kind} ${found[0]} -- the text`)
-      if (id === undefined) return unknownStory(kind, word, args)
-      if (!found.includes(id)) found.push(id)
-    }
-  }
+  const { found, all, next } = readStories(args)
+  const word = words[next]
+  if (word !== undefined && (next === 0 || resemblesStory(word, storyIds)))
+    return unknownStory(kind, word, args)
+  if (word !== undefined && /^(?:--|[\u2013\u2014])[\p{L}\p{N}]/u.test(word))
+    return mistake(surface, `${kind} has no option ${safeWord(word)}`, `${kind} ${found[0] ?? 'all'}`)
+  const guidance = guidanceOf(words.slice(next), args)
   if (kind === 'retry' || kind === 'redo')
     return { kind: 'command', command: { kind, stories: all ? 'all' : found, guidance } }
   if (all) return mistake(surface, `${kind} takes stories by name`, `${kind} ${first}`)
@@ -106,20 +121,60 @@ export function storiesAndText(
   return { kind: 'command', command: { kind, story, guidance } }
 }
 
+/** The most stories that one command may name. */
+const MAX_STORIES = 100
+
+/** The stories at the beginning of the words; `next`: the position of the first word that names none. */
+function readStories(
+  { words, storyIds }: Pick<CommandArguments, 'words' | 'storyIds'>,
+  isOption: (word: string) => boolean = () => false,
+) {
+  const found = new Set<string>()
+  let all = false
+  for (const [next, word] of words.entries()) {
+    // `US-001,US-002` is two stories. An id with a comma in it does not exist.
+    const ids = word.split(',').filter((one) => one !== '')
+    const stories = ids.map((one) => storyIn(storyIds, one))
+    // After a story, `all` may be the first word of the guidance.
+    const isAll = /^all,?$/i.test(word) && (next === 0 || next === words.length - 1)
+    if (isAll) all = true
+    else if (next >= MAX_STORIES) return { found: [...found], all, next }
+    else if (word !== ',' && !(isOption(word) || stories.every((one) => one !== undefined)))
+      return { found: [...found], all, next }
+    else for (const story of stories) if (story !== undefined) found.add(story)
+  }
+  return { found: [...found], all, next: words.length }
+}
+
+/** Whether a word is probably a mistyped id. Without a number in it, only one slip from a long id: other words are guidance. */
+function resemblesStory(word: string, storyIds: readonly string[]): boolean {
+  if (/\d/.test(word)) return nearest(word, storyIds) !== null || /^[a-z]+-\d+[,;:.]?$/i.test(word)
+  return word.length >= 5 && nearest(word, storyIds, word.length) !== null
+}
+
+/** A person's text: the words after the stories, what follows ` -- `, and in a comment the lines below, with their indentation. */
+function guidanceOf(words: readonly string[], { text, below, surface }: CommandArguments): string {
+  const first = [words.join(' '), text].filter((part) => part !== '').join(' ')
+  const lines = surface === 'comment' ? [first, ...below.map((line) => line.trimEnd())] : [first]
+  const whole = lines.join('\n').replace(/^\n+/, '').trimEnd()
+  return truncate(whole.replace(/\n{3,}/g, '\n\n'), MAX_TEXT_LENGTH)
+}
+
 /** A command about the whole run. If it names a story it is refused, as it would do more than the person asked for. */
 export function wholeRun(kind: 'pause' | 'stop'): (args: CommandArguments) => ParsedCommand {
   return ({ words, storyIds, surface }) => {
-    const story = words.map((word) => storyIn(storyIds, word)).find((id) => id !== undefined)
+    const named = words.slice(0, MAX_STORIES)
+    const story = named.map((word) => storyIn(storyIds, word)).find((id) => id !== undefined)
     if (story === undefined) return { kind: 'command', command: { kind } }
     return mistake(surface, `${kind} is for the whole run`, `skip ${story}`)
   }
 }
 
-/** In a comment, text without ` -- ` and on the lines below counts, too, since people often write one answer on each line. */
+/** Blank lines are dropped: people often write one answer on each line. */
 export function plan({ words, text, below, surface }: CommandArguments): ParsedCommand {
   const guidanceLines = surface === 'comment' ? [words.join(' '), text, ...below] : [text]
   const lines = guidanceLines.map((line) => line.trim()).filter((line) => line !== '')
-  const guidance = lines.join('\n').slice(0, MAX_TEXT_LENGTH)
+  const guidance = truncate(lines.join('\n'), MAX_TEXT_LENGTH)
   return { kind: 'command', command: { kind: 'plan', guidance } }
 }
 

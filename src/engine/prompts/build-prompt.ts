@@ -32,10 +32,10 @@ import {
   bullets,
   firstBytes,
   gateResultsText,
+  guidanceText,
   head,
   itemsThatFit,
   linesOf,
-  newest,
   numbered,
   quotedOutput,
   steadyNewest,
@@ -113,7 +113,7 @@ export function runParts(
     blocks: () =>
       listOnLine(run.prd.userStories.filter((one) => one.dependsOn.includes(story.id)).map(({ id }) => id)),
     notes: linesOf(peopleNotes(story, record), VARIABLES.notes.bytes),
-    guidance: newest(guidance, VARIABLES.guidance.bytes),
+    guidance: guidanceText(guidance, VARIABLES.guidance.bytes),
     kept: savedWorkNote(state.kept[story.id] !== undefined, facts),
     failure: failure === null ? '' : quotedOutput(output, VARIABLES.failure.bytes),
     failureSummary:

@@ -29,6 +29,22 @@ export function gateResultsText(gates: readonly GateResult[], bound: number): st
     .join('\n')
 }
 
+/**
+ * What a maintainer said, the newest last. The newest text is never cut: it is bounded where it is typed. Older ones are there while all
+ * of them fit. A text of several lines is fenced, so that no line of it becomes a heading.
+ */
+export function guidanceText(items: readonly string[], bound: number): string {
+  const shown: string[] = []
+  let size = 0
+  for (const item of items.toReversed()) {
+    const text = item.trim().includes('\n') ? fenced(item.trim()) : `- ${item.trim()}`
+    size += utf8Bytes(text) + 1
+    if (shown.length > 0 && size > bound) break
+    shown.unshift(text)
+  }
+  return shown.join('\n')
+}
+
 /** The newest entries that fit, in their order. */
 export function newest(items: readonly string[], bound: number): string {
   return itemsThatFit([...items].reverse(), bound)

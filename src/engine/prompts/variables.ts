@@ -10,7 +10,7 @@ type Variable = {
   modes?: readonly Mode[]
   /** Its names in other tools. */
   also?: readonly string[]
-  /** The most UTF-8 bytes that it may take; together under 8 KB for everything but the story's own text and context.md. */
+  /** The most UTF-8 bytes that it may take; together under 8 KB without the story's own text, its guidance and context.md. */
   bytes?: number
 }
 
@@ -31,7 +31,7 @@ export const VARIABLES = {
   dependsOn: { modes: STORY },
   blocks: { modes: STORY },
   notes: { modes: STORY, bytes: 300 },
-  guidance: { modes: STORY, bytes: 500 },
+  guidance: { modes: STORY, bytes: 2000 },
   kept: { modes: STORY },
   failure: { modes: STORY, also: ['verificationErrors'], bytes: OUTPUT_BYTES.prompt },
   failureSummary: { modes: ['run', 'plan', 'verify'], bytes: 300 },

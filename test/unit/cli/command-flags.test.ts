@@ -189,7 +189,7 @@ test('commands that cannot be done are refused, with what to type instead', asyn
       /there are US-001 and US-002\n {2}fix: ralph status$/m,
     ],
     [['retry', 'login'], /no story login; there are US-001 and US-002$/m, /fix: ralph status$/m],
-    [['note', 'US-002', 'use', 'the', 'mailer'], /no story use/, /fix: ralph note US-002 -- the text$/m],
+    [['note', 'US-002', 'US-0O1', 'x'], /no story US-0O1/, /fix: ralph note US-001$/m],
     [['add', 'Sign out'], /needs a title/, /fix: ralph add -- Sign out$/m],
     [['add', 'Sign', '--', 'out'], /title behind --, and nothing before it/, /fix: ralph add -- Sign out$/m],
     [
@@ -208,6 +208,7 @@ test('commands that cannot be done are refused, with what to type instead', asyn
     assert.match(err, found)
     assert.match(err, fix)
   }
+  assert.equal((await place.ralph('note', 'us-2', 'use', 'the', 'mailer')).code, 0)
 })
 
 test('commands that would change nothing are refused, and those with a later effect say so', async () => {

@@ -62,8 +62,8 @@ for (const [poisoning, poison] of Object.entries(poisonings)) {
         const what = `${name} with ${JSON.stringify(text.slice(0, 60))}`
         const comment = stickyComment(given, facts(text))
         const body = pullRequestBody(given, facts(text))
-        const working = given.lease?.url ?? null
-        const status = statusReply(given, facts(text), working)
+        const { url = null } = given.lease ?? {}
+        const status = statusReply(given, facts(text), { kind: 'working', url })
         assert.ok(comment.length <= MAX_CHARACTERS && body.length <= MAX_CHARACTERS, what)
         assert.ok(comment.startsWith('<!-- ralph:sticky:auth -->\n'), what)
         return [

@@ -70,6 +70,11 @@ function after(iterations: number, words: string, userStories: Story[] = [login,
   return state
 }
 
+/** A maintainer's guidance is the story's own text: without it, the prompt has to keep to its limit. */
+function withoutGuidance(state: State): State {
+  return { ...state, control: { ...state.control, guidance: {} } }
+}
+
 /** Bytes beside the story's own text and context.md. */
 function bytesBeside(prompt: string, story: Story, context: string): number {
   const own = [story.id, story.title, story.description, ...story.acceptanceCriteria, context].join('')
@@ -195,7 +200,7 @@ describe('the size of a prompt', () => {
         const { prd, ...rest } = after(iterations, words, [noted, reset])
         const state = { ...rest, prd: { ...prd, description: words.repeat(50) } }
         const story = storyOf(state, 'US-001')
-        return bytesBeside(runPrompt(null, state, story, long), story, long.context)
+        return bytesBeside(runPrompt(null, withoutGuidance(state), story, long), story, long.context)
       })
       const [early = 0, late = 0] = sizes
       assert.ok(early <= 8192 && late <= 8192, `${early} bytes at iteration 2, ${late} at 1,000`)
@@ -229,6 +234,38 @@ describe('the size of a prompt', () => {
     const prompt = runPrompt(null, state, login, facts())
     assert.match(prompt, /use bcrypt/)
     assert.match(prompt, /the port is taken/)
+  })
+
+  test('has what a maintainer said complete, with its lines', () => {
+    const start = stateOf([login])
+    const promptWith = (...guidance: string[]) =>
+      runPrompt(
+        null,
+        { ...start, control: { ...start.control, guidance: { 'US-001': guidance } } },
+        login,
+        facts(),
+      )
+    const lines = [
+      'use the mailer',
+      '',
+      '```js',
+      'if (a) {',
+      '  # b',
+      '}',
+      '```',
+      'x'.repeat(1500),
+      'THE END',
+    ]
+    const said = lines.join('\n')
+    const prompt = promptWith('an older hint', said)
+    assert.ok(prompt.includes(`- an older hint\n\`\`\`\`\n${said}\n\`\`\`\``), prompt)
+    assert.ok(promptWith('z'.repeat(2000)).includes(`- ${'z'.repeat(2000)}\n`))
+    const both = promptWith('z'.repeat(1500), said)
+    assert.ok(both.includes(said) && !both.includes('zzz'), 'what does not fit is dropped, the older first')
+    const [, section = ''] = promptWith(
+      ...Array.from({ length: 10 }, (_, at) => `${at} ${'w'.repeat(1900)}`),
+    ).split('# Guidance from a maintainer')
+    assert.ok(section.includes('9 www') && Buffer.byteLength(section) < 2100 + 500)
   })
 
   test('limits context.md', () => {
@@ -347,7 +384,7 @@ describe('hostile text in a prompt', () => {
     }
   })
 
-  test('of learnings, guidance, reasons and gates is one line each, never a heading or a fence', () => {
+  test('of learnings, guidance, reasons and gates is never a heading or an open fence', () => {
     const property = fc.property(output, (words) => {
       const failure = { kind: 'stuck' as const, summary: words, detail: '' }
       const start = stateOf([login])
