@@ -4,6 +4,7 @@ import type { Failure } from '../engine/model/attempt.ts'
 import type { JoinedBranch, PeopleEdits, RevertedStory } from '../engine/model/event.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
+import { untouchedStories } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
@@ -77,10 +78,12 @@ async function peoplesPrd(
   if (parsed?.ok !== true) return null
   const edited = await objects.text(`${before}:${path}`)
   const known = edited === null ? null : parsePrd(edited, path, ids)
-  const seen = known?.ok === true ? known.prd.userStories.map((story) => story.id) : [...ids]
+  const edits = known?.ok === true ? known.prd : null
+  const seen = edits === null ? [...ids] : edits.userStories.map((story) => story.id)
+  const untouched = edits === null ? [] : untouchedStories(edits, parsed.prd)
   const page = await objects.text(`${peoplesHead}:${files.page}`)
   const isNew = page !== null && page !== (await objects.text(`${before}:${files.page}`))
-  return { prd: parsed.prd, seen, page: isNew && page !== prdMarkdown(parsed.prd) }
+  return { prd: parsed.prd, seen, untouched, page: isNew && page !== prdMarkdown(parsed.prd) }
 }
 
 /** Keeps people's commits and reverts Ralph's stories. Their work is saved, so that they are done again on top. */

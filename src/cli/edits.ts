@@ -8,7 +8,7 @@ import type { Prd } from '../engine/model/feature.ts'
 import { attemptInCheckout } from '../engine/model/job.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
-import { mergePeople } from '../engine/prd/merge-edits.ts'
+import { mergePeople, untouchedStories } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { hasNote } from '../engine/story-notes.ts'
 import { recordMessage } from '../report/feature-files.ts'
@@ -23,9 +23,13 @@ export async function withEdits(
   prd: Prd,
   head: string | null,
 ): Promise<State> {
-  const known = await knownIds(workspace, state, head)
+  const known = await knownFiles(workspace, state, head)
+  const ids = new Set(known.flatMap(({ userStories }) => userStories.map((story) => story.id)))
+  // The last one: on the branch, people may have committed edits on top of what Ralph has published.
+  const edited = known.at(-1)
+  const untouched = new Set(edited === undefined ? [] : untouchedStories(edited, prd))
   const people = withoutArchived(prd, state)
-  return { ...state, prd: mergePeople(state.prd, people, known, (id) => hasNote(state, id)) }
+  return { ...state, prd: mergePeople(state.prd, people, ids, (id) => hasNote(state, id), untouched) }
 }
 
 /** Takes up people's changes in the feature's own folder, and keeps the changes of an open attempt. Refuses any other change. */
@@ -118,18 +122,18 @@ async function adopt(
   return { ...(await withEdits(workspace, state, parsed.prd, onto)), green }
 }
 
-/** The story ids of the prd.json that people edited. A story of the state without such an id was added since, and not removed by them. */
-async function knownIds(
+/** The prd.json that people may have edited. A story of the state that is not in them was added since, and not removed by people. */
+async function knownFiles(
   { repository, clone }: Workspace,
   state: State,
   head: string | null,
-): Promise<Set<string>> {
+): Promise<Prd[]> {
   const { prd: path } = ownFiles(state)
   const commits = [head, clone.branch === state.branch ? state.published : null]
-  const ids = commits.map(async (commit) => {
+  const files = commits.map(async (commit) => {
     const text = commit === null ? null : await repository.read(commit, path)
     const parsed = text === null ? null : parsePrd(text, path)
-    return parsed?.ok ? parsed.prd.userStories.map((story) => story.id) : []
+    return parsed?.ok ? [parsed.prd] : []
   })
-  return new Set((await Promise.all(ids)).flat())
+  return (await Promise.all(files)).flat()
 }

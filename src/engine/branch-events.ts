@@ -67,9 +67,9 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
   return after
 }
 
-function mergePeoplesEdits(state: State, { prd, seen }: PeopleEdits): Prd {
+function mergePeoplesEdits(state: State, { prd, seen, untouched }: PeopleEdits): Prd {
   const theirs = withoutArchived(prd, state)
-  return mergePeople(state.prd, theirs, new Set(seen), (id) => hasNote(state, id))
+  return mergePeople(state.prd, theirs, new Set(seen), (id) => hasNote(state, id), new Set(untouched))
 }
 
 const CRITERIA_CHANGED = 'people changed its acceptance criteria'

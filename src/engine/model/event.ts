@@ -30,10 +30,11 @@ export type Command = { id: number; by: string; at?: number } & (
   | { kind: 'refused' }
 )
 
-/** People's prd.json on the branch. `seen`: the story ids in the version that they edited. */
+/** People's prd.json on the branch. `seen`: the story ids in the version that they edited; `untouched`: of those, what they left as it was. */
 export type PeopleEdits = {
   prd: Prd
   seen: string[]
+  untouched?: string[]
   /** Whether people edited prd.md, which Ralph does not read, so that it differs from their prd.json. */
   page: boolean
 }

@@ -6,30 +6,58 @@ import type { Prd, Story } from '../model/feature.ts'
  * branchName, and notes unless empty; `theirs` wins for everything else and for the order. Nothing passes
  * through a merge, and merging the same file again changes nothing. `seen`: the ids in the file that people edited; a story of ours that
  * was not in it is newer, and stays. Without it every story that theirs lacks was removed.
- * `isNoted`: whether the notes of a story hold a note of Ralph's; where they do not, they are people's.
+ * `isNoted`: whether the notes of a story hold a note of Ralph's; where they do not, they are people's. `untouched`: the stories that people
+ * left as they found them: ours win, since Ralph may have changed what they depend on (`split`).
  */
 export function mergePeople(
   ours: Prd,
   theirs: Prd,
   seen: ReadonlySet<string> | null = null,
   hasRalphNote: (id: string) => boolean = () => true,
+  untouched: ReadonlySet<string> = new Set(),
 ): Prd {
   const known = new Map(ours.userStories.map((story) => [story.id, story]))
   const written = new Set(theirs.userStories.map((story) => story.id))
   const newer = ours.userStories.filter(({ id }) => seen?.has(id) === false && !written.has(id))
   const present = new Set([...written, ...newer.map(({ id }) => id)])
   const merged = theirs.userStories.map((story) => {
-    const edited = withoutRemovedDependencies(story, present)
     const before = known.get(story.id)
+    const words = untouched.has(story.id) && before !== undefined ? before : story
+    const edited = withoutRemovedDependencies(words, present)
     return before === undefined ? unstarted(edited) : mergedStory(before, edited, hasRalphNote(story.id))
   })
-  const userStories = [...merged, ...newer.map((story) => withoutRemovedDependencies(story, present))]
+  const userStories = inserted(
+    merged,
+    newer.map((story) => withoutRemovedDependencies(story, present)),
+    ours.userStories,
+  )
   const { currentStoryId } = ours.run
   const isGone = currentStoryId !== null && !present.has(currentStoryId)
   const run = isGone ? { ...ours.run, currentStoryId: null } : ours.run
   // A branch that moved in the middle of a run would orphan everything done so far.
   const branchName = ours.branchName === '' ? theirs.branchName : ours.branchName
   return { ...theirs, branchName, run, userStories }
+}
+
+/** The stories with the newer ones, each after the story that it follows in `order`: a part stays at the place of its whole. */
+function inserted(stories: readonly Story[], newer: readonly Story[], order: readonly Story[]): Story[] {
+  const all = [...stories]
+  for (const story of newer) {
+    const before = order[order.findIndex(({ id }) => id === story.id) - 1]?.id
+    const at = before === undefined ? -1 : all.findIndex(({ id }) => id === before)
+    all.splice(at === -1 ? all.length : at + 1, 0, story)
+  }
+  return all
+}
+
+/** The ids of the stories that people left as they were in the file that they edited. */
+export function untouchedStories(edited: Prd, theirs: Prd): string[] {
+  const found = new Map(edited.userStories.map((story) => [story.id, story]))
+  const isUntouched = (story: Story) => {
+    const was = found.get(story.id)
+    return was !== undefined && isSame(editableFields(was), editableFields(story))
+  }
+  return theirs.userStories.filter(isUntouched).map(({ id }) => id)
 }
 
 function withoutRemovedDependencies(story: Story, present: ReadonlySet<string>): Story {

@@ -39,6 +39,21 @@ test('status reports a split that no session could make, with what to type', asy
   assert.ok(out.includes(`\nUS-001 could not be split: no block of JSON in the answer. ${again}\n`), out)
 })
 
+test('after the approval of a split, status and next name its first part', async () => {
+  const whole = { id: 'US-001', title: 'Sign in', acceptanceCriteria: CRITERIA, priority: 1 }
+  await using place = await openPlace([
+    whole,
+    { id: 'US-002', title: 'Sign out', priority: 1 },
+    { id: 'US-003', title: 'Stay signed in', priority: 0, dependsOn: ['US-001'] },
+  ])
+  await place.setScript({ 'plan US-001': answer(PARTS) })
+  await place.ralph('split', 'US-001')
+  await place.ralph('run', ...place.agent, '--gate', 'ok=true', '--max-iterations', '1')
+  assert.match((await place.ralph('approve-plan', 'US-001')).out, /US-001-1 is next/)
+  assert.match((await place.ralph('status')).out, /US-001-1 is next/)
+  assert.equal((await place.json('next')).story, 'US-001-1')
+})
+
 test('status shows a proposed split, which is approved on a laptop', async () => {
   await using place = await openPlace([{ id: 'US-001', title: 'Sign in', acceptanceCriteria: CRITERIA }])
   const writes = (id: string) => [{ files: { [`src/${id}.txt`]: id } }]

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { LastResult, Story } from '../../../../src/engine/model/feature.ts'
-import { mergePeople } from '../../../../src/engine/prd/merge-edits.ts'
+import type { LastResult, Prd, Story } from '../../../../src/engine/model/feature.ts'
+import { mergePeople, untouchedStories } from '../../../../src/engine/prd/merge-edits.ts'
 import { emptyRun } from '../../../../src/engine/prd/schema.ts'
 import { arbitraryPrd, feature, story } from './samples.ts'
 
@@ -56,6 +56,26 @@ describe('an edit of prd.json on the branch', () => {
     }
     assert.deepEqual([noted(true), noted(false)], ['gate failed', 'edited'])
     assert.equal(merged({ ...passed, notes: 'look here' }, open).find('A')?.notes, 'look here')
+  })
+
+  test('keeps what Ralph changed in a story that they left as it was, and a part at the place of its whole', () => {
+    const [whole, next] = [story({ id: 'A', title: 'a' }), story({ id: 'B', title: 'b', dependsOn: ['A'] })]
+    const edited = feature(whole, next)
+    const parts = ['A-1', 'A-2'].map((id) => story({ id, title: id }))
+    const split = feature({ ...whole, skipped: true }, ...parts, { ...next, dependsOn: ['A-2'] })
+    const mergeWith = (theirs: Prd) =>
+      mergePeople(split, theirs, new Set(['A', 'B']), () => true, new Set(untouchedStories(edited, theirs)))
+    assert.deepEqual(mergeWith(edited), split)
+    const changed = mergeWith(feature(whole, { ...next, title: 'better', dependsOn: [] }))
+    assert.deepEqual(
+      changed.userStories.map(({ id, title, dependsOn }) => [id, title, dependsOn]),
+      [
+        ['A', 'a', []],
+        ['A-1', 'A-1', []],
+        ['A-2', 'A-2', []],
+        ['B', 'better', []],
+      ],
+    )
   })
 
   test('may change project and description, not run and branch', () => {
