@@ -8,6 +8,7 @@ import { looksLikeJson, parsePrd } from '../engine/prd/parse.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { filesOf } from '../git/tree-walk.ts'
 import type { DocumentFile, RequestedUse } from '../plan/types.ts'
+import { decodeText } from '../system/decode-text.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
@@ -56,10 +57,35 @@ export async function readDocumentFiles(
   for (const [path, reason] of chosen) {
     room -= await tree.size(path)
     if (room < 0) throw new UserError(tooLarge(path))
+    const text = await readText(tree, path)
     const kind = as.get(path)
-    files.push({ path, text: await tree.text(path), ...reason, ...(kind === undefined ? {} : { as: kind }) })
+    if (typeof text === 'string')
+      files.push({ path, text, ...reason, ...(kind === undefined ? {} : { as: kind }) })
+    else if (chosen.size === 1) throw new UserError(text)
+    else note(`${describeValue(path)}: found ${text.found}: left out. To change it: ${text.fix}.`)
+    const source = typeof text === 'string' ? sourcePageOf(path, text) : null
+    if (source !== null && !chosen.has(source) && (await tree.isFile(source)))
+      chosen.set(source, { isDiscovered: true })
   }
   return files
+}
+
+/** The text of a file; a mistake if it cannot be read, which costs only this file. */
+async function readText(tree: Tree, path: string): Promise<string | Mistake> {
+  const bytes = await tree.bytes(path).catch(() => null)
+  const text = bytes === null ? null : decodeText(bytes)
+  if (text !== null) return text
+  const found = bytes === null ? 'a file that cannot be read' : 'bytes that are not text'
+  const fix = bytes === null ? 'allow yourself to read it' : 'save it as UTF-8'
+  return { path, found, expected: 'a text', fix }
+}
+
+/** The page that a prd.json names as its source in `metadata.sourcePrd`; else null. */
+function sourcePageOf(path: string, text: string): string | null {
+  const [, page] = path.endsWith('.json')
+    ? (/"sourcePrd"\s*:\s*"(?:\.\/)?([^"\\]{1,300}\.md)"/.exec(text) ?? [])
+    : []
+  return page ?? null
 }
 
 /** Reads a feature's file: a prd.json, or Markdown that people put in its place. Every note begins with the path. */
@@ -84,7 +110,8 @@ type Tree = {
   list(folder: string): Promise<string[]>
   isFile(path: string): Promise<boolean>
   size(path: string): Promise<number>
-  text(path: string): Promise<string>
+  /** Null for a file that is gone. */
+  bytes(path: string): Promise<Buffer | null>
 }
 
 async function treeOfCommit(objects: CatFile, commit: string): Promise<Tree> {
@@ -95,7 +122,7 @@ async function treeOfCommit(objects: CatFile, commit: string): Promise<Tree> {
     list: async (folder) => [...oids.keys()].filter((path) => folder === '' || path.startsWith(`${folder}/`)),
     isFile: async (path) => oids.has(path),
     size: async (path) => (await objects.info(oidOf(path)))?.size ?? 0,
-    text: async (path) => (await objects.text(oidOf(path))) ?? '',
+    bytes: (path) => objects.contents(oidOf(path)),
   }
 }
 
@@ -122,7 +149,7 @@ async function treeOnDisk(workTree: string): Promise<Tree> {
     list,
     isFile: async (path) => (await stat(path))?.isFile() ?? false,
     size: async (path) => (await stat(path))?.size ?? 0,
-    text: async (path) => (await readRegularFile(join(top, path)))?.toString('utf8') ?? '',
+    bytes: (path) => readRegularFile(join(top, path)),
   }
 }
 

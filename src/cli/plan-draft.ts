@@ -135,7 +135,7 @@ export function nameOfSentence(sentence: string): string {
 
 /** The plan with the text and stories of the page. Fields that the page does not show, such as tags, stay. Throws UserError with every mistake. */
 export function parsePage(text: string, before: Prd, path = 'prd.md'): Prd {
-  const result = readDocuments([{ path, text }])
+  const result = readDocuments([{ path, text }], { isStrict: true })
   if (!result.ok) throw new UserError(result.mistakes)
   const { project, description, userStories } = result.documents.prd
   if (userStories.length === 0) {
@@ -155,7 +155,7 @@ export function parsePage(text: string, before: Prd, path = 'prd.md'): Prd {
 
 /** Whether prd.md of these stories can be read back. It cannot where an id is not one that a heading may have. */
 export function isReadBack(prd: Prd): boolean {
-  const result = readDocuments([{ path: 'prd.md', text: renderPrdMarkdown(prd) }])
+  const result = readDocuments([{ path: 'prd.md', text: renderPrdMarkdown(prd) }], { isStrict: true })
   const idsOf = ({ userStories }: Prd) => userStories.map(({ id }) => id).join()
   return result.ok && idsOf(result.documents.prd) === idsOf(prd)
 }

@@ -1,17 +1,20 @@
 // Chooses which documents stories are read from: one of several plans side by side, and no loose list of boxes beside a plan.
 import { truncate } from '../engine/model/text.ts'
-import { formatCount } from '../engine/prd/migrate.ts'
+import { formatCount, isGiven } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { DocumentReading } from './formats.ts'
+import { featureOfPage, withPagesAsBackground, withUnits } from './side-by-side.ts'
 import { normalizeWords } from './story-words.ts'
 import type { DocumentStory, Unit } from './types.ts'
 
-type Chosen = { readings: DocumentReading[]; mistakes: Mistake[]; notes: string[] }
+/** `name`: what the documents call the feature. */
+type Chosen = { readings: DocumentReading[]; mistakes: Mistake[]; notes: string[]; name: string | null }
 
 /** `branch`: the branch that is checked out. Spec Kit and others name it after the feature. */
-export function choosePlan(readings: readonly DocumentReading[], branch: string | null): Chosen {
+export function choosePlan(found: readonly DocumentReading[], branch: string | null): Chosen {
+  const readings = withUnits(withPagesAsBackground(found))
   const twoPlans = trackersOfTwoPlans(readings)
-  if (twoPlans !== null) return { readings: [...readings], mistakes: [twoPlans], notes: [] }
+  if (twoPlans !== null) return { readings: [...readings], mistakes: [twoPlans], notes: [], name: null }
   const { unit, mistakes, notes } = chooseUnit(readings, branch)
   const ofUnit = readings.map((one) =>
     unit === null || isIn(one, unit) ? one : withoutContent(one, `another ${one.reading.unit?.of}`),
@@ -19,10 +22,24 @@ export function choosePlan(readings: readonly DocumentReading[], branch: string 
   const isPlan = ({ reading }: DocumentReading) =>
     reading.stories.some(({ rank, isTracked }) => rank === 'detailed' || isTracked)
   const hasPlan = ofUnit.some(isPlan)
+  const headings = ofUnit
+    .filter(({ format }) => format === 'headings')
+    .flatMap(({ reading }) => reading.stories)
+  const isBeside = (one: DocumentReading) =>
+    hasPlan || (headings.length > 1 && !one.reading.stories.some((box) => isAmong(box, headings)))
   const chosen = ofUnit.map((one) =>
-    hasPlan && one.reading.isLoose && one.reading.stories.length > 0 ? asBackground(one) : one,
+    one.reading.isLoose && one.reading.stories.length > 0 && isBeside(one) ? asBackground(one) : one,
   )
-  return { readings: chosen, mistakes, notes }
+  return { readings: chosen, mistakes, notes, name: unit }
+}
+
+/** Whether a box is one of these stories, by its id or its title. */
+function isAmong({ raw }: DocumentStory, stories: readonly DocumentStory[]): boolean {
+  const title = normalizeWords(String(raw.title))
+  return stories.some(
+    (story) =>
+      (isGiven(raw.id) && story.raw.id === raw.id) || normalizeWords(String(story.raw.title)) === title,
+  )
 }
 
 function isIn({ reading }: DocumentReading, unit: string): boolean {
@@ -81,26 +98,44 @@ function chooseUnit(
       notes: [`${chosen.unit.name}: planned from this ${chosen.unit.of}, for ${why}.`],
     }
   }
-  const names = all.map(
+  const newest = (open.length > 0 ? open : all).toSorted((a, b) => compareNames(b.unit.name, a.unit.name))
+  const names = newest.map(
     ({ unit, stories }) => `${unit.name} (${stories.filter(({ raw }) => raw.passes !== true).length} open)`,
   )
-  const found = truncate(`${formatCount(all.length, 'feature')} side by side: ${names.join(', ')}`, 80)
-  const named = (open.length > 0 ? open : all).slice(0, 5).map(({ unit }) => `--from ${unit.name}`)
-  const fix = `name one: ralph plan ${named.join(', or ')}`
+  const found = truncate(
+    `${formatCount(all.length, 'feature')} side by side, newest first: ${names.join(', ')}`,
+    MAX_FOUND,
+  )
+  const named = newest.slice(0, MAX_NAMED).map(({ unit }) => `--from ${unit.name}`)
+  const more = newest.length > MAX_NAMED ? `, or one of ${newest.length - MAX_NAMED} older ones` : ''
+  const fix = `name one: ralph plan ${named.join(', or ')}${more}`
   return { unit: null, notes: [], mistakes: [{ path: only.unit.name, found, expected: 'one feature', fix }] }
+}
+
+const MAX_FOUND = 80
+/** The most features that a message names. */
+const MAX_NAMED = 20
+
+/** By their numbers or dates, of which the higher one is newer. */
+function compareNames(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
 }
 
 /** The branch `feature/001-sign-in` belongs to `specs/001-sign-in`. */
 function isOfBranch(unit: string, branch: string): boolean {
   const last = (path: string) => path.slice(path.lastIndexOf('/') + 1)
-  return last(branch) === last(unit)
+  return last(branch) === last(unit) || last(branch) === featureOfPage(unit)
 }
 
 function withoutContent(one: DocumentReading, what: string): DocumentReading {
   const { reading } = one
   return {
     ...one,
-    reading: { ...reading, stories: [], context: [], notes: [], root: {}, prose: 'none', what, boxes: 0 },
+    reading: {
+      ...reading,
+      ...{ stories: [], context: [], notes: [], mistakes: [], choices: [], root: {} },
+      ...{ prose: 'none', what, boxes: 0 },
+    },
   }
 }
 

@@ -102,15 +102,24 @@ const places: readonly { what: string; at: RegExp }[] = [
 
 const storyNumber = /^(?:story-?)?(?:[a-z]{0,12}\d{1,4}[.-]\d{1,4}[a-z]?|[A-Z][A-Z0-9]{0,15}-\d{1,6})[-_.]/
 
-/** Whether a file belongs to a plan by its path alone: by its folder, or by a story number in its name. */
+/** `epic-4-audit-log.md`, `story-2.1-review.md`: what it is comes first, and the other words are its title. */
+const numberedName = /^(?:epics?|stor(?:y|ies)|tasks?)[-_. ]?\d{1,4}(?:[.-]\d{1,4})?[a-z]?(?=[-_. ])/i
+
+/** Whether a file belongs to a plan by its path alone: by its folder, or by a number and the word epic, story or task in its name. */
 export function isPlanPath(path: string): boolean {
-  return places.some(({ at }) => at.test(path)) || storyNumber.test(path.slice(path.lastIndexOf('/') + 1))
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  return places.some(({ at }) => at.test(path)) || storyNumber.test(name) || numberedName.test(name)
 }
+
+/** A record of an epic, such as `epic-2-retro-2026-05-18.md` and `epic-1-context.md`: the word follows the number directly. */
+const recordName =
+  /^epics?[-_.]?\d{1,4}[-_.](?:retro(?:spective)?|context|report|readiness-report|review-report)\b/i
 
 /** Whether a file holds work by its path, or by a story number in its name together with its title. */
 function isPlacedAsWork({ path, name, title }: OpenDocument): boolean {
   return (
     places.some(({ at }) => at.test(path)) ||
+    (numberedName.test(name) && !recordName.test(name)) ||
     (storyNumber.test(name) && /^(?:user )?story\b/i.test(withoutEmphasis(title)))
   )
 }

@@ -32,7 +32,7 @@ import { taskMaster } from './formats/task-master.ts'
 import { unsupported } from './formats/unread.ts'
 import { findUnparsable, formatPlace, OpenDocument } from './open-document.ts'
 import type { DocumentFile, DocumentSet, DocumentStory, Format, ParsedStory, Reading } from './types.ts'
-import { isRemovedStory, isUnfilledTemplate, templateMistakes } from './unfilled-templates.ts'
+import { isRemovedStory, isUnfilledTemplate, withoutPlaceholders } from './unfilled-templates.ts'
 
 export const formats: readonly Format[] = [
   otherSettings,
@@ -71,10 +71,12 @@ const NOTHING: Reading<never> = {
   gates: {},
   notes: [],
   mistakes: [],
+  choices: [],
   prose: 'none',
   what: null,
   boxes: 0,
   unit: null,
+  madeFrom: null,
   isLoose: false,
 }
 
@@ -138,7 +140,9 @@ function readDocument(
       format,
       reading: { ...NOTHING, what: 'a template that is not filled in', boxes: found.boxes ?? 0 },
     }
-  const unfilled = isWrittenByPeople ? templateMistakes(path, stories) : []
+  const { filled, mistakes: unfilled } = isWrittenByPeople
+    ? withoutPlaceholders(document, stories)
+    : { filled: stories, mistakes: [] }
   const reading = {
     ...NOTHING,
     ...found,
@@ -148,12 +152,13 @@ function readDocument(
       ...frontNotes(document, found.mistakes ?? []),
     ],
     mistakes: [...(found.mistakes ?? []), ...unfilled],
-    stories: stories.map(
+    stories: filled.map(
       (story): DocumentStory => ({
         path,
         format,
         rank,
         urgency: 1,
+        blocks: [],
         isTracked: false,
         mayLackCriteria: true,
         marks: [],
@@ -163,10 +168,10 @@ function readDocument(
     ),
   }
   // A document that is left out adds nothing to context.md.
-  if (!isMarkdown || (reading.prose === 'none' && stories.length === 0)) return { format, reading }
+  if (!isMarkdown || (reading.prose === 'none' && filled.length === 0)) return { format, reading }
   return {
     format,
-    reading: { ...reading, context: [...reading.context, ...findPassages(document, stories.length > 0)] },
+    reading: { ...reading, context: [...reading.context, ...findPassages(document, filled.length > 0)] },
   }
 }
 

@@ -1,14 +1,13 @@
-// Joins stories that several documents describe: each becomes one story. Contradictions between documents are mistakes.
+// Joins stories that several documents describe: each becomes one story. If documents contradict each other, the more specific one wins.
 import { describeValue } from '../engine/model/text.ts'
 import { isGiven, type Raw } from '../engine/prd/migrate.ts'
-import type { Mistake } from '../system/errors.ts'
 import { normalizeWords } from './story-words.ts'
 import type { DocumentStory, Rank } from './types.ts'
 
 /** A story, and every place where it was read. The first place wins. */
 export type JoinedStory = { raw: Raw; from: [DocumentStory, ...DocumentStory[]] }
 
-type AllJoined = { stories: JoinedStory[]; mistakes: Mistake[]; notes: string[] }
+type AllJoined = { stories: JoinedStory[]; notes: string[] }
 
 /** The stories of all documents, each once, and all contradictions between documents. */
 export function joinStories(stories: readonly DocumentStory[]): AllJoined {
@@ -24,14 +23,33 @@ export function joinStories(stories: readonly DocumentStory[]): AllJoined {
     groups.add(group)
     for (const key of keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(group))
   }
-  const found: Found = { mistakes: [], notes: [], otherTitles: [] }
+  const found: Found = { notes: [], otherTitles: [] }
   const all = [...groups].map((group) => joinGroup(group, found))
-  const { mistakes, notes, otherTitles } = found
-  return { stories: all, mistakes, notes: [...notes, ...otherTitlesNote(otherTitles)] }
+  return { stories: withBlockedStories(all), notes: [...found.notes, ...otherTitlesNote(found.otherTitles)] }
+}
+
+/** Adds the dependencies that the other story names: "Blocks: 1.2" of 1.1. One that says the opposite is not added. */
+function withBlockedStories(stories: readonly JoinedStory[]): JoinedStory[] {
+  const before = new Map<string, string[]>()
+  const byId = new Map(stories.map((story) => [String(story.raw.id), story]))
+  for (const { raw, from } of stories)
+    for (const blocked of from.flatMap(({ blocks }) => blocks))
+      if (byId.has(blocked) && !needsOf(raw).includes(blocked))
+        before.set(blocked, [...(before.get(blocked) ?? []), String(raw.id)])
+  return stories.map((story) => {
+    const needs = before.get(String(story.raw.id))
+    if (needs === undefined) return story
+    const dependsOn = [...new Set([...needsOf(story.raw), ...needs])]
+    return { ...story, raw: { ...story.raw, dependsOn } }
+  })
+}
+
+function needsOf({ dependsOn }: Raw): string[] {
+  return Array.isArray(dependsOn) ? dependsOn.map(String) : []
 }
 
 /** Collects what was found. `otherTitles`: notes on stories with another title in a document that only mentions them. */
-type Found = { mistakes: Mistake[]; notes: string[]; otherTitles: string[] }
+type Found = { notes: string[]; otherTitles: string[] }
 
 function otherTitlesNote(all: readonly string[]): string[] {
   if (all.length === 0) return []
@@ -45,11 +63,17 @@ function isInFull({ rank }: DocumentStory): boolean {
   return rank === 'detailed'
 }
 
-/** Whether the story can be in the group: from another document than the others, and with no other id than they have. */
-function isSameStory({ path, raw: { id } }: DocumentStory, group: readonly DocumentStory[]): boolean {
+/**
+ * Whether the story can be in the group: from another document than the others, and with no other id than they have. Two documents
+ * that are each the story's own, with one id and unlike titles, are two stories: two branches gave both the next number.
+ */
+function isSameStory(story: DocumentStory, group: readonly DocumentStory[]): boolean {
+  const { path, raw } = story
   const isOther = (one: DocumentStory) =>
-    isGiven(id) && isGiven(one.raw.id) && String(one.raw.id) !== String(id)
-  return group.every((one) => one.path !== path && !isOther(one))
+    isGiven(raw.id) && isGiven(one.raw.id) && String(one.raw.id) !== String(raw.id)
+  const areTwo = (one: DocumentStory) =>
+    isInFull(story) && one.format === story.format && !areClose(titleOf(story), titleOf(one))
+  return group.every((one) => one.path !== path && !isOther(one) && !areTwo(one))
 }
 
 function keysOf({ raw: { id, title } }: DocumentStory): string[] {
@@ -62,11 +86,13 @@ function keysOf({ raw: { id, title } }: DocumentStory): string[] {
 const ranks: readonly Rank[] = ['detailed', 'made', 'planned', 'listed']
 
 function joinGroup(group: readonly DocumentStory[], found: Found): JoinedStory {
-  const [best, ...others] = group.toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))
+  const [best, ...others] = group.toSorted(
+    (a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank) || criteriaOf(b).length - criteriaOf(a).length,
+  )
   if (best === undefined) throw new Error('a story that no document has')
   let { raw } = best
   for (const other of others) {
-    found.mistakes.push(...contradictions(best, other, found.otherTitles))
+    noteContradictions(best, other, found)
     raw = withMissingFields(raw, other.raw)
   }
   const trackers = group.filter((one) => one.isTracked && hasStatus(one))
@@ -99,36 +125,25 @@ function hasValue(value: unknown): boolean {
   return isGiven(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
 }
 
-/** Contradictions between two documents, as mistakes. Titles that differ without contradicting are added to `otherTitles`. */
-function contradictions(best: DocumentStory, other: DocumentStory, otherTitles: string[]): Mistake[] {
-  const fix = 'say the same in both, or name the one to read: ralph plan --from FILE'
-  const mistakes: Mistake[] = []
+/** Names both documents where they contradict each other. Titles that differ without contradicting are added to `otherTitles`. */
+function noteContradictions(best: DocumentStory, other: DocumentStory, found: Found): void {
+  const fix = 'To change it: say the same in both, or name the one to read with --from.'
   const isSameRank = best.rank === other.rank
   const [title, otherTitle] = [titleOf(best), titleOf(other)]
-  const isSame = isSameRank
-    ? normalizeWords(title) === normalizeWords(otherTitle)
-    : areAlike(title, otherTitle)
-  const isOther = title !== '' && otherTitle !== '' && !isSame
+  const id = String(best.raw.id ?? best.place())
+  const isOther = title !== '' && otherTitle !== '' && !areAlike(title, otherTitle)
   if (isOther && isOnlyMentioned(best, other))
-    otherTitles.push(
-      `${other.place()} calls ${String(best.raw.id ?? best.place())} ${describeValue(otherTitle)}`,
+    found.otherTitles.push(`${other.place()} calls ${id} ${describeValue(otherTitle)}`)
+  else if (isOther)
+    found.notes.push(
+      `${other.place('title')}: ${id} is ${describeValue(otherTitle)} here and ${describeValue(title)} in ${best.place()}: read as the latter. ${fix}`,
     )
-  else if (isOther) {
-    const expected = `the title it has in ${best.place()}, ${describeValue(title)}`
-    mistakes.push({ path: other.place('title'), found: describeValue(otherTitle), expected, fix })
-  }
   const criteria = criteriaOf(best).map(normalizeWords)
-  const extraCriterion = criteriaOf(other).find((one) => !criteria.includes(normalizeWords(one)))
-  if (isSameRank && criteria.length > 0 && extraCriterion !== undefined) {
-    const expected = `the acceptance criteria it has in ${best.place()}`
-    mistakes.push({
-      path: other.place('acceptanceCriteria'),
-      found: describeValue(extraCriterion),
-      expected,
-      fix,
-    })
-  }
-  return mistakes
+  const extra = criteriaOf(other).find((one) => !criteria.includes(normalizeWords(one)))
+  if (isSameRank && criteria.length > 0 && extra !== undefined)
+    found.notes.push(
+      `${other.place('acceptanceCriteria')}: ${id} has other criteria here, such as ${describeValue(extra)}, than in ${best.place()}: read with the latter. ${fix}`,
+    )
 }
 
 /** Whether `best` is the story's own document, and the other may have a short or older title, as trackers often do. */
@@ -145,11 +160,26 @@ function criteriaOf({ raw: { acceptanceCriteria: all } }: DocumentStory): string
 }
 
 /** Whether two titles share a word, as the original and an extended or shortened title do. */
-function areAlike(a: string, b: string): boolean {
+export function areAlike(a: string, b: string): boolean {
   const small = /^(?:the|an?|and|or|for|to|of|in|on|with|story)$/
   const words = new Set(normalizeWords(a).split(' '))
   const common = normalizeWords(b)
     .split(' ')
     .filter((word) => words.has(word))
   return normalizeWords(a) === normalizeWords(b) || common.some((word) => !small.test(word))
+}
+
+/** Whether two titles have most of their words in common, as "Undo + redo" and "Undo and redo" do. */
+export function areClose(a: string, b: string): boolean {
+  const [words, others] = [a, b].map(
+    (title) =>
+      new Set(
+        normalizeWords(title)
+          .split(' ')
+          .filter((word) => !/^(?:the|an?|and|or)$/.test(word)),
+      ),
+  )
+  if (words === undefined || others === undefined) return false
+  const common = [...words].filter((word) => others.has(word)).length
+  return common * 3 >= Math.max(words.size, others.size) * 2
 }

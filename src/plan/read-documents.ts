@@ -10,6 +10,7 @@ import { renderContext } from './context-md.ts'
 import { type DocumentReading, readEach } from './formats.ts'
 import { type JoinedStory, joinStories } from './join-stories.ts'
 import { markPlanned } from './merge-plan.ts'
+import { noticeOf, repairFeature, repairStories } from './repair-stories.ts'
 import type { DocumentFile, DocumentStory, Documents, DocumentUse, Reading } from './types.ts'
 
 /** UTF-16 units, not bytes: close enough for a limit. */
@@ -18,39 +19,56 @@ export const MAX_STORIES = 2_000
 /** Stories in all documents together, since several may describe the same story. */
 export const MAX_READ = 5 * MAX_STORIES
 
-/** `branch`: the branch that is checked out, which may name one of several features; null to ignore it. */
+/**
+ * `branch`: the branch that is checked out, which may name one of several features; null to ignore it. `isStrict`: every mistake refuses
+ * the plan, as for a page that a person edits right now. Otherwise a mistake costs its story or document, with a note.
+ */
+type Options = { branch?: string | null; isStrict?: boolean }
+
+type Result = { ok: true; documents: Documents } | { ok: false; mistakes: Mistake[] }
+
 export function readDocuments(
   files: readonly DocumentFile[],
-  { branch = null }: { branch?: string | null } = {},
-): { ok: true; documents: Documents } | { ok: false; mistakes: Mistake[] } {
+  { branch = null, isStrict = false }: Options = {},
+): Result {
   const refusal = sizeMistake(files)
   if (refusal !== null) return { ok: false, mistakes: [refusal] }
   const { readings, ...choice } = choosePlan(readEach(files), branch)
   const stories = readings.flatMap(({ reading }) => reading.stories)
-  const mistakes = [...readings.flatMap(({ reading }) => reading.mistakes), ...choice.mistakes]
+  const mistakes = readings.flatMap(({ reading }) => reading.mistakes)
+  const choices = [...readings.flatMap(({ reading }) => reading.choices), ...choice.mistakes]
   // Several plans side by side may use the same ids: joining them would report false contradictions.
-  if (choice.mistakes.length > 0) return { ok: false, mistakes }
+  if (choices.length > 0) return { ok: false, mistakes: [...mistakes, ...choices] }
+  if (mistakes.length > 0 && (isStrict || stories.length === 0)) return { ok: false, mistakes }
   // A document with too many stories stays too large, as stories of one document are never joined.
   const isMany = readings.some(({ reading }) => reading.stories.length > MAX_STORIES)
   if (isMany || stories.length > MAX_READ)
-    return { ok: false, mistakes: [...mistakes, countMistake(stories.length, readings)] }
+    return { ok: false, mistakes: [countMistake(stories.length, readings)] }
   const all = joinStories(stories)
-  mistakes.push(...all.mistakes)
-  if (all.stories.length > MAX_STORIES) mistakes.push(countMistake(all.stories.length, readings))
+  if (all.stories.length > MAX_STORIES)
+    return { ok: false, mistakes: [countMistake(all.stories.length, readings)] }
   const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
+  notes.push(...mistakes.map((mistake) => noticeOf(mistake, 'left out')))
   const isProse = ({ prose }: Reading<DocumentStory>) =>
     prose === 'only' || (prose === 'background' && stories.length === 0)
   const taken = readings.map((one) => documentUse(one, isProse(one.reading)))
   notes.push(...choice.notes, ...leftOutNotes(taken), ...all.notes)
-  const prd = featureOf(readings, all.stories, mistakes, notes)
-  if (prd === null) return { ok: false, mistakes }
-  const sources = all.stories.flatMap(({ from }, index) =>
-    from.map(({ path, line, format }) => ({ path, line, format, storyId: prd.userStories[index]?.id ?? '' })),
+  const feature = featureOf(readings, all.stories, notes, isStrict)
+  if (!feature.ok) return feature
+  const { prd, from } = feature
+  const sources = from.flatMap((places, index) =>
+    places.map(({ path, line, format }) => ({
+      path,
+      line,
+      format,
+      storyId: prd.userStories[index]?.id ?? '',
+    })),
   )
   return {
     ok: true,
     documents: {
       prd,
+      name: choice.name,
       context: renderContext(readings),
       sources,
       prose: readings.filter(({ reading }) => isProse(reading)).map(({ file }) => file),
@@ -102,31 +120,51 @@ function countMistake(count: number, readings: readonly DocumentReading[]): Mist
   return { path, found, expected, fix: 'plan a part of them: one epic, one file' }
 }
 
-/** The validated feature; remarks on changes are added to `notes`. Null after mistakes. */
+type Feature =
+  | { ok: true; prd: Prd; from: readonly JoinedStory['from'][] }
+  | { ok: false; mistakes: Mistake[] }
+
+/** The validated feature, and where each of its stories was read; remarks on changes are added to `notes`. */
 function featureOf(
   readings: readonly DocumentReading[],
-  stories: readonly JoinedStory[],
-  mistakes: Mistake[],
+  joined: readonly JoinedStory[],
   notes: string[],
-): Prd | null {
-  if (stories.length === 0 && mistakes.length > 0) return null
-  const { root, placeOf } = rootOf(readings)
-  if (stories.length === 0) {
-    const { project, description } = root
-    return {
-      ...{ schemaVersion: 2, branchName: '', run: emptyRun(), userStories: [] },
-      project: typeof project === 'string' ? project : '',
-      description: typeof description === 'string' ? description : '',
-    }
-  }
-  const result = readDraft(draftOf(root, placeOf, stories), mistakes, new Set())
-  if (!result.ok) {
-    mistakes.splice(0, mistakes.length, ...result.mistakes)
-    return null
-  }
-  notes.push(...result.notes)
+  isStrict: boolean,
+): Feature {
+  const found = rootOf(readings)
+  if (joined.length === 0) return { ok: true, prd: emptyFeature(found.root), from: [] }
+  const feature = isStrict ? { root: found.root, notes: [] } : repairFeature(found.root, found.placeOf)
+  const { stories, ...repairs } = isStrict ? { stories: joined, notes: [] } : repairStories(joined)
+  const draft = draftOf(feature.root, found.placeOf, stories, isStrict)
+  const result = readDraft(draft, stories.length === 0 ? [noStoryLeft(joined)] : [], new Set())
+  if (!result.ok) return result
+  notes.push(...bounded(repairs.notes), ...feature.notes, ...result.notes)
   const prd = asImported(result.prd)
-  return { ...prd, userStories: prd.userStories.map(markPlanned) }
+  const from = stories.map((story) => story.from)
+  return { ok: true, prd: { ...prd, userStories: prd.userStories.map(markPlanned) }, from }
+}
+
+const MAX_REPAIRS = 100
+
+function bounded(notes: readonly string[]): string[] {
+  const more = notes.length - MAX_REPAIRS
+  return more > 0
+    ? [...notes.slice(0, MAX_REPAIRS), `${formatCount(more, 'more notice')} like these.`]
+    : [...notes]
+}
+
+function noStoryLeft([first]: readonly JoinedStory[]): Mistake {
+  const expected = 'at least one story with a title or a description'
+  const fix = 'write what each story brings'
+  return { path: first?.from[0].place() ?? 'documents', found: 'stories without words', expected, fix }
+}
+
+function emptyFeature({ project, description }: Raw): Prd {
+  return {
+    ...{ schemaVersion: 2, branchName: '', run: emptyRun(), userStories: [] },
+    project: typeof project === 'string' ? project : '',
+    description: typeof description === 'string' ? description : '',
+  }
 }
 
 /** The fields of the feature: the first document with a field wins; learnings of all documents are collected. */
@@ -151,7 +189,12 @@ function rootOf(readings: readonly DocumentReading[]): { root: Raw; placeOf: (ke
   return { root, placeOf: (key) => `${from.get(key) ?? 'documents'}: ${key}` }
 }
 
-function draftOf(root: Raw, rootPath: Draft['rootPath'], stories: readonly JoinedStory[]): Draft {
+function draftOf(
+  root: Raw,
+  rootPath: Draft['rootPath'],
+  stories: readonly JoinedStory[],
+  isStrict: boolean,
+): Draft {
   const urgencyOf = ({ from }: JoinedStory) => Math.min(...from.map(({ urgency }) => urgency))
   const byUrgency = stories.toSorted((a, b) => urgencyOf(a) - urgencyOf(b))
   const rank = new Map(byUrgency.map((story, index) => [story, index + 1]))
@@ -160,7 +203,8 @@ function draftOf(root: Raw, rootPath: Draft['rootPath'], stories: readonly Joine
     list: stories.map((story) => ({ ...story.raw, priority: story.raw.priority ?? rank.get(story) })),
     rootPath,
     storyPath: (index, key) => stories[index]?.from[0].place(key) ?? 'documents',
-    mayLackCriteria: (index) => stories[index]?.from.every(({ mayLackCriteria }) => mayLackCriteria) ?? false,
+    mayLackCriteria: (index) =>
+      !isStrict || (stories[index]?.from.every(({ mayLackCriteria }) => mayLackCriteria) ?? false),
     imported: true,
     notes: [],
   }

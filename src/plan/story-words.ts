@@ -1,4 +1,5 @@
 // Parsers for ids, titles, priorities, labels and statuses in the words of documents.
+export { urgencyOf } from '../engine/prd/story-fields.ts'
 
 // Prefixes of ids that are not ids of stories.
 const notStories =
@@ -64,14 +65,6 @@ export function withoutEmphasis(text: string): string {
   return text.slice(0, 2_000).replaceAll('**', '').trim()
 }
 
-/** The urgency of a section or of a priority in words: 0, 1 or 2; 0 comes first. */
-export function urgencyOf(text: string): number {
-  // An emoji may precede the word.
-  const bare = text.slice(0, 200).replace(/^[^\p{L}\p{N}]+/u, '')
-  if (/^(?:critical|high|urgent|must|p0)\b/i.test(bare)) return 0
-  return /^(?:low|could|p[23])\b/i.test(bare) ? 2 : 1
-}
-
 /** Whether a heading or label introduces acceptance criteria. */
 export function isCriteriaLabel(text: string): boolean {
   return isAcceptanceLabel(text) || /^(?:criteria|definition of done|done when)\b/i.test(text.trim())
@@ -91,8 +84,19 @@ export function findStoryIds(words: string, own: string): string[] {
   const numbers = words.matchAll(
     /(?:^|[,;&]|\band\b|\bstor(?:y|ies)\b)[ \t]*#?(\d{1,4}(?:\.\d{1,4}){1,2})(?![\w.])/gim,
   )
-  const numbered = /^\d/.test(own) ? [...numbers].map(([, id = '']) => id) : []
-  return [...lettered.filter(isStoryId), ...numbered].filter((id) => id !== own)
+  const numbered = /^\d/.test(own) ? [...[...numbers].map(([, id = '']) => id), ...rangesIn(words)] : []
+  return [...new Set([...lettered.filter(isStoryId), ...numbered])].filter((id) => id !== own)
+}
+
+/** The stories of ranges such as `Stories 1.2-1.4`, at most 50 of each. */
+function rangesIn(words: string): string[] {
+  const ranges = words.matchAll(
+    /(?:^|[,;&]|\band\b|\bstor(?:y|ies)\b)[ \t]*(\d{1,4})\.(\d{1,4})[ \t]*(?:-|\u2013|to|through)[ \t]*(?:\1\.)(\d{1,4})(?![\w.])/gim,
+  )
+  return [...ranges].flatMap(([, epicNumber = '', first = '', last = '']) => {
+    const count = Math.min(Math.max(Number(last) - Number(first) + 1, 0), 50)
+    return Array.from({ length: count }, (_, index) => `${epicNumber}.${Number(first) + index}`)
+  })
 }
 
 /** Name and value of a field such as `- **Priority:** 2`; null for any other line. */

@@ -26,6 +26,8 @@ export type Source = { path: string; line: number; format: string; storyId: stri
 export type Documents = {
   /** Stories with stable ids, project, description, learnings. A story that a document says is done counts as an imported pass. */
   prd: Prd
+  /** What the documents call the feature, by their folder, tag or file; null if they do not. */
+  name: string | null
   /** The text of context.md: overview, architecture, sprint; limited in size; empty if the documents have none of these. */
   context: string
   sources: Source[]
@@ -80,6 +82,8 @@ export type ParsedStory = {
   raw: Raw
   /** The order of stories without a priority: 0 comes first; 1 by default. */
   urgency?: number
+  /** Ids of stories that depend on this one, by its own document. */
+  blocks?: readonly string[]
   /** From a tracker, whose status wins over other documents. */
   isTracked?: boolean
   /** Formats the place of the story, or of one of its fields, for a mistake; by default path and line. */
@@ -113,7 +117,10 @@ export type Reading<S = ParsedStory> = {
   gates: Record<string, string>
   /** Notes for people, without the path, which is added later. */
   notes: string[]
+  /** What cannot be read. It costs this document or one of its stories, and is a notice if anything else can be planned. */
   mistakes: Mistake[]
+  /** A choice that only a person can make: each answer would work on another feature. Nothing is planned before. */
+  choices: Mistake[]
   /**
    * `only`: text without stories. `background`: text that an agent needs only if there are no stories. `unknown`: data in no known
    * format.
@@ -124,6 +131,8 @@ export type Reading<S = ParsedStory> = {
   /** How many boxes were not read as stories. */
   boxes: number
   unit: Unit | null
+  /** The path of the page that the stories of this document were made from. */
+  madeFrom: string | null
   /** A list of boxes that may be no plan, and is only used if there is no other plan. */
   isLoose: boolean
 }

@@ -31,19 +31,30 @@ export function isRemovedStory({ raw: { title } }: ParsedStory): boolean {
   return typeof title === 'string' && removed.test(title.slice(0, 100))
 }
 
-/** A mistake for the first story with a placeholder as title; else empty. */
-export function templateMistakes(path: string, stories: readonly ParsedStory[]): Mistake[] {
-  const hasPlaceholder = ({ raw: { title } }: ParsedStory) =>
+/**
+ * The stories without those whose title is a placeholder, and a mistake for the first of these. If there are many, the whole document is
+ * a template, and its other stories are samples, too.
+ */
+export function withoutPlaceholders(
+  document: OpenDocument,
+  stories: readonly ParsedStory[],
+): { filled: ParsedStory[]; mistakes: Mistake[] } {
+  const isPlaceholder = ({ raw: { title } }: ParsedStory) =>
     typeof title === 'string' && placeholder.test(title.slice(0, 500))
-  const [first] = stories.filter(hasPlaceholder)
-  if (first === undefined) return []
+  const unfilled = stories.filter(isPlaceholder)
+  const [first] = unfilled
+  if (first === undefined) return { filled: [...stories], mistakes: [] }
+  const isTemplate =
+    placeholderInHeading.test(document.title) ||
+    unfilled.length >= MIN_PLACEHOLDERS ||
+    unfilled.length * 2 >= stories.length
+  const { path } = document
   const fix = `fill it in, or leave it out: ralph plan --as background ${path}`
-  return [
-    {
-      path: formatPlace(path, first.line),
-      found: `a template that is not filled in: ${describeValue(first.raw.title)}`.slice(0, 80),
-      expected: 'a story',
-      fix,
-    },
-  ]
+  const mistake = {
+    path: formatPlace(path, first.line),
+    found: `a template that is not filled in: ${describeValue(first.raw.title)}`.slice(0, 80),
+    expected: 'a story',
+    fix,
+  }
+  return { filled: isTemplate ? [] : stories.filter((one) => !isPlaceholder(one)), mistakes: [mistake] }
 }

@@ -8,23 +8,55 @@ import { nearestId } from './known-ids.ts'
 type Edges = { id: string; dependsOn: readonly string[] }
 type Path = (index: number, key?: string) => string
 
+/** What is wrong between stories. `edge`: the index of a dependency. `first`: the story that has the id already. */
+export type GraphFault =
+  | { kind: 'duplicate'; index: number; id: string; first: number }
+  | { kind: 'unknown'; index: number; edge: number; id: string }
+  | { kind: 'cycle'; index: number; edge: number; circle: readonly string[] }
+
 /**
  * Every duplicate id, unknown dependency and cycle. A dependency on an id in `gone` is none:
  * its story was removed.
  */
-export function graphMistakes(stories: readonly Edges[], path: Path, gone: ReadonlySet<string>): Mistake[] {
-  const mistakes: Mistake[] = []
+export function findGraphFaults(stories: readonly Edges[], gone: ReadonlySet<string>): GraphFault[] {
+  const duplicates: GraphFault[] = []
   const indexOf = new Map<string, number>()
   for (const [index, { id }] of stories.entries()) {
     if (id === '') continue
     const first = indexOf.get(id)
     indexOf.set(id, first ?? index)
-    if (first === undefined) continue
-    const expected = `an id used once (it is also that of ${path(first)})`
-    const fix = 'give one of them another id'
-    mistakes.push({ path: path(index, 'id'), found: describeValue(id), expected, fix })
+    if (first !== undefined) duplicates.push({ kind: 'duplicate', index, id, first })
   }
-  return mistakes.concat(unknownDependencies(stories, indexOf, path, gone), cycles(stories, indexOf, path))
+  const unknown = stories.flatMap(({ dependsOn }, index) =>
+    dependsOn.flatMap((id, edge): GraphFault[] =>
+      id === '' || indexOf.has(id) || gone.has(id) ? [] : [{ kind: 'unknown', index, edge, id }],
+    ),
+  )
+  return duplicates.concat(unknown, cycles(stories, indexOf))
+}
+
+/** The faults of `findGraphFaults` as mistakes, each with its fix. */
+export function graphMistakes(stories: readonly Edges[], path: Path, gone: ReadonlySet<string>): Mistake[] {
+  const ids = [...new Set(stories.map(({ id }) => id).filter((id) => id !== ''))]
+  let suggestions = 0
+  return findGraphFaults(stories, gone).map((fault) => {
+    if (fault.kind === 'cycle')
+      return circleMistake(`${path(fault.index, 'dependsOn')}[${fault.edge}]`, fault.circle)
+    const { index, id } = fault
+    const found = describeValue(id)
+    if (fault.kind === 'duplicate') {
+      const expected = `an id used once (it is also that of ${path(fault.first)})`
+      return { path: path(index, 'id'), found, expected, fix: 'give one of them another id' }
+    }
+    const near = suggestions < MAX_SUGGESTIONS ? nearestId(id, ids) : null
+    suggestions += 1
+    const fix =
+      near === null || near === stories[index]?.id
+        ? 'remove it, or add that story'
+        : `did you mean ${describeValue(near)}?`
+    const place = `${path(index, 'dependsOn')}[${fault.edge}]`
+    return { path: place, found, expected: 'the id of a story in this file', fix }
+  })
 }
 
 // The most cycles that are reported: a hundred stories that all depend on each other have thousands.
@@ -33,36 +65,9 @@ const MAX_CYCLES = 100
 // The most searches for a nearest id: each is a pass over all ids, and a file may have thousands of wrong ones.
 const MAX_SUGGESTIONS = 20
 
-function unknownDependencies(
-  stories: readonly Edges[],
-  indexOf: ReadonlyMap<string, number>,
-  path: Path,
-  gone: ReadonlySet<string>,
-): Mistake[] {
-  const mistakes: Mistake[] = []
-  for (const [index, story] of stories.entries()) {
-    for (const [edge, id] of story.dependsOn.entries()) {
-      if (id === '' || indexOf.has(id) || gone.has(id)) continue
-      const near = mistakes.length < MAX_SUGGESTIONS ? nearestId(id, [...indexOf.keys()]) : null
-      const fix =
-        near === null || near === story.id
-          ? 'remove it, or add that story'
-          : `did you mean ${describeValue(near)}?`
-      const place = `${path(index, 'dependsOn')}[${edge}]`
-      mistakes.push({
-        path: place,
-        found: describeValue(id),
-        expected: 'the id of a story in this file',
-        fix,
-      })
-    }
-  }
-  return mistakes
-}
-
-/** Depth first without recursion: a chain of 10,000 stories is legal. Each edge that closes a circle is a mistake. */
-function cycles(stories: readonly Edges[], indexOf: ReadonlyMap<string, number>, path: Path): Mistake[] {
-  const mistakes: Mistake[] = []
+/** Depth first without recursion: a chain of 10,000 stories is legal. Each edge that closes a circle is a fault. */
+function cycles(stories: readonly Edges[], indexOf: ReadonlyMap<string, number>): GraphFault[] {
+  const found: GraphFault[] = []
   const done = new Set<number>()
   const depthOf = new Map<number, number>()
   for (const start of stories.keys()) {
@@ -85,12 +90,12 @@ function cycles(stories: readonly Edges[], indexOf: ReadonlyMap<string, number>,
         stack.push({ index: next, edge: 0 })
       } else {
         const circle = stack.slice(depth).map(({ index }) => stories[index]?.id ?? '')
-        mistakes.push(circleMistake(`${path(top.index, 'dependsOn')}[${top.edge - 1}]`, circle))
-        if (mistakes.length === MAX_CYCLES) return mistakes
+        found.push({ kind: 'cycle', index: top.index, edge: top.edge - 1, circle })
+        if (found.length === MAX_CYCLES) return found
       }
     }
   }
-  return mistakes
+  return found
 }
 
 function circleMistake(path: string, circle: readonly string[]): Mistake {

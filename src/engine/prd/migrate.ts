@@ -4,6 +4,15 @@ import type { Mistake } from '../../system/errors.ts'
 import { nearest } from '../../system/nearest.ts'
 import { isObject } from '../model/json.ts'
 import { describeValue } from '../model/text.ts'
+import {
+  criteriaOf,
+  criterionText,
+  doneFlagOf,
+  listOf,
+  needsOf,
+  priorityOf,
+  stateOf,
+} from './story-fields.ts'
 
 /** A JSON object whose fields are not checked yet. */
 export type Raw = { [key: string]: unknown }
@@ -31,21 +40,38 @@ export function isGiven(value: unknown): boolean {
 
 const LATEST_VERSION = 2
 
+/** Names of the list of stories, those of Ralph first. */
+export const LIST_NAMES = ['userStories', 'tasks', 'stories', 'features', 'user_stories'] as const
+
+/** The name under which the file has its stories; null if it has none of them. */
+export function listNameOf(raw: Raw): string | null {
+  return (
+    LIST_NAMES.find((name) => Array.isArray(raw[name])) ??
+    LIST_NAMES.find((name) => isGiven(raw[name])) ??
+    null
+  )
+}
+
 /** The names of the fields in older formats: those of the feature, and of a story. */
-const olderProject = ['name', 'project'] as const
+const olderProject = [
+  ['name', 'project'],
+  ['title', 'project'],
+] as const
 const olderNames = [
   ['name', 'title'],
   ['labels', 'tags'],
   ['attempts', 'retries'],
+  ['epic', 'epicId'],
   ['completed', 'passes'],
   ['status', 'passes'],
+  ['state', 'passes'],
 ] as const
 
 /** Converts `raw` to version 2 and adds obstacles to `mistakes`; null for a newer version. */
 export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | null {
   const version = versionOf(raw, source, mistakes)
   if (version === null) return null
-  const listName = isGiven(raw.tasks) && !isGiven(raw.userStories) ? 'tasks' : 'userStories'
+  const listName = listNameOf(raw) ?? 'userStories'
   const { [listName]: found, ...root } = raw
   const list: readonly unknown[] = Array.isArray(found) ? found : []
   if (list.length === 0) mistakes.push(emptyListMistake(raw, `${source}: ${listName}`, found))
@@ -66,15 +92,14 @@ export function migrate(raw: Raw, source: string, mistakes: Mistake[]): Draft | 
     notes: isImported ? importNotes(raw, list.filter(isObject), version) : [],
   }
   if (isLatest) return draft
-  const mayLackCriteria = listName === 'tasks' || isOfRalphTui(root, list.filter(isObject))
+  const mayLackCriteria = listName !== 'userStories' || isOfRalphTui(root, list.filter(isObject))
   const ids = idsOf(list)
   return {
     ...draft,
-    root: renamed(root, olderProject),
+    root: olderProject.reduce(renamed, root),
     list: list.map((found, index) => {
       if (!isObject(found)) return found
-      const story = areDependencies(found, ids) ? renamed(found, ['dependencies', 'dependsOn']) : found
-      const flagged = withFlags(story, draft.storyPath(index, 'status'), mistakes)
+      const flagged = withFlags(withUsualFields(found, ids), draft.storyPath(index, 'status'), mistakes)
       return withResult(olderNames.reduce(renamed, flagged))
     }),
     mayLackCriteria: () => mayLackCriteria,
@@ -117,23 +142,44 @@ function emptyListMistake(raw: Raw, path: string, found: unknown): Mistake {
 /** The name of the field in this object, so that a mistake names it as the file does. */
 function olderName(fields: unknown, key: string): string {
   if (!isObject(fields) || isGiven(fields[key])) return key
-  const names = [olderProject, ...olderNames]
+  const names = [...olderProject, ...olderNames]
   return names.find(([older, newer]) => newer === key && isGiven(fields[older]))?.[0] ?? key
 }
 
-const statuses = ['todo', 'in_progress', 'done', 'failed']
+/** Criteria, dependencies and priority, which other tools write under other names and in other shapes. */
+function withUsualFields(story: Raw, ids: ReadonlySet<string>): Raw {
+  const { acceptanceCriteria, dependsOn, priority } = story
+  const found: Raw = { ...story }
+  if (Array.isArray(acceptanceCriteria) && acceptanceCriteria.some(isObject))
+    found.acceptanceCriteria = acceptanceCriteria.map((one) => criterionText(one) ?? one)
+  else if (!isGiven(acceptanceCriteria)) {
+    const words = criteriaOf(story)
+    if (words.length > 0) found.acceptanceCriteria = words
+  }
+  const needs = isGiven(dependsOn) ? null : needsOf(story)
+  if (needs?.every((one) => ids.has(String(one)))) found.dependsOn = needs.map(String)
+  if (typeof priority === 'string') found.priority = priorityOf(priority) ?? undefined
+  return found
+}
+
+const STATUSES = ['todo', 'in_progress', 'done', 'failed']
 
 function withFlags(task: Raw, path: string, mistakes: Mistake[]): Raw {
-  const { status, ...story } = task
-  if (!isGiven(status)) return task
-  if (status === 'failed')
-    return { ...story, passes: false, blocked: true, notes: story.notes ?? 'It had failed before.' }
-  if (typeof status === 'string' && statuses.includes(status))
-    return { ...story, passes: story.passes ?? status === 'done' }
-  const near = typeof status === 'string' ? nearest(status, statuses) : null
+  const { status, state, ...story } = task
+  const words = status ?? state
+  const flag = isGiven(story.passes) ? null : doneFlagOf(story)
+  const passes = story.passes ?? flag?.value
+  const flagged = flag === null ? story : renamed(story, [flag.key, 'passes'])
+  if (!isGiven(words)) return flagged
+  const found = typeof words === 'string' ? stateOf(words) : null
+  if (found === 'failed')
+    return { ...flagged, passes: false, blocked: true, notes: story.notes ?? 'It had failed before.' }
+  if (found === 'left out') return { ...flagged, passes: false, skipped: true }
+  if (found !== null) return { ...flagged, passes: passes ?? found === 'done' }
+  const near = typeof words === 'string' ? nearest(words, STATUSES) : null
   const fix = near === null ? 'write "todo", or "done" when it passes already' : `write "${near}"`
-  mistakes.push({ path, found: describeValue(status), expected: statuses.join(', '), fix })
-  return story
+  mistakes.push({ path, found: describeValue(words), expected: STATUSES.join(', '), fix })
+  return flagged
 }
 
 /** If both names are given, the older one is an unknown field. */
@@ -149,7 +195,7 @@ function idsOf(list: readonly unknown[]): Set<string> {
 
 /** Whether its `dependencies` are ids of stories: some lists name packages there. */
 function areDependencies({ dependencies }: Raw, ids: ReadonlySet<string>): boolean {
-  return Array.isArray(dependencies) && dependencies.every((one) => ids.has(String(one)))
+  return listOf(dependencies).every((one) => ids.has(String(one)))
 }
 
 /** A format whose criteria may be missing. */
@@ -168,20 +214,30 @@ function withResult(story: Raw): Raw {
 
 // ---- notes on a file of another tool
 
+const WORDS: Readonly<Record<string, string>> = { tasks: 'task', features: 'feature' }
+
 function importNotes(root: Raw, stories: readonly Raw[], version: number): string[] {
+  const isOlder = version < LATEST_VERSION
   const config = isObject(root.config) ? root.config : {}
   const gates = isObject(config.qualityGates) ? config.qualityGates : {}
   const names = Object.keys(gates).filter((name) => isGiven(gates[name]) && gates[name] !== '')
-  const failed = stories.filter(({ status }) => status === 'failed').length
+  const inState = (wanted: string) =>
+    stories.filter(({ status, state }) => stateOf(String(status ?? state ?? '')) === wanted).length
+  const failed = isOlder ? inState('failed') : 0
   const anyHas = (key: string) => stories.some((story) => isGiven(story[key]))
-  const isOlder = version < LATEST_VERSION
   const notes: string[] = []
   const addNote = (holds: boolean, text: string) => holds && notes.push(text)
-  const isTasks = isGiven(root.tasks) && !isGiven(root.userStories)
-  addNote(isTasks, `${formatCount(stories.length, 'task')} read as user stories.`)
+  const listName = listNameOf(root)
+  if (listName !== null && listName !== 'userStories')
+    notes.push(`${formatCount(stories.length, WORDS[listName] ?? 'story')} read as user stories.`)
   addNote(
     failed > 0,
     `${formatCount(failed, 'failed task')} came in as blocked: "retry" gives a story new attempts.`,
+  )
+  const leftOut = isOlder ? inState('left out') : 0
+  addNote(
+    leftOut > 0,
+    `${formatCount(leftOut, 'cancelled story')} came in as skipped: "retry" takes one up again.`,
   )
   const ids = idsOf(stories)
   const isUnread = stories.some(

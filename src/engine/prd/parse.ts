@@ -9,7 +9,7 @@ import { describeValue, findInvisible } from '../model/text.ts'
 import { graphMistakes } from './graph.ts'
 import { type Draft, formatCount, isGiven, migrate, type Raw } from './migrate.ts'
 import { orderByGroup } from './parallel-groups.ts'
-import { markImported, prdSchema, prdShape, storyShape } from './schema.ts'
+import { markImported, prdSchema, prdShape, storySchema, storyShape } from './schema.ts'
 import { findInterfaceWords, UI_TAG } from './user-interface.ts'
 
 const MAX_DEPTH = 64
@@ -30,10 +30,12 @@ export function parsePrd(text: string, source: string, gone: ReadonlySet<string>
 /** The file in the shape of version 2, not validated yet. Null if it has no such shape; then `mistakes` says why. */
 export function draftPrd(text: string, source: string): { draft: Draft | null; mistakes: Mistake[] } {
   let value: unknown
+  // Editors and PowerShell put a byte order mark in front.
+  const json = text.replace(/^\ufeff/, '')
   try {
-    value = parseJson(text)
+    value = parseJson(json)
   } catch (thrown) {
-    const { line, column, ...fault } = jsonFault(text, thrown)
+    const { line, column, ...fault } = jsonFault(json, thrown)
     return refusal({ path: `${source}: line ${line} column ${column}`, ...fault })
   }
   return draftOf(value, source)
@@ -147,11 +149,34 @@ function check(value: unknown, draft: Draft): Checked {
   }
 }
 
-function mistakeOf({ code, path, message, input }: z.core.$ZodIssue, draft: Draft): Mistake {
+/** What is wrong with one field of a story or of the feature. `found`: the value in words. */
+export type FieldFault = { field: string } & Omit<Mistake, 'path'>
+
+/** Every field of the story that is wrong by the definition of version 2. */
+export function findStoryFaults(story: Raw): FieldFault[] {
+  return faultsOf(z.safeParse(storySchema, story, { reportInput: true }))
+}
+
+/** Every field of the feature that is wrong, without its stories. */
+export function findFeatureFaults(root: Raw): FieldFault[] {
+  const faults = faultsOf(z.safeParse(prdSchema, { ...root, userStories: [] }, { reportInput: true }))
+  return faults.filter(({ field }) => field !== 'userStories')
+}
+
+function faultsOf(result: z.core.util.SafeParseResult<unknown>): FieldFault[] {
+  if (result.success) return []
+  return result.error.issues.map((issue) => ({ field: String(issue.path[0] ?? ''), ...wordsOf(issue) }))
+}
+
+function mistakeOf(issue: z.core.$ZodIssue, draft: Draft): Mistake {
+  return { path: placeOf(issue.path, draft), ...wordsOf(issue) }
+}
+
+function wordsOf({ code, message, input }: z.core.$ZodIssue): Omit<Mistake, 'path'> {
   const [expected = '', fix = '', inWords] = message.split('\n')
   const isLong = code === 'too_big' && typeof input === 'string'
   const found = isLong ? `${input.length} characters` : (inWords ?? describeValue(input ?? undefined))
-  return { path: placeOf(path, draft), found, expected, fix }
+  return { found, expected, fix }
 }
 
 function placeOf(path: readonly PropertyKey[], draft: Draft): string {

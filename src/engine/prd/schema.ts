@@ -194,7 +194,7 @@ export const storyShape: Shape<Story> = {
   ),
 }
 
-const story = openObject(
+export const storySchema = openObject(
   storyShape,
   issueText('a user story', 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'),
 )
@@ -219,7 +219,7 @@ export const prdShape: Shape<Prd> = {
   ),
   description: withDefault(text(), () => ''),
   run: described(withDefault(run, emptyFileRun), 'Where the run stands: Ralph writes it.'),
-  userStories: z.array(story).check(z.minLength(1)),
+  userStories: z.array(storySchema).check(z.minLength(1)),
 }
 
 export const prdSchema = described(

@@ -35,20 +35,17 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
     }
   if (frontMatter.mistakes.length > 0) return { mistakes: frontMatter.mistakes }
   const tasks = documents.all.filter(({ folder }) => folder === document.folder)
-  const keyOf = (task: OpenDocument) => String(task.frontFields.id ?? '').toLowerCase()
   const idByKey = new Map(tasks.map((task) => [keyOf(task), String(task.frontFields.id)]))
   // A dependency is an id, with or without `task-`, or an object with an id.
   const findId = (key: string) => idByKey.get(key) ?? idByKey.get(`task-${key}`)
-  const needs = [frontFields.dependencies ?? []]
-    .flat()
-    .map((need: unknown) => String(isObject(need) ? need.id : need).toLowerCase())
+  const needs = needsOf(document)
   const dependsOn = needs.flatMap((need) => findId(need) ?? [])
   const status = String(frontFields.status ?? '')
   const notes: string[] = []
-  if (/\b(?:cancell?ed|won'?t|rejected|duplicate|obsolete|archived)\b/i.test(status))
-    return { prose: 'none', what: `a task that is ${status}` }
+  if (LEFT.test(status)) return { prose: 'none', what: `a task that is ${status}` }
   const unknown = needs.filter((need) => findId(need) === undefined)
   if (unknown.length > 0) notes.push(`it waits for ${unknown.join(', ')}, which is no open task: left out.`)
+  const children = childrenOf(document, tasks)
   const boxes = flattenBoxes(parseBoxes(blocks))
   const criteriaBoxes = boxes.filter(({ headings }) =>
     headings.some(({ text }) => /^acceptance criteria\b/i.test(withoutEmphasis(text))),
@@ -56,6 +53,12 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   const parent = isGivenText(frontFields.parent_task_id)
     ? idByKey.get(String(frontFields.parent_task_id).toLowerCase())
     : undefined
+  if (children.length > 0 && criteriaBoxes.length === 0 && section(document.text, 'Description') === '') {
+    const what = 'a task without work of its own: the epic of its subtasks'
+    return { prose: 'none', what, notes: [`${String(frontFields.id)}: ${what}.`] }
+  }
+  // A child that waits for its parent is listed as such, and no child of it waits the other way.
+  const before = children.filter((child) => !waitsFor(child, document, tasks))
   const { labels } = frontFields
   const tags = Array.isArray(labels) && labels.length > 0 ? { tags: labels.map(String) } : {}
   // Ralph does not tick the boxes, because people check each criterion.
@@ -69,7 +72,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
         raw: {
           id: String(frontFields.id),
           title: frontFields.title ?? document.title,
-          dependsOn,
+          dependsOn: [...new Set([...dependsOn, ...before.map((child) => String(child.frontFields.id))])],
           acceptanceCriteria: criteriaBoxes.map(({ text }) => text.replace(/^#\d{1,3}[ \t]+/, '')),
           epicId: isGivenText(frontFields.milestone) ? String(frontFields.milestone) : (parent ?? null),
           description: section(document.text, 'Description'),
@@ -81,6 +84,42 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
       },
     ],
   }
+}
+
+function keyOf({ frontFields: { id } }: OpenDocument): string {
+  return String(id ?? '').toLowerCase()
+}
+
+/** The open subtasks of a task: it is worked on after them. */
+function childrenOf(document: OpenDocument, tasks: readonly OpenDocument[]): OpenDocument[] {
+  const key = keyOf(document)
+  return tasks.filter(
+    ({ frontFields: { parent_task_id: parent, status } }) =>
+      isGivenText(parent) && String(parent).toLowerCase() === key && !LEFT.test(String(status)),
+  )
+}
+
+const LEFT = /\b(?:cancell?ed|won'?t|rejected|duplicate|obsolete|archived)\b/i
+
+function needsOf({ frontFields }: OpenDocument): string[] {
+  return [frontFields.dependencies ?? []]
+    .flat()
+    .map((need: unknown) => String(isObject(need) ? need.id : need).toLowerCase())
+}
+
+/** Whether a task depends on another one, at any distance. */
+function waitsFor(task: OpenDocument, other: OpenDocument, tasks: readonly OpenDocument[]): boolean {
+  const byKey = new Map(tasks.map((one) => [keyOf(one), one]))
+  const left = [task]
+  const seen = new Set<OpenDocument>()
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (next === other) return true
+    if (seen.has(next)) continue
+    seen.add(next)
+    for (const need of needsOf(next))
+      left.push(...[byKey.get(need) ?? byKey.get(`task-${need}`) ?? []].flat())
+  }
+  return false
 }
 
 /** The urgency of the priority. `ordinal` adds less than 1 to it, so it orders tasks of the same priority. */

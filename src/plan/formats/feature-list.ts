@@ -1,23 +1,33 @@
-// feature_list.json of long-running agents: features with the steps that verify them, in order of priority.
+// feature_list.json of long-running agents: a list of things with a title, a state and criteria, whatever their keys are called.
 import { isObject } from '../../engine/model/json.ts'
 import { formatCount, isGiven, type Raw } from '../../engine/prd/migrate.ts'
+import {
+  criteriaOf,
+  doneFlagOf,
+  hasCriteriaKey,
+  needsOf,
+  priorityOf,
+  stateFieldOf,
+  stateOf,
+} from '../../engine/prd/story-fields.ts'
 import type { OpenDocument } from '../open-document.ts'
-import { isDone } from '../story-words.ts'
-import { type Format, type ParsedStory, planPaths } from '../types.ts'
+import { type Format, type Mark, type ParsedStory, planPaths } from '../types.ts'
 import { dropUnknownDependencies, nameEntries } from './left-out.ts'
 
 export const featureList: Format = {
   name: 'feature list',
   rank: 'detailed',
-  discoveryPath: planPaths('features?(?:[_-]list)?\\.json'),
-  matches: (document) => entriesOf(document).length > 0,
+  discoveryPath: planPaths('features?(?:[_-]?list)?\\.json'),
+  matches: (document) => isFeatureList(document),
   read(document) {
     const entries = entriesOf(document)
-    const isLeft = ({ entry: { status } }: Entry) =>
-      /^(?:cancell?ed|deferred|obsolete|wont[ _-]?do|skipped)$/i.test(String(status ?? ''))
-    const left = entries.filter(isLeft)
-    const kept = entries.filter((one) => !isLeft(one))
-    const { stories, notes: waits } = dropUnknownDependencies(kept.map((one) => storyOf(document, one)))
+    const features = entries.filter(isFeature)
+    const odd = entries.filter((one) => !isFeature(one))
+    const isLeft = ({ entry }: Entry) => stateOf(stateFieldOf(entry)?.words ?? '') === 'left out'
+    const left = features.filter(isLeft)
+    const kept = features.filter((one) => !isLeft(one))
+    const word = doneWord(kept)
+    const { stories, notes: waits } = dropUnknownDependencies(kept.map((one) => storyOf(document, one, word)))
     const done = stories.filter(({ raw }) => raw.passes === true).length
     const notes = [
       `${formatCount(stories.length, 'feature')} read as user stories, ${done} of them passed.`,
@@ -25,80 +35,116 @@ export const featureList: Format = {
     ]
     if (left.length > 0)
       notes.push(`left out, for they are not to be built: ${nameEntries(left.map(({ entry }) => entry))}.`)
-    return { stories, notes }
+    if (odd.length > 0)
+      notes.push(
+        `left out: ${formatCount(odd.length, 'entry')} without a title (${odd.slice(0, 10).map(placeOf).join(', ')}). To change it: write a title.`,
+      )
+    const { project, project_name: name } = document.fields
+    return { root: { project: typeof project === 'string' ? project : (name ?? null) }, stories, notes }
   },
 }
 
-type Entry = { entry: Raw; at: readonly (string | number)[] }
+/** `group`: the key or the title of the list that it is in. */
+type Entry = { entry: Raw; at: readonly (string | number)[]; group: string | null }
 
-function entriesOf({ path, text, data }: OpenDocument): Entry[] {
-  if (!/\.json$/i.test(path) || !/"(?:passes|steps|acceptance)"\s*:/.test(text)) return []
-  const value = data.data?.value
-  const [name, list] = Array.isArray(value) ? [null, value] : listIn(value)
-  const entries = list.flatMap((entry: unknown, index): Entry[] =>
-    isObject(entry) ? [{ entry, at: name === null ? [index] : [name, index] }] : [],
-  )
-  const isFeature = ({ entry }: Entry) =>
-    typeof (entry.description ?? entry.title ?? entry.name) === 'string' &&
-    (typeof entry.passes === 'boolean' || Array.isArray(entry.steps) || 'acceptance' in entry)
-  return entries.length > 0 && entries.every(isFeature) ? entries : []
+function placeOf({ at }: Entry): string {
+  return at.map((key) => (typeof key === 'number' ? `[${key}]` : key)).join('')
 }
 
-function listIn(value: unknown): [string | null, unknown[]] {
-  for (const name of ['features', 'cards', 'feature_list'])
-    if (isObject(value) && Array.isArray(value[name])) return [name, value[name]]
-  return [null, []]
+const LISTS = ['features', 'cards', 'feature_list', 'featureList', 'items', 'stories', 'backlog']
+const GROUPS = ['phases', 'epics', 'milestones', 'categories', 'modules', 'areas', 'groups']
+const NAME = /(?:^|\/)features?(?:[_-]?list)?[^/]*\.json$/i
+
+/** A file of another name may hold any data: there a key that only features have is needed. */
+function isFeatureList(document: OpenDocument): boolean {
+  const { path, file, name, text } = document
+  if (!/\.json$/i.test(path) || /^prd\.json$/i.test(name)) return false
+  const isLikely = NAME.test(path) || file.isNamed === true
+  if (!isLikely && !/"(?:passes|steps|acceptance\w*)"\s*:/.test(text)) return false
+  const entries = entriesOf(document)
+  const features = entries.filter(isFeature)
+  const isSure = ({ entry }: Entry) =>
+    typeof entry.passes === 'boolean' || (isLikely ? true : hasCriteriaKey(entry))
+  return features.length > 0 && features.length * 2 >= entries.length && features.every(isSure)
+}
+
+function isFeature({ entry }: Entry): boolean {
+  const hasState = doneFlagOf(entry) !== null || stateFieldOf(entry) !== null
+  return titleOf(entry) !== '' && (hasState || hasCriteriaKey(entry))
+}
+
+/** The entries of the list: at the top, under one of its usual names, or of several lists by phase or category. */
+function entriesOf({ data }: OpenDocument): Entry[] {
+  const value = data.data?.value
+  if (Array.isArray(value)) return entriesIn(value, [], null)
+  if (!isObject(value)) return []
+  for (const name of LISTS) {
+    const list = value[name]
+    if (Array.isArray(list)) return entriesIn(list, [name], null)
+    if (isObject(list))
+      return Object.entries(list).flatMap(([group, inner]) =>
+        Array.isArray(inner) ? entriesIn(inner, [name, group], group) : [],
+      )
+  }
+  return GROUPS.flatMap((name) => {
+    const groups: unknown = value[name]
+    return (Array.isArray(groups) ? groups : []).flatMap((group: unknown, index) => {
+      if (!isObject(group)) return []
+      const inner = LISTS.find((key) => Array.isArray(group[key]))
+      const list: unknown = inner === undefined ? null : group[inner]
+      return Array.isArray(list) ? entriesIn(list, [name, index, inner ?? ''], titleOf(group) || null) : []
+    })
+  })
+}
+
+function entriesIn(list: readonly unknown[], at: Entry['at'], group: string | null): Entry[] {
+  return list.map((entry, index) => ({ entry: isObject(entry) ? entry : {}, at: [...at, index], group }))
+}
+
+const TITLES = ['title', 'name', 'feature', 'story', 'summary', 'description', 'user_visible_behavior']
+
+function titleOf(entry: Raw): string {
+  const found = TITLES.map((key) => entry[key]).find((one) => typeof one === 'string' && one.trim() !== '')
+  return typeof found === 'string' ? (found.trim().split('\n', 1)[0] ?? '') : ''
 }
 
 function idOf(id: unknown): string {
   return String(id).replace(/[^\w.-]/g, '-')
 }
 
-function storyOf({ data: { data } }: OpenDocument, { entry, at }: Entry): ParsedStory {
-  const {
-    id,
-    title,
-    name,
-    description,
-    category,
-    steps,
-    acceptance,
-    acceptance_criteria: criteria,
-    passes,
-    status,
-  } = entry
-  const needs = [entry.depends_on ?? entry.dependsOn ?? entry.dependencies ?? []].flat()
-  const text = String(description ?? '').trim()
-  const own = typeof (title ?? name) === 'string' ? String(title ?? name) : null
-  const [first = ''] = text.split('\n', 1)
-  const words = [acceptance ?? criteria ?? steps ?? []]
-    .flat()
-    .filter((one): one is string => typeof one === 'string')
-  const done = typeof passes === 'boolean' ? passes : isDone(String(status ?? ''))
-  const isByStatus = typeof passes !== 'boolean'
+/** The word for done that the file itself uses. */
+function doneWord(entries: readonly Entry[]): string {
+  const words = entries.map(({ entry }) => stateFieldOf(entry)?.words ?? '')
+  const own = words.find((one) => stateOf(one) === 'done')
+  return own ?? (words.some((one) => /^not[ _-]?started$/i.test(one)) ? 'completed' : 'done')
+}
+
+function storyOf({ data: { data } }: OpenDocument, { entry, at, group }: Entry, word: string): ParsedStory {
+  const { id, category, priority } = entry
+  const title = titleOf(entry)
+  const text = typeof entry.description === 'string' ? entry.description.trim() : ''
+  const flag = doneFlagOf(entry)
+  const state = stateFieldOf(entry)
+  const passes = flag?.value ?? stateOf(state?.words ?? '') === 'done'
+  const mark: Mark | null =
+    flag !== null
+      ? { kind: 'value', at: [...at, flag.key], value: true }
+      : state !== null
+        ? { kind: 'value', at: [...at, state.key], value: word }
+        : null
+  const rank = typeof priority === 'string' ? priorityOf(priority) : priority
   return {
     line: data?.lineOf(at) ?? 1,
     raw: {
-      ...{
-        title: own ?? first,
-        description: own === null && text === first ? '' : text,
-        acceptanceCriteria: words,
-        passes: done,
-      },
+      title,
+      description: text === title ? '' : text,
+      acceptanceCriteria: criteriaOf(entry),
+      passes,
       id: isGiven(id) ? idOf(id) : undefined,
-      epicId: typeof category === 'string' ? category : null,
-      dependsOn: needs.map(idOf),
-      ...(typeof entry.priority === 'number' ? { priority: entry.priority } : {}),
+      epicId: typeof category === 'string' ? category : group,
+      dependsOn: (needsOf(entry) ?? []).map((need) => idOf(isObject(need) ? need.id : need)),
+      ...(typeof rank === 'number' ? { priority: rank } : {}),
     },
-    marks:
-      isByStatus && !isGiven(status)
-        ? []
-        : [
-            {
-              kind: 'value',
-              at: [...at, isByStatus ? 'status' : 'passes'],
-              value: isByStatus ? 'done' : true,
-            },
-          ],
+    marks: mark === null ? [] : [mark],
   }
 }

@@ -79,7 +79,10 @@ function read(document: OpenDocument): Partial<Reading> {
   const raw = { id, title: title.title, epicId, ...story.raw, passes: statusDone ?? story.isTicked }
   raw.priority ??= facts.priority
   const marks: Mark[] = statusLine === null ? [] : [{ kind: 'words', line: statusLine, value: 'done' }]
-  return { stories: [{ line, raw, urgency: facts.urgency ?? 1, marks }], notes: [`story ${id}.`] }
+  return {
+    stories: [{ line, raw, urgency: facts.urgency ?? 1, blocks: [...facts.blocks, ...story.blocks], marks }],
+    notes: [`story ${id}.`],
+  }
 }
 
 /** The line of a field `Status:` above the sections. */

@@ -122,5 +122,6 @@ function storyOf({ heading, title, blocks, urgency, epicId }: Item): ParsedStory
     line: heading.line,
     raw: { id, epicId: story.epicId ?? epicId, title: title.title, ...story.raw, passes },
     urgency: story.urgency ?? urgency,
+    blocks: [...story.blocks],
   }
 }

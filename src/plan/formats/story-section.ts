@@ -16,6 +16,13 @@ const numberedLine = /^(?:AC[ -]?)?\d{1,3}[.:)][ \t]+/i
 const dependencies =
   /^(?:depends on|dependencies|prerequisites?(?: stories)?|blocked by|abh\u00e4ngig von|voraussetzung(?:en)?)\b/i
 
+/** Words before stories that wait for this one. */
+const outward =
+  /^(?:un)?(?:blocks|blocking|enables|required (?:by|for)|needed (?:by|for)|prerequisite (?:of|for)|blockiert|erm\u00f6glicht|bloquea|bloque|blocca|bloqueia|\u0431\u043b\u043e\u043a\u0438\u0440\u0443\u0435\u0442|\u963b\u585e|\u963b\u6b62|\u30d6\u30ed\u30c3\u30af)(?![\p{L}])/iu
+/** Words before stories that have nothing to do with the order. */
+const unrelated =
+  /^(?:(?:does|do|is|are) not\b|doesn'?t\b|not\b|no\b|independent\b|related\b|see also\b|parallel\b|can (?:run|be)\b|unabh\u00e4ngig\b)/i
+
 /**
  * The fields of the story in the blocks. Where criteria have a heading or label, other boxes are no criteria, and a definition of
  * done, which holds for every story alike, is none beside acceptance criteria.
@@ -33,6 +40,8 @@ export function storyFields(blocks: readonly Block[], id: string): StorySection 
 class StorySection {
   readonly acceptanceCriteria: string[] = []
   readonly dependsOn = new Set<string>()
+  /** Stories that depend on this one. */
+  readonly blocks = new Set<string>()
   priority: number | null = null
   /** By a priority in words; null without one. */
   urgency: number | null = null
@@ -84,6 +93,11 @@ class StorySection {
   #words(lines: readonly string[]): void {
     let continuesCriterion = false
     const descriptionLines: string[] = []
+    const rows = this.#inCriteria() ? tableRows(lines) : null
+    if (rows !== null) {
+      this.acceptanceCriteria.push(...rows)
+      return
+    }
     for (const line of lines.flatMap(fieldsOf)) {
       const rest = this.#field(line)
       continuesCriterion &&= rest === null
@@ -129,8 +143,10 @@ class StorySection {
 
   /** Adds ids of stories in the words to `dependsOn`. Returns whether there were any. */
   #addDependencies(words: string): boolean {
-    const ids = findStoryIds(words, this.#id)
-    for (const id of ids) this.dependsOn.add(id)
+    const bare = withoutEmphasis(words).replace(/^[-*+][ \t]+/, '')
+    const ids = unrelated.test(bare) ? [] : findStoryIds(words, this.#id)
+    const found = outward.test(bare) ? this.blocks : this.dependsOn
+    for (const id of ids) found.add(id)
     return ids.length > 0
   }
 
@@ -153,6 +169,7 @@ class StorySection {
     else if (name === 'status') this.isDone = isDone(value)
     else if (name === 'epic')
       this.epicId = parseEpicId(value) ?? (withoutEmphasis(value).slice(0, 60) || null)
+    else if (outward.test(name) && value !== '' && this.#addDependencies(line)) return ''
     else if (dependencies.test(name) && value !== '') {
       // A dependency that is no story, such as a library's version, stays in the description.
       if (this.#addDependencies(value) || /^(?:none|nothing|n\/a|-|\u2013)\.?$/i.test(value)) return ''
@@ -162,6 +179,29 @@ class StorySection {
     else return null
     return ''
   }
+}
+
+/** The words of each row of a table, without its number; null for lines that are no table. */
+function tableRows(lines: readonly string[]): string[] | null {
+  const [head, rule, ...rows] = lines.map((line) => line.trim())
+  if (head === undefined || rule === undefined) return null
+  if (!head.startsWith('|') || !/^\|(?:[ \t]*:?-+:?[ \t]*\|)+$/.test(rule)) return null
+  return rows
+    .map((row) =>
+      row
+        .replace(/^\||\|$/g, '')
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim())
+        .filter(
+          (cell) =>
+            cell !== '' &&
+            !/^(?:AC[ -]?)?#?\d{1,3}(?:\.\d{1,3})?[.)]?$|^(?:\[[ xX]\]|[\u2610\u2611\u2705\u274c\u2b1c-])$/i.test(
+              cell,
+            ),
+        )
+        .join(': '),
+    )
+    .filter((words) => words !== '')
 }
 
 /** The fields of a line, which may have several: `**Priority:** 1 | **Tags:** ui`. */

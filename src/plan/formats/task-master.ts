@@ -65,7 +65,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   if (isOtherFile(document)) return readOtherFile(document)
   const tags = tagsOf(document)
   const tag = chooseTag(document, tags, documents)
-  if (tag === null) return { mistakes: [tagMistake(document, tags)] }
+  if (tag === null) return { choices: [tagMistake(document, tags)] }
   const left = tag.tasks.filter(({ status }) => LEFT.test(String(status)))
   const tasks = tag.tasks.map((task, index) => ({ task, index })).filter(({ task }) => !left.includes(task))
   const { stories, notes: waits } = dropUnknownDependencies(

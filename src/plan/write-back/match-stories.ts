@@ -5,6 +5,7 @@ import { readTagNames } from '../formats/task-master.ts'
 import { type DocumentReading, findDocuments, readEach } from '../formats.ts'
 import { joinStories } from '../join-stories.ts'
 import { MAX_READ, MAX_STORIES } from '../read-documents.ts'
+import { withUnits } from '../side-by-side.ts'
 import { normalizeWords } from '../story-words.ts'
 import type { DocumentFile, DocumentStory } from '../types.ts'
 import { isFromDocument } from './passed-stories.ts'
@@ -18,7 +19,7 @@ export function locateStories(
   prd: Pick<Prd, 'userStories'>,
 ): { placed: LocatedStory[]; lost: Story[] } {
   const stories = prd.userStories.filter(isFromDocument)
-  const readings = readingsOfOneUnit(readWithoutMistakes(files, stories), stories)
+  const readings = readingsOfOneUnit(withUnits(readDecided(files, stories)), stories)
   const hasPlan = readings.some(({ reading }) =>
     reading.stories.some(({ rank, isTracked }) => rank === 'detailed' || isTracked),
   )
@@ -35,10 +36,10 @@ export function locateStories(
   return { placed, lost: stories.filter((story) => !found.has(story)) }
 }
 
-/** The documents that are read without a mistake. */
-function readWithoutMistakes(files: readonly DocumentFile[], stories: readonly Story[]): DocumentReading[] {
+/** The documents that need no choice of a person. */
+function readDecided(files: readonly DocumentFile[], stories: readonly Story[]): DocumentReading[] {
   const all = readEach(files).flatMap((read) => chooseTag(read, stories))
-  return all.filter(({ reading }) => reading.mistakes.length === 0)
+  return all.filter(({ reading }) => reading.choices.length === 0)
 }
 
 /**

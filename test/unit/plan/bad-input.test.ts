@@ -9,26 +9,38 @@ import { documentsOf, mistakesOf, sample } from './samples.ts'
 
 const headed = (...stories: string[]) => stories.map((one) => `### ${one}\n\n- [ ] a`).join('\n\n')
 
-test('two documents that contradict each other are refused with both places', () => {
-  const mistakes = mistakesOf(
+test('of two documents that contradict each other the more specific one wins, and a notice names both', () => {
+  const { prd, notes } = documentsOf(
     { path: 'docs/prd.md', text: headed('US-1: Sign in', 'US-2: Sign out') },
-    { path: 'docs/epics.md', text: `# E\n\n${headed('US-1: Log in')}\n\n### US-2: Sign Out\n\n- [ ] b` },
+    {
+      path: 'docs/epics.md',
+      text: `# E\n\n${headed('US-1: Log in')}\n\n### US-2: Sign Out\n\n- [ ] b\n- [ ] c`,
+    },
   )
-  const fix = 'say the same in both, or name the one to read: ralph plan --from FILE'
-  assert.deepEqual(mistakes, [
-    {
-      path: 'docs/epics.md: line 3 (title)',
-      found: '"Log in"',
-      expected: 'the title it has in docs/prd.md: line 1, "Sign in"',
-      fix,
-    },
-    {
-      path: 'docs/epics.md: line 7 (acceptanceCriteria)',
-      found: '"b"',
-      expected: 'the acceptance criteria it has in docs/prd.md: line 5',
-      fix,
-    },
-  ])
+  assert.deepEqual(
+    prd.userStories.map(({ title, acceptanceCriteria }) => [title, acceptanceCriteria]),
+    [
+      ['Sign in', ['a']],
+      ['Sign Out', ['b', 'c']],
+    ],
+  )
+  const fix = 'To change it: say the same in both, or name the one to read with --from.'
+  assert.deepEqual(
+    notes.filter((note) => note.endsWith(fix)),
+    [
+      `docs/epics.md: line 3 (title): US-1 is "Log in" here and "Sign in" in docs/prd.md: line 1: read as the latter. ${fix}`,
+      `docs/prd.md: line 5 (acceptanceCriteria): US-2 has other criteria here, such as "a", than in docs/epics.md: line 7: read with the latter. ${fix}`,
+    ],
+  )
+})
+
+test('titles that differ by a sign are one title', () => {
+  const { prd, notes } = documentsOf(
+    { path: 'docs/prd.md', text: headed('US-1: Sign in + out') },
+    { path: 'docs/epics.md', text: headed('US-1: Sign in and out') },
+  )
+  assert.equal(prd.userStories.length, 1)
+  assert.equal(notes.filter((note) => note.includes('To change it')).length, 0)
 })
 
 test('two documents that disagree about a status are a note with the status that was used', () => {
@@ -99,33 +111,47 @@ test("a story file's title takes precedence, and another title in the epics is a
   assert.ok(notes.includes(expected), notes.join('\n'))
 })
 
-test("prd.json takes precedence over its plan's criteria, and only another title is a contradiction", () => {
+test("prd.json takes precedence over its plan's criteria, and its page is background", () => {
   const plan = { path: 'tasks/prd-a.md', text: headed('US-1: Sign in') }
   const made = (title: string) => ({
     path: 'prd.json',
     text: JSON.stringify({ userStories: [{ id: 'US-1', title, acceptanceCriteria: ['b'] }] }),
   })
   assert.deepEqual(documentsOf(plan, made('Sign in')).prd.userStories[0]?.acceptanceCriteria, ['b'])
-  assert.equal(mistakesOf(plan, made('Print a bill'))[0]?.path, 'tasks/prd-a.md: line 1 (title)')
+  const { prd, notes, taken } = documentsOf(plan, made('Print a bill'))
+  assert.deepEqual(
+    prd.userStories.map(({ title }) => title),
+    ['Print a bill'],
+  )
+  assert.equal(taken.find(({ path }) => path === plan.path)?.as, 'background')
+  assert.ok(notes.some((note) => note.startsWith('tasks/prd-a.md: ') && note.includes('Sign in')))
 })
 
-test('a dependency cycle over two documents, an unknown dependency, a duplicate id and a missing title are refused', () => {
-  const mistakes = mistakesOf(
+test('a cycle costs the edge that closes it, an unknown dependency itself, a repeated id a new one: each with a notice', () => {
+  const { prd, notes } = documentsOf(
     { path: 'a.md', text: '## US-1: a\nDepends on: US-2\n\n## US-3\n\n- [ ] x\n\n## US-4: d\n\n## US-4: e' },
     { path: 'b.md', text: '## US-2: b\nDepends on: US-1, US-9' },
   )
   assert.deepEqual(
-    mistakes.map(({ path, found }) => [path, found]),
+    prd.userStories.map(({ id, title, dependsOn }) => [id, title, dependsOn]),
     [
-      ['a.md: line 4 (title)', '""'],
-      ['a.md: line 10 (id)', '"US-4"'],
-      ['b.md: line 1 (dependsOn)[1]', '"US-9"'],
-      ['b.md: line 1 (dependsOn)[0]', '"US-1 -> US-2 -> US-1"'],
+      ['US-1', 'a', ['US-2']],
+      ['US-3', 'x', []],
+      ['US-4', 'd', []],
+      ['US-4b', 'e', []],
+      ['US-2', 'b', []],
     ],
   )
+  for (const start of [
+    'a.md: line 4 (title): found "", ',
+    'a.md: line 10 (id): found "US-4", ',
+    'b.md: line 1 (dependsOn): "US-9" is not a story of this plan: this dependency is dropped. To change it: ',
+    'b.md: line 1 (dependsOn): "US-1" waits for this story itself (US-1 -> US-2 -> US-1): this dependency is dropped.',
+  ])
+    assert.equal(notes.filter((note) => note.startsWith(start)).length, 1, `${start}\n${notes.join('\n')}`)
 })
 
-test('a story without criteria gets its text instead with a note; in prd.json it is a mistake', () => {
+test('a story without criteria gets its text instead with a note, also in prd.json', () => {
   const { prd, notes } = documentsOf({
     path: 'docs/prd.md',
     text: '# P\n\n## US-1: Sign in\n\nAs a customer.',
@@ -133,10 +159,48 @@ test('a story without criteria gets its text instead with a note; in prd.json it
   assert.deepEqual(prd.userStories[0]?.acceptanceCriteria, ['As a customer.'])
   assert.match(notes.join('\n'), /1 story had no acceptance criteria: .* \(docs\/prd\.md: line 3\)/)
   const text = JSON.stringify({ project: 'p', userStories: [{ id: 'US-1', title: 'a' }] })
-  assert.deepEqual(
-    mistakesOf({ path: 'prd.json', text }).map(({ path }) => path),
-    ['prd.json: userStories[0].acceptanceCriteria'],
+  const made = documentsOf({ path: 'prd.json', text })
+  assert.deepEqual(made.prd.userStories[0]?.acceptanceCriteria, ['a'])
+  assert.match(
+    made.notes.join('\n'),
+    /1 story had no acceptance criteria: .* \(prd\.json: userStories\[0\]\)/,
   )
+})
+
+test('one odd entry of twenty costs itself, and one unreadable file of twenty its own stories', () => {
+  const stories = Array.from({ length: 20 }, (_, index) => ({
+    id: `US-${index + 1}`,
+    title: `Story ${index + 1}`,
+    acceptanceCriteria: ['a'],
+  }))
+  const odd = [
+    null,
+    7,
+    { title: ' ' },
+    { id: 'a b', title: 'Spaces', acceptanceCriteria: [{ text: 'seen' }, 3] },
+  ]
+  const made = documentsOf({ path: 'prd.json', text: JSON.stringify({ userStories: [...stories, ...odd] }) })
+  assert.equal(made.prd.userStories.length, 21)
+  assert.deepEqual(
+    made.prd.userStories.slice(-1).map(({ id, acceptanceCriteria }) => [id, acceptanceCriteria]),
+    [['a-b', ['seen', '3']]],
+  )
+  assert.equal(made.notes.filter((note) => /userStories\[2[0-2]\].*left out/.test(note)).length, 3)
+  const files = stories.map(({ id, title }) => ({
+    path: `docs/prd/${id}.md`,
+    text: headed(`${id}: ${title}`),
+  }))
+  const broken = [
+    { path: 'docs/prd/deep.md', text: `# a\n\n${'>'.repeat(30_000)}a` },
+    { path: 'docs/sprint-status.yaml', text: 'a: [' },
+  ]
+  const read = documentsOf(...files, ...broken)
+  assert.equal(read.prd.userStories.length, 20)
+  for (const { path } of broken)
+    assert.ok(
+      read.notes.some((note) => note.startsWith(`${path}: line `) && note.includes('left out')),
+      path,
+    )
 })
 
 test('2,000 stories in one file are read, and one more is refused', () => {

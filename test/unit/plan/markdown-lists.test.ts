@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { readDocuments } from '../../../src/plan/documents.ts'
 import { runs } from '../runs.ts'
-import { documentsOf, mistakesIn, parsed, sample } from './samples.ts'
+import { documentsOf, parsed, sample } from './samples.ts'
 
 test('a progress file of plan-and-build Ralph is read', () => {
   const { prd, notes } = parsed(sample('plan_PROGRESS.md'), 'plan_PROGRESS.md')
@@ -192,20 +192,30 @@ test('any lines are read, or refused with the line', () => {
   fc.assert(property, runs(100))
 })
 
-test('mistakes of headings have the line', () => {
+test('a mistake in a heading costs its story at most, with a notice that has the line', () => {
   const text = '# x\n\n### US-1: a\n- [ ] b\n\n### US-1: c\nDepends on: US-7\n- [ ] d\n### US-2\n- [ ] e'
+  const { prd, notes } = documentsOf({ path: 'prd.md', text })
   assert.deepEqual(
-    mistakesIn(text, 'prd.md').map(({ path }) => path),
-    ['prd.md: line 9 (title)', 'prd.md: line 6 (id)', 'prd.md: line 6 (dependsOn)[0]'],
+    prd.userStories.map(({ id, title, dependsOn }) => [id, title, dependsOn]),
+    [
+      ['US-1', 'a', []],
+      ['US-1b', 'c', []],
+      ['US-2', 'e', []],
+    ],
   )
+  for (const place of ['line 9 (title)', 'line 6 (id)', 'line 6 (dependsOn)'])
+    assert.equal(notes.filter((note) => note.startsWith(`prd.md: ${place}: `)).length, 1, place)
 })
 
-test('mistakes of boxes have the line', () => {
-  const mistakes = mistakesIn(`# x\n\n- [ ] \n- [ ] US-1: a\n- [ ] US-1: ${'b'.repeat(501)}`, 'plan.md')
+test('a mistake in a box costs its story at most, with a notice that has the line', () => {
+  const text = `# x\n\n- [ ] \n- [ ] US-1: a\n- [ ] US-1: ${'b'.repeat(501)}`
+  const { prd, notes } = documentsOf({ path: 'plan.md', text })
   assert.deepEqual(
-    mistakes.map(({ path }) => path),
-    ['plan.md: line 3 (title)', 'plan.md: line 5 (id)'],
+    prd.userStories.map(({ id }) => id),
+    ['US-1', 'US-1b'],
   )
+  assert.ok(notes.some((note) => /^plan\.md: line 3 \(title\): .* left out\. To change it: /.test(note)))
+  assert.ok(notes.some((note) => note.startsWith('plan.md: line 5 (id): found "US-1"')))
 })
 
 test('Windows line ends, a BOM and tabs are read', () => {

@@ -162,9 +162,9 @@ A member takes a tool home.
     const [mistake] = mistakesOf(...two)
     assert.equal(
       mistake?.found,
-      '2 features side by side: specs/004-lend-tools (4 open), specs/005-pay-fees (4 o…',
+      '2 features side by side, newest first: specs/005-pay-fees (4 open), specs/004-l…',
     )
-    assert.equal(mistake?.fix, `name one: ralph plan --from ${folder}, or --from ${other}`)
+    assert.equal(mistake?.fix, `name one: ralph plan --from ${other}, or --from ${folder}`)
     const read = readDocuments(two, { branch: 'feature/005-pay-fees' })
     assert.ok(read.ok)
     assert.equal(read.documents.prd.project, 'Pay fees')

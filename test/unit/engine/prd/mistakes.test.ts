@@ -228,7 +228,7 @@ describe('mistakes of stories', () => {
 
 describe('mistakes of the file', () => {
   test('without stories', () => {
-    assert.match(mistakesIn({ stories: [good] })[0]?.fix ?? '', /rename "stories" to "userStories"/)
+    assert.match(mistakesIn({ backlog: [good] })[0]?.fix ?? '', /rename "backlog" to "userStories"/)
     assert.equal(mistakesIn({ userStories: [] })[0]?.found, 'an empty list')
     assert.equal(mistakesIn({ tasks: [] })[0]?.path, 'prd.json: tasks')
     assert.equal(mistakesIn({ userStories: {} })[0]?.found, 'an object')
@@ -256,7 +256,6 @@ describe('mistakes of the file', () => {
       ['{\n  "a": 1, // note\n}', 'line 2 column 11', /a comment/],
       ['{\n  "a": [1, 2,],\n}', 'line 2 column 13', /trailing comma/],
       ['{"a": 1,}', 'line 1 column 8', /trailing comma/],
-      ['\ufeff{}', 'line 1 column 1', /BOM/],
       ["{'a': 1}", 'line 1 column 2', /single quote/],
       ['{"a": 1\n"b": 2}', 'line 2 column 1', /"b": 2|\\"b/],
       ['{\n<<<<<<< HEAD\n"a": 1}', 'line 2 column 1', /conflict/],
