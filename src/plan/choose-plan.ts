@@ -3,7 +3,7 @@ import { truncate } from '../engine/model/text.ts'
 import { formatCount, isGiven } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
 import type { DocumentReading } from './formats.ts'
-import { featureOfPage, withPagesAsBackground, withUnits } from './side-by-side.ts'
+import { featureOfPage, withPagesAsBackground, withUnits } from './separate-plans.ts'
 import { normalizeWords } from './story-words.ts'
 import type { DocumentStory, Unit } from './types.ts'
 
