@@ -10,13 +10,14 @@ import { createPorts } from '../app/loop-ports.ts'
 import { issueNumberIn } from '../app/plan-request.ts'
 import { pictureUris } from '../app/report-pictures.ts'
 import type { Workspace } from '../app/workspace.ts'
+import { inCheckout } from '../engine/executors/in-checkout.ts'
+import { withTimeOf } from '../engine/journal.ts'
 import { isExpired } from '../engine/lease.ts'
-import { loop } from '../engine/loop.ts'
 import { newJob, openAttempt } from '../engine/model/job.ts'
 import type { Conclusion, Lease, State } from '../engine/model/state.ts'
 import { stepsOf } from '../engine/model/step.ts'
 import { describeValue, mapTexts } from '../engine/model/text.ts'
-import { withTimeOf } from '../engine/parallel/shared-state.ts'
+import { runJob } from '../engine/run.ts'
 import { moveClone } from '../git/clone.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
@@ -303,7 +304,9 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
   })
   const run =
     role.matrix?.run(start, limits, ports) ??
-    (wave === null ? loop(start, limits, ports, stepsOf(role.part)) : runWaveJob(start, limits, ports, wave))
+    (wave === null
+      ? runJob(start, limits, inCheckout(limits, ports, stepsOf(role.part)))
+      : runWaveJob(start, limits, ports, wave))
   const result = await run.finally(() => settleFiles(workspace))
   context.settings = null
   if (result === null) return { neutral: 'there is nothing more for this worker' }

@@ -80,6 +80,10 @@ class GitStore implements Store {
     this.#options = options
   }
 
+  get isLocal(): boolean {
+    return this.#options.remote === null
+  }
+
   readScreenshot(blob: string): Promise<Buffer | null> {
     return readScreenshot(this.#objects, blob)
   }

@@ -9,13 +9,14 @@ import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/loop-li
 import { createPorts, type PortOptions } from '../app/loop-ports.ts'
 import { notifyError } from '../app/observers.ts'
 import { openRunLogs } from '../app/run-logs.ts'
-import { loop } from '../engine/loop.ts'
+import { inCheckout } from '../engine/executors/in-checkout.ts'
+import { inLanes } from '../engine/executors/in-lanes.ts'
 import { haltError, newJob } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import { existingRefsFirst, formatMovedRef, type MovedRef, undoCommand } from '../engine/model/moved-refs.ts'
 import type { Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
-import { runLanes } from '../engine/parallel/lanes.ts'
+import { runToEnd } from '../engine/run.ts'
 import { checkedOutElsewhere } from '../git/open-clone.ts'
 import { describeRefusedHosts } from '../report/figures.ts'
 import { EXIT_CODES, outputsOf, scopeInJson } from '../report/outputs.ts'
@@ -136,8 +137,8 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
     await logs.clean()
     // It is queued behind commands that were typed before, such as a pause that no run has read.
     await queueCommand(clone, claimed.state.feature, '/ralph run')
-    const runLoop = limits.maxParallel > 1 ? runLanes : loop
-    const { state, conclusion } = await runLoop(claimed.state, limits, ports)
+    const executor = (limits.maxParallel > 1 ? inLanes : inCheckout)(limits, ports)
+    const { state, conclusion } = await runToEnd(claimed.state, limits, executor)
     const places: [string, string][] = [['Logs', join(top, 'logs', logs.name ?? '')]]
     if (settings.browser?.enabled === true)
       places.push(['Pictures', screenshotFolder({ clone }, logs.name ?? '')])

@@ -78,6 +78,7 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     },
     assigned,
     abandoned,
+    lost: (state, event) => refund(state, event, 'interrupted', event.why),
     worked,
     guarded,
     refused,

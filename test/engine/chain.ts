@@ -11,7 +11,7 @@ import { withSteps } from '../../src/app/pipeline-runner.ts'
 import { type Issue, type PlanRequest as Planned, requestFromIssue } from '../../src/app/plan-request.ts'
 import { openWorkspace } from '../../src/app/workspace.ts'
 import { parseSlash } from '../../src/engine/commands/command-table.ts'
-import { loop } from '../../src/engine/loop.ts'
+import { inCheckout } from '../../src/engine/executors/in-checkout.ts'
 import type { AgentEvent } from '../../src/engine/model/agent-event.ts'
 import type { Session } from '../../src/engine/model/attempt.ts'
 import type { Event } from '../../src/engine/model/event.ts'
@@ -22,6 +22,7 @@ import type { Conclusion, State } from '../../src/engine/model/state.ts'
 import { emptyUsage } from '../../src/engine/model/usage.ts'
 import { readProposal } from '../../src/engine/planning/proposed-plan.ts'
 import type { ScopeRequest } from '../../src/engine/prd/scope.ts'
+import { runToEnd } from '../../src/engine/run.ts'
 import { readSettings, type Settings } from '../../src/settings/read-settings.ts'
 import { UserError } from '../../src/system/errors.ts'
 import { Bare, type Files, git, type Person } from '../standin/bare.ts'
@@ -331,7 +332,7 @@ export class Chain {
       ...options,
       agent: steps === null ? agent : await withSteps(steps, around, options, makers),
     })
-    const { conclusion } = await loop(claimed.state, limits, ports)
+    const { conclusion } = await runToEnd(claimed.state, limits, inCheckout(limits, ports))
     return conclusion
   }
 

@@ -4,7 +4,8 @@
 import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
 import { refund } from '../../engine/attempt-events.ts'
-import { type HandedOver, type JobEnd, loop, notifyObservers } from '../../engine/loop.ts'
+import { inCheckout } from '../../engine/executors/in-checkout.ts'
+import { byWorker, inTurn, type Turn } from '../../engine/executors/in-turn.ts'
 import { returnAsLost } from '../../engine/lost-attempts.ts'
 import { type Attempt, attemptKey, hasCandidate, idOf } from '../../engine/model/attempt.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
@@ -12,12 +13,10 @@ import type { GatesPort, Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
 import { type AttemptStep, type Step, stepsOf } from '../../engine/model/step.ts'
 import { landsFirst } from '../../engine/next-step.ts'
-import { byWorker, inTurn, type Turn } from '../../engine/parallel/in-turn.ts'
 import { nextRunStep } from '../../engine/parallel/parallel-steps.ts'
 import { hasWaiting, withoutWaiting, withWaiting } from '../../engine/parallel/waiting.ts'
-import { perform } from '../../engine/perform.ts'
 import { recordLostSession } from '../../engine/record-session.ts'
-import { reduce } from '../../engine/reduce.ts'
+import { type HandedOver, type JobEnd, run, runJob } from '../../engine/run.ts'
 import { haltWithError, withJob, withoutAttempt, withReady } from '../../engine/state-updates.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { createCleaner, handedOverGates, replayedAgent, unavailablePorts } from './handed-over-ports.ts'
@@ -37,7 +36,11 @@ export async function claimMatrix(start: State, limits: Limits, ports: Ports): P
   const isWaiting = hasWaiting(start)
   const takesUp = (step: Step) =>
     begins(step) || (isWaiting && step.kind === 'conclude' && landsFirst(step.conclusion))
-  const first = await loop(start, limits, ports, (step) => isOfClaim(step) && !takesUp(step))
+  const first = await runJob(
+    start,
+    limits,
+    inCheckout(limits, ports, (step) => isOfClaim(step) && !takesUp(step)),
+  )
   if (!('step' in first)) return first
   if (!takesUp(first.step)) return withWorkers(first)
   const begun = await beginStories(withoutWaiting(first.state), limits, ports)
@@ -46,33 +49,21 @@ export async function claimMatrix(start: State, limits: Limits, ports: Ports): P
   const [guarded] = Object.values(begun.attempts)
   if (guarded?.phase === 'guarded')
     return withWorkers({ step: { kind: 'gates', attempt: guarded }, state: begun })
-  const ended = await loop(begun, limits, ports, isOfClaim)
+  const ended = await runJob(begun, limits, inCheckout(limits, ports, isOfClaim))
   return 'step' in ended ? withWorkers(ended) : ended
 }
 
 /** Begins stories until all workers have one, and does whatever else is this job's: rebases candidates, and chooses among several. */
 async function beginStories(start: State, limits: Limits, ports: Ports): Promise<State> {
-  const notices: (() => Promise<void>)[] = []
   const turnOf = async (step: AttemptStep): Promise<Turn> => (isOfClaim(step) ? { ports } : 'left')
   // Each session has a job of its own: neither the batch nor the time of this one limits how many begin.
   const deciding = { ...limits, iterationsPerJob: 0, iterationTimeoutMs: 0 }
-  let state = start
-  for (;;) {
-    state = await inTurn(state, limits, ports, turnOf)
-    const step = nextRunStep(state, deciding, ports.clock.now())
-    if (step?.kind !== 'reserve' && step?.kind !== 'decide') break
-    const before = state
-    const event = await perform(step, before, limits, ports)
-    const after = withReady(reduce(before, event, limits), { synced: true })
-    state = after
-    notices.push(
-      () => notifyObservers(ports, (observer) => observer.step?.(step, before)),
-      () => notifyObservers(ports, (observer) => observer.event?.(event, after)),
-    )
-    if (event.kind === 'interrupted' || event.kind === 'out-of-time') break
+  // People were asked before the first story, and are asked again when the stories land.
+  const nextOfRun = (state: State) => {
+    const step = nextRunStep(withReady(state, { synced: true }), deciding, ports.clock.now())
+    return step?.kind === 'reserve' || step?.kind === 'decide' ? step : null
   }
-  await ports.store.save(state)
-  for (const notify of notices) await notify()
+  const { state } = await run(start, limits, inTurn(limits, ports, turnOf, nextOfRun))
   return withReady(state, { synced: false })
 }
 
@@ -108,14 +99,15 @@ export async function gateInTrain(
     // What does not come to the land job either falls out of the train there, too.
     if (!isNeeded || (await whyLost(attempt, tools)) !== null) state = withoutAttempt(state, idOf(attempt))
   }
-  await inTurn(state, limits, ports, async (step) => {
+  const turnOf = async (step: AttemptStep): Promise<Turn> => {
     const { attempt } = step
     if (step.kind === 'agent') return { ports: { ...ports, ...replayed(attempt, tools) } }
     if (step.kind === 'guard' || step.kind === 'rebase') return { ports }
     if (step.kind !== 'gates' || attempt.worker !== worker) return 'left'
     await workspace.repository.checkOut(step.attempt.candidate.commit, null)
     return { ports: { ...ports, gates } }
-  })
+  }
+  await run(state, limits, inTurn(limits, ports, turnOf))
 }
 
 /** Lands what was handed over, one candidate after the other, and ends the job. A candidate whose gates ran on another tree waits. */
@@ -144,7 +136,7 @@ export async function landMatrix(
   if (cancelled) state = withJob(state, { halted: { kind: 'interrupted' } })
   /** A candidate fell out of the train: those behind it stand on another tree than their gates saw. */
   let hasChanged = false
-  const landed = await inTurn(state, limits, ports, async (step) => {
+  const turnOf = async (step: AttemptStep): Promise<Turn> => {
     const { attempt } = step
     if (attempt.slot === undefined && (step.kind === 'reject' || step.kind === 'return')) hasChanged = true
     const own = { ...ports, ...replayed(attempt, tools) }
@@ -159,9 +151,10 @@ export async function landMatrix(
     if (hasChanged) return 'left'
     const lost = gate === null ? 'the gate job handed nothing over' : 'the gate job ran on other code'
     warn(`${attempt.storyId} is given back: ${lost}`)
-    return { lost }
-  })
-  return loop(withWaiting(landed), limits, ports, stepsOf('land'))
+    return { event: { kind: 'lost', ...idOf(attempt), why: lost, at: ports.clock.now() } }
+  }
+  const { state: landed } = await run(state, limits, inTurn(limits, ports, turnOf))
+  return runJob(withWaiting(landed), limits, inCheckout(limits, ports, stepsOf('land')))
 }
 
 /** Why the session of this attempt cannot be replayed, or null. */

@@ -3,15 +3,17 @@
 import { randomUUID } from 'node:crypto'
 import { limitsOf } from '../../app/loop-limits.ts'
 import { refundAll } from '../../engine/attempt-events.ts'
-import { type HandedOver, type JobEnd, loop, settleObservers } from '../../engine/loop.ts'
+import { inCheckout } from '../../engine/executors/in-checkout.ts'
+import { inWave } from '../../engine/executors/in-wave.ts'
+import { withTimeOf } from '../../engine/journal.ts'
 import { withoutWorkers } from '../../engine/lost-attempts.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import { LeaseLost, type Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
+import type { Step } from '../../engine/model/step.ts'
 import { nextRunStep } from '../../engine/parallel/parallel-steps.ts'
-import { withTimeOf } from '../../engine/parallel/shared-state.ts'
-import { workInWave } from '../../engine/parallel/wave.ts'
 import { reduce } from '../../engine/reduce.ts'
+import { type HandedOver, type JobEnd, run, runJob, runToEnd } from '../../engine/run.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { UserError } from '../../system/errors.ts'
 
@@ -46,12 +48,8 @@ async function claimWave(start: State, limits: Limits, ports: Ports): Promise<Jo
   // `prepare` runs here for the gates of the base only: each worker prepares its own machine, and so do the gates of the join job.
   const ready = { ...start.job.ready, prepared: !limits.baseline || start.baseline === 'green' }
   const startOfWave = { ...start, job: { ...start.job, ready } }
-  const result = await loop(
-    startOfWave,
-    limits,
-    ports,
-    (step) => step.kind !== 'reserve' && step.kind !== 'decide',
-  )
+  const isOwn = ({ kind }: Step) => kind !== 'reserve' && kind !== 'decide'
+  const result = await runJob(startOfWave, limits, inCheckout(limits, ports, isOwn))
   if (!('step' in result)) return result
   const { state, step } = result
   const wave = { workers: limits.maxParallel, isOver: false }
@@ -85,9 +83,7 @@ export async function runWaveJob(
     case 'join':
       return join(start, limits, ports, job.isCancelled)
     case 'worker':
-      await workInWave(start, limits, ports, { worker: job.name, begins: true }).finally(() =>
-        settleObservers(ports),
-      )
+      await run(start, limits, inWave(limits, ports, { worker: job.name, begins: true }))
       return null
   }
 }
@@ -95,15 +91,14 @@ export async function runWaveJob(
 /** Ends the wave: lands the stories in the merge train, gives lost attempts back, then runs the loop without beginning a story. */
 async function join(start: State, limits: Limits, ports: Ports, isCancelled: boolean): Promise<JobEnd> {
   const alone = await withoutOtherWorkers(start, ports)
-  const landed = isCancelled
-    ? alone
-    : await workInWave(alone, limits, ports, { worker: 'join', begins: false })
+  const executor = inWave(limits, ports, { worker: 'join', begins: false })
+  const { state: landed } = isCancelled ? { state: alone } : await run(alone, limits, executor)
   const state = refundAll(landed, 'interrupted', isCancelled ? 'cancelled' : 'the wave is over')
   const { workers = 1 } = state.job.wave ?? {}
   const halted = isCancelled ? { kind: 'interrupted' as const } : state.job.halted
   const ready = { synced: false, prepared: false, opened: true }
   const job = { ...state.job, halted, ready, wave: { workers, isOver: true } }
-  return loop({ ...state, job }, limits, ports)
+  return runToEnd({ ...state, job }, limits, inCheckout(limits, ports))
 }
 
 /** The state without workers, and with a new lease: a worker that was taken for lost and comes back can no longer save. */

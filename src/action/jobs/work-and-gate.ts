@@ -1,13 +1,14 @@
 // The two jobs whose token can only read: work runs the agent's session, gate runs the gates. Both hand their results over.
 import type { Workspace } from '../../app/workspace.ts'
 import { writeCommit } from '../../branch/commits.ts'
-import { loop } from '../../engine/loop.ts'
+import { inCheckout } from '../../engine/executors/in-checkout.ts'
 import { isRed } from '../../engine/model/gate.ts'
 import { openAttempt } from '../../engine/model/job.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { AgentPort, GatesPort, Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
 import { stepsOf } from '../../engine/model/step.ts'
+import { runJob } from '../../engine/run.ts'
 import { sessionOf } from '../../engine/state-updates.ts'
 import { RALPH_IDENTITY } from '../../git/git-process.ts'
 import { UserError } from '../../system/errors.ts'
@@ -45,9 +46,8 @@ export async function runWork({
   const gates = { ...ports.gates, run: async () => [] }
   const agent = recordingAgent(ports.agent, recorded)
   const withoutEvidence = { ...limits, requiresEvidence: false }
-  const result = await loop(state, withoutEvidence, { ...ports, agent, gates }, stepsOf('work')).finally(
-    settle,
-  )
+  const executor = inCheckout(withoutEvidence, { ...ports, agent, gates }, stepsOf('work'))
+  const result = await runJob(state, withoutEvidence, executor).finally(settle)
   const attempt = openAttempt(result.state)
   const saved =
     recorded.session === null || attempt === null
@@ -108,7 +108,8 @@ function recordingAgent(agent: AgentPort, recorded: Recorded): AgentPort {
 /** Runs `act` with gates whose results are recorded for the hand-over. */
 export async function runGate(
   { state, limits, ports, workspace, nonce, settle }: PartRun,
-  act = (gates: GatesPort): Promise<unknown> => loop(state, limits, { ...ports, gates }, stepsOf('gate')),
+  act = (gates: GatesPort): Promise<unknown> =>
+    runJob(state, limits, inCheckout(limits, { ...ports, gates }, stepsOf('gate'))),
 ): Promise<PartResult> {
   const results: FromGate = { nonce, code: null, gates: [] }
   await act(recordingGates(ports.gates, workspace, results)).finally(settle)

@@ -86,6 +86,8 @@ export type Event = {
   | (AttemptId & { kind: 'assigned'; worker: string | null })
   /** A worker has to end in the middle of an attempt. */
   | (AttemptId & { kind: 'abandoned'; why: string; spent: SpentUsage | null })
+  /** The job that had the attempt handed nothing over that could be used. */
+  | (AttemptId & { kind: 'lost'; why: string })
   | (AttemptId & { kind: 'worked'; session: Session })
   /** `touched`: the files that it changes, or their folders; only of an attempt in parallel. */
   | (AttemptId & { kind: 'guarded'; candidate: Candidate; touched?: readonly string[] })
@@ -159,6 +161,7 @@ export const EVENTS = {
   reserved: DURABLE,
   assigned: DURABLE,
   abandoned: DURABLE,
+  lost: DURABLE,
   worked: PASSING,
   guarded: SHARED,
   refused: PASSING,

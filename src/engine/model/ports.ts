@@ -245,6 +245,8 @@ export type Inspection =
   | { kind: 'refused'; failure: Failure }
 
 export type StorePort = {
+  /** Whether a save makes no request: then whatever a later run could continue from is saved at once. */
+  readonly isLocal?: boolean
   /**
    * The state as another worker of the same wave saved it, with the commits of its candidates; left out where a run is one
    * process. Throws LeaseLost when the lease is no longer ours.

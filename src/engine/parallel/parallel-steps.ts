@@ -9,15 +9,15 @@ import { nextStep, nextStepOfAttempt } from '../next-step.ts'
 import { recordLostSession, reservedUsage } from '../record-session.ts'
 import { baseFor, trainOf } from './train.ts'
 
-/** The next step of the first attempt that has one and is not busy. An attempt that waits for others to land has none. */
+/** The next free step of an attempt. An attempt that waits for others to land has none. */
 export function nextAttemptStep(
   state: State,
   limits: Limits,
-  isBusy: (attempt: Attempt) => boolean,
+  isFree: (step: AttemptStep) => boolean,
 ): AttemptStep | null {
   for (const attempt of Object.values(state.attempts)) {
-    const step = isBusy(attempt) ? null : stepOf(state, attempt, limits)
-    if (step !== null) return step
+    const step = stepOf(state, attempt, limits)
+    if (step !== null && isFree(step)) return step
   }
   return null
 }

@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loop } from '../../../src/engine/loop.ts'
+import { inCheckout } from '../../../src/engine/executors/in-checkout.ts'
 import { type Command, EVENTS } from '../../../src/engine/model/event.ts'
 import { openAttempt } from '../../../src/engine/model/job.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import { LeaseLost, type Ports } from '../../../src/engine/model/ports.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import type { Step } from '../../../src/engine/model/step.ts'
+import { runJob } from '../../../src/engine/run.ts'
 import { built, gate, limitsWith, NO_IGNORED, NOW, session, stateOf, stories } from './samples.ts'
 
 type How = {
@@ -162,7 +163,8 @@ function world(how: How = {}) {
     },
     warn: (message) => assert.fail(message),
   }
-  const run = () => loop(saved, limitsWith(how.limits), ports, how.ours ?? (() => true))
+  const limits = limitsWith(how.limits)
+  const run = () => runJob(saved, limits, inCheckout(limits, ports, how.ours ?? (() => true)))
   return { log, run, saved: () => saved, settled }
 }
 

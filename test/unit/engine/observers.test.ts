@@ -1,8 +1,8 @@
 // Whoever watches a run: told in order, and unable to disturb it or one another.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { notifyObservers, settleObservers } from '../../../src/engine/loop.ts'
 import type { Observer } from '../../../src/engine/model/ports.ts'
+import { notifyObservers, settleObservers } from '../../../src/engine/observers.ts'
 import { midRun } from '../report/samples.ts'
 
 test('an observer that fails is a warning, and the others are notified in order', async () => {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as settled } from 'node:timers/promises'
 import fc from 'fast-check'
+import { Journal } from '../../../../src/engine/journal.ts'
 import { LeaseLost, type StorePort } from '../../../../src/engine/model/ports.ts'
-import { SharedState } from '../../../../src/engine/parallel/shared-state.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { runs } from '../../runs.ts'
 import { limitsWith, NOW, stateOf } from '../samples.ts'
@@ -67,8 +67,15 @@ async function saveTogether(seed: number, pauses: boolean) {
     }
     const clock = { now: () => time.now, sleep: (ms: number) => time.sleep(pauses ? ms : 0) }
     const { signal } = new AbortController()
-    const shared = new SharedState(start, limits, { clock, random: chance, signal, store })
-    shared.apply({ kind: 'assigned', storyId, worker: null, at: NOW })
+    const shared = new Journal(start, limits, {
+      clock,
+      random: chance,
+      signal,
+      store,
+      observers: [],
+      warn: assert.fail,
+    })
+    await shared.apply({ kind: 'assigned', storyId, worker: null, at: NOW })
     await shared.save()
   })
   await time.until(Promise.all(saves))

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { inTurn } from '../../../../src/engine/parallel/in-turn.ts'
+import { inTurn } from '../../../../src/engine/executors/in-turn.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
+import { run } from '../../../../src/engine/run.ts'
 import { limitsWith, NOW, stateOf, stories } from '../samples.ts'
 import { portsOf, World } from '../train-world.ts'
 
@@ -23,7 +24,7 @@ for (const [name, turnOf, error] of [
     const ports = { ...portsOf(new World([], scheduler)), observers }
     const start = { ...stateOf(stories('US-001')), published: 'base', baseline: 'green' as const }
     const begun = reduce(start, { kind: 'reserved', storyId: 'US-001', worker: '1', at: NOW }, limits)
-    const ended = inTurn(begun, limits, ports, turnOf)
+    const ended = run(begun, limits, inTurn(limits, ports, turnOf))
     if (error === null) await ended
     else await assert.rejects(ended, error)
     assert.equal(settled, 1)

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { inLanes } from '../../../../src/engine/executors/in-lanes.ts'
 import { takeOver } from '../../../../src/engine/lost-attempts.ts'
 import type { Ports } from '../../../../src/engine/model/ports.ts'
 import { runUsage } from '../../../../src/engine/model/usage-totals.ts'
-import { runLanes } from '../../../../src/engine/parallel/lanes.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
+import { runToEnd } from '../../../../src/engine/run.ts'
 import { runs } from '../../runs.ts'
 import { gate, limitsWith, stateOf } from '../samples.ts'
 import {
@@ -31,7 +32,9 @@ test('lanes that end in any order: each landed tree was gated once as it landed,
       const world = new World(numbers, scheduler)
       world.hasContests = limits.candidates !== undefined
       const start = stateOf(userStories, { published: 'base' })
-      const { state, conclusion } = await scheduler.waitFor(runLanes(start, limits, portsOf(world)))
+      const { state, conclusion } = await scheduler.waitFor(
+        runToEnd(start, limits, inLanes(limits, portsOf(world))),
+      )
       assert.equal(world.open, 0, 'every work tree is closed')
       assert.equal(world.atWork, 0, 'every session has ended')
       assert.ok(world.mostAtWork <= limits.maxParallel)
@@ -68,7 +71,7 @@ test('lanes that end in any order without a red gate: each candidate is gated on
       )
       const limits = limitsWith({ maxParallel: stories, finalVerification: false })
       const start = stateOf(userStories, { published: 'base' })
-      const ended = await scheduler.waitFor(runLanes(start, limits, portsOf(world)))
+      const ended = await scheduler.waitFor(runToEnd(start, limits, inLanes(limits, portsOf(world))))
       assert.equal(ended.conclusion.outcome, 'complete')
       assert.equal(world.gateRuns, stories)
     },
@@ -83,7 +86,8 @@ function plainRun(change: (ports: Ports) => Ports) {
   const start = stateOf([newStory({ id: 'US-0', title: 'one' }), newStory({ id: 'US-1', title: 'two' })], {
     published: 'base',
   })
-  const ended = runLanes(start, limitsWith({ maxParallel: 2 }), change(portsOf(world)))
+  const limits = limitsWith({ maxParallel: 2 })
+  const ended = runToEnd(start, limits, inLanes(limits, change(portsOf(world))))
   return { world, ended }
 }
 
@@ -154,7 +158,7 @@ test('attempts of a killed run with lanes are given back one after the other', a
     return { conflict: null }
   }
   const given = { ...ports, repository: { ...ports.repository, checkOut } }
-  const { state } = await scheduler.waitFor(runLanes(takeOver(killed), limits, given))
+  const { state } = await scheduler.waitFor(runToEnd(takeOver(killed), limits, inLanes(limits, given)))
   assert.equal(most, 1)
   assert.deepEqual(state.attempts, {})
   assert.ok(state.prd.userStories.every(({ passes }) => passes))

@@ -3,15 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { inLanes } from '../../../../src/engine/executors/in-lanes.ts'
+import { inWave } from '../../../../src/engine/executors/in-wave.ts'
 import type { Command } from '../../../../src/engine/model/event.ts'
 import type { Limits } from '../../../../src/engine/model/limit-types.ts'
 import { LeaseLost, type Ports } from '../../../../src/engine/model/ports.ts'
 import type { State } from '../../../../src/engine/model/state.ts'
 import { runUsage } from '../../../../src/engine/model/usage-totals.ts'
-import { runLanes } from '../../../../src/engine/parallel/lanes.ts'
-import { workInWave } from '../../../../src/engine/parallel/wave.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { reservedUsage } from '../../../../src/engine/record-session.ts'
+import { run as drive, runToEnd } from '../../../../src/engine/run.ts'
 import { runs } from '../../runs.ts'
 import { limitsWith, stateOf } from '../samples.ts'
 import { agentOf, portsOf, World } from '../train-world.ts'
@@ -21,12 +22,12 @@ const STORIES = Array.from({ length: 12 }, (_, at) => newStory({ id: `US-${at}`,
 type Run = { world: World; limits: Limits; start: State; queue: Ports['queue'] }
 
 /** All lanes of one process. */
-async function inLanes({ world, limits, start, queue }: Run): Promise<void> {
-  await runLanes(start, limits, { ...portsOf(world), queue })
+async function lanes({ world, limits, start, queue }: Run): Promise<void> {
+  await runToEnd(start, limits, inLanes(limits, { ...portsOf(world), queue }))
 }
 
 /** As many workers, each a process, with a state that is moved by compare-and-swap. */
-async function inWave({ world, limits, start, queue }: Run): Promise<void> {
+async function wave({ world, limits, start, queue }: Run): Promise<void> {
   const ready = { synced: false, prepared: true, opened: true }
   const wave = { workers: limits.maxParallel, isOver: false }
   let remote: State = { ...start, job: { ...start.job, ready, wave } }
@@ -52,12 +53,12 @@ async function inWave({ world, limits, start, queue }: Run): Promise<void> {
         }),
     }
     const given = { ...ports, store, queue, agent: agentOf(world), openCleanRoom: null }
-    return workInWave(structuredClone(first), limits, given, { worker: name, begins: true })
+    return drive(structuredClone(first), limits, inWave(limits, given, { worker: name, begins: true }))
   }
   await Promise.all(Array.from({ length: limits.maxParallel }, (_, at) => worker(`${at + 1}`)))
 }
 
-const WAYS = { lanes: inLanes, wave: inWave }
+const WAYS = { lanes, wave }
 const people = {
   maxParallel: fc.integer({ min: 2, max: 5 }),
   numbers: fc.array(fc.nat(1000), { maxLength: 40 }),

@@ -6,7 +6,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { runWaveJob } from '../../../../src/action/jobs/wave-jobs.ts'
 import { refundAll } from '../../../../src/engine/attempt-events.ts'
-import { loop } from '../../../../src/engine/loop.ts'
+import { inCheckout } from '../../../../src/engine/executors/in-checkout.ts'
+import { inWave, type Worker } from '../../../../src/engine/executors/in-wave.ts'
+import { Journal } from '../../../../src/engine/journal.ts'
 import { withoutWorkers } from '../../../../src/engine/lost-attempts.ts'
 import { idOf } from '../../../../src/engine/model/attempt.ts'
 import type { Command, Event } from '../../../../src/engine/model/event.ts'
@@ -16,10 +18,9 @@ import { LeaseLost, type Ports, type StorePort } from '../../../../src/engine/mo
 import type { Lease, State } from '../../../../src/engine/model/state.ts'
 import { runUsage } from '../../../../src/engine/model/usage-totals.ts'
 import { nextWorkerStep, type WorkerStep } from '../../../../src/engine/parallel/parallel-steps.ts'
-import { SharedState } from '../../../../src/engine/parallel/shared-state.ts'
-import { workInWave } from '../../../../src/engine/parallel/wave.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
+import { run, runToEnd } from '../../../../src/engine/run.ts'
 import { runs } from '../../runs.ts'
 import { built, gate, limitsWith, NOW, session, stateOf } from '../samples.ts'
 import {
@@ -43,7 +44,10 @@ class Remote {
 
   move(from: number, state: State): number {
     if (from !== this.version) throw new LeaseLost('moved')
-    const begun = Object.keys(state.attempts).filter((id) => this.state.attempts[id] === undefined)
+    // A candidate that is chosen lands without another session.
+    const begun = Object.entries(state.attempts).filter(
+      ([id, { chosen }]) => this.state.attempts[id] === undefined && chosen === undefined,
+    )
     assert.ok(
       begun.length === 0 || this.state.control.paused === null,
       'nothing is begun while the run is paused',
@@ -60,6 +64,13 @@ const atOnce = {
   clock: { now: () => NOW, sleep: async () => {} },
   random: () => 0,
   signal: new AbortController().signal,
+  observers: [],
+  warn: assert.fail,
+}
+
+/** The state when a worker has nothing left to do. */
+async function workInWave(start: State, limits: Limits, ports: Ports, who: Worker): Promise<State> {
+  return (await run(start, limits, inWave(limits, ports, who))).state
 }
 
 class Killed extends Error {}
@@ -194,10 +205,11 @@ async function joined(world: World, remote: Remote, limits: Limits, said: readon
   const free =
     Object.keys(left.attempts).length === 0 ? left : refundAll(left, 'interrupted', 'the wave is over')
   const job = { ...free.job, wave: { workers: limits.maxParallel, isOver: true } }
-  return loop({ ...free, job }, limits, {
+  const ending = {
     ...ports,
-    store: { ...ports.store, publish: async () => ({ kind: 'published' }) },
-  })
+    store: { ...ports.store, publish: async () => ({ kind: 'published' as const }) },
+  }
+  return runToEnd({ ...free, job }, limits, inCheckout(limits, ending))
 }
 
 /** What a worker's step comes to, by a number that is drawn. */
@@ -280,7 +292,7 @@ test('saves of workers in any order give the state that one process makes of the
 /** One that acts on what it knows, which may be old. */
 class Process {
   readonly #name: string
-  readonly #shared: SharedState
+  readonly #shared: Journal
   readonly #limits: Limits
   readonly #log: Event[]
   #pending: Event[] = []
@@ -299,7 +311,7 @@ class Process {
         return structuredClone(remote.state)
       },
     }
-    this.#shared = new SharedState(structuredClone(start), limits, { ...atOnce, store })
+    this.#shared = new Journal(structuredClone(start), limits, { ...atOnce, store })
   }
 
   async turn(number: number, saves: boolean, at: number): Promise<void> {
@@ -309,10 +321,11 @@ class Process {
     const plain = eventOf(step, shared.state, number, at)
     const isMine = plain.kind === 'reserved' || step.kind === 'take'
     const event = isMine ? { ...plain, worker: this.#name } : plain
-    shared.apply(event)
+    await shared.apply(event)
     this.#pending.push(event)
     // What others have to know, they know at once; the rest waits for it.
     if (!saves && !isMine && event.kind !== 'accepted' && event.kind !== 'guarded') return
+    shared.markDue()
     await shared.save()
     const isLost = (one: Event) =>
       one.kind === 'reserved' &&
@@ -530,13 +543,13 @@ test('a worker that was considered lost and returns during the join pushes nothi
       return structuredClone(remote.state)
     },
   }
-  const late = new SharedState(structuredClone(leased), limits, { ...atOnce, store })
+  const late = new Journal(structuredClone(leased), limits, { ...atOnce, store })
   const ports = processPorts(world, remote, 10_000, [])
   const own = { ...ports, store: { ...ports.store, publish: async () => ({ kind: 'published' as const }) } }
   const joining = runWaveJob(leased, limits, own, { kind: 'join', isCancelled: false })
   await scheduler.waitFor(joining)
   assert.ok(world.saved.length > 0 && world.saved.every(({ lease }) => lease?.nonce !== LEASE.nonce))
-  late.apply({ kind: 'assigned', storyId: 'US-1', worker: '2', at: NOW })
+  await late.apply({ kind: 'assigned', storyId: 'US-1', worker: '2', at: NOW })
   await assert.rejects(late.save(), LeaseLost)
 })
 

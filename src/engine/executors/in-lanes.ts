@@ -1,0 +1,83 @@
+// Works on several stories at the same time on one machine. Each attempt has a lane, a work tree of its own; what passed lands in the
+// run's checkout.
+
+import { type Attempt, attemptKey, hasCandidate } from '../model/attempt.ts'
+import type { Limits } from '../model/limit-types.ts'
+import type { Lane, Ports } from '../model/ports.ts'
+import type { State } from '../model/state.ts'
+import type { AttemptStep } from '../model/step.ts'
+import { nextAttemptStep, nextRunStep } from '../parallel/parallel-steps.ts'
+import { stateForStep } from '../parallel/state-for-step.ts'
+import type { Executor } from '../run.ts'
+
+export function inLanes(limits: Limits, ports: Ports): Executor {
+  const lanes = new Lanes(ports)
+  return {
+    ports,
+    isOwn: () => true,
+    next: (state, isFree) =>
+      nextAttemptStep(state, limits, isFree) ?? nextRunStep(state, limits, ports.clock.now()),
+    async place(step, state) {
+      // The lane is opened first: if that fails, nothing is reserved and nothing charged.
+      if (step.kind === 'reserve') await lanes.reserve(state)
+      if (!('attempt' in step) || step.kind === 'accept') return { at: 'here', ports, view: state }
+      const view = stateForStep(step, state, step.attempt)
+      const lane = await lanes.laneOf(step, state)
+      return lane === null ? { at: 'here', ports, view } : { at: 'lane', ports: { ...ports, ...lane }, view }
+    },
+    follow: (state) => lanes.freeEnded(state),
+    close: () => lanes.close(),
+  }
+}
+
+class Lanes {
+  readonly #ports: Ports
+  readonly #used = new Map<string, Lane>()
+  readonly #free: Lane[] = []
+
+  constructor(ports: Ports) {
+    this.#ports = ports
+  }
+
+  async reserve(state: State): Promise<void> {
+    if (this.#free.length === 0) this.#free.push(await this.#open(state))
+  }
+
+  /** The lane of an attempt. An attempt of a killed run gets a new one; null if it left no work that would need one. */
+  async laneOf({ attempt }: AttemptStep, state: State): Promise<Lane | null> {
+    const key = attemptKey(attempt)
+    const known = this.#used.get(key)
+    if (known !== undefined) return known
+    if (!needsLane(attempt)) return null
+    await this.reserve(state)
+    const lane = this.#free.pop()
+    if (lane === undefined) throw new Error(`no work tree is free for ${attempt.storyId}`)
+    lane.assign(attempt.storyId)
+    this.#used.set(key, lane)
+    if (hasCandidate(attempt)) await lane.repository.checkOut(attempt.candidate.commit, null)
+    return lane
+  }
+
+  freeEnded({ attempts }: State): void {
+    for (const [key, lane] of this.#used) {
+      if (attempts[key] !== undefined) continue
+      this.#used.delete(key)
+      this.#free.push(lane)
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const lane of [...this.#free, ...this.#used.values()]) await lane[Symbol.asyncDispose]()
+  }
+
+  #open(state: State): Promise<Lane> {
+    const { openLane } = this.#ports
+    if (openLane === undefined) throw new Error('these ports open no lanes')
+    return openLane(state)
+  }
+}
+
+/** A session or a candidate needs a work tree. What else a killed run left went with its lane. */
+function needsLane(attempt: Attempt): boolean {
+  return attempt.phase === 'reserved' || hasCandidate(attempt)
+}
