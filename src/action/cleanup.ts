@@ -1,7 +1,7 @@
 // Releases what a main step that was killed still holds: its processes, its lease, its open checks.
 import * as core from '@actions/core'
 import { otherUserOptions } from '../app/isolation.ts'
-import { withLostUsage } from '../app/lost-session.ts'
+import { withLostUsage } from '../app/usage-notes.ts'
 import { openWorkspace } from '../app/workspace.ts'
 import { openClone } from '../git/git.ts'
 import { connect } from '../github/client.ts'

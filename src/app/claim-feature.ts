@@ -8,6 +8,7 @@ import { withScope } from '../engine/commands/apply-commands.ts'
 import { formatHolder } from '../engine/lease.ts'
 import { resetWaits } from '../engine/limits.ts'
 import { takeOver } from '../engine/lost-attempts.ts'
+import { hasCandidate } from '../engine/model/attempt.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { emptyControl, newJob } from '../engine/model/job.ts'
 import { ownFiles } from '../engine/model/paths.ts'
@@ -24,9 +25,9 @@ import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 import { chooseBranch, refuseShared } from './feature-branch.ts'
 import { gatedTagsOf } from './loop-limits.ts'
-import { withLostUsage } from './lost-session.ts'
 import { type PlanRequest, withNewRequest } from './plan-request.ts'
 import { digestOf, findFeatures, resolveFeature } from './resolve-feature.ts'
+import { withLostUsage } from './usage-notes.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Another run works on the feature, so this one ends at once and changes nothing. */
@@ -76,6 +77,8 @@ export type ClaimRequest = {
   /** Archives the results of the last run, and works on every story again. */
   anew?: boolean
   today: string
+  /** Whether this run works on several stories at the same time, each in a lane. */
+  inLanes?: boolean
   /** Whether this job lands the candidates of the last wave that still wait for gates. Otherwise their work is saved for the next sessions. */
   landsWaiting?: boolean
   /** Called before the lease is taken: refuses uncommitted changes, takes up people's edits of the stories. */
@@ -185,11 +188,25 @@ async function resume(
   let notes: string[] = []
   if (file !== null) notes = isUnpublished ? [...file.notes] : await baseEditNotes(state, file, repository)
   const rebased = isUnpublished ? withCurrentBase(state, file, request) : state
-  const takenOver = takeOver(withLostUsage(git, rebased))
+  const hasCandidates = store.isLocal === true
+  const takenOver = takeOver(withLostUsage(git, rebased), {
+    inLanes: request.inLanes === true,
+    hasCandidates,
+  })
   const unclaimed = request.landsWaiting === true ? takenOver : withWaitingReturned(takenOver)
   const claimed = withJobStarted(await request.prepareState(unclaimed, isUnpublished), request, request.job)
   await store.save(claimed)
-  return { state: claimed, resumed: true, notes }
+  return { state: claimed, resumed: true, notes: [...notes, ...resumedNotes(claimed)] }
+}
+
+/** Says of which attempts only the gates run again. */
+function resumedNotes({ attempts }: State): string[] {
+  return Object.values(attempts)
+    .filter(hasCandidate)
+    .map(
+      ({ storyId }) =>
+        `${storyId}: its session had ended when the last run was lost, so only its gates run again`,
+    )
 }
 
 /** No branch was published yet, so the run forks from the base as it is now. */

@@ -92,6 +92,7 @@ async function openLane(
     env,
     workspace: laneWorkspace,
     observers: null,
+    notes: options.notes ?? git,
     warn,
     signal,
     as,

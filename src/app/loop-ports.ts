@@ -19,6 +19,7 @@ import { OWN_PORT_NAME, type Service, servicesAt } from '../engine/model/service
 import { createGates } from '../gates/gates.ts'
 import type { ReuseFacts } from '../gates/reuse-key.ts'
 import type { ServicesOptions } from '../gates/services.ts'
+import type { Git } from '../git/git.ts'
 import { type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { agentForStep, agentWithFallback } from './agents.ts'
@@ -26,9 +27,9 @@ import { createBrowserCheck } from './browser-gate.ts'
 import type { GatePlace } from './clean-room.ts'
 import { gatesEnvironment } from './gate-environment.ts'
 import type { Isolation } from './isolation.ts'
-import { usageNotes, withUsageNotes } from './lost-session.ts'
 import { observersOf } from './observers.ts'
 import { withOwnPort } from './own-port.ts'
+import { usageNotes, withUsageNotes } from './usage-notes.ts'
 import type { Workspace } from './workspace.ts'
 
 export type PortOptions = {
@@ -60,6 +61,8 @@ export type PortOptions = {
   onGateEnd(result: GateResult, storyId?: string): void
   /** Keeps the installed agent between jobs; left out where there is no cache. */
   cache?: FileCache | null
+  /** Whose directory keeps the notes of what sessions use; left out: the work tree's own. A lane is gone after a kill. */
+  notes?: Git
   /** Replace the agent, or the gates, of this job. */
   agent?: AgentPort
   gates?: GatesPort
@@ -95,7 +98,7 @@ export async function createPorts(requested: PortOptions): Promise<Ports & Async
   return {
     clock: systemClock,
     random: Math.random,
-    agent: options.observers === null ? agent : withUsageNotes(agent, git),
+    agent: withUsageNotes(agent, options.notes ?? git),
     gates,
     openCleanRoom: cleanRoomOpener(options),
     repository: { ...repository, history: historyWith(options.workspace) },

@@ -51,7 +51,7 @@ export async function rebase(
 }
 
 /** The tree of a candidate, with Ralph's own files of the commit that it was built on. */
-async function withOldOwnFiles(
+export async function withOldOwnFiles(
   { tree, commits }: CandidateTools,
   state: State,
   base: string,

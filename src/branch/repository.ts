@@ -22,7 +22,7 @@ import { displayPath, quotedPath } from '../system/path-text.ts'
 import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import { type CommitOptions, Commits } from './commits.ts'
 import { joinCommits } from './join-commits.ts'
-import { rebase } from './rebase.ts'
+import { rebase, withOldOwnFiles } from './rebase.ts'
 import { showScreenshot } from './screenshot-blobs.ts'
 import { storiesIn } from './story-commits.ts'
 import { editDocuments } from './write-documents.ts'
@@ -169,6 +169,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     rebase: (state, attempt) =>
       onRestoredClone(attempt.candidate.commit, () => rebase(tools, state, attempt)),
+
+    async workOf(state, { base, commit }) {
+      const work = await withOldOwnFiles(tools, state, base, commit)
+      return { base: await tree.treeOf(base), tree: work, dropped: [] }
+    },
 
     saveWork: (state, storyId) => onRestoredClone(state.green, () => saveWork(tools, state, storyId)),
 

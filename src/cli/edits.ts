@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { checkDirt, formatPaths, isOwnFile } from '../app/dirt.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { withoutArchived } from '../engine/archive-stories.ts'
-import type { Attempt } from '../engine/model/attempt.ts'
+import { returnAsLost } from '../engine/lost-attempts.ts'
+import { type Attempt, hasCandidate } from '../engine/model/attempt.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { attemptInCheckout } from '../engine/model/job.ts'
 import { ownFiles } from '../engine/model/paths.ts'
@@ -35,20 +36,22 @@ export async function withEdits(
 /** Takes up people's changes in the feature's own folder, and keeps the changes of an open attempt. Refuses any other change. */
 export async function takeUpEdits(
   workspace: Workspace,
-  state: State,
+  found: State,
   warn: (message: string) => void,
 ): Promise<State> {
   const { repository, clone } = workspace
-  const checkedCommit = await interruptedCheck(workspace, state)
+  const checkedCommit = await interruptedCheck(workspace, found)
   if (checkedCommit !== null) {
     // If there is no attempt in the checkout, the commit is a candidate that was to land and did not: it is discarded, too.
-    const resumeFrom = attemptInCheckout(state) === null ? state.green : checkedCommit
+    const resumeFrom = attemptInCheckout(found) === null ? found.green : checkedCommit
     await discardChanges(workspace, checkedCommit, resumeFrom, warn)
   }
+  const state = await withOwnCandidate(workspace, found)
   const edits = await editsOf(workspace, state)
   if (edits === null) {
     const lost = attemptInCheckout(state)
-    if (lost !== null && checkedCommit === null) await warnAboutLostWork(workspace, state, lost, warn)
+    if (lost !== null && !hasCandidate(lost) && checkedCommit === null)
+      await warnAboutLostWork(workspace, state, lost, warn)
     return state
   }
   const isNew = state.published === null
@@ -57,6 +60,17 @@ export async function takeUpEdits(
     edits.length === 0 ? state : await adopt(workspace, state, isNew ? state.green : head, edits)
   if (adopted.published !== null) await repository.checkOut(adopted.green, null)
   return adopted
+}
+
+/**
+ * The gates of a killed run's candidate run again only if the checkout still has exactly that candidate. Otherwise the attempt is
+ * returned with what is there now, since people may have changed it.
+ */
+async function withOwnCandidate({ repository, clone }: Workspace, state: State): Promise<State> {
+  const attempt = attemptInCheckout(state)
+  if (attempt === null || !hasCandidate(attempt) || clone.branch !== state.branch) return state
+  const differences = await repository.uncommitted(attempt.candidate.commit)
+  return differences.length === 0 ? state : returnAsLost(state, attempt, 'the job was lost')
 }
 
 /** Warns that changes of a lost session count as its work: later changes of people cannot be distinguished from them. */

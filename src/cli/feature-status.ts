@@ -1,8 +1,8 @@
 // The status of a feature for commands that only look: as the next run would find it, and whether people have merged it.
 import { isAlive } from '../app/at-work.ts'
 import { withRequestedScope } from '../app/claim-feature.ts'
-import { withLostUsage } from '../app/lost-session.ts'
 import { findArchived } from '../app/resolve-feature.ts'
+import { withLostUsage } from '../app/usage-notes.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { takeOver } from '../engine/lost-attempts.ts'
 import type { Limits } from '../engine/model/limit-types.ts'

@@ -127,6 +127,7 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
       chosen: {},
       scope: settings,
       anew: context.flags.force === true,
+      inLanes: limits.maxParallel > 1,
       prepareState: (state) => takeUpEdits(local.workspace, state, live.warn),
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async () => 0,

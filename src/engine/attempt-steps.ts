@@ -154,15 +154,20 @@ async function inspect(
 
 /** Saves the work for the story's next attempt, and leaves a clean tree at the green commit. */
 export async function stashAttempt(attempt: Attempt, { state, ports }: StepContext) {
-  const { storyId } = attempt
-  // The work tree of a lost lane is gone with its process.
-  const isGone = attempt.inLane === true && attempt.phase === 'returned' && attempt.reason === 'lost'
+  const { repository } = ports
+  const { storyId, base } = attempt
+  const id = idOf(attempt)
+  const before = state.kept[storyId] ?? null
   const left = attempt.phase === 'returned' ? attempt.left : undefined
-  if (left !== undefined && !isGone) await ports.repository.checkOut(left, null)
-  const from = left === undefined ? state : { ...state, green: attempt.base }
-  const kept = isGone ? (state.kept[storyId] ?? null) : await currentWork(storyId, from, ports)
-  await ports.repository.checkOut(state.green, null)
-  return { ...idOf(attempt), kept }
+  // The work tree of a lost lane is gone with its process, and the run's own checkout has nothing of it.
+  const isGone = attempt.inLane === true && attempt.phase === 'returned' && attempt.reason === 'lost'
+  if (isGone && left === undefined) return { ...id, kept: before }
+  const kept =
+    left === undefined
+      ? await currentWork(storyId, state, ports)
+      : await repository.workOf(state, { base, commit: left }).catch(() => before)
+  if (!isGone) await repository.checkOut(state.green, null)
+  return { ...id, kept }
 }
 
 /** Rebases a candidate. `state`: the run when the candidate before it has landed. */

@@ -68,8 +68,7 @@ export class Journal {
   /** Notifies of a step that begins; `view`: the state as that step sees it. */
   async announce(step: Step, view: State): Promise<void> {
     // Another worker may reserve the story first, so a reservation is announced when it is saved.
-    const waits =
-      this.#isDue || this.#notices.length > 0 || (step.kind === 'reserve' && this.isShared)
+    const waits = this.#isDue || this.#notices.length > 0 || (step.kind === 'reserve' && this.isShared)
     if (waits) this.#notices.push({ step, state: view })
     else await this.#notify({ step, state: view })
   }

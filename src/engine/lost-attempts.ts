@@ -5,7 +5,7 @@ import { type Attempt, type AttemptId, hasCandidate } from './model/attempt.ts'
 import type { State } from './model/state.ts'
 import type { Usage } from './model/usage.ts'
 import { lostSessionUsage, recordLostSession, reservedUsage } from './record-session.ts'
-import { withAttempt } from './state-updates.ts'
+import { withAttempt, withRecord } from './state-updates.ts'
 
 /** The usage of a session whose job was lost. `isPartial`: the job was lost during the session, not after it. */
 export type LostSession = AttemptId & { startedAt: number; usage: Usage; isPartial?: true }
@@ -22,12 +22,39 @@ export function withLostSession(state: State, lost: LostSession): State {
   return withAttempt(recordLostSession(state, lost, usage), { ...attempt, phase: 'worked', session })
 }
 
-/** Returns the attempts of a lost job. Their reservations are charged as estimates. */
-export function takeOver(state: State): State {
+/** The run that takes over: whether it works in lanes, and whether the commits of saved candidates are there for it. */
+export type Successor = { inLanes: boolean; hasCandidates: boolean }
+
+/**
+ * The state after a job was lost. A candidate whose session has ended stays in work, so that its gates run again and no session is paid
+ * twice. Other attempts are returned, and the reservations of sessions that reported nothing are charged as estimates.
+ */
+export function takeOver(
+  state: State,
+  successor: Successor = { inLanes: false, hasCandidates: false },
+): State {
   return attemptsInWork(state).reduce(
-    (after, attempt) => returnAsLost(after, attempt, 'the job was lost'),
+    (after, attempt) =>
+      isResumable(after, attempt, successor)
+        ? countInterruption(after, attempt)
+        : returnAsLost(after, attempt, 'the job was lost'),
     state,
   )
+}
+
+/** A candidate whose gates end the run each time is returned in the end. */
+const MAX_RESUMED = 2
+
+function isResumable(state: State, attempt: Attempt, { inLanes, hasCandidates }: Successor): boolean {
+  const { storyId, unwanted, inLane = false } = attempt
+  const interruptions = state.records[storyId]?.interruptions ?? 0
+  return (
+    hasCandidates && hasCandidate(attempt) && !unwanted && inLane === inLanes && interruptions < MAX_RESUMED
+  )
+}
+
+function countInterruption(state: State, { storyId }: Attempt): State {
+  return withRecord(state, storyId, (record) => ({ ...record, interruptions: record.interruptions + 1 }))
 }
 
 /** The state after the workers of a wave have ended: candidates have no worker any more, and other attempts count as lost. */

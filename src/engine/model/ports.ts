@@ -202,6 +202,8 @@ export type RepositoryPort = {
     commit: string,
     pictures: readonly { path: string; blob: string }[],
   ): Promise<{ close(): Promise<void> }>
+  /** The work that a candidate's commit holds, as it is saved for the story's next attempt. The work tree is not touched. */
+  workOf(state: State, candidate: { base: string; commit: string }): Promise<SavedWork>
   /** Saves the story's work outside `.ralph/`, after the guard's filter; gives the earlier saved work where it cannot be read. */
   saveWork(state: State, storyId: string): Promise<SavedWork | null>
   /**

@@ -94,6 +94,7 @@ function world(how: How = {}) {
       },
       restore: async () => false,
       rebase: async () => assert.fail('nothing else landed'),
+      workOf: async (_, { base, commit }) => ({ base, tree: commit, dropped: [] }),
       saveWork: async () => ({ base: 'b', tree: `tree ${commits}`, dropped: [] }),
       record: async () => ({
         commit: how.recorded === undefined ? null : 'record',

@@ -115,6 +115,7 @@ export function repositoryOf(world: World): RepositoryPort {
         return { candidate: { ...candidate, commit, entries: state.progress.length } }
       }),
     restore: async () => false,
+    workOf: async (_, { base, commit }) => ({ base, tree: commit, dropped: [] }),
     saveWork: async () => ({ base: 'b', tree: `tree ${world.now()}`, dropped: [] }),
     record: async () => ({ commit: null, documents: [] }),
     join: async () => assert.fail('nobody pushed'),

@@ -136,7 +136,7 @@ test('a prepare that fails in a lane ends the run with its reason, and charges n
   assert.equal(world.sessions, 0)
 })
 
-test('attempts of a killed run with lanes are given back one after the other', async () => {
+test('attempts of a killed run with lanes are given back without a look at the checkout', async () => {
   const scheduler = fc.sample(fc.scheduler(), 1)[0] ?? assert.fail()
   const world = new World([], scheduler)
   const ids = ['US-0', 'US-1', 'US-2']

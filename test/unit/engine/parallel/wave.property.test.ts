@@ -366,6 +366,11 @@ function telling(plain: Ports['repository']) {
       tree = commit
       return { conflict: null }
     },
+    async workOf({ attempts }, { base, commit }) {
+      const own = Object.values(attempts).find((one) => one.phase === 'returned' && one.left === commit)
+      keptFrom.push(`${own?.storyId}: ${base} to ${commit}`)
+      return { base, tree: commit, dropped: [] }
+    },
     async saveWork({ green }, storyId) {
       keptFrom.push(`${storyId}: ${green} to ${tree}`)
       return { base: green, tree, dropped: [] }

@@ -1,11 +1,11 @@
 // What a session used, as it stands beside the clone: an agent may have written it.
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { withLostUsage, withUsageNotes } from '../../../src/app/lost-session.ts'
+import { usageNotes, withLostUsage, withUsageNotes } from '../../../src/app/usage-notes.ts'
 import { takeOver } from '../../../src/engine/lost-attempts.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import type { AgentPort } from '../../../src/engine/model/ports.ts'
@@ -23,13 +23,20 @@ const reserved = reduce(
 )
 const { nonce, folder } = reserved
 const usage = { ...emptyUsage(), calls: 1, costUsd: 0.5 }
-const note = { nonce, storyId: 'US-001', startedAt: NOW, usage }
+const note = { nonce, kind: 'run', storyId: 'US-001', startedAt: NOW, usage }
+
+/** Writes a note as an agent could. */
+async function noted(own: string, text: string, name = 'note'): Promise<string> {
+  const place = join(own, `usage-${folder.split('/')[1]}`)
+  await mkdir(place, { recursive: true })
+  await writeFile(join(place, name), text)
+  return join(place, name)
+}
 
 async function phaseWith(text: string, bytes?: number) {
   const own = await mkdtemp(join(tmpdir(), 'ralph-note-'))
   try {
-    const file = join(own, `session-${folder.split('/')[1]}.json`)
-    await writeFile(file, text)
+    const file = await noted(own, text)
     if (bytes !== undefined) await truncate(file, bytes)
     const state = withLostUsage({ own } as unknown as Git, reserved)
     return [state.attempts['US-001']?.phase, runUsage(state).costUsd]
@@ -101,14 +108,81 @@ test("a lost judge's session is charged once", async () => {
   const own = await mkdtemp(join(tmpdir(), 'ralph-note-'))
   const git = { own } as unknown as Git
   const costOf = async (one: object) => {
-    await writeFile(join(own, `judge-${folder.split('/')[1]}.json`), JSON.stringify(one))
+    await noted(own, JSON.stringify({ kind: 'judge', storyId: 'US-001', startedAt: NOW, ...one }))
     const first = withLostUsage(git, reserved)
     return [runUsage(first).costUsd, runUsage(withLostUsage(git, first)).costUsd]
   }
   try {
     assert.deepEqual(await costOf({ nonce, calls: 0, usage }), [0.5, 0.5])
-    assert.deepEqual(await costOf({ nonce, calls: 7, usage }), [0, 0])
+    assert.deepEqual(
+      await costOf({ nonce, kind: 'verify', storyId: null, startedAt: null, calls: 0, usage }),
+      [0.5, 0.5],
+    )
+    assert.deepEqual(await costOf({ nonce, calls: -1, usage }), [0, 0], 'the state has it already')
     assert.deepEqual(await costOf({ nonce: 'another run', calls: 0, usage }), [0, 0])
+  } finally {
+    await rm(own, { recursive: true })
+  }
+})
+
+test('sessions side by side have a note each, and none is lost when the run is killed', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'ralph-note-'))
+  try {
+    const git = { own } as unknown as Git
+    const limits = limitsWith({ maxParallel: 3 })
+    const ids = ['US-001', 'US-002', 'US-003']
+    const begun = ids.reduce(
+      (state, storyId, at) => reduce(state, { kind: 'reserved', storyId, at: NOW + at }, limits),
+      stateOf(stories(...ids)),
+    )
+    const bounds = {
+      timeoutMs: 1,
+      budget: { costUsd: null, tokens: null },
+      reserved: { costUsd: null, tokens: null },
+    }
+    const { signal } = new AbortController()
+    const spends: AgentPort['work'] = async (_state, { storyId }, { onUsed }) => {
+      onUsed?.({ ...usage, costUsd: storyId === 'US-003' ? 4 : 1 })
+      throw new Error('killed')
+    }
+    for (const attempt of Object.values(begun.attempts)) {
+      assert.ok(attempt.phase === 'reserved')
+      // Each lane has an agent of its own.
+      const agent = withUsageNotes({ work: spends } as unknown as AgentPort, git)
+      await assert.rejects(agent.work(begun, attempt, { ...bounds, conflict: null }, signal))
+    }
+    const left = takeOver(withLostUsage(git, begun))
+    assert.deepEqual([runUsage(left).costUsd, runUsage(left).calls], [6, 3])
+  } finally {
+    await rm(own, { recursive: true })
+  }
+})
+
+test('judges of an attempt that the state lacks are all charged, and their notes go with the attempt', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'ralph-note-'))
+  try {
+    const git = { own } as unknown as Git
+    const bounds = {
+      timeoutMs: 1,
+      budget: { costUsd: null, tokens: null },
+      reserved: { costUsd: 1, tokens: null },
+    }
+    const { signal } = new AbortController()
+    const judge: AgentPort['judge'] = async () => ({ verdict: { kind: 'verified' }, usage })
+    const agent = withUsageNotes({ judge } as unknown as AgentPort, git)
+    const task = { stories: ['US-001'], gates: [] }
+    await agent.judge(reserved, task, bounds, signal)
+    const [attempt = assert.fail()] = Object.values(reserved.attempts)
+    const once = {
+      ...reserved,
+      sessions: [entryWith({ kind: 'judge', attempt: attempt.startedAt, calls: 1, costUsd: 0.5 })],
+    }
+    await agent.judge(once, task, bounds, signal)
+    assert.equal(runUsage(withLostUsage(git, reserved)).costUsd, 1, 'neither was saved')
+    assert.equal(runUsage(withLostUsage(git, once)).costUsd, 1, 'the second was not saved')
+    const rejected = { kind: 'rejected' as const, storyId: 'US-001', kept: null, at: NOW }
+    await usageNotes(git).event?.(rejected, reserved)
+    assert.equal(runUsage(withLostUsage(git, reserved)).costUsd, 0)
   } finally {
     await rm(own, { recursive: true })
   }
