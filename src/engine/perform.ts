@@ -13,10 +13,10 @@ import {
   work,
 } from './attempt-steps.ts'
 import { join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
-import { compareWithCleanClone, inCleanClone } from './gating/needed-files.ts'
 import { runGatesAsItWas } from './gating/final-gates.ts'
 import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
 import { askExpectation, askJudge, gatesBeforeJudge, verifyWhole } from './gating/judge.ts'
+import { compareWithCleanClone, inCleanClone } from './gating/needed-files.ts'
 import { openLastStoryRoom, withReuseKeys } from './gating/reuse.ts'
 import { endOfWork, RENEWAL_MS } from './limits.ts'
 import { type AttemptIn, idOf } from './model/attempt.ts'

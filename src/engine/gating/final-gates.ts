@@ -9,8 +9,8 @@ import type { State } from '../model/state.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
 import { redGate, redGateReason } from '../state-updates.ts'
 import { blame, firstRed } from './blame.ts'
-import { inCleanClone } from './needed-files.ts'
 import { newGateRun, runGatesOn } from './gate-run.ts'
+import { inCleanClone } from './needed-files.ts'
 import { openLazily, reusableResults } from './reuse.ts'
 
 /** `verdict`: by red gates, or by a judge on what gates no longer check; null if the gates are fine. */
