@@ -329,7 +329,7 @@ function newState(
   { base, today, job }: Pick<ClaimRequest, 'base' | 'today' | 'job'>,
 ): State {
   return {
-    version: 5,
+    version: 1,
     feature: file.name,
     importedFrom: file.folder === null ? file.path : null,
     storiesDigest: file.digest,

@@ -185,18 +185,16 @@ export const UNGATED = 'without a gate'
 
 /** Whether the story passed with a change that no gate checked. */
 export function passedUngated(story: Story): boolean {
-  return passedAs(story, 'ungated', UNGATED)
+  return passedAs(story, 'ungated')
 }
 
 /** Whether the story passed in this run without a change, by a judge's verdict. */
 export function passedUnchanged(story: Story): boolean {
-  return passedAs(story, 'unchanged', UNCHANGED)
+  return passedAs(story, 'unchanged')
 }
 
-/** Earlier versions wrote how a story passed into `summary`. If there is a `how`, the summary is the agent's own. */
-function passedAs({ passes, lastResult }: Story, how: LastResult['how'], summary: string): boolean {
-  if (!passes || lastResult === null || lastResult.imported === true) return false
-  return lastResult.how === how || (lastResult.how === undefined && lastResult.summary === summary)
+function passedAs({ passes, lastResult }: Story, how: LastResult['how']): boolean {
+  return passes && lastResult !== null && lastResult.imported !== true && lastResult.how === how
 }
 
 /** The ids of the stories that a story was split into; empty if it was not split. */

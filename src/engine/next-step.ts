@@ -210,8 +210,6 @@ function workableIn(state: State): (story: Story) => boolean {
 
 const QUESTIONS_WAIT = 'the questions before the plan wait for answers'
 const PLAN_EDITED = 'the plan was edited after it was looked at: it waits to be approved again'
-/** Older versions showed people less than an approval covers now: the digest of such a plan is empty (stored-state.ts). */
-const PLAN_NOT_SHOWN = 'the plan waits to be approved again: an approval now covers context.md, too'
 
 /** The outcome of a plan that no session could make, or that waits for answers or an approval; else null. */
 function planOutcome(state: State, limits: Limits): Conclusion | null {
@@ -224,10 +222,9 @@ function planOutcome(state: State, limits: Limits): Conclusion | null {
       : null
   // The branch has to be opened first: the plan is shown there.
   if (published === null && !job.ready.opened) return null
-  if (plan.phase === 'proposed')
-    return conclusionOf('paused', plan.digest === '' ? PLAN_NOT_SHOWN : 'the plan waits to be approved')
+  if (plan.phase === 'proposed') return conclusionOf('paused', 'the plan waits to be approved')
   if (plan.digest === planDigest(state)) return null
-  return conclusionOf('paused', plan.digest === '' ? PLAN_NOT_SHOWN : PLAN_EDITED)
+  return conclusionOf('paused', PLAN_EDITED)
 }
 
 /** Names the blocked stories; or the reverted stories out of scope that the open ones depend on. */

@@ -1,21 +1,11 @@
-// Writes and reads the stored state, in one file or in several, and reads the format of every earlier version. Pure.
+// Writes and reads the stored state, in one file or in several. Pure.
 import * as z from 'zod/mini'
 import { UserError } from '../system/errors.ts'
-import type { Attempt } from './model/attempt.ts'
 import { memoizeChunks, memoizeEach } from './model/each-once.ts'
-import { emptyControl, newEnding, newJob } from './model/job.ts'
-import { Conclusion, type Job, State, type StoryRecord } from './model/state.ts'
+import { State, type StoryRecord } from './model/state.ts'
 import { describeValue } from './model/text.ts'
-import { isWaitingPlan } from './planning/proposed-plan.ts'
-import { OldUsage, withSessions } from './stored-usage.ts'
 
-const VERSION = 5
-/** The version of a state with several candidates of a story, which version 5 does not know; all else is equal. */
-const WITH_CANDIDATES = 6
-/** In states of earlier versions people were shown less of a plan than an approval covers now: it is shown again. */
-const WITH_WHOLE_PLAN = 4
-/** States of earlier versions hold sums of usage in the place of sessions. */
-const WITH_SESSIONS = 5
+const VERSION = 1
 
 export const STATE_FOLDER = '.ralph-state'
 export const STATE_FILE = `${STATE_FOLDER}/state.json`
@@ -35,22 +25,12 @@ export function stateFiles(state: State): { text: string; lists: ReadonlyMap<str
     ...(stories.files.length > 0 && { storyFiles: stories.files.length }),
     ...(used.files.length > 0 && { sessionFiles: used.files.length }),
   }
-  const version = hasCandidates(state) ? WITH_CANDIDATES : VERSION
-  const all = textOf({ ...rest, version, ...counts })
+  const all = textOf({ ...rest, ...counts })
   const withPrd = withField(all, 'prd', withField(textOf(head), 'userStories', stories.text))
   const texts = recordTexts(Object.values(records))
   const fields = Object.keys(records).map((id, at) => `${JSON.stringify(id)}:${texts[at]}`)
   const text = withField(withField(withPrd, 'sessions', used.text), 'records', `{${fields.join(',')}}`)
   return { text: `${text}\n`, lists: new Map([...stories.files, ...used.files]) }
-}
-
-function hasCandidates({ contests, attempts, timeline }: State): boolean {
-  const isOneOf = ({ slot, chosen }: Attempt) => slot !== undefined || chosen !== undefined
-  return (
-    contests !== undefined ||
-    Object.values(attempts).some(isOneOf) ||
-    timeline.some(({ result }) => result === 'candidate')
-  )
 }
 
 /** A list that fits into one file stays in the state itself. */
@@ -127,46 +107,20 @@ export function parseState(text: string, path?: string): State {
 
 function checked(found: unknown, files: Files, path = 'state.json'): State {
   const version = versionOf(found)
-  if (version > WITH_CANDIDATES)
+  if (version > VERSION)
     throw new UserError({
       path: `${path}: version`,
       found: String(version),
-      expected: `${WITH_CANDIDATES} or less`,
+      expected: String(VERSION),
       fix: 'a newer version of Ralph has written it: update this one (the ref of the action, or the installed command), then run again',
     })
-  const whole = version < 2 ? migrated(found) : withFiles(found, files, path)
-  const current = version < WITH_SESSIONS ? withSessions(readBy(OldUsage, whole, path)) : whole
-  const state = readBy(
-    State,
-    version === WITH_CANDIDATES ? { ...Object(current), version: VERSION } : current,
-    path,
-  )
-  const shown = version < WITH_WHOLE_PLAN ? planNotShown(state) : state
-  return version < WITH_SESSIONS ? withoutCopies(shown) : shown
+  return readBy(State, withFiles(found, files, path), path)
 }
 
 function readBy<T>(schema: z.ZodMiniType<T>, found: unknown, path: string): T {
   const result = schema.safeParse(found, { reportInput: true })
   if (result.success) return result.data
   throw shapeError(path, result.error.issues)
-}
-
-/** Older versions repeated the output of the gate that shows a failure. */
-function withoutCopies(state: State): State {
-  const records = Object.entries(state.records).map(([id, record]): [string, StoryRecord] => {
-    const { failure, gates } = record
-    const shownBy = gates.find(({ output }) => output !== '' && output === failure?.detail)
-    if (failure === null || shownBy === undefined) return [id, record]
-    return [id, { ...record, failure: { ...failure, detail: '', gate: shownBy.name } }]
-  })
-  return { ...state, records: Object.fromEntries(records) }
-}
-
-/** What an older version showed of a plan, and asked people to approve, was less than its sessions would get. */
-function planNotShown(state: State): State {
-  const { plan } = state
-  if (plan === undefined || !isWaitingPlan(plan)) return state
-  return { ...state, plan: { ...plan, phase: 'proposed', digest: '', shownAt: null } }
 }
 
 /** The state with the lists from their own files. */
@@ -193,7 +147,7 @@ function parsed(text: string, path = 'state.json'): unknown {
   }
 }
 
-/** The version of a stored state; states have had the field since version 1. */
+/** The version of a stored state; 0 if it has none. */
 function versionOf(state: unknown): number {
   const version = typeof state === 'object' && state !== null && 'version' in state ? state.version : null
   return typeof version === 'number' ? version : 0
@@ -210,89 +164,4 @@ function stateError(path: string, found: string, expected: string): UserError {
   const fix =
     'somebody else wrote it: put the ref back to a commit before (each holds a whole state), or delete the ref, and Ralph goes on from the branch'
   return new UserError({ path, found, expected, fix })
-}
-
-/** What differs in states of version 1, which Ralph 1.0 wrote; the rest, and what these become, is read as the state itself. */
-const orNull = <T extends z.core.$ZodType>(schema: T) => z._default(z.nullable(schema), null)
-const OldAttempt = z.looseObject({
-  storyId: z.string(),
-  reservedCostUsd: orNull(z.number()),
-  reservedTokens: orNull(z.number()),
-  session: orNull(z.unknown()),
-  failure: orNull(z.unknown()),
-  returned: orNull(z.looseObject({})),
-})
-const OldJob = z.looseObject({
-  startedAt: z.number(),
-  deadline: z.number(),
-  gatedTags: orNull(z.array(z.string())),
-  iterations: z._default(z.number(), 0),
-  error: orNull(z.object({ summary: z.string(), fix: z.string() })),
-  conclusion: orNull(Conclusion),
-  concludedAt: orNull(z.number()),
-})
-const OldRecord = z.looseObject({
-  failure: orNull(z.looseObject({ summary: z.string() })),
-  note: z.optional(z.string()),
-})
-const OldState = z.looseObject({
-  green: z.string(),
-  attempt: orNull(OldAttempt),
-  job: OldJob,
-  records: z.record(z.string(), OldRecord),
-  control: z.looseObject({}),
-  verification: z.looseObject({}),
-  github: z.looseObject({}),
-  prd: z.looseObject({ userStories: z.array(z.looseObject({ id: z.string(), notes: z.string() })) }),
-})
-type OldState = z.infer<typeof OldState>
-
-/** Converts to version 2, unchecked; any other value stays as it is. */
-function migrated(found: unknown): unknown {
-  const { data } = OldState.safeParse(found)
-  if (data === undefined) return found
-  const { attempt, job, ...rest } = data
-  return {
-    ...rest,
-    attempts: attempt === null ? {} : { [attempt.storyId]: attemptOf(attempt, data.green) },
-    records: withNotes(data),
-    control: { ...emptyControl(), ...data.control },
-    verification: { asked: false, ...data.verification },
-    github: { unclosed: [], ...data.github },
-    job: jobOf(job),
-  } satisfies { [K in keyof State]?: unknown }
-}
-
-/** An attempt in work is returned by the job that takes the feature over, which only needs its reservation. */
-function attemptOf(old: z.infer<typeof OldAttempt>, base: string): unknown {
-  const { reservedCostUsd: costUsd, reservedTokens: tokens, returned, ...rest } = old
-  const begun = { unwanted: false, gates: [], remarks: [], ...rest, base, reserved: { costUsd, tokens } }
-  if (returned !== null) return { ...begun, ...returned, phase: 'returned' }
-  if (old.session === null) return { ...begun, phase: 'reserved' }
-  return { ...begun, phase: old.failure === null ? 'worked' : 'failed' }
-}
-
-/** The old job is over, and the next one has its own part of the state. */
-function jobOf({ startedAt, deadline, gatedTags, ...old }: z.infer<typeof OldJob>): Job {
-  const { conclusion, concludedAt, error, iterations } = old
-  return {
-    ...newJob(startedAt, deadline, gatedTags),
-    counts: { iterations, begun: iterations, joins: 0 },
-    halted: error === null ? null : { kind: 'error', ...error },
-    ending: conclusion === null ? null : newEnding(conclusion, concludedAt ?? startedAt),
-  }
-}
-
-/** Notes that Ralph wrote before it stored its own note apart from people's. */
-const RALPH_NOTE = /^(?:blocked after|interrupted) \d+ |^rests until /
-
-function withNotes({ records, prd }: OldState): OldState['records'] {
-  const notes = new Map(prd.userStories.map((story) => [story.id, story.notes]))
-  return Object.fromEntries(
-    Object.entries(records).map(([id, record]) => {
-      const note = notes.get(id) ?? ''
-      const isOurs = RALPH_NOTE.test(note) || note === record.failure?.summary
-      return [id, { ...record, note: record.note ?? (isOurs ? note : '') }]
-    }),
-  )
 }

@@ -231,9 +231,10 @@ export function commitStatusOf({ name, conclusion, title }: Pick<Check, 'name' |
 
 const STATUS_SUFFIX = ' (status)'
 
-/** The name of the check that a commit status of Ralph replaces; null for any other status. In older versions both had the same name. */
+/** The name of the check that a commit status of Ralph replaces; null for any other status. */
 export function checkOfStatus(context: string): string | null {
-  const name = context.endsWith(STATUS_SUFFIX) ? context.slice(0, -STATUS_SUFFIX.length) : context
+  if (!context.endsWith(STATUS_SUFFIX)) return null
+  const name = context.slice(0, -STATUS_SUFFIX.length)
   return name === 'ralph' || name.startsWith(STORY_PREFIX) ? name : null
 }
 

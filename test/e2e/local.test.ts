@@ -188,8 +188,8 @@ test('processes that a killed run left are ended by the next run', async () => {
   )
 })
 
-test('a run killed during gates: the usage that the session reported is counted, and nothing is estimated', async () => {
-  await using at = await place(['US-001'], { 'US-001': [good('US-001'), good('US-001')] })
+test('a run killed during gates: the next run gates the same work, without a second session, and nothing is estimated', async () => {
+  await using at = await place(['US-001'], { 'US-001': [good('US-001')] })
   const gate = await gateIn(at)
   const litter = `good=echo litter >src/litter; ${gate.shell}`
   const first = at.start(['--gate', litter, '--baseline', 'off', '--max-cost-usd', '9'])
@@ -199,7 +199,12 @@ test('a run killed during gates: the usage that the session reported is counted,
   const ended = await at.run([...GOOD, '--max-cost-usd', '9'])
   assert.equal(ended.code, 0, ended.err)
   const { costUsd, inputTokens, estimatedCostUsd } = runUsage(at.state())
-  assert.deepEqual([costUsd, inputTokens, estimatedCostUsd], [0.03, 3000, undefined])
+  // The story's session, and the final judge's.
+  assert.deepEqual([costUsd, inputTokens, estimatedCostUsd], [0.02, 2000, undefined])
+  assert.match(
+    ended.err,
+    /US-001: its session had ended when the last run was lost, so only its gates run again/,
+  )
   assert.equal(at.git('ls-tree', '--name-only', 'HEAD', 'src/litter'), '', 'what a gate wrote is no work')
 })
 

@@ -1,4 +1,4 @@
-// The durable state of a feature, version 5: one zod definition gives its type and its reader.
+// The durable state of a feature: one zod definition gives its type and its reader.
 import * as z from 'zod/mini'
 import { Attempt, CandidateDone, Failure } from './attempt.ts'
 import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
@@ -268,7 +268,7 @@ export const GithubIds = z.object({
 
 export type State = z.infer<typeof State>
 export const State = z.object({
-  version: z.literal(5),
+  version: z.literal(1),
   feature: z.string(),
   /** The path of prd.json before the first commit moves it into the folder; null if it is there already. */
   importedFrom: z.nullable(z.string()),

@@ -21,9 +21,9 @@ export const Usage = z.object({
   turns: z.exactOptional(z.number()),
 })
 
-/** What a session is for. `earlier`: part of a sum that an older version of the state held. */
+/** What a session is for. */
 export type SessionKind = z.infer<typeof SessionKind>
-export const SessionKind = z.enum(['run', 'set-up', 'step', 'judge', 'verify', 'plan', 'split', 'earlier'])
+export const SessionKind = z.enum(['run', 'set-up', 'step', 'judge', 'verify', 'plan', 'split'])
 
 /** The cost and tokens of the largest of some sessions. */
 export type Largest = z.infer<typeof Largest>

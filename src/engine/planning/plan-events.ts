@@ -187,8 +187,8 @@ export function approve(state: State, { story: id, digest, at }: Approval): Stat
 type Approval = Extract<Command, { kind: 'approve' }>
 
 function isApprovalFor({ shownAt, ...plan }: Plan, digest: string | null, at: number | undefined): boolean {
-  // The digest may be of an edit that is not joined yet. An empty digest, of a text that an older version showed, never counts.
-  if (digest !== null) return plan.digest === digest || (plan.stories.length === 0 && plan.digest !== '')
+  // The digest may be of an edit that is not joined yet.
+  if (digest !== null) return plan.digest === digest || plan.stories.length === 0
   return shownAt !== null && (at === undefined || at >= shownAt)
 }
 
@@ -219,7 +219,6 @@ export function ineffectiveReason(state: State, command: Command): string | null
     return `the parts of ${waiting[0]} wait: approve-plan ${waiting[0]} ${waiting[1].digest}`
   }
   if (isApprovalFor(one, command.digest, command.at)) return null
-  if (one.digest === '') return 'an approval now covers context.md, too: run again, and look at the plan'
   return command.digest === null
     ? 'the plan was changed after you looked at it: look again'
     : `the words that wait are ${one.digest}, not ${command.digest}`

@@ -1,6 +1,6 @@
 // A job as OpenTelemetry spans, and metrics made from them. They have ids and amounts, but no text of a story. Pure: times are those of events.
 
-import type { Attempt } from '../../engine/model/attempt.ts'
+import { type Attempt, attemptKey } from '../../engine/model/attempt.ts'
 import type { Event } from '../../engine/model/event.ts'
 import { type GateResult, isService } from '../../engine/model/gate.ts'
 import { openAttempt } from '../../engine/model/job.ts'
@@ -31,7 +31,8 @@ type Mode = 'run' | 'plan' | 'verify'
 
 /** The spans that an event completes; `before` and `after`: the states around it. */
 export function spansOf(before: State, event: Event, after: State, facts: SpanFacts): Span[] {
-  const attempt = openAttempt(before)
+  // Several attempts may be in work: an event names its own.
+  const attempt = 'storyId' in event ? (before.attempts[attemptKey(event)] ?? null) : openAttempt(before)
   const parent = attempt === null ? jobSpanId(after, facts) : iterationSpanId(before, attempt, facts)
   const from = {
     ...{ parent, endMs: event.at, which: attempt?.agent ?? ('first' as const), facts },

@@ -42,7 +42,7 @@ function state(part: Partial<Part>): State {
     ...part,
   }
   return {
-    version: 5,
+    version: 1,
     feature: 'auth',
     importedFrom: null,
     storiesDigest: '',

@@ -126,20 +126,6 @@ test('a check and a status never have the same name, since both would be require
   )
 })
 
-test("a pending status of an older version with a check's name is closed under that name", async () => {
-  await using there = await place('statuses', { statuses: 'write' })
-  const { github, checks, sha } = there
-  await checks.post(sha, [rollup])
-  const old = { ...first(github.statusesOf(sha)), context: 'ralph / US-003', state: 'pending' }
-  github.world.statuses.push(old)
-  await (await there.nextJob()).closeAll(sha, () => MOVED_ON)
-  const newest = new Map(github.statusesOf(sha).map(({ context, state }) => [context, state]))
-  assert.deepEqual([...newest].sort(), [
-    ['ralph (status)', 'error'],
-    ['ralph / US-003', 'error'],
-  ])
-})
-
 test('a refused check names the missing permission', async () => {
   for (const [how, wanted] of [
     ['statuses', ['statuses may not be posted: the job needs permissions: statuses: write']],

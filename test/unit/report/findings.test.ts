@@ -2,7 +2,6 @@
 // only where that is so.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { UNCHANGED, UNGATED } from '../../../src/engine/attempt-outcome.ts'
 import { describeCompletion } from '../../../src/engine/how-passed.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { findingLines, findingsOf } from '../../../src/report/findings.ts'
@@ -34,12 +33,12 @@ const MANY = remarked({
 })
 
 /** The story passed in this way. */
-function passedAs(ids: readonly string[], summary: string | null, state = complete()): State {
+function passedAs(ids: readonly string[], how: 'unchanged' | 'ungated' | null, state = complete()): State {
   const userStories = state.prd.userStories.map((story) => {
     const { lastResult } = story
     if (!ids.includes(story.id) || lastResult === null) return story
-    const how = summary === null ? { imported: true } : { summary }
-    return { ...story, lastResult: { ...lastResult, ...how } }
+    const passed = how === null ? { imported: true } : { how }
+    return { ...story, lastResult: { ...lastResult, ...passed } }
   })
   return { ...state, prd: { ...state.prd, userStories } }
 }
@@ -119,13 +118,13 @@ test('a flaky gate and remarks of the final verification are findings, a story t
 test('"every story passed its gates" is shown only when it is true', () => {
   assert.equal(describeCompletion(complete()), 'every story passed its gates')
   const total = complete().prd.userStories.length
-  const one = passedAs(['US-002'], UNCHANGED)
+  const one = passedAs(['US-002'], 'unchanged')
   assert.equal(
     describeCompletion(one),
     `${total - 1} stories passed their gates, 1 was taken by a judge's word`,
   )
   assert.equal(headline(one).text, `Complete: ${total} of ${total} stories pass, 1 by a judge's word`)
-  const mixed = passedAs(['US-001'], UNGATED, passedAs(['US-003'], null, one))
+  const mixed = passedAs(['US-001'], 'ungated', passedAs(['US-003'], null, one))
   assert.equal(
     describeCompletion(mixed),
     `${total - 3} stories passed their gates, 1 was taken by a judge's word, 1 had passed before (seen by no gate of this run), 1 passed without a gate`,
@@ -136,7 +135,7 @@ test('"every story passed its gates" is shown only when it is true', () => {
   )
   const ids = complete().prd.userStories.map(({ id }) => id)
   assert.equal(
-    describeCompletion(passedAs(ids, UNCHANGED)),
+    describeCompletion(passedAs(ids, 'unchanged')),
     `no story passed by a gate, ${total} were taken by a judge's word`,
   )
   assert.match(

@@ -132,7 +132,7 @@ const sha = (seed: string) => `${seed}c0ffee0123456789abcdef0123456789abcdef`.sl
 /** The feature `auth` of six stories, before anything was done. */
 export function justStarted(): State {
   return {
-    version: 5,
+    version: 1,
     feature: 'auth',
     importedFrom: null,
     storiesDigest: '',
@@ -194,7 +194,7 @@ export function justStarted(): State {
 export function unchanged(state: State, id: string): State {
   const userStories = state.prd.userStories.map((story) =>
     story.id === id && story.lastResult !== null
-      ? { ...story, lastResult: { ...story.lastResult, summary: UNCHANGED } }
+      ? { ...story, lastResult: { ...story.lastResult, summary: UNCHANGED, how: 'unchanged' as const } }
       : story,
   )
   return { ...state, prd: { ...state.prd, userStories } }

@@ -8,7 +8,7 @@ import { failureOutput } from '../../../../src/engine/model/gate-output.ts'
 import type { State } from '../../../../src/engine/model/state.ts'
 import { emptyUsage } from '../../../../src/engine/model/usage.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
-import { parseState, stateFiles } from '../../../../src/engine/stored-state.ts'
+import { stateFiles } from '../../../../src/engine/stored-state.ts'
 import { built, gate, limitsWith, NOW, session, stateOf, stories } from '../samples.ts'
 
 const OUTPUT = 'expected 429\n  at a.js:3:1\n'
@@ -133,23 +133,5 @@ describe("a state has a gate's output once", () => {
     })
     const { owes, failure } = reset.records['US-001'] ?? {}
     assert.deepEqual([owes, failure?.kind, shownOf(reset)?.output], [undefined, 'judge', SHOWN])
-  })
-
-  test('also from a state in which an older version repeated it', () => {
-    const closed = after(stateOf(stories('US-001')), ...attempt([RED]), rejected)
-    const record = closed.records['US-001']
-    assert.ok(record)
-    const copied = { ...record, failure: failing({ detail: RED.output }) }
-    const { sessions: _, prd, timeline, ...rest } = closed
-    const older = {
-      ...rest,
-      version: 4,
-      prd: { ...prd, run: { ...prd.run, usage: emptyUsage() } },
-      records: { 'US-001': { ...copied, usage: emptyUsage() } },
-      timeline: timeline.map((row) => ({ ...row, costUsd: 0, tokens: 0 })),
-    }
-    const read = parseState(JSON.stringify(older))
-    assert.equal(times(read, RED.output), 1)
-    assert.deepEqual(shownOf(read), { of: RED.name, output: SHOWN })
   })
 })
