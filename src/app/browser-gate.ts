@@ -94,11 +94,11 @@ export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
       signal,
       redact: workspace.redactor.redact,
       keep: async (picture, page) => {
-        const { clone, git, objects } = workspace
+        const { clone, git } = workspace
         const file = join(screenshotFolder(workspace, options.run ?? ''), fileName(run.what, page))
         await clearPathTo(clone.gitDir, file)
         await writeFile(file, picture)
-        return writeScreenshot(git, objects, picture)
+        return writeScreenshot(git, picture)
       },
     })
     const finalResult = isBase ? asBase(result) : result

@@ -4,7 +4,7 @@ import { isPrdPath } from '../branch/find-features.ts'
 import { ARCHIVE } from '../branch/run-archive.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import type { CatFile } from '../git/cat-file.ts'
-import { pathsIn } from '../git/tree-walk.ts'
+import { pathsIn } from '../git/trees.ts'
 import { type EarlierRun, earlierRuns } from '../report/expected-cost.ts'
 
 /** Only the newest runs are read: they predict the next one best. */

@@ -6,13 +6,12 @@ import type { Prd } from '../engine/model/feature.ts'
 import { describeValue } from '../engine/model/text.ts'
 import { looksLikeJson, parsePrd } from '../engine/prd/parse.ts'
 import type { CatFile } from '../git/cat-file.ts'
-import { filesOf } from '../git/tree-walk.ts'
+import { filesOf } from '../git/trees.ts'
 import type { DocumentFile, RequestedUse } from '../plan/types.ts'
 import { decodeText } from '../system/decode-text.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { nearest } from '../system/nearest.ts'
-import { fromLatin1 } from '../system/path-text.ts'
 
 /** A work tree on disk, or a commit, which need not be checked out. */
 export type DocumentPlace = { workTree: string } | { objects: CatFile; commit: string }
@@ -116,7 +115,7 @@ type Tree = {
 
 async function treeOfCommit(objects: CatFile, commit: string): Promise<Tree> {
   const files = (await filesOf(objects, commit)).filter(({ mode }) => mode.startsWith('100'))
-  const oids = new Map(files.map(({ path, oid }) => [fromLatin1(path), oid]))
+  const oids = new Map(files.map(({ path, oid }) => [path, oid]))
   const oidOf = (path: string) => oids.get(path) ?? ''
   return {
     list: async (folder) => [...oids.keys()].filter((path) => folder === '' || path.startsWith(`${folder}/`)),

@@ -54,12 +54,12 @@ export async function withSteps(
   const agents = new Map<string, AgentPort>()
   for (const name of agentsIn(pipeline))
     if (name !== settings.agent) agents.set(name, await agentOf(options, name))
-  const { git, objects, repository, clone } = workspace
+  const { git, repository, clone } = workspace
   return withPipeline(pipeline, {
     ...ports,
     agents,
     repository,
-    commit: (tree, parent) => writeCommit({ git, objects }, RALPH_IDENTITY, tree, [parent], 'steps'),
+    commit: (tree, parent) => writeCommit(git, RALPH_IDENTITY, tree, [parent], 'steps'),
     async command({ name, run }, what, timeoutMs, signal) {
       // A command runs as a gate does: its user, environment, limits and log.
       const gate = { name: `step-${pure.fileWord(name)}`, run, timeoutMs, when: null, advisory: false }

@@ -56,13 +56,12 @@ export async function inspect(
   const foreign = ralphChanges.filter((change) => !own.has(change.path))
   await tree.reset(foreign)
   await storeOwnFiles(tree, state.green, own, ralphChanges)
-  const nested = await tree.removeNested(staged.folders, agentChanges)
-  if (nested.length > 0) return refused(nestedFailure(nested.map(formatPath)))
+  if (staged.nested.length > 0) return refused(nestedFailure(staged.nested.map(formatPath)))
   const examination = await tools.examine(agentChanges, objects, state.green)
   if (examination.failure !== null) return refused(examination.failure)
   const hidden = await newlyIgnored(git, objects, state.green, agentChanges)
   if (hidden.length > 0) return refused(hiddenFailure(hidden.map(formatPath)))
-  const candidateTree = await index.tree(state.green)
+  const candidateTree = await index.tree()
   const words = agentSummary(attempt, summary)
   const text = storyMessage(state, attempt.storyId, attempt.iteration, redact, words)
   const commit = await commits.commit(candidateTree, [state.green], text)
@@ -103,8 +102,6 @@ export async function ownFileContents(
   const passing = passStory({ ...state, progress }, attempt, built)
   const before = await tree.objects.text(`${state.green}:${files.progress}`)
   const prd = Buffer.from(prdFile(passing, redact))
-  // Caches the hash of a large prd.json, which is read back several times.
-  objectId('blob', prd, state.green.length)
   return new Map([
     [files.prd, prd],
     [files.progress, Buffer.from(progressFile(passing, before, redact))],
@@ -143,23 +140,21 @@ const MAX_COMMIT_BYTES = 100_000
 
 /** Stores Ralph's own files byte for byte, since attributes may have changed them when they were staged. */
 async function storeOwnFiles(
-  { git, objects, index }: WorkTree,
+  tree: WorkTree,
   green: string,
   own: ReadonlyMap<string, Buffer>,
   changes: readonly Change[],
 ): Promise<void> {
-  const writer = git.writer(green)
+  const writer = tree.git.writer(green)
   const lines: string[] = []
   for (const [path, bytes] of own) {
     const change = changes.find((one) => one.path === path)
-    const oid = change?.newOid ?? (await objects.info(`${green}:${path}`))?.oid ?? ''
+    const oid = change?.newOid ?? (await tree.objects.info(`${green}:${path}`))?.oid ?? ''
     if (oid === objectId('blob', bytes, green.length)) continue
     lines.push(`100644 ${writer.add('blob', bytes)}\t${path}`)
   }
-  if (lines.length === 0) return
-  await objects.verify(await writer.flush())
-  await git.updateIndex(lines)
-  await index.reload()
+  await writer.flush()
+  await tree.updateIndex(lines)
 }
 
 /** Saves the work for a later attempt: all changes but those in `.ralph/` and those that the guard refuses. */
@@ -178,14 +173,13 @@ export async function saveWork(
   }
   const own = staged.changes.filter(({ path }) => tools.isRalphPath(path))
   const work = staged.changes.filter(({ path }) => !tools.isRalphPath(path))
-  await tree.removeNested(staged.folders, work)
   const { dropped } = await tools.examine(work, tree.objects, state.green)
   await tree.reset([...own, ...work.filter((change) => dropped.includes(change.path))])
   if (work.length === dropped.length) return null
   const base = await tree.treeOf(state.green)
   return {
     base,
-    tree: await tree.index.tree(state.green),
+    tree: await tree.index.tree(),
     dropped: dropped.map((path) => displayPath(redact(path))),
   }
 }

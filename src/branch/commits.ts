@@ -4,14 +4,14 @@ import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
 import { DONE } from '../engine/prd/done.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
-import { type CatFile, TREE, type TreeEntry } from '../git/cat-file.ts'
+import type { CatFile, TreeEntry } from '../git/cat-file.ts'
+import { editTree, type MovedFolder } from '../git/edit-tree.ts'
 import type { Git } from '../git/git.ts'
 import { commitBytes, type Identity } from '../git/objects.ts'
-import { editTree } from '../git/tree-edit.ts'
 import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '../report/feature-files.ts'
 import { listNames } from '../report/figures.ts'
 import { DamagedClone } from '../system/errors.ts'
-import { quotedPath, toLatin1 } from '../system/path-text.ts'
+import { quotedPath } from '../system/path-text.ts'
 import { type FolderMove, freeFile, planArchive } from './run-archive.ts'
 import { type DocumentEdit, type DocumentSetEdit, editDocuments } from './write-documents.ts'
 
@@ -42,8 +42,7 @@ export class Commits {
   }
 
   commit(tree: string, parents: readonly string[], message: string): Promise<string> {
-    const where = { git: this.#git, objects: this.#objects }
-    return writeCommit(where, this.#options.identity, tree, parents, message)
+    return writeCommit(this.#git, this.#options.identity, tree, parents, message)
   }
 
   /** A tree with some files replaced (null: removed), and some folders moved. Executable files stay executable. */
@@ -52,40 +51,34 @@ export class Commits {
     files: ReadonlyMap<string, string | null>,
     moves: readonly FolderMove[] = [],
   ): Promise<string> {
-    const writer = this.#git.writer(base)
-    const edits = new Map<string, TreeEntry | null>()
-    for (const [path, text] of files) {
-      const oid = text === null ? null : writer.add('blob', Buffer.from(text))
-      const before = await this.#objects.entry(base, path)
-      const mode = before?.mode === EXECUTABLE ? EXECUTABLE : '100644'
-      edits.set(toLatin1(path), oid === null ? null : { mode, oid })
-    }
-    for (const { from, to, isCopied: stays } of moves) {
+    const moved: MovedFolder[] = []
+    for (const { from, to, isCopied } of moves) {
       const oid = await this.#objects.folder(base, from)
-      if (oid === null) continue
-      if (!stays) edits.set(toLatin1(from), null)
-      edits.set(toLatin1(to), { mode: TREE, oid })
+      if (oid !== null) moved.push({ oid, from: isCopied ? null : from, to })
     }
-    const tree = await editTree(this.#objects, writer, base, edits)
-    await this.#objects.verify(await writer.flush())
-    return tree
+    const entries = [...files].map(async ([path, text]) => {
+      if (text === null) return [path, null] as const
+      const before = await this.#objects.entry(base, path)
+      return [path, { mode: before?.mode === EXECUTABLE ? EXECUTABLE : '100644', text }] as const
+    })
+    return this.withEntries(base, new Map(await Promise.all(entries)), moved)
   }
 
   /** A tree with some entries replaced by existing blobs or by texts, or removed. */
   async withEntries(
     base: string,
     entries: ReadonlyMap<string, TreeEntry | { mode: string; text: string } | null>,
+    moves: readonly MovedFolder[] = [],
   ): Promise<string> {
     const writer = this.#git.writer(base)
     const edits = new Map<string, TreeEntry | null>()
     for (const [path, entry] of entries) {
       const isText = entry !== null && 'text' in entry
       const oid = isText ? writer.add('blob', Buffer.from(entry.text)) : ''
-      edits.set(toLatin1(path), isText ? { mode: entry.mode, oid } : entry)
+      edits.set(path, isText ? { mode: entry.mode, oid } : entry)
     }
-    const tree = await editTree(this.#objects, writer, base, edits)
-    await this.#objects.verify(await writer.flush())
-    return tree
+    await writer.flush()
+    return editTree(this.#git, base, edits, moves)
   }
 
   /**
@@ -153,7 +146,7 @@ export class Commits {
 }
 
 export async function writeCommit(
-  { git, objects }: { git: Git; objects: CatFile },
+  git: Git,
   who: Identity,
   tree: string,
   parents: readonly string[],
@@ -161,7 +154,7 @@ export async function writeCommit(
 ): Promise<string> {
   const writer = git.writer(tree)
   const oid = writer.add('commit', commitBytes(tree, parents, who, new Date(), message))
-  await objects.verify(await writer.flush())
+  await writer.flush()
   return oid
 }
 

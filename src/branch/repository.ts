@@ -15,7 +15,7 @@ import { IgnoredFiles } from '../git/ignored-files.ts'
 import { type DocumentRules, JudgeView } from '../git/judge-view.ts'
 import { parseRaw } from '../git/raw-diff.ts'
 import type { Submodules } from '../git/submodules.ts'
-import { changesBetween, foldersIn, pathsIn } from '../git/tree-walk.ts'
+import { changesBetween, pathsIn } from '../git/trees.ts'
 import { WorkTree } from '../git/work-tree.ts'
 import { UserError } from '../system/errors.ts'
 import { displayPath, quotedPath } from '../system/path-text.ts'
@@ -130,7 +130,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       onRestoredClone(commit, async () => {
         await checkOut(tree, commits, options, commit, null)
         // Every file is read, even if git sees it as clean, since the final verification judges this tree.
-        await tree.checkOutModified(null, [])
+        await tree.checkOutEveryFile(commit)
         if (ignoredBefore === null) return
         await removeIgnored(git, ignoredBefore)
         await submodules.removeIgnored()
@@ -199,7 +199,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         const staged = await tree.stage(commit)
         if ('unreadable' in staged) throw new Error(redact(staged.unreadable))
         await tree.reset(staged.changes.filter((change) => !paths.includes(change.path)))
-        return commits.commit(await tree.index.tree(commit), [commit], message)
+        return commits.commit(await tree.index.tree(), [commit], message)
       }),
 
     async asItWas(from, to, { but = [], only, red }) {
@@ -279,7 +279,7 @@ async function checkOut(
   await tree.git.writeConfig()
   const isFirst = tree.nestedBefore === null
   const foreign = isFirst ? await refuseForeign(tree) : []
-  if (isFirst) tree.nestedBefore = await findNestedGits(tree, options, commit, foreign)
+  if (isFirst) tree.nestedBefore = await findNestedGits(tree, options, foreign)
   const work = kept === null ? null : await withSavedWork(tree, commits, commit, kept)
   if (work?.tree == null) await tree.restoreIfChanged(commit)
   else await tree.restoreTree(work.tree)
@@ -312,13 +312,12 @@ async function withSavedWork(
 async function findNestedGits(
   tree: WorkTree,
   options: RepositoryOptions,
-  commit: string,
   foreign: readonly string[],
 ): Promise<Set<string>> {
-  const { git, objects } = tree
+  const { git } = tree
   const keptRepositories = options.snapshot.whole ? await keepRepositories(git, options, foreign) : []
-  const [tracked, untracked] = [await foldersIn(objects, commit), await untrackedFolders(git)]
-  const nested = await nestedGits(git, { tracked, untracked }, [], tree.submodules.repositories)
+  const { folders } = await tree.index.listing()
+  const nested = await nestedGits(git, { tracked: folders, untracked: await untrackedFolders(git) })
   return new Set([...nested, ...keptRepositories.map((folder) => `${folder}/.git`)])
 }
 
@@ -342,7 +341,7 @@ async function keepRepositories(
 
 /** Refuses a repository in the place of a submodule, since git would run programs that its configuration names. */
 async function refuseForeign(tree: WorkTree): Promise<string[]> {
-  const found = await findForeignRepositories(tree.places)
+  const found = await findForeignRepositories(await tree.places())
   const inside = found.find((path) => path.endsWith('/.git'))?.slice(0, -'/.git'.length)
   const first = tree.submodules.foreign[0] ?? inside
   if (first === undefined) return found
@@ -362,10 +361,9 @@ async function findUncommittedFiles(
   const { git, index } = tree
   const foreign = await refuseForeign(tree)
   git.unlock()
-  await index.fill(commit)
+  await index.fill(await tree.treeOf(commit))
   await git.refreshIndex()
   const [changed, loose] = await Promise.all([git.rawDiff(commit), git.untracked()])
-  await index.reload(index.knownTree)
   if (loose.closed !== null) return [{ path: redact(loose.closed), isUntracked: false }]
   const tracked = [...foreign]
   for (const change of parseRaw(changed))

@@ -3,7 +3,7 @@
 import type { State } from '../engine/model/state.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { type CatFile, TREE } from '../git/cat-file.ts'
-import { filesOf } from '../git/tree-walk.ts'
+import { filesOf } from '../git/trees.ts'
 import { learningsPage } from '../report/agents-md.ts'
 import { fromLatin1 } from '../system/path-text.ts'
 import { featureOfFolder } from './find-features.ts'
@@ -61,6 +61,6 @@ export async function freeFile(
 /** Names of the folders in a folder. */
 async function foldersIn(objects: CatFile, commit: string, folder: string): Promise<string[]> {
   const treeId = await objects.folder(commit, folder)
-  const [entries] = await objects.trees(treeId === null ? [] : [treeId])
-  return [...(entries ?? [])].flatMap(([bytes, { mode }]) => (mode === TREE ? [fromLatin1(bytes)] : []))
+  const entries = treeId === null ? [] : [...(await objects.tree(treeId))]
+  return entries.flatMap(([bytes, { mode }]) => (mode === TREE ? [fromLatin1(bytes)] : []))
 }

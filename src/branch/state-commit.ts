@@ -56,8 +56,7 @@ export async function commitState(
   if (red.length > 0) own.push({ name: 'red', mode: TREE, oid: folder(red) })
   const pictures = await screenshotEntries(objects, state)
   if (pictures.length > 0) own.push({ name: 'screenshots', mode: TREE, oid: folder(pictures) })
-  const [green] = await objects.trees([tree])
-  const entries = [...(green ?? [])].map(([name, entry]) => ({ name, ...entry }))
+  const entries = [...(await objects.tree(tree))].map(([name, entry]) => ({ name, ...entry }))
   const beside = entries.filter(({ name }) => name !== STATE_FOLDER)
   // A tree without `.github/workflows` would look like their deletion, which GitHub refuses from an App's token.
   const root = folder([...beside, { name: STATE_FOLDER, mode: TREE, oid: folder(own) }])
@@ -65,7 +64,7 @@ export async function commitState(
   const about = ids.length === 0 ? 'checkpoint' : `${ids.join(', ')} in work`
   const message = `ralph: iteration ${state.prd.run.iterations}, ${about}\n`
   const made = writer.add('commit', commitBytes(root, parents, RALPH_IDENTITY, new Date(), message))
-  await objects.verify(await writer.flush())
+  await writer.flush()
   for (const { file, isThere, oid } of files)
     if (!isThere) storedFiles.set(file, { oid, stamp: fileStamp(writer.fileOf(oid)) })
   return made

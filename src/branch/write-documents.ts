@@ -1,7 +1,7 @@
 // Updates people's documents in the commit that ends a run: finds them in the green commit and edits them.
 
 import { type CatFile, TREE, type TreeEntry } from '../git/cat-file.ts'
-import { filesOf, type TreeFile } from '../git/tree-walk.ts'
+import { filesOf, type TreeFile } from '../git/trees.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { fromLatin1, quotedPath } from '../system/path-text.ts'
 
@@ -62,7 +62,7 @@ export async function editDocuments(
       warn(`${JSON.stringify(folder)} was not brought up to date: it is a folder`)
     else if (created !== null && edit.createAt !== null) changed.push([edit.createAt, created])
     for (const file of found) {
-      const path = fromLatin1(file.path)
+      const { path } = file
       try {
         const text = await textOf(objects, file)
         const after = edit.editText(text)
@@ -105,13 +105,13 @@ async function textsOf(
   warn: (message: string) => void,
 ): Promise<{ path: string; text: string }[]> {
   const all = await filesOf(objects, commit, '', MAX_PATHS)
-  const byPath = new Map(all.map((file) => [fromLatin1(file.path), file]))
+  const byPath = new Map(all.map((file) => [file.path, file]))
   const wanted = (await among([...byPath.keys()])).flatMap((path) => byPath.get(path) ?? [])
   if (wanted.length > MAX_TOTAL.files) throw new Error(`they are more than ${MAX_TOTAL.files}`)
   const read: { path: string; text: string }[] = []
   let left = MAX_TOTAL.bytes
   for (const file of wanted) {
-    const path = fromLatin1(file.path)
+    const { path } = file
     try {
       const text = await textOf(objects, file)
       left -= text.length
@@ -127,8 +127,8 @@ async function textsOf(
 
 async function topEntries(objects: CatFile, commit: string): Promise<[name: string, entry: TreeEntry][]> {
   const root = await objects.root(commit)
-  const [entries] = await objects.trees(root === null ? [] : [root])
-  return [...(entries ?? [])]
+  const entries = root === null ? [] : [...(await objects.tree(root))]
+  return entries.map(([name, entry]) => [fromLatin1(name), entry])
 }
 
 async function matchingFiles(

@@ -8,7 +8,7 @@ import type { Observer } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { type AttemptStep, STEPS, type Step } from '../engine/model/step.ts'
 import type { Git } from '../git/git.ts'
-import { renameIntoPlace } from '../git/own-index.ts'
+import { renameIntoPlace } from '../git/own-directory.ts'
 import { clearPathTo, readRegularFileSync, removeSync } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 

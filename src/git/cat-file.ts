@@ -5,7 +5,6 @@ import { DamagedClone } from '../system/errors.ts'
 import { toLatin1 } from '../system/path-text.ts'
 import type { Git } from './git.ts'
 import { gitProgram } from './git-process.ts'
-import { ObjectVerifier } from './objects.ts'
 
 export type ObjectInfo = { oid: string; type: string; size: number }
 
@@ -21,28 +20,27 @@ type Content = ObjectInfo & { content: Buffer }
 export const TREE = '040000'
 /** The mode of a submodule. Its object id is a commit of another repository. */
 export const GITLINK = '160000'
-/** How many trees are requested at once, and how many are cached. */
+const OBJECT_ID = /^[0-9a-f]{40,64}$/
+/** How many trees are cached. */
 const TREES = 256
-/** Bytes. A larger tree is not cached when it is only verified. */
-const SMALL_TREE = 64 * 1024
 
 /**
- * Disposing it ends the process. Requests are answered in order. `<commit>:<path>` is resolved through trees whose hash was
- * checked: git itself would accept a forged tree.
+ * Disposing it ends the process. Requests are answered in order. `<commit>:<path>` is resolved here, since git gives the same answer
+ * for a path that does not exist and for an object that is missing.
  */
 export class CatFile {
-  readonly #git: Git
+  readonly git: Git
   #child: ChildProcessWithoutNullStreams | null = null
   #chunks: Buffer[] = []
   #wake: (() => void) | null = null
   #stderr = ''
   #queue: Promise<unknown> = Promise.resolve()
-  /** Verified trees by id. The bytes of an id never change. */
+  /** Trees by id. The bytes of an id never change. */
   readonly #trees = new Map<string, Tree>()
   readonly #roots = new Map<string, string>()
 
   constructor(git: Git) {
-    this.#git = git
+    this.git = git
   }
 
   /**
@@ -52,31 +50,31 @@ export class CatFile {
   async info(name: string): Promise<ObjectInfo | null> {
     const found = await this.#find(name)
     if (found === null) return null
-    const info = await this.#queued(async () => {
-      this.#request([`info ${found}`])
-      return parseHeader(await this.#line())
-    })
+    const info = await this.#info(found)
     return name.endsWith('^{tree}') ? info : requireObject(info, found)
   }
 
-  /** The bytes of an object; null and rejections as for `info`. Also rejects if the bytes do not match the id. */
+  #info(name: string): Promise<ObjectInfo | null> {
+    return this.#queued(async () => {
+      this.#request(`info ${name}`)
+      return parseHeader(await this.#line())
+    })
+  }
+
+  /** The bytes of an object; null and rejections as for `info`. */
   async contents(name: string): Promise<Buffer | null> {
     const found = await this.#find(name)
     if (found === null) return null
-    const [object = null] = await this.#objects([found])
-    return requireObject(object, found).content
+    return requireObject(await this.#content(found), found).content
   }
 
   /** The id of a commit's tree; of a tree, its own id. Null if there is no such object. */
   async root(name: string): Promise<string | null> {
     const known = this.#roots.get(name)
     if (known !== undefined) return known
-    const [found] = await this.#objects([name])
-    if (found?.type === 'tree') return found.oid
-    if (found?.type !== 'commit') return null
-    const root = /^tree ([0-9a-f]+)$/m.exec(found.content.toString('latin1'))?.[1] ?? null
+    const root = (await this.#info(`${name}^{tree}`))?.oid ?? null
     if (this.#roots.size >= TREES) this.#roots.clear()
-    if (root !== null && found.oid === name) this.#roots.set(name, root)
+    if (root !== null && OBJECT_ID.test(name)) this.#roots.set(name, root)
     return root
   }
 
@@ -86,43 +84,14 @@ export class CatFile {
     return entry?.mode === TREE ? entry.oid : null
   }
 
-  /**
-   * The trees with these ids, in that order. Rejects if one is missing or does not match its id. `once`: they are not cached. A walk
-   * over a whole tree uses it, since its trees would displace others that are needed again.
-   */
-  async trees(oids: readonly string[], how: 'again' | 'once' = 'again'): Promise<Tree[]> {
-    const all: Tree[] = []
-    for (let at = 0; at < oids.length; at += TREES) {
-      const some = oids.slice(at, at + TREES)
-      const known = some.map((oid) => this.#trees.get(oid))
-      const read = await this.#objects(some.filter((_, index) => known[index] === undefined))
-      for (const [index, oid] of some.entries()) {
-        const tree = known[index] ?? parseTree(oid, read.shift() ?? null)
-        if (how === 'again') this.#rememberTree(oid, tree)
-        all.push(tree)
-      }
-    }
-    return all
-  }
-
-  /** Rejects if an object that was just written reads differently, as git looks into packs first. Small trees are cached. */
-  async verify(oids: readonly string[]): Promise<void> {
-    const read = await this.#objects(oids, 'verify')
-    for (const [index, oid] of oids.entries()) {
-      const found = requireObject(read[index] ?? null, oid)
-      if (found.type === 'tree' && found.content.length === found.size)
-        this.#rememberTree(oid, parseTree(oid, found))
-    }
-  }
-
-  #rememberTree(oid: string, tree: Tree): void {
+  /** The tree with this id. Rejects if it is missing. */
+  async tree(oid: string): Promise<Tree> {
+    const known = this.#trees.get(oid)
+    if (known !== undefined) return known
+    const tree = parseTree(oid, await this.#content(oid))
     if (this.#trees.size >= TREES) this.#trees.clear()
     this.#trees.set(oid, tree)
-  }
-
-  /** Starts a new git for the next request: a running one does not see new packs. */
-  restart(): Promise<void> {
-    return this.#queued(async () => this[Symbol.dispose]())
+    return tree
   }
 
   async text(name: string): Promise<string | null> {
@@ -149,38 +118,26 @@ export class CatFile {
     let at: TreeEntry | null = root === null ? null : { mode: TREE, oid: root }
     for (const part of toLatin1(path).split('/')) {
       if (at?.mode !== TREE) return null
-      at = (await this.trees([at.oid]))[0]?.get(part) ?? null
+      at = (await this.tree(at.oid)).get(part) ?? null
     }
     return at
   }
 
-  /** Requests all objects at once, without waiting for each answer. `verify`: returns content for small trees only. */
-  #objects(names: readonly string[], how: 'read' | 'verify' = 'read'): Promise<(Content | null)[]> {
+  #content(name: string): Promise<Content | null> {
     return this.#queued(async () => {
-      this.#request(names.map((name) => `contents ${name}`))
-      const all: (Content | null)[] = []
-      for (const _ of names) all.push(await this.#answer(how))
-      return all
+      this.#request(`contents ${name}`)
+      const header = parseHeader(await this.#line())
+      if (header === null) return null
+      const pieces: Buffer[] = []
+      for (let left = header.size; left > 0; ) {
+        const piece = await this.#piece(left)
+        pieces.push(piece)
+        left -= piece.length
+      }
+      await this.#piece(1)
+      const [content = Buffer.alloc(0), ...more] = pieces
+      return { ...header, content: more.length === 0 ? content : Buffer.concat(pieces) }
     })
-  }
-
-  async #answer(how: 'read' | 'verify'): Promise<Content | null> {
-    const header = parseHeader(await this.#line())
-    if (header === null) return null
-    const proof = new ObjectVerifier(header.oid, header.type, header.size)
-    const isKept = how === 'read' || (header.type === 'tree' && header.size <= SMALL_TREE)
-    const pieces: Buffer[] = []
-    for (let left = header.size; left > 0; ) {
-      const piece = await this.#piece(left)
-      proof.update(piece)
-      if (isKept) pieces.push(piece)
-      left -= piece.length
-    }
-    await this.#piece(1)
-    // git does not check the hash: an agent that writes into .git/objects could substitute another file.
-    if (!proof.holds()) throw new DamagedClone(`the object ${header.oid} holds other bytes`)
-    const [content = Buffer.alloc(0), ...more] = pieces
-    return { ...header, content: more.length === 0 ? content : Buffer.concat(pieces) }
   }
 
   #queued<T>(act: () => Promise<T>): Promise<T> {
@@ -189,17 +146,16 @@ export class CatFile {
     return next
   }
 
-  #request(requests: readonly string[]): void {
-    if (requests.length === 0) return
-    if (requests.some((one) => one.includes('\n'))) throw new Error('an object name has no line breaks')
+  #request(request: string): void {
+    if (request.includes('\n')) throw new Error('an object name has no line breaks')
     if (this.#child === null) this.#start()
-    this.#child?.stdin.write(requests.map((one) => `${one}\n`).join(''))
+    this.#child?.stdin.write(`${request}\n`)
   }
 
   #start(): void {
-    const env = this.#git.environment()
+    const env = this.git.environment()
     const child = spawn(gitProgram(env.PATH), ['cat-file', '--batch-command'], {
-      cwd: this.#git.clone.workTree,
+      cwd: this.git.clone.workTree,
       env: { ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,

@@ -1,6 +1,6 @@
-// Which lines a change wrote. Computed in this process: git would trust objects that a gate may have forged.
+// Which lines a change wrote. Computed in this process: attributes that an agent wrote have no effect on it.
 import type { CatFile } from './cat-file.ts'
-import { changesBetween } from './tree-walk.ts'
+import { changesBetween } from './trees.ts'
 
 /** Bytes of one file, and of all files together; larger ones are skipped. */
 const MAX_BYTES = 1024 * 1024

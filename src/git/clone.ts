@@ -7,12 +7,14 @@ import { UserError } from '../system/errors.ts'
 import {
   isFolderSync,
   readRegularFile,
+  readRegularFileSync,
   removeSpecialFiles,
   removeSync,
   replaceFile,
 } from '../system/files.ts'
 import { cloneHas, cloneRefs } from './clone-refs.ts'
 import type { Git } from './git.ts'
+import { renameIntoPlace } from './own-directory.ts'
 import { SYMBOLIC_PREFIX } from './refs.ts'
 import { moveHead, type RefUpdate, updateCloneRefs } from './update-refs.ts'
 
@@ -223,10 +225,13 @@ export async function detachHead(git: Git, snapshot: Snapshot, commit: string): 
   shareIndex(git)
 }
 
-/** Copies Ralph's index to the clone, so that people's git sees the checkout as clean, too. */
-export function shareIndex({ clone: { gitDir }, index }: Git): void {
+/** Copies Ralph's index to the clone, so that people's git also sees the checkout as clean. */
+export function shareIndex({ clone: { gitDir }, own, permissions }: Git): void {
   removeSync(join(gitDir, 'index.lock'))
-  index?.share(join(gitDir, 'index'))
+  const [file, bytes] = [join(gitDir, 'index'), readRegularFileSync(join(own, 'index'))]
+  if (bytes === null || readRegularFileSync(file)?.equals(bytes) === true) return
+  renameIntoPlace({ own: gitDir }, bytes, file)
+  permissions.share(file)
 }
 
 async function removeLocks(folder: string): Promise<void> {

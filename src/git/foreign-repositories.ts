@@ -4,7 +4,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { firstLinkIn, isFolder, namesIn, removeSync } from '../system/files.ts'
-import { fromLatin1, fsPath } from '../system/path-text.ts'
+import { fsPath } from '../system/path-text.ts'
 
 /** A set of paths, or a map by path. */
 export type PathSet = Pick<ReadonlySet<string>, 'has'>
@@ -35,8 +35,7 @@ export async function removeForeignRepositories(places: SubmodulePlaces): Promis
 
 async function collectForeign({ top, gitlinks, known }: SubmodulePlaces): Promise<ForeignFile[]> {
   const found = new Map<string, ForeignFile>()
-  for (const name of gitlinks) {
-    const path = fromLatin1(name)
+  for (const path of gitlinks) {
     const link = await firstLinkIn(top, path)
     if (link !== null) {
       found.set(link, { path: link, folder: null })

@@ -20,6 +20,7 @@ import { type Clone, NO_FETCH } from './open-clone.ts'
 import { REF_SETTINGS, removeStaleLocks, UNTRUSTED_GIT_CACHES, writeDirectory } from './own-directory.ts'
 import { PATCH_ENV, patchArguments } from './patch.ts'
 import { Permissions } from './sharing.ts'
+import { forgetRecentStats } from './stat-cache.ts'
 
 export { type Clone, openClone } from './open-clone.ts'
 
@@ -29,24 +30,15 @@ export type Remote = { url: string; env: Readonly<Record<string, string>> }
 /** Paths as git lists them. `closed`: git's message about a folder that it skipped since it may not open it, or null. */
 export type Listing = { paths: string[]; closed: string | null }
 
-/** Ralph's index, kept in memory. */
-export type MemoryIndex = {
-  writeForGit(): void
-  /** Writes the index to another file. */
-  share(file: string): void
-}
-
 export type RefMove = { ref: string; from: string | null; to: string }
 
 /** Milliseconds. A command to a remote that takes longer is tried again. */
 const REMOTE_TIMEOUT_MS = 10 * 60_000
 /** With more loose objects than this Ralph packs them, as many of them make the clone slow. */
 const MAX_LOOSE_OBJECTS = 2000
-/** Commands that do not read an index. */
-const NO_INDEX =
-  /^(?:-c|check-ignore|fetch|index-pack|log|ls-remote|merge-base|merge-tree|pack-objects|push|rev-list|rev-parse|update-ref)$/
 /** Commands that write the index. */
 const WRITES_INDEX = /^(?:add|checkout-index|read-tree|update-index)$/
+const RAW = ['--raw', '-z', '--no-renames', '--no-abbrev']
 /** Exit codes when a remote cannot be reached, or takes too long. */
 const FAILED_EXIT_CODES = [1, 124, 128]
 
@@ -60,13 +52,11 @@ export class Git {
   readonly shared: string
   /** Permissions of files that Ralph writes into the clone itself, without git. */
   readonly permissions: Permissions
-  /** Written to the index file before git reads it. */
-  index: MemoryIndex | null = null
   readonly #env: Record<string, string>
   readonly #inherited: Record<string, string>
   /** The user's own ignore rules when the job began. */
   #ignored: Buffer = Buffer.alloc(0)
-  /** How many git processes write the index now. Meanwhile Ralph must not write the index file. */
+  /** How many git processes write the index now. Meanwhile Ralph itself must not write it. */
   #writing = 0
   /** Loose objects written since the last pack. */
   #loose = 0
@@ -121,14 +111,18 @@ export class Git {
   /** Runs git on Ralph's directory. Throws GitError for an exit code that is not accepted. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
     const { directory = this.clone.workTree, env } = options
-    const [command = ''] = args
-    if (!NO_INDEX.test(command) && this.#writing === 0) this.index?.writeForGit()
     const ran = execute(args, { ...options, directory, env: { ...this.#env, ...env } })
-    if (!WRITES_INDEX.test(command)) return ran
+    if (!WRITES_INDEX.test(args[0] ?? '')) return ran
     this.#writing += 1
     return ran.finally(() => {
       this.#writing -= 1
+      if (this.#writing === 0) forgetRecentStats(this, this.#idLength)
     })
+  }
+
+  /** The bytes of an object id. */
+  get #idLength(): number {
+    return this.clone.config.get('extensions.objectformat') === 'sha256' ? 32 : 20
   }
 
   /** Runs git on the user's clone, for its refs only. Hooks and configuration of the clone cannot start programs. */
@@ -150,11 +144,6 @@ export class Git {
       this.#loose += count
     }
     return new ObjectWriter(join(this.clone.commonDir, 'objects'), commit.length, this.permissions, onWritten)
-  }
-
-  /** The file of a loose object. */
-  objectFile(oid: string): string {
-    return join(this.clone.commonDir, 'objects', oid.slice(0, 2), oid.slice(2))
   }
 
   /** Whether the clone keeps its refs in files, as nearly every one does. */
@@ -245,6 +234,21 @@ export class Git {
     await this.run(['checkout-index', '-f', '-u', '-z', '--stdin'], { input })
   }
 
+  /** The entries of the index: `<mode> <object id> <stage>\t<path>`. */
+  async indexEntries(): Promise<string[]> {
+    return nulFields(await this.run(['ls-files', '-s', '-z']))
+  }
+
+  /** How the index differs from a commit, in the format of `git diff --raw -z`. */
+  async stagedDiff(commit: string): Promise<string> {
+    return (await this.run(['diff-index', '--cached', ...RAW, commit, '--'])).stdout
+  }
+
+  /** Files that were written to since git read them, whether their content changed or not; in the same format. */
+  async touchedFiles(): Promise<string> {
+    return (await this.run(['diff-files', ...RAW, '--ignore-submodules=all'])).stdout
+  }
+
   /** Paths that differ between the index and a tree; `filter` as of `git diff`. */
   async indexDiff(tree: string, filter = ''): Promise<string[]> {
     const args = ['diff-index', '--cached', '--name-only', '-z', '--no-renames', `--diff-filter=${filter}`]
@@ -253,8 +257,7 @@ export class Git {
 
   /** How the tracked files differ from a commit, in the format of `git diff --raw -z`. */
   async rawDiff(commit: string): Promise<string> {
-    const args = ['diff-index', '--raw', '-z', '--no-renames', '--no-abbrev', '--ignore-submodules=dirty']
-    return (await this.run([...args, commit, '--'])).stdout
+    return (await this.run(['diff-index', ...RAW, '--ignore-submodules=dirty', commit, '--'])).stdout
   }
 
   // History

@@ -6,14 +6,13 @@ import { dirname, join } from 'node:path'
 import type { Change } from '../engine/model/change.ts'
 import { entriesOf, removeSync, resolveInTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
-import { type CatFile, GITLINK } from './cat-file.ts'
-import type { PathSet } from './foreign-repositories.ts'
+import type { CatFile } from './cat-file.ts'
 import type { Git } from './git.ts'
 import { objectId } from './objects.ts'
-import { pathsIn } from './tree-walk.ts'
+import { pathsIn } from './trees.ts'
 
-/** Folders that may contain a `.git` which git does not show: the folders of a tree, and untracked ones. */
-export type Folders = { tracked: readonly string[]; untracked: readonly string[] }
+/** Folders that may contain a `.git` which git does not show: those with tracked files, and those without any. */
+export type Folders = { tracked: Iterable<string>; untracked: readonly string[] }
 
 /** Folders without any tracked file, as git lists them. */
 export async function untrackedFolders(git: Git): Promise<string[]> {
@@ -22,17 +21,7 @@ export async function untrackedFolders(git: Git): Promise<string[]> {
 }
 
 /** Paths of all entries named `.git` below the top, without those of checked-out submodules. */
-export async function nestedGits(
-  git: Git,
-  { tracked, untracked }: Folders,
-  changes: readonly Change[],
-  submodules: PathSet,
-): Promise<string[]> {
-  const folders = new Set(tracked)
-  for (const { path, newMode } of changes) {
-    if (newMode === GITLINK && !submodules.has(path)) folders.add(path)
-    for (let at = dirname(path); at !== '.' && !folders.has(at); at = dirname(at)) folders.add(at)
-  }
+export async function nestedGits(git: Git, { tracked, untracked }: Folders): Promise<string[]> {
   const found: string[] = []
   const seen = new Map<string, Promise<boolean>>()
   const look = async (folder: string): Promise<void> => {
@@ -40,8 +29,8 @@ export async function nestedGits(
     if (place !== null && (await lstat(fsPath(place)).catch(() => null)) !== null)
       found.push(`${folder}/.git`)
   }
-  await Promise.all([...folders].map(look))
-  // git does not list some folders: empty ones, and those with a `.git` only.
+  await Promise.all([...tracked].map(look))
+  // git lists a folder, and not what is in it.
   const walk = async (folder: string): Promise<void> => {
     await look(folder)
     const inside = await entriesOf(join(git.clone.workTree, folder))
@@ -125,18 +114,18 @@ export function isToolOutput(path: string): boolean {
   return names.some((name) => TOOL_FOLDERS.test(name)) || (file !== '' && TOOL_FILES.test(file))
 }
 
-/** The paths of `.gitattributes` files, which control what git stores and checks out. */
-export function attributeFilesIn(paths: readonly string[]): string[] {
-  return paths.filter((path) => /(?:^|\/)\.gitattributes$/i.test(path))
-}
-
-/** Paths of changed files with other bytes on the disk than git stores, such as other line ends. */
-export async function storedDifferently(git: Git, changes: readonly Change[]): Promise<string[]> {
+/** The files that have other bytes on the disk than git stores, such as other line ends. */
+export async function storedDifferently(
+  git: Git,
+  files: readonly { path: string; mode: string; oid: string }[],
+): Promise<string[]> {
   const found: string[] = []
-  for (const { path, newMode, newOid } of changes) {
-    if (newMode !== '100644' && newMode !== '100755') continue
-    const bytes = await readFile(fsPath(join(git.clone.workTree, path)))
-    if (objectId('blob', bytes, newOid.length) !== newOid) found.push(path)
+  for (const { path, mode, oid } of files) {
+    if (!mode.startsWith('100')) continue
+    const file = fsPath(join(git.clone.workTree, path))
+    if ((await lstat(file).catch(() => null))?.isFile() !== true) continue
+    const bytes = await readFile(file).catch(() => null)
+    if (bytes !== null && objectId('blob', bytes, oid.length) !== oid) found.push(path)
   }
   return found
 }

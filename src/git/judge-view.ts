@@ -7,7 +7,7 @@ import { resolveInTree } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 import { FileStash } from './file-stash.ts'
 import { isListed, removeIgnored } from './hidden-changes.ts'
-import { changesBetween, pathsIn } from './tree-walk.ts'
+import { changesBetween, pathsIn } from './trees.ts'
 import type { WorkTree } from './work-tree.ts'
 
 export type DocumentRules = {

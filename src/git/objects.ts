@@ -1,71 +1,18 @@
-// Writes git objects in this process: hashes and deflates them, syncs them together, and moves them to their paths. A file that is
-// already at that path is replaced: an agent that guessed the id could have written other bytes there.
+// Writes git objects in this process: hashes and deflates them, syncs them together, and moves them to their paths. A state has up to
+// ten objects, and git would need a process for each.
 import { createHash, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fdatasync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, fdatasync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
-import { isFolderSync, removeSync } from '../system/files.ts'
 import type { Permissions } from './sharing.ts'
 
 export type ObjectType = 'blob' | 'tree' | 'commit'
 
 /** The id of an object with these bytes; `length` is that of the repository's ids, 40 or 64. */
 export function objectId(type: string, content: Buffer, length: number): string {
-  const isSame = lastLarge?.content === content || lastLarge?.content.equals(content) === true
-  if (isSame && lastLarge?.type === type && lastLarge.oid.length === length) return lastLarge.oid
-  const oid = objectHash(type, content.length, length).update(content).digest('hex')
-  if (content.length > LARGE) lastLarge = { type, content, oid }
-  return oid
-}
-
-/** Bytes. Comparing larger contents is much faster than hashing them. */
-const LARGE = 256 * 1024
-/** The last large content, usually prd.json, which is hashed many times during a story. */
-let lastLarge: { type: string; content: Buffer; oid: string } | null = null
-
-function objectHash(type: string, size: number, length: number) {
-  return createHash(length === 64 ? 'sha256' : 'sha1').update(`${type} ${size}\0`)
-}
-
-/** Verifies that bytes, given in pieces, match an object id. */
-export class ObjectVerifier {
-  readonly #oid: string
-  readonly #known: Buffer | null
-  readonly #hash
-  #at = 0
-  #isSame = true
-
-  constructor(oid: string, type: string, size: number) {
-    this.#oid = oid
-    this.#known =
-      lastLarge?.oid === oid && lastLarge.type === type && lastLarge.content.length === size
-        ? lastLarge.content
-        : null
-    this.#hash = this.#known === null ? objectHash(type, size, oid.length) : null
-  }
-
-  update(piece: Buffer): void {
-    const end = this.#at + piece.length
-    if (this.#known !== null) this.#isSame &&= this.#known.subarray(this.#at, end).equals(piece)
-    this.#hash?.update(piece)
-    this.#at = end
-  }
-
-  /** Whether the bytes match the id. Call it once, after the last piece. */
-  holds(): boolean {
-    if (this.#known !== null) return this.#isSame && this.#at === this.#known.length
-    return this.#hash?.digest('hex') === this.#oid
-  }
+  const hash = createHash(length === 64 ? 'sha256' : 'sha1')
+  return hash.update(`${type} ${content.length}\0`).update(content).digest('hex')
 }
 
 type PendingObject = { type: ObjectType; content: Buffer }
@@ -91,9 +38,9 @@ export class ObjectWriter {
     this.#onWritten = onWritten
   }
 
-  /** Adds an object for `flush` to write, and returns its id. `known`: the id, if it was already computed from these bytes. */
-  add(type: ObjectType, content: Buffer, known: string | null = null): string {
-    const oid = known ?? objectId(type, content, this.#idLength)
+  /** Adds an object for `flush` to write, and returns its id. */
+  add(type: ObjectType, content: Buffer): string {
+    const oid = objectId(type, content, this.#idLength)
     if (!this.#waiting.has(oid)) this.#waiting.set(oid, { type, content })
     return oid
   }
@@ -103,14 +50,13 @@ export class ObjectWriter {
     return join(this.#folder, oid.slice(0, 2), oid.slice(2))
   }
 
-  /** Writes and syncs all added objects, so that refs to them can be written afterwards. Returns their ids. */
-  async flush(): Promise<string[]> {
+  /** Writes and syncs all added objects, so that refs to them can be written afterwards. */
+  async flush(): Promise<void> {
     const all = [...this.#waiting]
     this.#waiting.clear()
     for (let at = 0; at < all.length; at += MAX_OPEN_FILES)
       await this.#write(all.slice(at, at + MAX_OPEN_FILES))
     this.#onWritten(all.length)
-    return all.map(([oid]) => oid)
   }
 
   async #write(some: readonly [string, PendingObject][]): Promise<void> {
@@ -137,22 +83,10 @@ export class ObjectWriter {
 
   #move(fresh: string, oid: string): void {
     const file = this.fileOf(oid)
-    const folder = dirname(file)
-    const move = () => {
-      // Done even if the folder exists, so that every run has the same steps: tests kill Ralph at each of them.
-      mkdirSync(folder, { recursive: true })
-      this.#permissions.share(folder)
-      renameSync(fresh, file)
-    }
-    try {
-      move()
-    } catch (error) {
-      // Something else is at this path. A link to a folder is followed, as git does: the folder may contain objects.
-      const isFolder = isFolderSync(folder) || existsSync(`${folder}/.`)
-      if (isFolder && !isFolderSync(file)) throw error
-      removeSync(isFolder ? file : folder)
-      move()
-    }
+    // Done even if the folder exists, so that every run has the same steps: tests kill Ralph at each of them.
+    mkdirSync(dirname(file), { recursive: true })
+    this.#permissions.share(dirname(file))
+    renameSync(fresh, file)
   }
 }
 

@@ -1,8 +1,9 @@
 // Writes Ralph's own git directory, `.git/ralph/git`: its configuration, ignore rules and boundaries.
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isFolderSync, readRegularFileSync, removeSync, replaceFile } from '../system/files.ts'
+import { fsPath } from '../system/path-text.ts'
 import type { Clone } from './open-clone.ts'
 import type { Permissions } from './sharing.ts'
 
@@ -100,6 +101,19 @@ async function writeOwn(file: string, text: string | Buffer, permissions: Permis
   if (readRegularFileSync(file)?.equals(wanted) === true) return
   await replaceFile(file, wanted)
   permissions.share(file)
+}
+
+/** Replaces a file by a rename, whatever is there. Throws if it is on another file system. */
+export function renameIntoPlace({ own }: { own: string }, bytes: string | Buffer, file: string): void {
+  const fresh = join(own, 'fresh')
+  removeSync(fresh)
+  writeFileSync(fresh, bytes, { flag: 'wx' })
+  try {
+    renameSync(fresh, fsPath(file))
+  } catch {
+    removeSync(file)
+    renameSync(fresh, fsPath(file))
+  }
 }
 
 /** Removes stale locks of refs, left by a git that died, for example in a power cut. git itself never removes them. */

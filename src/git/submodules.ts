@@ -3,22 +3,20 @@
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { clearPathTo, isFolder, readRegularFile, replaceFile, resolveInTree } from '../system/files.ts'
-import { fromLatin1 } from '../system/path-text.ts'
 import { CatFile, GITLINK } from './cat-file.ts'
 import { restoreClone, type Snapshot, shareIndex, takeSnapshot } from './clone.ts'
 import { removeForeignRepositories } from './foreign-repositories.ts'
 import { type Clone, Git, openClone } from './git.ts'
+import { GitIndex } from './git-index.ts'
 import type { Environment } from './git-process.ts'
 import { isToolOutput, removeIgnored } from './hidden-changes.ts'
-import { OwnIndex } from './own-index.ts'
-import { filesOf } from './tree-walk.ts'
+import { filesOf } from './trees.ts'
 
 /** `gitFile`: the content of its `.git` file, which names the git directory. `inner`: paths of checked-out submodules directly in it. */
 type Submodule = {
   path: string
   git: Git
-  objects: CatFile
-  index: OwnIndex
+  index: GitIndex
   snapshot: Snapshot
   commit: string
   gitFile: Buffer
@@ -114,7 +112,7 @@ async function collect(git: Git, head: string, scope: SearchScope) {
   if ((await lstat(join(workTree, '.gitmodules')).catch(() => null)) === null) return { all, repositories }
   using objects = new CatFile(git)
   for (const file of (await filesOf(objects, head)).filter(({ mode }) => mode === GITLINK)) {
-    const path = fromLatin1(file.path)
+    const { path } = file
     const place = await resolveInTree(workTree, path)
     if (place === null || !(await isFolder(place))) continue
     const fullPath = parentPath === '' ? path : `${parentPath}/${path}`
@@ -132,11 +130,10 @@ async function collect(git: Git, head: string, scope: SearchScope) {
     const innerGit = await Git.open(clone, env)
     const snapshot = await takeSnapshot(innerGit, true)
     const nested = await collect(innerGit, clone.head, { ...scope, parentPath: fullPath })
-    const innerObjects = new CatFile(innerGit)
-    const index = new OwnIndex(innerGit, innerObjects)
+    const index = new GitIndex(innerGit)
     const inner = new Set(nested.repositories.keys())
     const contents = { commit: clone.head, gitFile, inner, snapshot }
-    all.push({ path: fullPath, git: innerGit, objects: innerObjects, index, ...contents })
+    all.push({ path: fullPath, git: innerGit, index, ...contents })
     all.push(...nested.all)
     repositories.set(path, innerGit)
   }
@@ -157,29 +154,25 @@ async function isInModules(gitFile: Buffer, place: string, { gitDir, commonDir }
 }
 
 async function checkOutAnew({ git, index, commit }: Submodule): Promise<void> {
-  await index.withOpenIndex(commit, async () => {
-    await git.readTree(commit, 'index and files')
-    await index.reload()
-    await git.clean()
-  })
+  await index.open(commit)
+  await index.checkOut(commit)
+  await git.clean()
 }
 
 type Differences = { changed: string[]; added: string[] }
 
-async function findDifferences({ git, objects, index, commit, inner }: Submodule): Promise<Differences> {
+async function findDifferences({ git, index, commit, inner }: Submodule): Promise<Differences> {
   git.unlock()
-  const found = await index.withOpenIndex(commit, async () => {
-    const { gitlinks } = index.file
-    const foreign = await removeForeignRepositories({ top: git.clone.workTree, gitlinks, known: inner })
-    await git.addAll()
-    await index.reload()
-    return {
-      changed: [...foreign, ...(await git.indexDiff(commit, 'a'))],
-      added: await git.indexDiff(commit, 'A'),
-    }
-  })
-  objects[Symbol.dispose]()
-  return found
+  await index.open(commit)
+  await index.fill(commit)
+  const { gitlinks } = await index.listing()
+  const foreign = await removeForeignRepositories({ top: git.clone.workTree, gitlinks, known: inner })
+  await git.addAll()
+  index.changed()
+  return {
+    changed: [...foreign, ...(await git.indexDiff(commit, 'a'))],
+    added: await git.indexDiff(commit, 'A'),
+  }
 }
 
 async function restoreGitFile({ git, gitFile }: Submodule): Promise<void> {

@@ -6,27 +6,20 @@ import { join } from 'node:path'
 import type { Change } from '../engine/model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
 import { isFolderSync, openClosedFolders, removeSync, resolveInTree } from '../system/files.ts'
-import { fromLatin1, fsPath, pathBytes, quotedPath, toLatin1 } from '../system/path-text.ts'
+import { fsPath, pathBytes, quotedPath } from '../system/path-text.ts'
 import { untrustedRunCount } from '../system/process.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
 import { removeForeignRepositories, type SubmodulePlaces } from './foreign-repositories.ts'
 import type { Git } from './git.ts'
+import { GitIndex, isAttributesFile } from './git-index.ts'
 import { GitError } from './git-process.ts'
-import {
-  attributeFilesIn,
-  type Folders,
-  nestedGits,
-  storedDifferently,
-  untrackedFolders,
-} from './hidden-changes.ts'
-import type { IndexFile } from './index-file.ts'
-import { objectId } from './objects.ts'
-import { OwnIndex, renameIntoPlace } from './own-index.ts'
+import { nestedGits, storedDifferently, untrackedFolders } from './hidden-changes.ts'
+import { renameIntoPlace } from './own-directory.ts'
+import { parseRaw } from './raw-diff.ts'
 import type { Submodules } from './submodules.ts'
-import { changesBetween } from './tree-walk.ts'
 
-/** Changes since a commit. `folders`: folders that may have a `.git` that git does not show. */
-export type Staged = { changes: Change[]; folders: Folders }
+/** Changes since a commit. `nested`: `.git` entries that were removed, as no commit can contain them. */
+export type Staged = { changes: Change[]; nested: string[] }
 
 /** Milliseconds. A tree that was just restored counts as clean for this time: between two iterations only Ralph works. */
 const CLEAN_MS = 1000
@@ -35,7 +28,7 @@ export class WorkTree {
   readonly git: Git
   readonly objects: CatFile
   readonly submodules: Submodules
-  readonly index: OwnIndex
+  readonly index: GitIndex
   readonly top: string
   /** `.git` entries below the top from before any agent ran; null until they were read. */
   nestedBefore: ReadonlySet<string> | null = null
@@ -46,16 +39,19 @@ export class WorkTree {
     this.git = git
     this.objects = objects
     this.submodules = submodules
-    this.index = new OwnIndex(git, objects)
+    this.index = new GitIndex(git)
     this.top = git.clone.workTree
   }
 
-  /** Runs `act` with the index open. At the first call the index is made from `tree`. */
-  withOpenIndex<T>(tree: string, act: () => Promise<T>): Promise<T> {
+  /** Runs `act` with the index open. At the first call the index is made from `commit`. */
+  async withOpenIndex<T>(commit: string, act: () => Promise<T>): Promise<T> {
     this.git.unlock()
-    return this.index.withOpenIndex(tree, act).finally(() => {
+    await this.index.open(await this.treeOf(commit))
+    try {
+      return await act()
+    } finally {
       this.#clean = null
-    })
+    }
   }
 
   /** Call it if untrusted programs may have changed the tree. */
@@ -81,8 +77,8 @@ export class WorkTree {
     return tree
   }
 
-  removeForeign(): Promise<string[]> {
-    return removeForeignRepositories(this.places)
+  async removeForeign(): Promise<string[]> {
+    return removeForeignRepositories(await this.places())
   }
 
   /**
@@ -93,98 +89,74 @@ export class WorkTree {
     const { git, index } = this
     git.unlock()
     // Starts from the commit each time: which files git ignores depends on the index.
-    await index.fill(against)
-    const before = index.file
-    // Both can run at once: the result is the same before and after the index is updated.
-    const [added, untracked] = await Promise.allSettled([git.addAll(), untrackedFolders(git)])
-    if (added.status === 'rejected') {
-      if (!(added.reason instanceof GitError)) throw added.reason
-      const removed = checkOut ? await openClosedFolders(this.top) : []
-      return { unreadable: removed.length > 0 ? formatTooDeep(removed) : added.reason.stderr.trim() }
-    }
-    if (untracked.status === 'rejected') throw untracked.reason
-    await index.reload()
-    const changes = await this.#storedChanges(against)
-    const folders = { tracked: [...index.file.folders].map(fromLatin1), untracked: untracked.value }
-    const storedDifferentlyOnly: Change[] = []
-    for (const change of changes)
-      if (await this.isOnlyStoredDifferently(change)) storedDifferentlyOnly.push(change)
-    await this.reset(storedDifferentlyOnly)
-    const left = changes.filter((change) => !storedDifferentlyOnly.includes(change))
-    // git skips a folder without permissions, but gates could open it. It keeps the old entry of a file behind a loop of links.
-    const closed = added.value
-    const removed = closed !== null && checkOut ? await openClosedFolders(this.top) : []
-    if (checkOut) await this.checkOutModified(before, left)
-    if (closed !== null) return { unreadable: removed.length > 0 ? formatTooDeep(removed) : closed }
-    return { changes: left, folders }
-  }
-
-  /** The changes of the index since a commit. All objects of both sides are verified. */
-  async #storedChanges(against: string): Promise<Change[]> {
-    const { git, objects, index } = this
-    const changes = await changesBetween(objects, against, await index.tree(against))
-    await objects.verify(
-      changes.flatMap(({ status, oldMode, oldOid }) =>
-        status === 'A' || oldMode === GITLINK ? [] : [oldOid],
-      ),
-    )
-    const fresh = changes.flatMap(({ status, newMode, newOid }) =>
-      status === 'D' || newMode === GITLINK ? [] : [newOid],
-    )
+    await index.fill(await this.treeOf(against))
+    const touched = parseRaw(await git.touchedFiles())
+    // First, as `git add` fails at a repository without a commit.
+    const nested = await this.#removeNested(touched)
+    let closed: string | null
     try {
-      await objects.verify(fresh)
-      return changes
+      closed = await git.addAll()
     } catch (error) {
-      if (!(error instanceof DamagedClone)) throw error
+      if (!(error instanceof GitError)) throw error
+      const removed = checkOut ? await openClosedFolders(this.top) : []
+      return { unreadable: removed.length > 0 ? formatTooDeep(removed) : error.stderr.trim() }
+    } finally {
+      index.changed()
     }
-    // git accepts any file at an object's path as the object. Forged ones are removed, and git writes the objects again.
-    for (const oid of fresh) await objects.verify([oid]).catch(() => removeSync(git.objectFile(oid)))
-    await this.reset(changes)
-    await git.addAll()
-    await index.reload()
-    await this.#proveWritten(fresh)
-    return changesBetween(objects, against, await index.tree(against))
+    const changes: Change[] = []
+    const storedDifferentlyOnly: Change[] = []
+    for (const change of parseRaw(await git.stagedDiff(against)))
+      if (await this.isOnlyStoredDifferently(change)) storedDifferentlyOnly.push(change)
+      else changes.push(change)
+    await this.reset(storedDifferentlyOnly)
+    // git skips a folder without permissions, but gates could open it. It keeps the old entry of a file behind a loop of links.
+    const removed = closed !== null && checkOut ? await openClosedFolders(this.top) : []
+    const known = new Set(changes.map(({ path }) => path))
+    if (checkOut) await this.#checkOutTouched(touched.filter(({ path }) => !known.has(path)))
+    if (closed !== null) return { unreadable: removed.length > 0 ? formatTooDeep(removed) : closed }
+    return { changes, nested }
   }
 
-  /**
-   * Checks out files again that were written to since the index was `before`, if their bytes differ from the stored ones (line
-   * ends, `$Id$`). git reports such files as clean.
-   */
-  async checkOutModified(before: IndexFile | null, changes: readonly Change[]): Promise<void> {
-    const known = new Set(changes.map(({ path }) => toLatin1(path)))
-    const modified: Buffer[] = []
-    for (const [path, { mode, oid }] of this.index.file.changedSince(before)) {
-      if (known.has(path) || !mode.startsWith('100')) continue
-      const name = Buffer.from(path, 'latin1')
-      const file = Buffer.concat([Buffer.from(`${this.top}/`), name])
-      if ((await lstat(file).catch(() => null))?.isFile() !== true) continue
-      const bytes = await readFile(file).catch(() => null)
-      if (bytes !== null && objectId('blob', bytes, oid.length) !== oid) modified.push(name)
-    }
-    await this.#checkOutAnew(modified)
+  /** Removes the `.git` entries that are new since the job began. Returns their paths. */
+  async #removeNested(touched: readonly Change[]): Promise<string[]> {
+    const { folders } = await this.index.listing()
+    // A folder in the place of a tracked file is not listed as untracked.
+    const replaced = touched.flatMap(({ path, newMode }) =>
+      newMode.startsWith('1') && newMode !== GITLINK ? [] : [path],
+    )
+    const untracked = [...(await untrackedFolders(this.git)), ...replaced]
+    const all = await nestedGits(this.git, { tracked: folders, untracked })
+    const fresh = all.filter((path) => this.nestedBefore?.has(path) !== true)
+    for (const path of fresh) await this.removeAt(path)
+    return fresh
+  }
+
+  /** Checks out files again that were written to, if their bytes differ from the stored ones (line ends, `$Id$`). */
+  async #checkOutTouched(touched: readonly Change[]): Promise<void> {
+    const files = touched.map(({ path, oldMode, oldOid }) => ({ path, mode: oldMode, oid: oldOid }))
+    await this.#checkOutAnew(await storedDifferently(this.git, files))
+  }
+
+  /** Reads every file, also those that git sees as clean, and checks out those whose bytes differ from the stored ones. */
+  async checkOutEveryFile(commit: string): Promise<void> {
+    this.index.clear()
+    await this.index.fill(await this.treeOf(commit))
+    await this.#checkOutTouched(parseRaw(await this.git.touchedFiles()))
+    await this.git.refreshIndex()
   }
 
   /** Checks out files again as in the index. They are removed first, as git would skip files that it sees as clean. */
-  async #checkOutAnew(paths: readonly Buffer[]): Promise<void> {
+  async #checkOutAnew(paths: readonly string[]): Promise<void> {
     if (paths.length === 0) return
+    const names = paths.map(pathBytes)
     const anew = async () => {
-      for (const path of paths) await rm(Buffer.concat([Buffer.from(`${this.top}/`), path]), { force: true })
-      await this.git.checkOutFiles(paths)
+      for (const name of names) await rm(Buffer.concat([Buffer.from(`${this.top}/`), name]), { force: true })
+      await this.git.checkOutFiles(names)
     }
     await anew().catch(async () => {
       await openClosedFolders(this.top)
       await anew()
     })
-    const { entries } = this.index.file
-    await this.#proveWritten(paths.flatMap((path) => entries.get(path.toString('latin1'))?.oid ?? []))
-    await this.index.reload(this.index.knownTree)
-  }
-
-  /** Verifies objects that git has just checked out: a loose object or a new pack may be forged. */
-  async #proveWritten(oids: readonly string[]): Promise<void> {
-    if (oids.length === 0) return
-    await this.objects.restart()
-    await this.objects.verify(oids)
   }
 
   /** Whether a change is only that git would store the same bytes differently (line ends). */
@@ -200,12 +172,17 @@ export class WorkTree {
 
   /** Resets the index entries of these changes to those of the commit. */
   async reset(changes: readonly Change[]): Promise<void> {
-    if (changes.length === 0) return
     const lines = changes.map(({ status, path, oldMode, oldOid, newOid }) =>
       status === 'A' ? `0 ${newOid}\t${path}` : `${oldMode} ${oldOid}\t${path}`,
     )
+    await this.updateIndex(lines)
+  }
+
+  /** Lines as `git update-index --index-info` reads them. */
+  async updateIndex(lines: readonly string[]): Promise<void> {
+    if (lines.length === 0) return
     await this.git.updateIndex(lines)
-    await this.index.reload()
+    this.index.changed()
   }
 
   /** Restores the work tree to a commit if it differs. Returns whether it did. */
@@ -213,7 +190,7 @@ export class WorkTree {
     const wanted = await this.treeOf(commit)
     if (this.#isKnownClean(wanted)) return false
     await this.removeForeign()
-    if (!(await this.git.hasChanges()) && (await this.index.tree(commit)) === wanted) {
+    if (!(await this.git.hasChanges()) && (await this.index.tree()) === wanted) {
       await this.submodules.reset()
       return false
     }
@@ -221,73 +198,57 @@ export class WorkTree {
     return true
   }
 
-  /** Checks out a tree, and verifies the result: git would check out forged objects. */
-  async restoreTree(tree: string): Promise<void> {
-    const { index } = this
-    const before = index.file
+  /** Checks out a tree. `everyFile`: also files that git sees as unchanged. */
+  async restoreTree(tree: string, everyFile = false): Promise<void> {
     this.git.unlock()
     await this.removeForeign()
     try {
-      await this.#checkOutTree(tree)
+      await this.#checkOutTree(tree, everyFile)
     } catch (error) {
       if (!(error instanceof GitError)) throw error
       // git cannot remove files in a read-only folder.
       await openClosedFolders(this.top)
-      await this.#checkOutTree(tree)
+      await this.#checkOutTree(tree, everyFile)
     }
     await this.removeForeign()
     await this.submodules.reset()
-    await index.verify(tree)
-    const written = [...index.file.changedSince(before)].filter(([, { mode }]) => mode !== GITLINK)
-    await this.#proveWritten(written.map(([, { oid }]) => oid))
   }
 
-  async #checkOutTree(tree: string): Promise<void> {
+  async #checkOutTree(tree: string, everyFile: boolean): Promise<void> {
     const { git, index } = this
     const names = await git.indexDiff(tree)
-    const changed = attributeFilesIn(names)
+    const changed = names.filter(isAttributesFile)
     // Attributes that are not committed, or are about to change, would affect the checkout.
-    for (const path of [...changed, ...this.#looseAttributes(names)]) await this.removeAt(path)
-    // Unchanged files were written with the old attributes: files below changed ones are written again.
-    index.forget(foldersOf(changed))
-    await git.readTree(tree, 'index and files')
-    await index.reload(tree)
+    for (const path of [...changed, ...(await this.#looseAttributes(names))]) await this.removeAt(path)
+    await index.checkOut(tree)
+    if (everyFile || changed.length > 0) {
+      // Unchanged files were written with the old attributes.
+      index.clear()
+      await index.checkOut(tree)
+    }
     await git.clean()
   }
 
   /** `.gitattributes` files that are not in the index, in all folders of the index and of these paths. */
-  #looseAttributes(names: readonly string[]): string[] {
-    const { entries, folders } = this.index.file
-    const all = new Set(['', ...[...folders].map((folder) => `${fromLatin1(folder)}/`)])
+  async #looseAttributes(names: readonly string[]): Promise<string[]> {
+    const { attributes, folders } = await this.index.listing('now')
+    const all = new Set(['', ...[...folders].map((folder) => `${folder}/`)])
     for (const name of names)
       for (let at = name.lastIndexOf('/'); at > 0; at = name.lastIndexOf('/', at - 1))
         all.add(name.slice(0, at + 1))
     return [...all]
       .map((folder) => `${folder}.gitattributes`)
-      .filter((path) => !entries.has(toLatin1(path)) && exists(join(this.top, path)))
+      .filter((path) => !attributes.has(path) && exists(join(this.top, path)))
   }
 
   /** Makes the work tree equal to a checkout of the tree. git may have stored other bytes than an agent wrote. */
   async checkOutStored(tree: string, changes: readonly Change[]): Promise<void> {
-    const attributes = attributeFilesIn(changes.map(({ path }) => path))
-    if (attributes.length > 0) {
-      this.index.forget(foldersOf(attributes))
-      await this.restoreTree(tree)
+    if (changes.some(({ path }) => isAttributesFile(path))) {
+      await this.restoreTree(tree, true)
       return
     }
-    const other = await storedDifferently(this.git, changes)
-    await this.#checkOutAnew(other.map(pathBytes))
-  }
-
-  /** Removes the `.git` entries that are new since the job began, as no commit can contain them. Returns their paths. */
-  async removeNested(folders: Folders, changes: readonly Change[]): Promise<string[]> {
-    const { repositories } = this.submodules
-    const all = await nestedGits(this.git, folders, changes, repositories)
-    const fresh = all.filter((path) => this.nestedBefore?.has(path) !== true)
-    for (const path of fresh) await this.removeAt(path)
-    // A submodule entry in the index would hide the files from diffs, and git would open a repository there.
-    await this.reset(changes.filter(({ newMode, path }) => newMode === GITLINK && !repositories.has(path)))
-    return fresh
+    const files = changes.map(({ path, newMode, newOid }) => ({ path, mode: newMode, oid: newOid }))
+    await this.#checkOutAnew(await storedDifferently(this.git, files))
   }
 
   /** Removes a path of the tree. Does nothing if a link above it leads out of the tree. */
@@ -316,8 +277,9 @@ export class WorkTree {
   }
 
   /** The submodules of the index, and the checked-out ones. */
-  get places(): SubmodulePlaces {
-    return { top: this.top, gitlinks: this.index.file.gitlinks, known: this.submodules.repositories }
+  async places(): Promise<SubmodulePlaces> {
+    const { gitlinks } = await this.index.listing()
+    return { top: this.top, gitlinks, known: this.submodules.repositories }
   }
 }
 
@@ -328,11 +290,6 @@ function exists(path: string): boolean {
     // Its parent is no folder, or has no permissions: git reads nothing there.
     return false
   }
-}
-
-/** The folders of files; `''` is the top, and all others end in `/`. */
-function foldersOf(paths: readonly string[]): string[] {
-  return paths.map((path) => path.slice(0, path.lastIndexOf('/') + 1))
 }
 
 function formatTooDeep(paths: readonly string[]): string {

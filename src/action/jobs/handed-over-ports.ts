@@ -10,7 +10,7 @@ import { emptyUsage } from '../../engine/model/usage.ts'
 import { readProposal } from '../../engine/planning/proposed-plan.ts'
 import type { CatFile } from '../../git/cat-file.ts'
 import type { Git } from '../../git/git.ts'
-import { changesBetween } from '../../git/tree-walk.ts'
+import { changesBetween } from '../../git/trees.ts'
 import { messageOf } from '../../system/errors.ts'
 import { cleanLines } from '../../system/excerpt.ts'
 import { isTooLong } from '../../system/files.ts'
@@ -135,9 +135,7 @@ export function handedOverGates(
     renew: async () => {},
     async run({ of, tags, also = [], pages = [], asItWas }) {
       const pictures = ({ screenshots = [] }: GateResult) =>
-        landPictures(screenshots, handover.pictures ?? {}, pages, (picture) =>
-          writeScreenshot(git, objects, picture),
-        )
+        landPictures(screenshots, handover.pictures ?? {}, pages, (picture) => writeScreenshot(git, picture))
       // Each job builds its own commit, with other times in `.ralph`, so the digest of the code is compared.
       const ranOnThisCode =
         handover.code !== null && handover.code === (await codeDigest(git, objects, commit))

@@ -36,7 +36,7 @@ export async function runWork({
   nonce,
   settle,
 }: PartRun): Promise<PartResult> {
-  const { git, objects, repository } = workspace
+  const { git, repository } = workspace
   const prepared = await ports.gates.prepare(state.green, ports.signal)
   if (prepared?.ok === false) {
     const fix = 'see its output in the log of the work job'
@@ -62,9 +62,7 @@ export async function runWork({
       ? { ...fullSession, status: 'failed' as const, message: failure.summary }
       : fullSession
   const commit =
-    saved === null
-      ? null
-      : await writeCommit({ git, objects }, RALPH_IDENTITY, saved.tree, [state.green], 'work')
+    saved === null ? null : await writeCommit(git, RALPH_IDENTITY, saved.tree, [state.green], 'work')
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
   return {
     handover: writeHandover(fitWork({ nonce, ...recorded, session, commit, sha256, mistake: null })),

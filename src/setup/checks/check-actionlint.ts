@@ -1,5 +1,5 @@
 // Whether the project's actionlint stops at Ralph's workflow: it does not know `concurrency.queue` yet.
-import { pathsIn } from '../../git/tree-walk.ts'
+import { pathsIn } from '../../git/trees.ts'
 import { findActionlint, LINTER_FILES, QUEUE_RULE_LINE, UNKNOWN_QUEUE } from '../init/actionlint.ts'
 import { type CheckResult, okResult, requireCheckout, type Subject, warningResult } from './subject.ts'
 

@@ -1,6 +1,6 @@
 // Whether the base branch requires a check of Ralph's, and whether every pull request can get it.
 import { asObject, asString } from '../../engine/model/json.ts'
-import { pathsIn } from '../../git/tree-walk.ts'
+import { pathsIn } from '../../git/trees.ts'
 import { type GitHub, httpStatusOf, isForbidden, pagesOf } from '../../github/client.ts'
 import { repositoryUrl } from '../../github/repository-address.ts'
 import { checkOfStatus } from '../../report/check-runs.ts'

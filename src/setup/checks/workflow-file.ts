@@ -1,7 +1,7 @@
 // Ralph's jobs in workflow files: their roles, permissions, timeouts and settings.
 import type { Workspace } from '../../app/workspace.ts'
 import { asObject, type Json } from '../../engine/model/json.ts'
-import { pathsIn } from '../../git/tree-walk.ts'
+import { pathsIn } from '../../git/trees.ts'
 import type { Environment } from '../../isolation/untrusted-env.ts'
 import { resolveSettings, type Settings } from '../../settings/read-settings.ts'
 import type { Mistake } from '../../system/errors.ts'

@@ -168,15 +168,6 @@ const TRICKS: Record<string, { script: string; base?: string; refused?: RegExp }
   },
   'a repository without a commit': { script: `mkdir sub; cd sub; git init -q .; echo x >x`, refused: /sub/ },
   'a bare repository': { script: `git init -q --bare sub; echo x >sub/impl.js` },
-  'assume-unchanged in our own index': {
-    script: `export GIT_DIR=.git/ralph/git GIT_WORK_TREE=. GIT_OBJECT_DIRECTORY=$PWD/.git/objects; git update-index --assume-unchanged src/a.js; echo evil >src/a.js`,
-  },
-  'skip-worktree in our own index': {
-    script: `export GIT_DIR=.git/ralph/git GIT_WORK_TREE=. GIT_OBJECT_DIRECTORY=$PWD/.git/objects; git update-index --skip-worktree src/a.js; echo evil >src/a.js`,
-  },
-  'an old index of ours': {
-    script: `cp .git/ralph/git/index /tmp/index.$$; sleep 0.1; echo evil >src/a.js; touch -d @1 src/a.js; export GIT_DIR=.git/ralph/git GIT_WORK_TREE=. GIT_OBJECT_DIRECTORY=$PWD/.git/objects; git update-index --index-info <<<"100644 $(git rev-parse :run.sh) 0\tsrc/a.js"; mv /tmp/index.$$ .git/ralph/git/index`,
-  },
   'rules and attributes of our own directory': {
     script: `mkdir -p .git/ralph/git/info; echo '*.js' >>.git/ralph/git/info/exclude; echo '*.js ident' >.git/ralph/git/info/attributes; printf '$Id: x$' >src/new.js`,
   },

@@ -38,8 +38,8 @@ for (const format of ['sha1', 'sha256'] as const) {
     const remote = { url: join(at.folder, 'remote.git'), env: {} }
     const options = { namespace: 'refs/ralph', remote, publishRemote: null, leaseMs: 1000 }
     const store = createStore(at.git, at.objects, { ...options, snapshot: await takeSnapshot(at.git, true) })
-    const after = await writeScreenshot(at.git, at.objects, webp('new'))
-    const before = await writeScreenshot(at.git, at.objects, webp('old'))
+    const after = await writeScreenshot(at.git, webp('new'))
+    const before = await writeScreenshot(at.git, webp('old'))
     const plain = stateOf(stories('US-001'), { green: at.base })
     await store.save(withPictures(plain, [shot(after, before)]))
 
@@ -71,7 +71,7 @@ test('screenshots that are gone, or never existed, are left out', async () => {
   using at = await place()
   const options = { namespace: 'refs/ralph', remote: null, publishRemote: null, leaseMs: 1000 }
   const store = createStore(at.git, at.objects, { ...options, snapshot: await takeSnapshot(at.git, false) })
-  const blob = await writeScreenshot(at.git, at.objects, webp('new'))
+  const blob = await writeScreenshot(at.git, webp('new'))
   const gone = 'a'.repeat(40)
   await store.save(
     withPictures(stateOf(stories('US-001'), { green: at.base }), [shot(blob, gone), shot(at.base)]),
@@ -80,6 +80,6 @@ test('screenshots that are gone, or never existed, are left out', async () => {
   assert.equal(names, `.ralph-state/screenshots/${blob}.webp\n.ralph-state/state.json`)
   assert.equal(await store.readScreenshot(gone), null)
   assert.equal(await store.readScreenshot('../../etc/passwd'), null)
-  const text = await writeScreenshot(at.git, at.objects, Buffer.from('no picture'))
+  const text = await writeScreenshot(at.git, Buffer.from('no picture'))
   assert.equal(await store.readScreenshot(text), null)
 })

@@ -27,10 +27,18 @@ function objectsOf(files: Record<string, Node>): CatFile {
     trees.set(path, tree)
   }
   put('', files)
+  /** As `git ls-tree -r -z` prints the files of a folder. */
+  const listed = (folder: string) =>
+    [...trees]
+      .flatMap(([path, tree]) => [...tree].map(([name, entry]) => ({ ...entry, path: `${path}/${name}` })))
+      .filter(({ mode, path }) => mode !== TREE && path.startsWith(folder))
+      .map(({ mode, oid, path }) => `${mode} blob ${oid}\t${path.slice(1)}\0`)
+      .join('')
   return {
     root: async () => '',
     folder: async (_name: string, path: string) => (trees.has(`/${path}`) ? `/${path}` : null),
-    trees: async (oids: string[]) => oids.map((oid) => trees.get(oid) ?? new Map()),
+    tree: async (oid: string) => trees.get(oid) ?? new Map(),
+    git: { run: async (args: string[]) => ({ code: 0, stderr: '', stdout: listed(args.at(-2) === '--' ? `/${args.at(-1)}` : '/') }) },
     info: async (oid: string) => ({ oid, type: 'blob', size: blobs.get(oid)?.length ?? 0 }),
     contents: async (oid: string) => blobs.get(oid) ?? null,
   } as unknown as CatFile

@@ -1,4 +1,4 @@
-// The work tree as Ralph looks at it, by an index of its own that is held: what `git add -A` and `git write-tree` make of it.
+// The work tree as Ralph looks at it, by an index of its own: what `git add -A` and `git write-tree` make of it.
 import assert from 'node:assert/strict'
 import {
   chmodSync,
@@ -13,10 +13,9 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { shareIndex } from '../../../src/git/clone.ts'
-import { IndexFile } from '../../../src/git/index-file.ts'
+import { withoutRecentStats } from '../../../src/git/stat-cache.ts'
 import { NO_SUBMODULES } from '../../../src/git/submodules.ts'
 import { WorkTree } from '../../../src/git/work-tree.ts'
 import { runs } from '../runs.ts'
@@ -43,7 +42,7 @@ async function look(at: Place, tree: WorkTree): Promise<string> {
   return tree.withOpenIndex(head, async () => {
     const staged = await tree.stage(head)
     assert.ok(!('unreadable' in staged), JSON.stringify(staged))
-    return tree.index.tree(head)
+    return tree.index.tree()
   })
 }
 
@@ -170,39 +169,6 @@ for (const [what, script] of Object.entries(IN_FOLDER))
     assert.notEqual(tree, at.shell('git rev-parse HEAD^{tree}').trim())
   })
 
-const FORGED: Record<string, (at: Place, file: string) => void> = {
-  'is gone': (_, file) => rmSync(file),
-  'is a folder': (_, file) => {
-    rmSync(file)
-    mkdirSync(join(file, 'x'), { recursive: true })
-  },
-  'is cut off, as by a crash': (_, file) => writeFileSync(file, readFileSync(file).subarray(0, 100)),
-  'is a link': (at, file) => {
-    rmSync(file)
-    symlinkSync(join(at.top, 'a.js'), file)
-  },
-  'says that a file is as it was': (at) => {
-    const own = { GIT_INDEX_FILE: join(at.git.own, 'index') }
-    at.shell('echo evil >src/b.js; git update-index --assume-unchanged src/b.js', own)
-  },
-  'was written in a time to come': (at, file) => {
-    at.shell('echo evil >a.js')
-    utimesSync(file, Date.now() / 1000 + 10, Date.now() / 1000 + 10)
-  },
-}
-
-for (const [what, forge] of Object.entries(FORGED))
-  test(`Ralph's index file ${what}: git gets the entries that Ralph holds`, async () => {
-    using at = await place('sha1', `${FILES} ${COMMIT}`)
-    const tree = await look(at, open(at))
-    assert.equal(await at.our(UNTRACKED), '')
-    forge(at, join(at.git.own, 'index'))
-    const modified = at.shell('git ls-files -m -d -o --exclude-standard').trim()
-    assert.equal(await at.our(UNTRACKED), modified)
-    assert.equal(await at.our(['diff-index', '--cached', tree]), '')
-    assert.equal(readFileSync(join(at.top, 'build/out'), 'utf8'), 'build/out\n')
-  })
-
 test("Ralph restores the clone's index, whatever was written to it", async () => {
   using at = await place('sha1', `${FILES} ${COMMIT}`)
   const ours = open(at)
@@ -217,7 +183,7 @@ test("Ralph restores the clone's index, whatever was written to it", async () =>
   ]) {
     at.shell(script)
     shareIndex(at.git)
-    assert.ok(readFileSync(file).equals(ours.index.file.bytes))
+    assert.ok(readFileSync(file).equals(readFileSync(join(at.git.own, 'index'))))
     assert.equal(at.shell('git status --porcelain'), '')
   }
 })
@@ -249,14 +215,9 @@ const ODD: Record<string, string> = {
   'new attributes': 'echo "*.js ident" >.gitattributes',
   'a name that is no ASCII': 'echo x >é',
   'a name that is no UTF-8': "echo x >$'\\xff'",
-  'a repository with a commit': 'git init -q inner; git -C inner commit -q --allow-empty -m x',
 }
 
 const REFUSED: Record<string, [script: string, why: RegExp]> = {
-  'a repository without a commit': [
-    'git init -q inner; echo x >inner/x',
-    /does not have a commit checked out/,
-  ],
   'a `.git` in another spelling': ['mkdir -p src/.GIT; echo x >src/.GIT/x', /invalid path/],
   'a pipe in the place of a file': ['rm a.js; mkfifo a.js', /can only add regular files/],
   'a name that some systems take for another': ["echo x >'git~1'", /invalid path/],
@@ -301,70 +262,38 @@ for (const [what, script] of Object.entries(FROM_THE_START))
     assert.equal(await look(at, ours), byGit(at))
   })
 
-test('an index that another program wrote to is not trusted: every file is read again', async () => {
-  using at = await place('sha1', `${FILES} ${COMMIT}`)
-  const ours = open(at)
-  await look(at, ours)
-  await at.our(['update-index', '--assume-unchanged', 'a.js'])
-  writeFileSync(join(at.top, 'a.js'), 'evil\n')
-  assert.equal(await look(at, ours), byGit(at))
-  assert.equal(readFileSync(join(at.top, 'a.js'), 'utf8'), 'evil\n')
-})
-
-test('git remembers nothing of files that Ralph forgot, and the others, in a valid index', async () => {
-  for (const format of ['sha1', 'sha256'] as const) {
-    using at = await place(format, `${FILES} ${COMMIT}`)
-    await look(at, open(at))
-    await at.our(['update-index', '--refresh'])
-    const written = IndexFile.of(readFileSync(join(at.git.own, 'index')), format === 'sha1' ? 20 : 32)
-    const now = Math.floor(lstatSync(join(at.top, 'a.js')).ctimeMs / 1000)
-    const some = written.withoutStats((_, path) => path === 'a.js')
+test('a repository loses its `.git`, and its files are taken, whether it has a commit or not', async () => {
+  for (const commit of [':', 'git -C inner commit -q --allow-empty -m x']) {
+    using at = await place('sha1', `${FILES} ${COMMIT}`)
+    const ours = open(at)
+    await look(at, ours)
+    at.shell(`git init -q inner; echo x >inner/x; ${commit}`)
+    const head = headOf(at)
+    const staged = await ours.withOpenIndex(head, () => ours.stage(head))
+    assert.ok(!('unreadable' in staged))
+    assert.deepEqual(staged.nested, ['inner/.git'])
     assert.deepEqual(
-      [...some.changedSince(some)].map(([path]) => path),
-      ['a.js'],
+      staged.changes.map(({ path }) => path),
+      ['inner/x'],
     )
-    const forgotten = written.withoutStats((entry) => written.changedAt(entry) >= now - 60)
-    assert.equal(
-      written.withoutStats((entry) => written.changedAt(entry) >= now + 60),
-      written,
-    )
-    assert.equal([...forgotten.changedSince(forgotten)].length, 5)
-    assert.equal([...written.changedSince(written)].length, 0)
-    assert.deepEqual([...written.changedSince(null)].length, 5)
-    writeFileSync(join(at.folder, 'forgotten'), forgotten.bytes)
-    const index = { GIT_INDEX_FILE: join(at.folder, 'forgotten') }
-    assert.equal(at.shell('git ls-files -m; git diff-index --cached HEAD', index), '')
-    // Refreshed, they are what they were.
-    at.shell('git update-index --refresh', index)
-    const again = IndexFile.of(readFileSync(join(at.folder, 'forgotten')), format === 'sha1' ? 20 : 32)
-    assert.equal([...again.changedSince(written)].length, 0)
   }
 })
 
-test("an object file at a new object's path is overwritten, and one in a pack is damage", async () => {
-  using at = await place('sha1', `${FILES} ${COMMIT}`)
-  const ours = open(at)
-  await look(at, ours)
-  at.shell('echo new >new.js')
-  const oid = at.shell('git hash-object new.js').trim()
-  const file = at.git.objectFile(oid)
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, deflateSync(Buffer.from('blob 5\0evil\n')))
-  assert.equal(await look(at, ours), byGit(at))
-  assert.equal(at.shell(`git cat-file blob ${oid}`), 'new\n')
-})
-
-test("two of Ralph's git processes that write the index do not undo each other", async () => {
-  using at = await place('sha1', `${FILES} ${COMMIT}`)
-  const { index } = open(at)
-  await index.withOpenIndex(headOf(at), async () => {
-    const { bytes } = index.file
-    writeFileSync(join(at.top, 'a.js'), 'more than before\n')
-    const added = at.git.addAll()
-    while (readFileSync(join(at.git.own, 'index')).equals(bytes));
-    await at.git.untracked('folders')
-    await added
-    await index.reload()
-    assert.equal(index.file.entries.get('a.js')?.oid, at.shell('git hash-object a.js').trim())
-  })
+test('git remembers nothing of files that changed lately, and the others, in a valid index', async () => {
+  for (const format of ['sha1', 'sha256'] as const) {
+    using at = await place(format, `${FILES} ${COMMIT}`)
+    at.shell('git update-index --refresh')
+    const idLength = format === 'sha1' ? 20 : 32
+    const written = readFileSync(join(at.top, '.git/index'))
+    const now = Math.floor(lstatSync(join(at.top, 'a.js')).ctimeMs / 1000)
+    assert.equal(withoutRecentStats(written, idLength, now + 60), null)
+    const forgotten = withoutRecentStats(written, idLength, now - 60)
+    assert.ok(forgotten !== null)
+    writeFileSync(join(at.folder, 'forgotten'), forgotten)
+    const index = { GIT_INDEX_FILE: join(at.folder, 'forgotten') }
+    assert.equal(at.shell('git diff-files --name-only | wc -l', index).trim(), '5')
+    assert.equal(at.shell('git ls-files -m; git diff-index --cached HEAD', index), '')
+    at.shell('git update-index --refresh', index)
+    assert.equal(at.shell('git diff-files --name-only', index), '')
+  }
 })

@@ -6,9 +6,7 @@ import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { createStore } from '../../../src/branch/store.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
-import { IndexFile } from '../../../src/git/index-file.ts'
 import { objectId } from '../../../src/git/objects.ts'
-import { treeOfIndex } from '../../../src/git/own-index.ts'
 import { stateOf, stories } from '../engine/samples.ts'
 import { place } from './place.ts'
 
@@ -20,25 +18,19 @@ const FILE = `.git/objects/${BLOB.slice(0, 2)}/${BLOB.slice(2)}`
 const FORGED = deflateSync(Buffer.from('blob 5\0evil\n')).toString('base64')
 const ABOVE = `.git/objects/${BLOB.slice(0, 2)}`
 
-async function write({ git, objects, base }: Place): Promise<void> {
+async function write({ git, base }: Place): Promise<void> {
   const writer = git.writer(base)
   assert.equal(writer.add('blob', TEXT), BLOB)
-  await objects.verify(await writer.flush())
+  await writer.flush()
 }
 
 const PLACED: [string, string][] = [
   ['nothing', ':'],
   ['other bytes', `mkdir -p ${ABOVE}; echo ${FORGED} | base64 -d >${FILE}; chmod 444 ${FILE}`],
   ['bytes that are none of git', `mkdir -p ${ABOVE}; echo x >${FILE}`],
-  ['a folder', `mkdir -p ${FILE}/in/it; echo x >${FILE}/in/it/x`],
   ['a link', `mkdir -p ${ABOVE}; echo keep >../outside; ln -s ../../../../outside ${FILE}`],
   ['a link that leads nowhere', `mkdir -p ${ABOVE}; ln -s /none/at/all ${FILE}`],
   ['a pipe', `mkdir -p ${ABOVE}; mkfifo ${FILE}`],
-  ['a file in the place of the folder', `echo x >${ABOVE}`],
-  ['a pipe in the place of the folder', `mkfifo ${ABOVE}`],
-  ['a link that leads nowhere in the place of the folder', `ln -s /none/at/all ${ABOVE}`],
-  ['a link to itself in the place of the folder', `ln -s ${BLOB.slice(0, 2)} ${ABOVE}`],
-  ['a link to a file in the place of the folder', `echo keep >../outside; ln -s ../../../outside ${ABOVE}`],
 ]
 
 for (const [what, script] of PLACED) {
@@ -61,52 +53,17 @@ test('an object folder that is a link is followed, as by git, and its objects ar
   assert.equal(at.shell(`git cat-file blob ${BLOB}`), TEXT.toString())
 })
 
-/** The id of an object to come in the index of a pack, whose bytes are those of another. */
-function placePack(at: Place, oid: string, type = 'blob'): void {
-  const evil = at.shell(`git hash-object -w --stdin -t ${type}`, {}, type === 'blob' ? 'evil\n' : '').trim()
-  const pack = at.shell(`echo ${evil} | git pack-objects -q .git/objects/pack/pack`).trim()
-  at.shell(`chmod u+w .git/objects/pack/*; node -e '
-const { readFileSync, writeFileSync } = require("fs")
-const file = ".git/objects/pack/pack-${pack}.idx"
-const index = readFileSync(file)
-for (let one = 0; one < 256; one++) index.writeUInt32BE(one >= 0x${oid.slice(0, 2)} ? 1 : 0, 8 + 4 * one)
-Buffer.from("${oid}", "hex").copy(index, 8 + 1024)
-writeFileSync(file, index)'`)
-}
-
-test('a pack with other bytes under the id of a new object is reported as damage', async () => {
-  using at = await place()
-  placePack(at, BLOB)
-  assert.equal(at.shell(`git cat-file blob ${BLOB}`), 'evil\n', 'git believes it')
-  await assert.rejects(write(at), /the clone is damaged: the object [0-9a-f]{40} holds other bytes/)
-})
-
-test('a pack with other bytes under the id of an earlier tree is reported as damage', async () => {
-  using at = await place()
-  at.shell('echo a >a; git add a')
-  const index = () =>
-    treeOfIndex(at.git, at.objects, at.base, IndexFile.of(readFileSync(join(at.top, '.git/index')), 20))
-  const { oid, bytes } = await index()
-  const writer = at.git.writer(at.base)
-  writer.add('tree', bytes)
-  await at.objects.verify(await writer.flush())
-  placePack(at, oid, 'tree')
-  await at.objects.restart()
-  await assert.rejects(index(), /the clone is damaged: the object [0-9a-f]{40} holds other bytes/)
-})
-
 test('two runs that write the same objects at the same time lose none', async () => {
   using at = await place()
   const all = Array.from({ length: 150 }, (_, one) => Buffer.from(`object ${one}`))
-  const oids = await Promise.all(
+  await Promise.all(
     Array.from({ length: 6 }, async () => {
       const writer = at.git.writer(at.base)
       for (const bytes of all) writer.add('blob', bytes)
       return writer.flush()
     }),
   )
-  for (const some of oids) await at.objects.verify(some)
-  assert.equal(oids[0]?.length, all.length)
+  for (const bytes of all) assert.ok((await at.objects.contents(objectId('blob', bytes, 40)))?.equals(bytes))
   assert.deepEqual(
     readdirSync(join(at.top, '.git/objects')).filter((name) => name.startsWith('tmp_')),
     [],

@@ -1,0 +1,40 @@
+// Replaces entries of a tree by git, with an index file that only this uses.
+import { join } from 'node:path'
+import { removeSync } from '../system/files.ts'
+import type { TreeEntry } from './cat-file.ts'
+import type { Git } from './git.ts'
+
+/** By path: the new file, or null to remove it. */
+export type Edits = ReadonlyMap<string, TreeEntry | null>
+/** A folder of the tree (its object id) that is put at `to`. `from` is removed if it is not null. */
+export type MovedFolder = { oid: string; from: string | null; to: string }
+
+/** Edits of this process, so that two at a time have a file each. */
+let count = 0
+
+/** The id of the new tree. Folders that become empty are removed. */
+export async function editTree(
+  git: Git,
+  base: string,
+  edits: Edits,
+  moves: readonly MovedFolder[] = [],
+): Promise<string> {
+  if (edits.size === 0 && moves.length === 0) return base
+  count += 1
+  const file = join(git.own, `edit-${count}`)
+  const run = (args: string[], input = '') => git.run(args, { input, env: { GIT_INDEX_FILE: file } })
+  try {
+    removeSync(file)
+    await run(['read-tree', base])
+    for (const { oid, from, to } of moves) {
+      if (from !== null) await run(['rm', '-r', '-q', '-f', '--cached', '--', from])
+      await run(['read-tree', `--prefix=${to}/`, oid])
+    }
+    const none = '0'.repeat(base.length)
+    const lines = [...edits].map(([path, entry]) => `${entry?.mode ?? '0'} ${entry?.oid ?? none}\t${path}\0`)
+    await run(['update-index', '-z', '--index-info'], lines.join(''))
+    return (await run(['write-tree'])).stdout.trim()
+  } finally {
+    removeSync(file)
+  }
+}

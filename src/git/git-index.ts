@@ -1,0 +1,102 @@
+// Ralph's own index: which tree it holds, and its entries. Only git reads and writes the file.
+import { join } from 'node:path'
+import { removeSync } from '../system/files.ts'
+import { GITLINK } from './cat-file.ts'
+import type { Git } from './git.ts'
+
+/** `folders`: paths of all folders, without the top. `gitlinks`: paths of submodules. `attributes`: of `.gitattributes` files. */
+export type IndexListing = {
+  folders: ReadonlySet<string>
+  gitlinks: ReadonlySet<string>
+  attributes: ReadonlySet<string>
+}
+
+export class GitIndex {
+  readonly #git: Git
+  #isOpen = false
+  /** The tree of the index; null if it is not known. */
+  #tree: string | null = null
+  #listing: IndexListing | null = null
+  /** Whether the entries may have changed since they were listed. */
+  #isListingOld = false
+
+  constructor(git: Git) {
+    this.#git = git
+  }
+
+  /** Makes the index from `tree` at the first call. An index that an earlier job left may be anybody's. */
+  async open(tree: string): Promise<void> {
+    if (this.#isOpen) return
+    this.clear()
+    await this.fill(tree)
+    // Before any agent runs, so that git will read every file that is written later.
+    await this.#git.refreshIndex()
+    this.#isOpen = true
+  }
+
+  /** Sets the index to a tree, and keeps the stat data of unchanged files. */
+  async fill(tree: string): Promise<void> {
+    if (this.#tree === tree) return
+    await this.#read(tree, 'index')
+  }
+
+  /** Checks out a tree, and overwrites what differs. */
+  async checkOut(tree: string): Promise<void> {
+    await this.#read(tree, 'index and files')
+  }
+
+  async #read(tree: string, how: 'index' | 'index and files'): Promise<void> {
+    this.#tree = null
+    this.#git.unlock()
+    await this.#git.readTree(tree, how)
+    this.#tree = tree
+    this.#listing = null
+    this.#isListingOld = false
+  }
+
+  /** Call it when the entries may have changed. */
+  changed(): void {
+    this.#tree = null
+    this.#isListingOld = true
+  }
+
+  /** The tree of the index. */
+  async tree(): Promise<string> {
+    this.#tree ??= (await this.#git.run(['write-tree'])).stdout.trim()
+    return this.#tree
+  }
+
+  /** Removes the file, so that git reads or writes every file again. */
+  clear(): void {
+    this.#tree = null
+    removeSync(join(this.#git.own, 'index'))
+  }
+
+  /** The entries when a tree was last read into the index; `now`: with those that were added since. */
+  async listing(when: 'tree' | 'now' = 'tree'): Promise<IndexListing> {
+    if (this.#listing === null || (when === 'now' && this.#isListingOld))
+      this.#listing = await list(this.#git)
+    if (when === 'now') this.#isListingOld = false
+    return this.#listing
+  }
+}
+
+async function list(git: Git): Promise<IndexListing> {
+  const [folders, gitlinks, attributes] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  for (const entry of await git.indexEntries()) {
+    const path = entry.slice(entry.indexOf('\t') + 1)
+    if (entry.startsWith(GITLINK)) gitlinks.add(path)
+    if (isAttributesFile(path)) attributes.add(path)
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const folder = path.slice(0, at)
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
+  }
+  return { folders, gitlinks, attributes }
+}
+
+/** Whether the file controls what git stores and checks out. */
+export function isAttributesFile(path: string): boolean {
+  return /(?:^|\/)\.gitattributes$/i.test(path)
+}

@@ -1,0 +1,58 @@
+// Lists and compares the trees of commits, by git.
+import type { Change } from '../engine/model/change.ts'
+import { DamagedClone } from '../system/errors.ts'
+import type { CatFile, TreeEntry } from './cat-file.ts'
+import { GitError, nulFields } from './git-process.ts'
+import { parseRaw } from './raw-diff.ts'
+
+/** The changes from one commit or tree to another. Throws DamagedClone if git cannot read one of them. */
+export async function changesBetween(objects: CatFile, from: string, to: string): Promise<Change[]> {
+  if (from === to) return []
+  return parseRaw(
+    (await read(objects, ['diff-tree', '-r', '--raw', '-z', '--no-renames', '--no-abbrev', from, to])).stdout,
+  )
+}
+
+/** A file, a link or a submodule of a tree. */
+export type TreeFile = TreeEntry & { path: string }
+
+/**
+ * All files of a commit or tree, or of a folder in it (ending in `/`); none if there is no such folder. Rejects if there are more than
+ * `most`.
+ */
+export async function filesOf(
+  objects: CatFile,
+  name: string,
+  folder = '',
+  most = Number.POSITIVE_INFINITY,
+): Promise<TreeFile[]> {
+  const listed = await read(objects, [
+    'ls-tree',
+    '-r',
+    '-z',
+    '--full-tree',
+    name,
+    ...(folder === '' ? [] : ['--', folder]),
+  ])
+  const entries = nulFields(listed)
+  if (entries.length > most) throw new Error(`there are more than ${most} files`)
+  return entries.map((entry) => {
+    const [mode = '', , oid = ''] = entry.slice(0, entry.indexOf('\t')).split(' ')
+    return { mode, oid, path: entry.slice(entry.indexOf('\t') + 1) }
+  })
+}
+
+/** The paths of all files of a commit or tree, or of a folder in it (which ends in `/`). */
+export async function pathsIn(objects: CatFile, name: string, folder = ''): Promise<string[]> {
+  return (await filesOf(objects, name, folder)).map(({ path }) => path)
+}
+
+/** All of this only reads what is in the clone: if git cannot, an object is missing or broken. */
+async function read({ git }: CatFile, args: readonly string[]) {
+  try {
+    return await git.run(args)
+  } catch (error) {
+    if (!(error instanceof GitError) || error.code !== 128) throw error
+    throw new DamagedClone(error.stderr.trim())
+  }
+}
