@@ -9,6 +9,7 @@ import type { SavedWork, State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { coveringPaths } from '../engine/prd/touches.ts'
 import type { CatFile } from '../git/cat-file.ts'
+import { type FilteredFile, filteredFiles } from '../git/filters.ts'
 import { newlyIgnored } from '../git/hidden-changes.ts'
 import { objectId } from '../git/objects.ts'
 import type { WorkTree } from '../git/work-tree.ts'
@@ -57,6 +58,8 @@ export async function inspect(
   await tree.reset(foreign)
   await storeOwnFiles(tree, state.green, own, ralphChanges)
   if (staged.nested.length > 0) return refused(nestedFailure(staged.nested.map(formatPath)))
+  const filtered = await filteredFiles(tree, agentChanges)
+  if (filtered.length > 0) return refused(filterFailure(filtered, formatPath))
   const examination = await tools.examine(agentChanges, objects, state.green)
   if (examination.failure !== null) return refused(examination.failure)
   const hidden = await newlyIgnored(git, objects, state.green, agentChanges)
@@ -173,7 +176,9 @@ export async function saveWork(
   }
   const own = staged.changes.filter(({ path }) => tools.isRalphPath(path))
   const work = staged.changes.filter(({ path }) => !tools.isRalphPath(path))
-  const { dropped } = await tools.examine(work, tree.objects, state.green)
+  const filtered = (await filteredFiles(tree, work)).map(({ path }) => path)
+  const refusedPaths = (await tools.examine(work, tree.objects, state.green)).dropped
+  const dropped = [...new Set([...refusedPaths, ...filtered])]
   await tree.reset([...own, ...work.filter((change) => dropped.includes(change.path))])
   if (work.length === dropped.length) return null
   const base = await tree.treeOf(state.green)
@@ -187,6 +192,15 @@ export async function saveWork(
 function submoduleFailure(files: readonly string[]): Failure {
   const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`
   return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail }
+}
+
+function filterFailure(files: readonly FilteredFile[], formatPath: (path: string) => string): Failure {
+  const [first] = files
+  const name = first?.filter === 'lfs' ? ' (Git LFS)' : ''
+  const paths = formatPaths(files.map(({ path }) => formatPath(path)))
+  const detail = `git stores these files through a filter, and Ralph runs no filters: the commit would have the files themselves. Undo these changes, and reach the goal without them. A person can commit such files.\n${paths}`
+  const summary = `${formatPath(first?.path ?? '')} needs the filter ${first?.filter} of .gitattributes${name}, which Ralph does not run`
+  return { kind: 'guard', summary, detail }
 }
 
 /** A remark, not a failure: build output in a submodule is not part of the story. */

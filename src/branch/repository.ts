@@ -362,8 +362,7 @@ async function findUncommittedFiles(
   const foreign = await refuseForeign(tree)
   git.unlock()
   await index.fill(await tree.treeOf(commit))
-  await git.refreshIndex()
-  const [changed, loose] = await Promise.all([git.rawDiff(commit), git.untracked()])
+  const [changed, loose] = await Promise.all([git.changedFiles(), git.untracked()])
   if (loose.closed !== null) return [{ path: redact(loose.closed), isUntracked: false }]
   const tracked = [...foreign]
   for (const change of parseRaw(changed))

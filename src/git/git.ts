@@ -37,7 +37,7 @@ const REMOTE_TIMEOUT_MS = 10 * 60_000
 /** With more loose objects than this Ralph packs them, as many of them make the clone slow. */
 const MAX_LOOSE_OBJECTS = 2000
 /** Commands that write the index. */
-const WRITES_INDEX = /^(?:add|checkout-index|read-tree|update-index)$/
+const WRITES_INDEX = /^(?:add|diff|checkout-index|read-tree|update-index)$/
 const RAW = ['--raw', '-z', '--no-renames', '--no-abbrev']
 /** Exit codes when a remote cannot be reached, or takes too long. */
 const FAILED_EXIT_CODES = [1, 124, 128]
@@ -255,9 +255,10 @@ export class Git {
     return nulFields(await this.run([...args.filter((arg) => arg !== '--diff-filter='), tree, '--']))
   }
 
-  /** How the tracked files differ from a commit, in the format of `git diff --raw -z`. */
-  async rawDiff(commit: string): Promise<string> {
-    return (await this.run(['diff-index', ...RAW, '--ignore-submodules=dirty', commit, '--'])).stdout
+  /** Tracked files whose content differs from the index, in the format of `git diff --raw -z`: files that are only newer do not. */
+  async changedFiles(): Promise<string> {
+    return (await this.run(['diff', ...RAW, '--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty']))
+      .stdout
   }
 
   // History

@@ -99,6 +99,17 @@ test('no program of a repository that the agent left is run by Ralph’s `git ad
   assert.ok(!at.ran() && !at.has('x'))
 })
 
+test('work in a folder where the agent only ran `git init` is saved for the next attempt', async () => {
+  await using at = await place()
+  at.shell('mkdir -p app/web; git init -q app/web; echo work >app/web/index.js; echo new >src/a.js')
+  assert.match((await at.inspect()) ?? '', /app\/web\/\.git/)
+  at.shell('git init -q app/web')
+  const kept = await at.repository.saveWork(at.state, 'US-001')
+  await at.repository.checkOut(at.head, kept)
+  assert.ok(at.has('app/web/index.js') && !at.has('app/web/.git'))
+  assert.equal(await at.inspect(), null)
+})
+
 test('a repository that an agent makes again at the same place is not run either', async () => {
   await using at = await place()
   for (const act of [at.inspect, () => at.repository.saveWork(at.state, 'US-001'), at.inspect]) {
