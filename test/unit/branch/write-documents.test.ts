@@ -18,13 +18,13 @@ function objectsOf(files: Record<string, Node>): CatFile {
   const blobs = new Map<string, Buffer>()
   const put = (path: string, entries: Record<string, Node>) => {
     const tree = new Map<string, { mode: string; oid: string }>()
+    trees.set(path, tree)
     for (const [name, node] of Object.entries(entries)) {
       const oid = `${path}/${name}`
       tree.set(name, { mode: node.mode, oid })
       if (node.files === undefined) blobs.set(oid, node.content ?? Buffer.alloc(0))
       else put(oid, node.files)
     }
-    trees.set(path, tree)
   }
   put('', files)
   /** As `git ls-tree -r -z` prints the files of a folder. */
@@ -38,7 +38,13 @@ function objectsOf(files: Record<string, Node>): CatFile {
     root: async () => '',
     folder: async (_name: string, path: string) => (trees.has(`/${path}`) ? `/${path}` : null),
     tree: async (oid: string) => trees.get(oid) ?? new Map(),
-    git: { run: async (args: string[]) => ({ code: 0, stderr: '', stdout: listed(args.at(-2) === '--' ? `/${args.at(-1)}` : '/') }) },
+    git: {
+      run: async (args: string[]) => ({
+        code: 0,
+        stderr: '',
+        stdout: listed(args.at(-2) === '--' ? `/${args.at(-1)}` : '/'),
+      }),
+    },
     info: async (oid: string) => ({ oid, type: 'blob', size: blobs.get(oid)?.length ?? 0 }),
     contents: async (oid: string) => blobs.get(oid) ?? null,
   } as unknown as CatFile
