@@ -59,7 +59,9 @@ export async function filteredFiles(
 ): Promise<FilteredFile[]> {
   const files = changes.filter(({ newMode }) => newMode.startsWith('100'))
   const { attributes } = await index.listing()
-  if (attributes.size === 0 && !changes.some(({ path }) => isAttributesFile(path))) return []
+  const all = [...attributes, ...changes.map(({ path }) => path).filter(isAttributesFile)]
+  // Ralph's own names no filter.
+  if (all.every((path) => path === '.ralph/.gitattributes')) return []
   const input = files.map(({ path }) => `${path}\0`).join('')
   const fields = nulFields(await git.run(['check-attr', '-z', '--stdin', 'filter'], { input }))
   const filters = filtersOf(git).add('lfs')

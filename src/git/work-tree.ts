@@ -21,6 +21,9 @@ import type { Submodules } from './submodules.ts'
 /** Changes since a commit. `nested`: `.git` entries that were removed, as no commit can contain them. */
 export type Staged = { changes: Change[]; nested: string[] }
 
+/** Modes of files and links. */
+const FILE_MODE = /^1[02]0/
+
 /** Milliseconds. A tree that was just restored counts as clean for this time: between two iterations only Ralph works. */
 const CLEAN_MS = 1000
 
@@ -90,9 +93,10 @@ export class WorkTree {
     git.unlock()
     // Starts from the commit each time: which files git ignores depends on the index.
     await index.fill(await this.treeOf(against))
-    const touched = parseRaw(await git.touchedFiles())
+    const [written, untracked] = await Promise.all([git.touchedFiles(), untrackedFolders(git)])
+    const touched = parseRaw(written)
     // First, as `git add` fails at a repository without a commit.
-    const nested = await this.#removeNested(touched)
+    const nested = await this.#removeNested(touched, untracked)
     let closed: string | null
     try {
       closed = await git.addAll()
@@ -118,14 +122,11 @@ export class WorkTree {
   }
 
   /** Removes the `.git` entries that are new since the job began. Returns their paths. */
-  async #removeNested(touched: readonly Change[]): Promise<string[]> {
+  async #removeNested(touched: readonly Change[], untracked: readonly string[]): Promise<string[]> {
     const { folders } = await this.index.listing()
     // A folder in the place of a tracked file is not listed as untracked.
-    const replaced = touched.flatMap(({ path, newMode }) =>
-      newMode.startsWith('1') && newMode !== GITLINK ? [] : [path],
-    )
-    const untracked = [...(await untrackedFolders(this.git)), ...replaced]
-    const all = await nestedGits(this.git, { tracked: folders, untracked })
+    const replaced = touched.filter(({ newMode }) => !FILE_MODE.test(newMode)).map(({ path }) => path)
+    const all = await nestedGits(this.git, { tracked: folders, untracked: [...untracked, ...replaced] })
     const fresh = all.filter((path) => this.nestedBefore?.has(path) !== true)
     for (const path of fresh) await this.removeAt(path)
     return fresh
