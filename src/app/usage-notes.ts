@@ -16,7 +16,7 @@ import type { State } from '../engine/model/state.ts'
 import { addUsage, emptyUsage, type SessionKind, Usage } from '../engine/model/usage.ts'
 import { lostSessionUsage, recordLostSession, reservedUsage } from '../engine/record-session.ts'
 import type { Git } from '../git/git.ts'
-import { renameIntoPlace } from '../git/own-index.ts'
+import { renameIntoPlace } from '../git/own-directory.ts'
 import { readRegularFileSync, removeSync } from '../system/files.ts'
 
 /** Ralph writes no larger note. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { removeSync } from '../system/files.ts'
 import { GITLINK } from './cat-file.ts'
 import type { Git } from './git.ts'
+import { GitError } from './git-process.ts'
 
 /** `folders`: paths of all folders, without the top. `gitlinks`: paths of submodules. `attributes`: of `.gitattributes` files. */
 export type IndexListing = {
@@ -34,18 +35,30 @@ export class GitIndex {
     this.#isOpen = true
   }
 
+  /** Runs `act`, which reads the index. Does so once more with an index made from `tree` if the file is damaged, as by a crash. */
+  async read<T>(tree: string, act: () => Promise<T>): Promise<T> {
+    try {
+      return await act()
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error
+      this.clear()
+      await this.fill(tree)
+      return act()
+    }
+  }
+
   /** Sets the index to a tree, and keeps the stat data of unchanged files. */
   async fill(tree: string): Promise<void> {
     if (this.#tree === tree) return
-    await this.#read(tree, 'index')
+    await this.#set(tree, 'index')
   }
 
   /** Checks out a tree, and overwrites what differs. */
   async checkOut(tree: string): Promise<void> {
-    await this.#read(tree, 'index and files')
+    await this.#set(tree, 'index and files')
   }
 
-  async #read(tree: string, how: 'index' | 'index and files'): Promise<void> {
+  async #set(tree: string, how: 'index' | 'index and files'): Promise<void> {
     this.#tree = null
     this.#git.unlock()
     await this.#git.readTree(tree, how)

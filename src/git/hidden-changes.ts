@@ -25,6 +25,8 @@ export async function nestedGits(git: Git, { tracked, untracked }: Folders): Pro
   const found: string[] = []
   const seen = new Map<string, Promise<boolean>>()
   const look = async (folder: string): Promise<void> => {
+    // A damaged index may name the top itself, whose `.git` is the clone.
+    if (folder.split('/').some((name) => name === '' || name === '.' || name === '..')) return
     const place = await resolveInTree(git.clone.workTree, `${folder}/.git`, seen)
     if (place !== null && (await lstat(fsPath(place)).catch(() => null)) !== null)
       found.push(`${folder}/.git`)

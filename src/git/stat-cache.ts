@@ -23,6 +23,8 @@ export function withoutRecentStats(index: Buffer, idLength: number, from: number
   let bytes: Buffer | null = null
   let start = HEADER
   for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
+    // A damaged file.
+    if (start + STAT + idLength + 4 > index.length) return null
     if (index.readUInt32BE(start) >= from) {
       bytes ??= Buffer.from(index)
       bytes.fill(0, start, start + MODE).fill(0, start + MODE + 4, start + STAT)

@@ -92,8 +92,10 @@ export class WorkTree {
     const { git, index } = this
     git.unlock()
     // Starts from the commit each time: which files git ignores depends on the index.
-    await index.fill(await this.treeOf(against))
-    const [written, untracked] = await Promise.all([git.touchedFiles(), untrackedFolders(git)])
+    const base = await this.treeOf(against)
+    await index.fill(base)
+    const look = () => Promise.all([git.touchedFiles(), untrackedFolders(git)])
+    const [written, untracked] = await index.read(base, look)
     const touched = parseRaw(written)
     // First, as `git add` fails at a repository without a commit.
     const nested = await this.#removeNested(touched, untracked)
@@ -191,7 +193,8 @@ export class WorkTree {
     const wanted = await this.treeOf(commit)
     if (this.#isKnownClean(wanted)) return false
     await this.removeForeign()
-    if (!(await this.git.hasChanges()) && (await this.index.tree()) === wanted) {
+    const isChanged = await this.index.read(wanted, () => this.git.hasChanges())
+    if (!isChanged && (await this.index.tree()) === wanted) {
       await this.submodules.reset()
       return false
     }

@@ -62,7 +62,7 @@ async function openRedirected() {
   const rule = `ip daddr ${host} udp dport 53 dnat to ${host}:${port}`
   const chain = `chain output { type nat hook output priority -100; ${rule}; }`
   const isRedirected = lacks('root', 'nft') === false
-  if (isRedirected) execFileSync('nft', [`table ${table} { ${chain} }`])
+  if (isRedirected) execFileSync('nft', [`table ${table} { ${chain}; }`])
   return {
     names,
     at: { host, port: isRedirected ? 53 : port },

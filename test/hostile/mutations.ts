@@ -119,27 +119,6 @@ export const MUTATIONS: readonly Mutation[] = [
     to: '{}',
   },
   {
-    name: 'our index is believed',
-    stories: 'HIDE',
-    file: 'src/git/own-index.ts',
-    from: 'if (readRegularFileSync(file)?.equals(bytes) === true) return',
-    to: 'if (readRegularFileSync(file) !== null) return',
-    also: [
-      [
-        'src/git/work-tree.ts',
-        'if (checkOut) await this.checkOutModified(',
-        "if (checkOut && against === '') await this.checkOutModified(",
-      ],
-    ],
-  },
-  {
-    name: 'objects are believed',
-    file: 'src/git/cat-file.ts',
-    from: 'if (!proof.holds())',
-    to: 'if (proof.holds() === null)',
-    batch: 2,
-  },
-  {
     name: 'the guard is content',
     stories: 'TREE',
     file: 'src/gates/guard.ts',

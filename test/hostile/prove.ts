@@ -328,6 +328,11 @@ const ANYWHERE = [
 export const OPEN: Readonly<Record<Level, readonly string[]>> = {
   'same-user': [
     ...ANYWHERE,
+    'hide.own-assume',
+    'hide.own-skip',
+    'hide.own-index',
+    'forge.blob',
+    'forge.tree',
     'plant.later',
     'leave.wiped',
     'leave.watch',

@@ -279,6 +279,22 @@ test('a repository loses its `.git`, and its files are taken, whether it has a c
   }
 })
 
+for (const [what, script] of [
+  ['gone', 'rm $index'],
+  ['garbage', 'echo garbage >$index'],
+] as const)
+  test(`Ralph's index file is ${what}: it is made again`, async () => {
+    using at = await place('sha1', `${FILES} ${COMMIT}`)
+    const ours = open(at)
+    await look(at, ours)
+    const index = { index: join(at.git.own, 'index') }
+    at.shell(`${script}; echo more >>a.js`, index)
+    assert.equal(await look(at, ours), byGit(at))
+    at.shell(script, index)
+    await ours.withOpenIndex(headOf(at), () => ours.restoreIfChanged(headOf(at)))
+    assert.equal(at.shell('git status --porcelain'), '')
+  })
+
 test('git remembers nothing of files that changed lately, and the others, in a valid index', async () => {
   for (const format of ['sha1', 'sha256'] as const) {
     using at = await place(format, `${FILES} ${COMMIT}`)
