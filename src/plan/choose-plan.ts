@@ -15,8 +15,9 @@ export function choosePlan(found: readonly DocumentReading[], branch: string | n
   const readings = withUnits(withPagesAsBackground(found))
   const twoPlans = trackersOfTwoPlans(readings)
   if (twoPlans !== null) return { readings: [...readings], mistakes: [twoPlans], notes: [], name: null }
-  const { unit, mistakes, notes } = chooseUnit(readings, branch)
-  const ofUnit = readings.map((one) =>
+  const { readings: candidates, notes: yielded } = withoutYieldingPlans(readings, branch)
+  const { unit, mistakes, notes } = chooseUnit(candidates, branch)
+  const ofUnit = candidates.map((one) =>
     unit === null || isIn(one, unit) ? one : withoutContent(one, `another ${one.reading.unit?.of}`),
   )
   const isPlan = ({ reading }: DocumentReading) =>
@@ -30,7 +31,7 @@ export function choosePlan(found: readonly DocumentReading[], branch: string | n
   const chosen = ofUnit.map((one) =>
     one.reading.isLoose && one.reading.stories.length > 0 && isBeside(one) ? asBackground(one) : one,
   )
-  return { readings: chosen, mistakes, notes, name: unit }
+  return { readings: chosen, mistakes, notes: [...yielded, ...notes], name: unit }
 }
 
 /** Whether a box is one of these stories, by its id or its title. */
@@ -40,6 +41,38 @@ function isAmong({ raw }: DocumentStory, stories: readonly DocumentStory[]): boo
     (story) =>
       (isGiven(raw.id) && story.raw.id === raw.id) || normalizeWords(String(story.raw.title)) === title,
   )
+}
+
+/**
+ * Without plans that people keep after the work is done, if another document has stories and no single one of these plans is meant:
+ * named by a person or by the branch, or the only one with open tasks beside a loose list.
+ */
+function withoutYieldingPlans(
+  readings: readonly DocumentReading[],
+  branch: string | null,
+): { readings: readonly DocumentReading[]; notes: string[] } {
+  const isYielding = ({ file, reading }: DocumentReading) =>
+    reading.unit?.yields === true && file.isDiscovered === true
+  const yielding = readings.filter((one) => isYielding(one) && one.reading.stories.length > 0)
+  const others = readings.filter((one) => !isYielding(one) && one.reading.stories.length > 0)
+  const open = yielding.filter(({ reading }) => reading.stories.some(({ raw }) => raw.passes !== true))
+  const isOfTheBranch = yielding.some(
+    ({ reading: { unit } }) => branch !== null && isOfBranch(unit?.name ?? '', branch),
+  )
+  const isOnlyOne = open.length === 1 && others.every(({ reading }) => reading.isLoose)
+  if (others.length === 0 || yielding.length === 0 || isOfTheBranch || isOnlyOne)
+    return { readings, notes: [] }
+  const named = open.slice(0, 5).map(({ reading, path }) => `--from ${reading.unit?.name ?? path}`)
+  const notes =
+    named.length === 0
+      ? []
+      : [`left out, since ${others[0]?.path} has stories: ${named.join(', or ')} plans from another plan.`]
+  return {
+    readings: readings.map((one) =>
+      isYielding(one) ? withoutContent(one, `another ${one.reading.unit?.of}`) : one,
+    ),
+    notes,
+  }
 }
 
 function isIn({ reading }: DocumentReading, unit: string): boolean {

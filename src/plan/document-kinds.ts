@@ -20,6 +20,7 @@ const kinds: readonly Kind[] = [
     isBackground: false,
     at: /(?:^|\/)(?:\.specify|_bmad|\.bmad-core|\.claude\/(?:commands|skills|agents)|\.github)\/|(?:^|\/)templates?\/|[-_.]template\.md$/i,
   },
+  { what: 'a template', isBackground: false, beatsPlace: true, at: /(?:^|\/)[._]templates?\// },
   { what: 'a checklist', isBackground: false, beatsPlace: true, at: /(?:^|\/)checklists?\// },
   { what: 'a checklist', isBackground: false, at: /(?:^|[-_./])checklists?\.md$/i },
   {
@@ -96,6 +97,11 @@ const places: readonly { what: string; at: RegExp }[] = [
   {
     what: 'a file of an OpenSpec change',
     at: /^openspec\/changes\/[^/]+\/(?:(?:tasks|proposal|design)\.md|specs\/.+\.md)$/,
+  },
+  { what: 'a superpowers plan', at: /(?:^|\/)superpowers\/plans\/[^/]+\.md$/ },
+  {
+    what: 'a file of an Agent OS spec',
+    at: /(?:^|\/)\.?agent-os\/specs\/[^/]+\/(?:tasks|spec|requirements)\.md$/,
   },
   { what: 'a track of Conductor', at: /(?:^|\/)conductor\/tracks\/[^/]+\/(?:plan|spec)\.md$/ },
 ]

@@ -1,6 +1,7 @@
 // The table of formats. A new format is a file and a line here. The first format that matches a file reads it.
 
 import { isPlanPath } from './document-kinds.ts'
+import { agentOs } from './formats/agent-os.ts'
 import {
   background,
   findPassages,
@@ -28,6 +29,7 @@ import { specKit } from './formats/spec-kit.ts'
 import { sprintTracker } from './formats/sprint-tracker.ts'
 import { storyFile } from './formats/story-file.ts'
 import { storyHeading } from './formats/story-headings.ts'
+import { superpowers } from './formats/superpowers.ts'
 import { taskMaster } from './formats/task-master.ts'
 import { unsupported } from './formats/unread.ts'
 import { findUnparsable, formatPlace, OpenDocument } from './open-document.ts'
@@ -39,6 +41,8 @@ export const formats: readonly Format[] = [
   ownPage,
   // Documents that are no task list are found before any format reads their boxes.
   nonTaskDocument,
+  agentOs,
+  superpowers,
   unsupported,
   issues,
   beads,
@@ -129,11 +133,13 @@ function readDocument(
     ? asBackground(document)
     : read(document, documents)
   const isWrittenByPeople = format !== ownPage.name && rank !== 'made'
+  // Ralph's own page is read as it stands.
+  const isGone = (story: ParsedStory) => format !== ownPage.name && isRemovedStory(story)
   const stories = allStories
-    .filter((story) => !isRemovedStory(story))
+    .filter((story) => !isGone(story))
     .map((story) => (isWrittenByPeople ? withShortTitle(story) : story))
   const removedStories = allStories
-    .filter(isRemovedStory)
+    .filter(isGone)
     .map(({ line, raw: { id } }) => `${String(id ?? 'a story')} (line ${line})`)
   if (allStories.length === 0 && isMarkdown && file.as === undefined && isUnfilledTemplate(document))
     return {
@@ -160,6 +166,7 @@ function readDocument(
         urgency: 1,
         blocks: [],
         isTracked: false,
+        isRemoved: false,
         mayLackCriteria: true,
         marks: [],
         place: (key) => formatPlace(path, story.line, key),

@@ -11,7 +11,10 @@ type Points = { kind: 'points'; line: number; points: Point[] }
 type Verbatim = { kind: 'verbatim'; line: number; text: string }
 export type Block = Heading | Paragraph | Points | Verbatim
 
-/** An item of a list. `done` is null without a box; `more`: the lines after the first one; `points`: the items below it. */
+/**
+ * An item of a list. `text`: its first line, with the lines that it wraps onto; `done` is null without a box; `more`: other lines and
+ * paragraphs; `points`: the items below it.
+ */
 export type Point = { line: number; text: string; done: boolean | null; more: string[]; points: Point[] }
 
 // Inline syntax is not parsed: that is quicker, and nested brackets or stars take no time. Agents write a line of dashes below text
@@ -69,8 +72,20 @@ export function boxLines({ line, done, points }: Point): number[] {
 
 type Line = { line: number; text: string }
 
-// [ ] open, [x] done, anything else (as [~]) open.
-const box = /^\[([ xX~/-])\](?:$|[ \t](.*))/s
+// [ ] and [] open, [x] done, anything else (as [~]) open. Text may follow without a space, unless it makes a link or Kiro's star.
+const box = /^\[([ xX~/-]?)\](?:$|[ \t](.*)|(?=\*\*|[^\s([:*\\])(.*))/s
+
+// A line that is no continuation of the one before: a field, or a remark that begins with a symbol.
+const ownLine = /^(?:[_>|\u2192]|\p{Extended_Pictographic}|\*{0,2}\p{Lu}[\p{L} -]{1,30}\*{0,2}[:\uff1a])/u
+/** A shorter line was not wrapped, in characters. */
+const MIN_WRAPPED = 50
+
+/** Whether the text was wrapped onto the line. If not, the line is a remark of its own. */
+function isWrapped(text: string, line: string): boolean {
+  if (line === '' || ownLine.test(line)) return false
+  const isNewSentence = /^[`"'(*]*\p{Lu}/u.test(line) && /[.!?:]\W*$/.test(text)
+  return !isNewSentence && (text.length >= MIN_WRAPPED || !/^[`"'(*]*\p{Lu}/u.test(line))
+}
 
 /** Lazy continuation lines (not indented further than the item's bullet) are added to `lazyLines`. */
 function pointOf(item: ListItem, text: string, lazyLines: Line[]): Point {
@@ -82,7 +97,10 @@ function pointOf(item: ListItem, text: string, lazyLines: Line[]): Point {
     else if (node.type === 'paragraph') {
       const [first, ...rest] = linesOf(node, text)
       if (index > 0 && first !== undefined) point.more.push(first.text.trim())
-      else point.text = first?.text.trim() ?? ''
+      else {
+        point.text = first?.text.trim() ?? ''
+        joinWrapped(point, rest, margin)
+      }
       lines.push(...rest)
     } else if (node.type !== 'html' && node.type !== 'thematicBreak') point.more.push(sourceOf(node, text))
   }
@@ -90,9 +108,21 @@ function pointOf(item: ListItem, text: string, lazyLines: Line[]): Point {
     if (indentIn(line.text) > margin) point.more.push(line.text.trim())
     else lazyLines.push(line)
   }
-  const [, mark, rest = ''] = box.exec(point.text) ?? []
+  const [, mark, rest, attached = ''] = box.exec(point.text) ?? []
   if (mark === undefined) return point
-  return { ...point, text: rest.trim(), done: mark.toLowerCase() === 'x' }
+  return { ...point, text: (rest ?? attached).trim(), done: mark.toLowerCase() === 'x' }
+}
+
+/** Moves the lines that the text was wrapped onto from `rest` to the text. */
+function joinWrapped(point: Point, rest: Line[], margin: number): void {
+  let last = point.text
+  for (let next = rest[0]; next !== undefined; next = rest[0]) {
+    const words = next.text.trim()
+    if (indentIn(next.text) <= margin || !isWrapped(last, words)) return
+    point.text += ` ${words}`
+    last = words
+    rest.shift()
+  }
 }
 
 function linesOf(node: Nodes, text: string): Line[] {

@@ -36,6 +36,14 @@ const sections: readonly Section[] = [
     ],
   },
   {
+    what: 'where work is looked at',
+    words: [
+      'check ?points?(?: (?:[a-z]|\\d{1,2}))?',
+      'self-?review',
+      '(?:US ?\\d+|user story \\d+|phase \\d+|foundation(?:al)?|validation|quality) check ?points?',
+    ],
+  },
+  {
     what: 'words about the list itself',
     words: ['(?:status |mark |symbol )?legend', 'format', 'notes', 'parking lot', 'icebox'],
   },

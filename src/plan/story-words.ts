@@ -124,7 +124,16 @@ export function normalizeWords(text: string): string {
 
 /** Whether a status in words means that the story needs no more work. */
 export function isDone(status: string): boolean {
-  return /^[^\p{L}]*(?:done|completed?|closed|accepted|passed|shipped|merged)\b/iu.test(status)
+  return /^[^\p{L}]*(?:(?:implementation|development|feature|work|code|story|task|fully|all)[ _-](?:is )?)?(?:done|completed?|closed|accepted|passed|shipped|merged)\b/iu.test(
+    status,
+  )
+}
+
+/** Whether a status in words means that the story was taken out of the plan. */
+export function isRemoved(status: string): boolean {
+  return /^[^\p{L}]*(?:removed|deleted|dropped|cancell?ed|superseded|obsolete|deprecated|won'?t (?:do|fix))\b/iu.test(
+    status,
+  )
 }
 
 /** `user-login` as "User login". */

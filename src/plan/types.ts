@@ -84,12 +84,16 @@ export type ParsedStory = {
   urgency?: number
   /** Ids of stories that depend on this one, by its own document. */
   blocks?: readonly string[]
+  /** Whether a status in the document says that it was removed. */
+  isRemoved?: boolean
   /** From a tracker, whose status wins over other documents. */
   isTracked?: boolean
   /** Formats the place of the story, or of one of its fields, for a mistake; by default path and line. */
   place?: (key?: string) => string
   /** Whether criteria may be missing: the text of a heading or a box is enough, but a prd.json without criteria is a mistake. */
   mayLackCriteria?: boolean
+  /** How detailed the story is, if not all stories of its format are alike. */
+  rank?: Rank
   /** What to mark in the document when the story has passed. */
   marks?: readonly Mark[]
 }
@@ -106,6 +110,8 @@ export type Unit = {
   name: string
   /** Whether the ids of its stories contain its name, so that several such plans can be one feature if a person names all of them. */
   hasOwnIds?: boolean
+  /** Whether people keep such plans after the work is done: then several of them give way to any other plan. */
+  yields?: boolean
 }
 
 /** The result of reading one document. */

@@ -23,12 +23,26 @@ export function isUnfilledTemplate({ blocks, text }: OpenDocument): boolean {
   return hasPlaceholder && (text.match(placeholderInText)?.length ?? 0) >= MIN_PLACEHOLDERS
 }
 
+// A bracket with such a word, a struck title, or a word with a separator: `[Removed]`, `~~Import~~ (later)`, `REMOVED: Import`.
 const removed =
   /^[^\w[(]*[[(](?:removed|deleted|dropped|deprecated|cancell?ed|superseded|obsolete|moved)\b[^\])]*[\])]\W*$/i
 
-/** Whether the story was removed from the document, and only its number is left. */
-export function isRemovedStory({ raw: { title } }: ParsedStory): boolean {
-  return typeof title === 'string' && removed.test(title.slice(0, 100))
+const struck = /^\W*~~[^~]+~~[\s.:]*(?:[([\u2013\u2014-].*)?$/s
+const bracketed = /^[^\w[(]*[[(](?:removed|deleted|dropped|cancell?ed|superseded|obsolete)[\])]/i
+const labelled =
+  /^\W*(?:(?:REMOVED|DELETED|DROPPED|CANCELL?ED|SUPERSEDED|OBSOLETE)[ \t]*(?:[:\u2013\u2014]|- ))[ \t]*\S/
+
+/** Whether the story was removed from the plan, and is only left in the document. */
+export function isRemovedStory({ raw: { title }, isRemoved = false }: ParsedStory): boolean {
+  if (typeof title !== 'string') return isRemoved
+  const words = title.slice(0, 500)
+  return (
+    isRemoved ||
+    removed.test(words.slice(0, 100)) ||
+    struck.test(words) ||
+    bracketed.test(words) ||
+    labelled.test(words)
+  )
 }
 
 /**

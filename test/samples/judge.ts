@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { readDocumentFiles } from '../../src/app/find-documents.ts'
 import type { Prd, Story } from '../../src/engine/model/feature.ts'
+import { epicName } from '../../src/engine/prd/epics.ts'
 import { readDocuments } from '../../src/plan/documents.ts'
+import type { RequestedUse } from '../../src/plan/types.ts'
 import { UserError } from '../../src/system/errors.ts'
 
 const HERE = import.meta.dirname
@@ -23,6 +25,8 @@ export type ExpectedStory = {
   /** Ids or titles of stories that come before it, at any distance; every other one would be wrong. */
   needs?: Pattern[]
   done?: boolean
+  /** What the name of its epic holds. */
+  epic?: Pattern
   /** What the whole story has to hold, and what it must not. */
   says?: string[]
   silent?: string[]
@@ -37,6 +41,10 @@ export type Expected = {
   of?: string
   /** Left out: what is found by itself. */
   from?: string[]
+  /** How a file is named with `--as`: path -> use. */
+  as?: Record<string, RequestedUse>
+  /** The name of the project. */
+  project?: string
   /** Links that the files cannot hold: path -> target. */
   links?: Record<string, string>
   stories?: ExpectedStory[]
@@ -105,23 +113,28 @@ export function openPoints(): Record<string, string> {
 
 /** What `ralph plan` makes of a sample's files, in a copy of its own. */
 export async function answerOf(name: string): Promise<Answer> {
-  const { of = name, from = null, links = {} } = expectedOf(name)
+  const { of = name, from = null, as = {}, links = {} } = expectedOf(name)
   const folder = await mkdtemp(join(tmpdir(), 'ralph-sample-'))
   try {
     await cp(join(HERE, of, 'project'), folder, { recursive: true })
     for (const [path, target] of Object.entries(links)) await symlink(target, join(folder, path))
-    return await read(folder, from, join(HERE, of, 'bd.json'))
+    return await read(folder, from, new Map(Object.entries(as)), join(HERE, of, 'bd.json'))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
 /** `beads`: the file with the answer of its program. */
-async function read(workTree: string, from: readonly string[] | null, beads: string): Promise<Answer> {
+async function read(
+  workTree: string,
+  from: readonly string[] | null,
+  as: ReadonlyMap<string, RequestedUse>,
+  beads: string,
+): Promise<Answer> {
   try {
     const files = from?.includes('beads')
       ? [{ path: 'beads', text: readFileSync(beads, 'utf8'), isNamed: true }]
-      : await readDocumentFiles({ workTree }, from)
+      : await readDocumentFiles({ workTree }, from, as)
     if (files.length === 0 && from === null) return NOTHING
     const result = readDocuments(files)
     if (!result.ok) {
@@ -185,7 +198,11 @@ export function differences(expected: Expected, answer: Answer): string[] {
     found.push(`${answer.stories.length} stories instead of ${count}`)
   return [
     ...found,
+    ...(expected.project === undefined || answer.prd?.project === expected.project
+      ? []
+      : [`project ${answer.prd?.project} instead of ${expected.project}`]),
     ...(count === undefined ? storyDifferences(stories, answer.stories) : []),
+    ...epicDifferences(stories, answer),
     ...missing('context.md', background, answer.context),
     ...missing('learnings', learnings, answer.learnings.join('\n')),
     ...missing('context.md and learnings', known, [answer.context, ...answer.learnings].join('\n')),
@@ -244,6 +261,15 @@ export function pairsOf(
       free.delete(story)
     }
   return pairs
+}
+
+function epicDifferences(expected: readonly ExpectedStory[], { prd, stories }: Answer): string[] {
+  return [...pairsOf(expected, stories)].flatMap(([{ epic }, story]) => {
+    const name = prd === null ? '' : epicName(prd, story)
+    return epic === undefined || holds(name, epic)
+      ? []
+      : [`${story.id} ${story.title}: epic ${name} instead of ${epic}`]
+  })
 }
 
 function partDifferences(

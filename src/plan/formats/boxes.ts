@@ -31,7 +31,7 @@ export function flattenBoxes(boxes: readonly Box[]): Box[] {
 }
 
 function take(point: Point, headings: readonly Heading[], parent: Box | null, boxes: Box[]): void {
-  const [, mark, words = ''] = /^\[([ xX~/-])\]\\?\*[ \t]*(.*)$/s.exec(point.text) ?? []
+  const [, mark, words = ''] = /^\[([ xX~/-]?)\]\\?\*(?!\*)[ \t]*(.*)$/s.exec(point.text) ?? []
   const isOptional = mark !== undefined
   if (point.done === null && !isOptional) {
     parent?.details.push([point.text, ...point.more].join(' ').trim())

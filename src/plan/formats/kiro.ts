@@ -3,18 +3,24 @@ import { formatCount } from '../../engine/prd/migrate.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { isNonWorkHeading } from '../sections.ts'
 import type { Format, ParsedStory } from '../types.ts'
+import { isCheckpoint } from './box-text.ts'
 import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
+import { type Sentences, sentencesOf } from './kiro-requirements.ts'
+import { describePart } from './many-stories.ts'
+import { epicOf } from './task-list.ts'
 
-const FOLDER = /^(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/$/
+// A folder whose name begins with a dot or a low line holds templates.
+const FOLDER = /^(?:\.kiro|\.spec-workflow)\/specs\/[^/._][^/]*\/$/
 
 export const kiro: Format = {
   name: 'Kiro',
   rank: 'detailed',
-  discoveryPath: /^(?:\.kiro|\.spec-workflow)\/specs\/[^/]+\/(?:tasks|requirements|bugfix|design)\.md$/,
+  discoveryPath: /^(?:\.kiro|\.spec-workflow)\/specs\/[^/._][^/]*\/(?:tasks|requirements|bugfix|design)\.md$/,
   matches: (document) => FOLDER.test(document.folder) || (document.isMarkdown && isTasks(document)),
   read(document, documents) {
     const { folder, name, text, blocks } = document
     const unit = { of: 'Kiro spec', name: folder.replace(/\/$/, '') }
+    const root = { project: folder.split('/').at(-2) ?? '' }
     if (!document.isMarkdown) return { what: 'the state of a Kiro spec', unit }
     const all = flattenBoxes(parseBoxes(blocks))
     const boxes = all.filter(
@@ -29,10 +35,13 @@ export const kiro: Format = {
     )
     const notes: string[] = []
     const stories = storiesOf(boxes, sentences, notes)
-    notes.unshift(`${formatCount(stories.length, 'task')} of the spec read as user stories.`)
+    notes.unshift(
+      `${formatCount(stories.length, 'task')} of the spec read as user stories.`,
+      ...describePart(stories),
+    )
     const left = all.length - boxes.length
     if (left > 0) notes.push(`left out: ${formatCount(left, 'box')} of criteria or checks of the whole.`)
-    return { stories, unit, notes, boxes: left }
+    return { stories, unit, notes, root, boxes: left }
   },
 }
 
@@ -55,48 +64,24 @@ function isLikeKiro(blocks: OpenDocument['blocks']): boolean {
   )
 }
 
-type Sentences = ReadonlyMap<string, string>
-
-/** The criteria of requirements by number, in any language: `1.2` is the second criterion of the first requirement. */
-function sentencesOf(documents: readonly OpenDocument[]): Sentences {
-  const found = new Map<string, string>()
-  for (const { text } of documents) {
-    let requirement = ''
-    let last = ''
-    for (const line of text.split('\n')) {
-      const [, heading] = /^#{2,4}[ \t]+(.*)$/.exec(line) ?? []
-      const [, number] = /^(?:[\p{L}]{1,30}[ \t]*)?(\d{1,3})(?![\d.]*\d)/u.exec(heading ?? '') ?? []
-      const [, first, second, words] =
-        /^[ \t]*(?:[-*][ \t]+)?(\d{1,3})(?:\.(\d{1,3}))?[.)]?[ \t]+(\S.*)$/.exec(line) ?? []
-      if (heading !== undefined) {
-        requirement = number ?? requirement
-        last = ''
-      } else if (words !== undefined && requirement !== '') {
-        last = second === undefined ? `${requirement}.${first}` : `${first}.${second}`
-        found.set(last, words.trim())
-      } else if (line.trim() === '') last = ''
-      else if (last !== '' && /^[ \t]/.test(line)) found.set(last, `${found.get(last)} ${line.trim()}`)
-    }
-  }
-  return found
-}
-
 type Numbered = Box & { number: string; title: string; fields: Map<string, string>; words: string[] }
 
 function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[]): ParsedStory[] {
   const all = boxes.map(numbered)
   const optional = all.filter(({ isOptional }) => isOptional)
-  const required = all.filter(({ isOptional }) => !isOptional)
-  const numbers = all.map(({ number }) => number).filter((one) => one !== '')
-  const isGroup = ({ number }: Numbered) =>
-    number !== '' && numbers.some((one) => one.startsWith(`${number}.`))
+  const checkpoints = all.filter((task) => !task.isOptional && isCheckpoint(task.title))
+  const required = all.filter((task) => !task.isOptional && !checkpoints.includes(task))
+  const numbers = required.map(({ number }) => number).filter((one) => one !== '')
+  // A task with text of its own is work, and so is one whose parts are all optional.
+  const isGroup = ({ number, words }: Numbered) =>
+    number !== '' && words.length === 0 && numbers.some((one) => one.startsWith(`${number}.`))
   // A box without a number is a step of the numbered box around it.
   const steps = new Set(
     all
       .filter(({ number }) => number !== '')
       .flatMap(({ inside }) =>
         flattenBoxes(inside)
-          .filter(({ text }) => !NUMBER.test(text))
+          .filter(({ text }) => !NUMBER.test(text.replace(/^\*\*(?=\d)/, '')))
           .map(({ line }) => line),
       ),
   )
@@ -107,6 +92,13 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
         .map(({ number, line }) => number || `line ${line}`)
         .slice(0, 10)
         .join(', ')}).`,
+    )
+  if (checkpoints.length > 0)
+    notes.push(
+      `left out: ${formatCount(checkpoints.length, 'checkpoint')} (${checkpoints
+        .map(({ number, line }) => number || `line ${line}`)
+        .slice(0, 10)
+        .join(', ')}), where a person looks at the work.`,
     )
   const unknown = new Set<string>()
   const ids = new Set(leaves.map(({ number }) => number))
@@ -126,12 +118,13 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
     const group = /^\d+(?=\.)/.exec(number)?.[0]
     const groupBox = group === undefined ? undefined : required.find((one) => one.number === group)
     const siblings = groupBox === undefined ? [] : leaves.filter((one) => one.number.startsWith(`${group}.`))
+    const isGroupDone = groupBox !== undefined && isGroup(groupBox)
     return {
       line,
       raw: {
         id: number || undefined,
         title,
-        epicId: groupBox === undefined ? null : `${group}. ${groupBox.title}`.slice(0, 60),
+        epicId: groupBox === undefined ? epicOf(task.headings) : `${group}. ${groupBox.title}`.slice(0, 60),
         description: [...words, ...(requiredSentences.length > 0 ? below : []), ...boundaryOf(fields)]
           .map((one) => `- ${one}`)
           .join('\n'),
@@ -144,9 +137,9 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
       },
       marks: [
         { kind: 'box' as const, line },
-        ...(groupBox === undefined
-          ? []
-          : [{ kind: 'box' as const, line: groupBox.line, whenAll: siblings.map((one) => one.line) }]),
+        ...(isGroupDone
+          ? [{ kind: 'box' as const, line: groupBox.line, whenAll: siblings.map((one) => one.line) }]
+          : []),
       ],
     }
   })
@@ -170,7 +163,9 @@ function fieldIn(detail: string): { name: string; value: string } | null {
 }
 
 function numbered(box: Box): Numbered {
-  const [, number = '', star, title = box.text] = NUMBER.exec(box.text) ?? []
+  const text = box.text.replace(/^\*\*(?=\d)/, '')
+  const isBold = text !== box.text
+  const [, number = '', star, title = box.text] = NUMBER.exec(text) ?? []
   const fields = new Map<string, string>()
   const words: string[] = []
   for (const detail of box.details.flatMap((one) => one.split(/(?<=_)[ \t]+(?=_[A-Z])/))) {
@@ -182,7 +177,7 @@ function numbered(box: Box): Numbered {
     ...box,
     isOptional: box.isOptional || star !== undefined,
     number,
-    title: title.replace(/^\(P\)[ \t]*|[ \t]*\(P\)$/g, '').trim(),
+    title: (isBold ? title.replace('**', '') : title).replace(/^\(P\)[ \t]*|[ \t]*\(P\)$/g, '').trim(),
     fields,
     words: words.filter((one) => one !== ''),
   }

@@ -49,7 +49,7 @@ function read(document: OpenDocument): Partial<Reading> {
   const { id, line } = title
   const above: Block[] = []
   const storyBlocks: Block[] = []
-  let status: string | null = null
+  let status = typeof document.frontFields.status === 'string' ? document.frontFields.status : null
   let statusLine: number | null = null
   let section: Heading | null = null
   for (const block of document.blocks) {

@@ -1,6 +1,7 @@
 // Markdown with a heading for each user story (prd.md and epics.md of several tools): the text below it is the story.
 import { formatCount } from '../../engine/prd/migrate.ts'
 import { type Block, boxLines, type Heading } from '../markdown-lists.ts'
+import type { OpenDocument } from '../open-document.ts'
 import {
   epicTitle,
   isAcceptanceLabel,
@@ -22,11 +23,19 @@ export const storyHeading: Format = {
     '(?:epics?|prd|stories|sprint-plan)(?:[-_.][^/]*)?.md',
     '^(?:docs|_bmad-output/planning-artifacts)/(?:prd|epics)/[^/]+.md$',
   ),
-  matches: ({ isMarkdown, blocks }) =>
-    isMarkdown &&
-    blocks.some((block) => block.kind === 'heading' && storyTitleOf(block) !== null) &&
-    !areBoxesStories(blocks),
+  matches: (document) =>
+    document.isMarkdown &&
+    document.blocks.some((block) => block.kind === 'heading' && storyTitleOf(block) !== null) &&
+    !areBoxesStories(document.blocks) &&
+    !isRequirements(document),
   read: ({ blocks }) => read(blocks),
+}
+
+/** Whether the headings are requirements, as in `specs/store/requirements.md`: what the product has to do, not work. */
+function isRequirements({ name, blocks, file }: OpenDocument): boolean {
+  if (!/^(?:requirements?|srs)\.md$/i.test(name) || file.as === 'stories') return false
+  const ids = blocks.flatMap((block) => (block.kind === 'heading' ? (storyTitleOf(block)?.id ?? []) : []))
+  return ids.every((id) => !/^(?:US|STORY|TASK)-|^\d/.test(id))
 }
 
 /** The id and title of a heading (level 2 to 4) that names a story; else null. */
@@ -55,7 +64,9 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   let story: Item | null = null
   for (const block of blocks) {
     const title = block.kind === 'heading' ? storyTitleOf(block) : null
-    if (block.kind === 'heading' && title !== null) {
+    if (block.kind === 'heading' && title !== null && story !== null && isPartOf(block, title, story))
+      story.blocks.push({ ...block, text: title.title })
+    else if (block.kind === 'heading' && title !== null) {
       const urgency = urgencyOf(section ?? '')
       story = { heading: block, title, blocks: [], urgency, epicId: epic?.id ?? null }
       items.push(story)
@@ -101,6 +112,11 @@ function endsStory(block: Block, { heading }: Item): boolean {
   return !isAcceptanceLabel(words) && !(isCriteriaLabel(words) && block.level === heading.level)
 }
 
+/** Whether a heading only repeats the number of the story above it, as in `### Story 1.2 Acceptance Criteria`. */
+function isPartOf({ level }: Heading, { id, title }: StoryTitle, story: Item): boolean {
+  return id === story.title.id && (level > story.heading.level || isCriteriaLabel(title))
+}
+
 /** The title without the kind of document. */
 function projectOf(title: string): string {
   // Each run of white space becomes one space first: the expression would need seconds for a line of spaces.
@@ -123,5 +139,6 @@ function storyOf({ heading, title, blocks, urgency, epicId }: Item): ParsedStory
     raw: { id, epicId: story.epicId ?? epicId, title: title.title, ...story.raw, passes },
     urgency: story.urgency ?? urgency,
     blocks: [...story.blocks],
+    isRemoved: story.isRemoved,
   }
 }

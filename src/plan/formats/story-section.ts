@@ -4,6 +4,7 @@ import {
   findStoryIds,
   isCriteriaLabel,
   isDone,
+  isRemoved,
   parseEpicId,
   parseField,
   urgencyOf,
@@ -47,6 +48,8 @@ class StorySection {
   urgency: number | null = null
   /** By a status line; null without one. */
   isDone: boolean | null = null
+  /** Whether a status line says that the story was removed. */
+  isRemoved = false
   epicId: string | null = null
   /** Null without a line of tags. */
   tags: string[] | null = null
@@ -69,7 +72,7 @@ class StorySection {
     this.#onlyLabelled = onlyLabelled
     for (const block of blocks) {
       if (block.kind === 'heading') this.#label(withoutEmphasis(block.text))
-      else if (block.kind === 'verbatim') this.#description.push(block.text)
+      else if (block.kind === 'verbatim') this.#verbatim(block.text)
       else if (block.kind === 'words') this.#words(block.lines)
       else this.#points(block.points)
     }
@@ -88,6 +91,20 @@ class StorySection {
 
   get isTicked(): boolean {
     return this.boxes.length > 0 && this.boxes.every(Boolean)
+  }
+
+  #status(value: string): void {
+    this.isDone = isDone(value)
+    this.isRemoved ||= isRemoved(value)
+  }
+
+  /** A quotation may hold the status: `> **Status:** REMOVED`. */
+  #verbatim(text: string): void {
+    for (const line of text.startsWith('>') ? text.split('\n') : []) {
+      const field = parseField(line.replace(/^[>\s]+/, ''))
+      if (field?.name === 'status') this.isRemoved ||= isRemoved(field.value)
+    }
+    this.#description.push(text)
   }
 
   #words(lines: readonly string[]): void {
@@ -166,7 +183,7 @@ class StorySection {
       if (/^\d{1,6}$/.test(value)) this.priority = Number(value)
       else this.urgency = urgencyOf(value)
     } else if (name === 'tags' || name === 'labels') this.tags = tagsOf(value)
-    else if (name === 'status') this.isDone = isDone(value)
+    else if (name === 'status') this.#status(value)
     else if (name === 'epic')
       this.epicId = parseEpicId(value) ?? (withoutEmphasis(value).slice(0, 60) || null)
     else if (outward.test(name) && value !== '' && this.#addDependencies(line)) return ''
@@ -225,17 +242,17 @@ function tagsOf(value: string): string[] {
 }
 
 /** A point with the points below it in one line: `text: first point; second point`. */
-function criterionOf({ text, more, points }: Point): string {
+export function criterionOf({ text, more, points }: Point): string {
   const own = [text, ...more].join(' ')
   const inside = points.flatMap(pointLines)
   return inside.length === 0 ? own : `${own}${own.endsWith(':') ? '' : ':'} ${inside.join('; ')}`
 }
 
-function boxesOf({ done, points }: Point): boolean[] {
+export function boxesOf({ done, points }: Point): boolean[] {
   return [...(done === null ? [] : [done]), ...points.flatMap(boxesOf)]
 }
 
-function bulleted({ text, more, points }: Point, indent: string): string {
+export function bulleted({ text, more, points }: Point, indent: string): string {
   const own = [`${indent}- ${text}`, ...more.map((line) => `${indent}  ${line}`)]
   return [...own, ...points.map((point) => bulleted(point, `${indent}  `))].join('\n')
 }

@@ -36,23 +36,9 @@ const tools: readonly Tool[] = [
     isText: true,
   },
   {
-    name: 'Agent OS',
-    at: /(?:^|\/)\.?agent-os\//,
-    marker: /^\.?agent-os\/product\/mission\.md$/,
-    helps: `${SESSION} FILE`,
-    isText: true,
-  },
-  {
     name: 'ACE-FCA',
     at: /(?:^|\/)thoughts\/(?:shared\/)?plans\//,
     marker: /^thoughts\/shared\/plans\/[^/]+\.md$/,
-    helps: `${SESSION} FILE`,
-    isText: true,
-  },
-  {
-    name: 'superpowers',
-    at: /(?:^|\/)superpowers\/plans\//,
-    marker: /^docs\/superpowers\/plans\/[^/]+\.md$/,
     helps: `${SESSION} FILE`,
     isText: true,
   },

@@ -85,7 +85,7 @@ function linesOf(text: string): Line[] {
 }
 
 // Bullets, numbers, heading and quotation marks and emphasis may precede the box.
-const openBox = /^([\s>#*+_\d.)-]*\[)[ ~/-](?=\])/
+const openBox = /^([\s>#*+_\d.)-]*\[)([ ~/-]?)(?=\])/
 const tickedBox = /^[\s>#*+_\d.)-]*\[[xX]\]/
 
 function boxEdits(
@@ -95,10 +95,10 @@ function boxEdits(
 ): Edit[] | null {
   if (line === undefined) return null
   if (tickedBox.test(line.text)) return []
-  const [, before] = openBox.exec(line.text) ?? []
+  const [, before, mark = ''] = openBox.exec(line.text) ?? []
   if (before === undefined) return null
   const from = line.at + before.length
-  const edits = [{ from, to: from + 1, words: tick ?? 'x' }]
+  const edits = [{ from, to: from + mark.length, words: tick ?? 'x' }]
   if (withCommit !== true || commit === null) return edits
   const end = line.at + line.text.trimEnd().length
   return [...edits, { from: end, to: end, words: ` ${commit.slice(0, SHORT_ID)}` }]

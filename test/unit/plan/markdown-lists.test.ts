@@ -115,12 +115,12 @@ test('headings that are stories, and headings that are not', () => {
     '# US-1: x',
     '##### US-1: x',
     '### Phase-1: x',
-    '### 1.2 x',
     '### FR-1: x',
     '### Story time',
     '### US-1x',
   ])
     assert.deepEqual(heading(line), ['US-001|a', 'US-002|b'], line)
+  assert.deepEqual(heading('### 1.2 x'), ['1.2|x'], 'its boxes are steps')
 })
 
 test('boxes with ids are stories, whatever their headings', () => {

@@ -35,7 +35,7 @@ test('the title of a box with a whole paragraph is its beginning, and no text is
   const words = `Draw ${'a long line and '.repeat(40)}the end`
   const [story] = documentsOf({ path: 'TODO.md', text: `# TODO\n\n- [ ] ${words}` }).prd.userStories
   assert.ok((story?.title.length ?? 0) <= 130)
-  assert.equal(story?.description, words)
+  assert.deepEqual(story?.acceptanceCriteria, [words])
 })
 
 test('a box in a heading is a story with the text below it', () => {
