@@ -93,7 +93,7 @@ function joinGroup(group: readonly DocumentStory[], found: Found): JoinedStory {
   let { raw } = best
   for (const other of others) {
     noteContradictions(best, other, found)
-    raw = withMissingFields(raw, other.raw)
+    raw = withOtherWords(withMissingFields(raw, other.raw), best, other)
   }
   const trackers = group.filter((one) => one.isTracked && hasStatus(one))
   // It is not known which of two trackers is newer, so a story is only done if both say so.
@@ -113,6 +113,15 @@ function joinGroup(group: readonly DocumentStory[], found: Found): JoinedStory {
 /** Whether the document shows the status. An open box of a plan does not. */
 function hasStatus({ rank, raw: { passes } }: DocumentStory): boolean {
   return passes === true || (passes === false && rank !== 'planned')
+}
+
+/** Two lists may word a task differently: what the other one says is not lost. */
+function withOtherWords(raw: Raw, best: DocumentStory, other: DocumentStory): Raw {
+  const words = titleOf(other)
+  if (best.rank !== 'listed' || other.rank !== 'listed') return raw
+  return normalizeWords(titleOf(best)) === normalizeWords(words)
+    ? raw
+    : { ...raw, description: [raw.description, words].filter(hasValue).join('\n') }
 }
 
 /** Takes over the fields that `raw` lacks. */
