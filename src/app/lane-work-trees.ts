@@ -7,6 +7,7 @@ import { fixedPort, OWN_PORT_NAME } from '../engine/model/service.ts'
 import { findLeftoverClones, removeClone } from '../git/clean-clone.ts'
 import { detachHead } from '../git/clone.ts'
 import type { Clone } from '../git/git.ts'
+import type { Environment } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
@@ -20,23 +21,19 @@ export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']>
   const { clone } = options.workspace
   const place = workTreesFolder(options.env)
   const prefix = lanePrefix(clone)
-  /** Work trees that killed runs left are removed before the first lane is opened. */
-  let ready: Promise<void> | null = null
   let count = 0
   return async (state) => {
-    ready ??= removeStaleLanes(clone.commonDir, place, prefix)
-    await ready
     // The lane has a mark of its own: the processes that it leaves are ended, and those of other lanes are not.
     const mark = markOfPart(options.mark, `lane${++count}`)
     return openLane({ ...options, mark, worker: String(count) }, { place, prefix }, state.green)
   }
 }
 
-function lanePrefix({ gitDir }: Clone): string {
+function lanePrefix({ gitDir }: Pick<Clone, 'gitDir'>): string {
   return `lane-${createHash('sha256').update(gitDir).digest('hex').slice(0, 8)}-`
 }
 
-/** Work trees that runs in this clone left: they are removed before the first lane is opened. */
+/** Work trees that killed runs in this clone left: the next run removes them. */
 export function findStaleLanes(place: string, clone: Clone): Promise<string[]> {
   return findLeftoverClones(place, lanePrefix(clone))
 }
@@ -137,8 +134,10 @@ async function newFolder(place: string, prefix: string): Promise<string> {
   }
 }
 
-/** Removes the work trees of killed runs, and git's entries for them in `worktrees`. */
-async function removeStaleLanes(commonDir: string, place: string, prefix: string): Promise<void> {
+/** Removes the work trees of killed runs in this clone, and git's entries for them in `worktrees`. */
+export async function removeStaleLanes({ gitDir, commonDir }: Clone, env: Environment): Promise<void> {
+  const place = workTreesFolder(env)
+  const prefix = lanePrefix({ gitDir })
   for (const folder of await findLeftoverClones(place, prefix)) await removeClone(folder)
   const linked = join(commonDir, 'worktrees')
   for (const name of await readdir(linked).catch(() => [])) {

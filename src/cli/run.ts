@@ -4,7 +4,7 @@ import { AtWork, atWorkError, isAlive, refuseAtWork, refuseOtherRun } from '../a
 import { screenshotFolder } from '../app/browser-gate.ts'
 import { claim, FeatureHeld } from '../app/claim-feature.ts'
 import { type Isolation, openIsolation, SAME_USER_NOTE } from '../app/isolation.ts'
-import { laneOpener } from '../app/lane-work-trees.ts'
+import { laneOpener, removeStaleLanes } from '../app/lane-work-trees.ts'
 import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/loop-limits.ts'
 import { createPorts, type PortOptions } from '../app/loop-ports.ts'
 import { notifyError } from '../app/observers.ts'
@@ -136,6 +136,7 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
     })
     for (const note of claimed.notes) live.warn(note)
     await logs.clean()
+    await removeStaleLanes(clone, context.env)
     // It is queued behind commands that were typed before, such as a pause that no run has read.
     await queueCommand(clone, claimed.state.feature, '/ralph run')
     const executor = (limits.maxParallel > 1 ? inLanes : inCheckout)(limits, ports)

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { State } from '../../src/engine/model/state.ts'
+import { runUsage } from '../../src/engine/model/usage-totals.ts'
 import { type Clone, openClone, type Started } from '../fakes/clone.ts'
 import { CLI } from './laptop.ts'
 import { type Script, story, together } from './site.ts'
@@ -173,6 +174,55 @@ test('a run that is killed with three lanes loses and repeats no landed story, a
   assert.equal(code, 0, err)
   assert.equal(new Set(at.landed()).size, IDS.length)
   assert.equal(at.landed().length, IDS.length)
+  assert.deepEqual(at.lanes(), [])
+})
+
+/** A gate that says that it runs and waits to be killed, until the file `go` is there. */
+function heldGate(at: Place): { gate: string; release(): Promise<void> } {
+  const go = join(at.folder, 'go')
+  const command = `[ -f "${go}" ] || { echo held; sleep 600; }`
+  return { gate: `held=${command}`, release: () => writeFile(go, '') }
+}
+
+/** Three lanes whose sessions have ended, killed at their gates. */
+async function killedAtGates(at: Place, gate: string): Promise<void> {
+  const run = at.ralph('run', '--max-parallel', '3', '--baseline', 'off', '--gate', gate)
+  await printed(run, /US-00\d gates\] running/g, 3)
+  run.kill('SIGKILL')
+  await run.ended
+}
+
+const costOf = (at: Place) => Math.round(runUsage(at.state()).costUsd * 100)
+const sessionsOf = async (at: Place) => (await at.called()).map(({ story: id }) => id).sort()
+
+test('three lanes killed at their gates twice: every session is charged once, and only the gates run again', async () => {
+  await using at = await place(allGood())
+  const { gate, release } = heldGate(at)
+  await killedAtGates(at, gate)
+  await killedAtGates(at, gate)
+  assert.deepEqual(await sessionsOf(at), IDS.slice(0, 3))
+  assert.equal(at.git('status', '--porcelain'), '', 'no candidate is in the checkout')
+  await release()
+  const { code, err } = await at.ralph('run', '--max-parallel', '3', '--gate', gate).ended
+  assert.equal(code, 0, err)
+  assert.deepEqual(at.landed().length, IDS.length)
+  assert.deepEqual(await sessionsOf(at), IDS)
+  // A session costs a cent.
+  assert.equal(costOf(at), IDS.length)
+  assert.deepEqual(at.lanes(), [])
+})
+
+test('lanes killed at their gates: a run without lanes builds on their work and removes their work trees', async () => {
+  await using at = await place(allGood())
+  const { gate, release } = heldGate(at)
+  await killedAtGates(at, gate)
+  assert.equal(at.lanes().length > 0, true)
+  await release()
+  const { code, err } = await at.ralph('run', '--gate', gate).ended
+  assert.equal(code, 0, err)
+  assert.deepEqual(at.landed().length, IDS.length)
+  assert.equal(costOf(at), (await sessionsOf(at)).length)
+  assert.match((await at.called()).at(3)?.prompt ?? '', /The work of the last attempt is in the work tree/)
   assert.deepEqual(at.lanes(), [])
 })
 
