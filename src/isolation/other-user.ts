@@ -121,10 +121,11 @@ async function verifiedUser(
   const { name, uid, gid, openGid, home } = account
   const places = await createPlaces(root, account, view, workTree)
   const others = processesOfOthers(account)
+  const hasDisplay = (options.env.DISPLAY ?? '') !== ''
   const asRoot = (...command: string[]) => view.shell.run(...command)
   const command = (file: string, args: readonly string[], cwd = workTree, start: StartOptions = {}) => {
     const { enter, isOpen, scratch } = start
-    const asUser = [...asUserCommand(account, isOpen), ...launchCommand(file, args)]
+    const asUser = [...asUserCommand(account, isOpen), ...launchCommand(file, args, hasDisplay)]
     return view.inside(cwd, asUser, enter, scratch)
   }
   const runAsUser = (script: string) => {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { lacks } from '../machine/needs.ts'
@@ -16,15 +16,14 @@ export type Beyond = AsyncDisposable & {
   resolver: At
   /** The same, if rules of the machine redirect questions to another port first, as in a container. */
   redirected: At
+  /** A server that `network-allow` names. */
+  allowed: At
+  /** Sockets of services that take requests of everybody: an abstract one and, if we may make it, one in /run. */
+  sockets: readonly string[]
   /** The vendor's server. */
   url: string
   /** Paths that somebody asked the host for, the model, and names the resolver. */
-  asked: {
-    outside: readonly string[]
-    model: readonly string[]
-    resolver: readonly string[]
-    redirected: readonly string[]
-  }
+  asked: Record<'outside' | 'model' | 'resolver' | 'redirected' | 'allowed' | 'sockets', readonly string[]>
 }
 
 export async function openBeyond(): Promise<Beyond> {
@@ -34,16 +33,34 @@ export async function openBeyond(): Promise<Beyond> {
   const resolver = await listening(53, '127.0.0.77').catch(() => listening(0, '127.0.0.1'))
   resolver.on('message', (name) => names.push(String(name)))
   const redirected = await openRedirected()
+  const allowed = await openListener({ host: 'localhost', port: 0 })
+  const sockets = [
+    `\0hostile-${process.pid}`,
+    ...(lacks('root') === false ? [`/run/hostile-${process.pid}`] : []),
+  ]
+  const services = await Promise.all(sockets.map((path) => openListener({ path })))
   const model = await openNear(echo)
   const { address, port } = resolver.address()
   return {
     outside: { host: outside.address, port: outside.port },
     resolver: { host: address, port },
     redirected: redirected.at,
+    allowed: { host: 'localhost', port: allowed.port },
+    sockets,
     url: `http://${model.address}:${model.port}`,
-    asked: { outside: outside.asked, model: model.asked, resolver: names, redirected: redirected.names },
+    asked: {
+      outside: outside.asked,
+      model: model.asked,
+      resolver: names,
+      redirected: redirected.names,
+      allowed: allowed.heard,
+      get sockets() {
+        return services.flatMap(({ heard }) => heard)
+      },
+    },
     async [Symbol.asyncDispose]() {
       resolver.close()
+      for (const service of [allowed, ...services]) service.close()
       redirected[Symbol.dispose]()
       await model[Symbol.asyncDispose]()
       await outside[Symbol.asyncDispose]()
@@ -71,6 +88,19 @@ async function openRedirected() {
       if (isRedirected) execFileSync('nft', [`delete table ${table}`])
     },
   }
+}
+
+/** A server that writes down what it hears. */
+async function openListener(where: { host: string; port: number } | { path: string }) {
+  const heard: string[] = []
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {}).on('data', (bytes) => heard.push(bytes.toString('latin1')))
+  })
+  server.listen('path' in where ? { ...where, writableAll: true } : where)
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  return { heard, port, close: () => void server.close() }
 }
 
 async function listening(port: number, host: string) {

@@ -346,6 +346,8 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
     'net.host',
     'net.dns',
     'net.dns-redirected',
+    'net.abstract',
+    'net.run-socket',
     'net.page',
     'net.stream',
     'net.pieces',

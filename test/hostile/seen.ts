@@ -124,10 +124,20 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     for (const one of [action, other]) await openToAll(one)
     await using beyond = await openBeyond()
     const planFile = join(folder, 'plan.json')
-    const { outside, resolver, redirected } = beyond
+    const { outside, resolver, redirected, allowed, sockets } = beyond
     await writeFile(
       planFile,
-      JSON.stringify({ evidence, victims, outside, resolver, redirected, gate: {}, ...options.plan }),
+      JSON.stringify({
+        evidence,
+        victims,
+        outside,
+        resolver,
+        redirected,
+        allowed,
+        sockets,
+        gate: {},
+        ...options.plan,
+      }),
     )
     const bin = join(folder, 'bin')
     const command = `node "${AGENT}" "${planFile}"`
@@ -165,6 +175,9 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
         'weakened-tests': 'fail',
         'protected-paths': 'check.mjs',
         'final-verification': 'false',
+        ...(options.isClaude === true && options.level === 'other-user'
+          ? { 'network-allow': `${allowed.host}:${allowed.port}` }
+          : {}),
         ...options.inputs,
       },
       workflow: (text) => hostileWorkflow(text, options, evidence, beyond.url),

@@ -26,6 +26,10 @@ const NEEDS = {
     runs('unshare', '--mount', '--net', '--pid', '--fork', '--mount-proc', 'true')
       ? null
       : 'the right to make namespaces',
+  landlock: () =>
+    runs('perl', '-e', 'exit(syscall(444, my $none = 0, 0, 1) < 6)')
+      ? null
+      : 'a kernel with Landlock 6 (Linux 6.12), and perl',
   mount: () =>
     runs('unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt') ? null : 'the right to mount',
 } satisfies Record<string, () => string | null>

@@ -1,10 +1,14 @@
 // Hosts that an agent may reach in addition to its model: names, `*.` for subdomains, and presets for package registries. Pure.
 
+/**
+ * No host at which anyone may own a place to write to (storage.googleapis.com), and none for publishing alone. What is left of
+ * that: registry.npmjs.org and plugins.gradle.org take uploads at the address of their downloads (docs/isolation.md).
+ */
 export const NETWORK_PRESETS: Readonly<Record<string, readonly string[]>> = {
   npm: ['registry.npmjs.org', 'registry.yarnpkg.com', 'npm.jsr.io'],
   pypi: ['pypi.org', 'files.pythonhosted.org'],
-  crates: ['index.crates.io', 'static.crates.io', 'crates.io'],
-  go: ['proxy.golang.org', 'sum.golang.org', 'storage.googleapis.com'],
+  crates: ['index.crates.io', 'static.crates.io'],
+  go: ['proxy.golang.org', 'sum.golang.org'],
   maven: ['repo.maven.apache.org', 'repo1.maven.org', 'plugins.gradle.org', 'services.gradle.org'],
   apt: [
     'deb.debian.org',

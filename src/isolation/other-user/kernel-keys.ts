@@ -1,5 +1,6 @@
-// Keeps programs from the kernel's key service. Namespaces do not separate its keyrings: a user's keyring outlives every program,
+// Keeps programs from the kernel's key service, and from abstract sockets of other programs. Namespaces do not separate its keyrings: a user's keyring outlives every program,
 // and a session's keyring is inherited from the runner's session, with the keys that a person keeps in it.
+// Abstract sockets belong to the network, which programs share with the machine unless they have a namespace of their own.
 import { existsSync } from 'node:fs'
 
 /** By AUDIT_ARCH of linux/audit.h: the first of add_key, request_key and keyctl, which follow each other. */
@@ -47,17 +48,30 @@ function filter(): Buffer {
 /** Number of the prctl call, which accepts a filter from a program without new privileges. */
 const PRCTL: Readonly<Record<string, number>> = { x64: 157, arm64: 167 }
 const PERL = '/usr/bin/perl'
-/** Perl that sets the filter (`struct sock_fprog`) by prctl, then runs the program in its arguments. */
+/** `struct landlock_ruleset_attr`: no right of files or ports is restricted, the first scope is (abstract sockets, Linux 6.12). */
+const SCOPE = 'pack "QQQ", 0, 0, 1'
+/** landlock_create_ruleset and landlock_restrict_self, which have the same numbers on every architecture. */
+const [CREATE_RULESET, RESTRICT_SELF] = [444, 446]
+/**
+ * Perl that sets the filter (`struct sock_fprog`) by prctl, and the scope if it is asked for and the kernel knows it; then it runs the
+ * program in its arguments.
+ */
 const SCRIPT = [
-  'my ($call, $filter) = (shift, pack "H*", shift)',
+  'my ($call, $filter, $isScoped) = (shift, pack("H*", shift), shift)',
   'my $program = pack "S x6 P", length($filter) / 8, $filter',
   'syscall $call + 0, 22, 2, $program',
+  `my $scope = ${SCOPE}`,
+  `my $rules = $isScoped ? syscall(${CREATE_RULESET}, $scope, length($scope), 0) : -1`,
+  `syscall(${RESTRICT_SELF}, $rules, 0) if $rules >= 0`,
   'exec { $ARGV[0] } @ARGV or exit 127',
 ].join('; ')
 
-/** The words to put before a command so that it cannot use kernel keys; empty where there is no perl or the architecture is unknown. */
-export function withoutKernelKeys(): string[] {
+/**
+ * The words to put before a command so that it cannot use kernel keys, nor abstract sockets of programs that it did not start; empty
+ * if there is no perl or the architecture is unknown. `hasDisplay`: it may connect to an X server, which is asked by such a socket.
+ */
+export function withoutKernelKeys(hasDisplay: boolean): string[] {
   const call = PRCTL[process.arch]
   if (call === undefined || !existsSync(PERL)) return []
-  return [PERL, '-e', SCRIPT, String(call), filter().toString('hex')]
+  return [PERL, '-e', SCRIPT, String(call), filter().toString('hex'), hasDisplay ? '0' : '1']
 }

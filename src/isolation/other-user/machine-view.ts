@@ -46,6 +46,12 @@ const NARROW_SCRIPT = [
   ].join('; '),
   '[ ! -d /run/dbus ] || mount -t tmpfs -o ro tmpfs /run/dbus || exit 125',
   `for at in ${NETWORK_SERVICES.join(' ')}; do [ ! -S "$at" ] || mount --bind /dev/null "$at" || exit 125; done`,
+  // Services of root that take requests of everybody. Databases have users of their own, and gates may need them.
+  [
+    "while IFS= read -r -d '' at",
+    'do mount --bind /dev/null "$at" || [ ! -S "$at" ] || exit 125',
+    'done < <(find /run -type s -user 0 -perm -0002 -print0 2>/dev/null)',
+  ].join('; '),
 ].join('; ')
 const UNSHARE_MOUNTS = ['unshare', '--mount', '--propagation', 'private']
 /**
@@ -117,8 +123,8 @@ export function asUserCommand({ uid, gid, openGid }: Account, isOpen = false): s
 }
 
 /** The command that starts a program; it reads its environment from stdin first, see `encodeEnv`. */
-export function launchCommand(file: string, args: readonly string[]): string[] {
-  return [...withoutKernelKeys(), ...BASH, LAUNCHER, 'ralph', file, ...args]
+export function launchCommand(file: string, args: readonly string[], hasDisplay = false): string[] {
+  return [...withoutKernelKeys(hasDisplay), ...BASH, LAUNCHER, 'ralph', file, ...args]
 }
 
 /** The environment as `launchCommand` expects it at the start of stdin. */

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { looking } from './look.mjs'
 
 /** Asks without a proxy, whatever the environment says; gives what came, or the error's code. */
@@ -22,6 +23,17 @@ async function carriedOut({ host, port }) {
   const socket = createSocket('udp4')
   await new Promise((resolve) => socket.send('carried-out.example', port, host, resolve))
   socket.close()
+}
+
+/** Says something to a service; it does not matter to whom, but whether it is heard. */
+function toSocket(path) {
+  return new Promise((resolve) => {
+    const socket = connect({ path, timeout: 3000 }, () => socket.end('carried out'))
+    socket
+      .on('error', resolve)
+      .on('close', resolve)
+      .on('timeout', () => socket.destroy())
+  })
 }
 
 const model = () => new URL(process.env.ANTHROPIC_BASE_URL)
@@ -57,6 +69,24 @@ export const netting = {
     note({ heard: await asked(hostname, at, `CONNECT ${host}:${port} HTTP/1.1\r\n\r\n`) })
     note({ heard: await asked(hostname, at, `GET http://${host}:${port}/proxied HTTP/1.0\r\n\r\n`) })
   },
+  /** TLS for another server, through the way to one that is on the list: the two may share an address. */
+  async 'net.other-name'({ plan }) {
+    const proxy = URL.parse(process.env.HTTP_PROXY ?? '')
+    if (proxy === null) return
+    const { host, port } = plan.allowed
+    const socket = connect({ host: proxy.hostname, port: Number(proxy.port), timeout: 3000 })
+    await new Promise((resolve) => {
+      socket.on('error', resolve).on('close', resolve).on('timeout', resolve)
+      socket.once('data', () => {
+        const names = { socket, servername: 'carried-out.example' }
+        connectTls(names).on('error', resolve).on('close', resolve)
+      })
+      socket.write(`CONNECT ${host}:${port} HTTP/1.1\r\n\r\n`)
+    })
+    socket.destroy()
+  },
+  'net.abstract': ({ plan }) => toSocket(plan.sockets[0]),
+  'net.run-socket': ({ plan }) => plan.sockets[1] && toSocket(plan.sockets[1]),
   'net.dns': ({ plan }) => carriedOut(plan.resolver),
   'net.dns-redirected': ({ plan }) => carriedOut(plan.redirected),
   async 'net.another-key'({ note }) {

@@ -5,7 +5,19 @@ import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { chmod, link, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -372,6 +384,50 @@ test('services that look up names over the network cannot be reached', narrow, a
   } finally {
     service.close()
     await rm('/run/nslcd', { recursive: true })
+  }
+})
+
+/** Perl that asks a socket file, or an abstract socket (`@name`), and prints what it hears. */
+const askSocket = (name: string) =>
+  `perl -e 'use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) or die; connect(S, pack_sockaddr_un("${name.replace('@', '\\0')}")) or print($!), exit; print <S>'`
+
+test("sockets of root's services in /run cannot be reached, those of a database can", narrow, async () => {
+  const folder = await mkdtemp('/run/ralph-test-')
+  const [root, database] = [join(folder, 'root'), join(folder, 'database')]
+  const services = [root, database].map((path) => createServer((client) => client.end('asked')).listen(path))
+  await Promise.all(services.map((service) => once(service, 'listening')))
+  try {
+    await chmod(folder, 0o755)
+    for (const path of [root, database]) await chmod(path, 0o777)
+    await chown(database, 65_534, 65_534)
+    await using place = await openPlace()
+    assert.ok(place.user.isNarrow)
+    assert.equal((await place.bash(askSocket(root), { as: null })).output, 'asked')
+    assert.equal((await place.bash(askSocket(root))).output, 'Connection refused')
+    assert.equal((await place.bash(askSocket(database))).output, 'asked')
+  } finally {
+    for (const service of services) service.close()
+    await rm(folder, { recursive: true })
+  }
+})
+
+const withScopes = { ...options, skip: lacks('root', 'util-linux', 'landlock') }
+test('abstract sockets of other programs cannot be reached, those of its own can', withScopes, async () => {
+  const name = `@ralph-test-${process.pid}`
+  const service = createServer((client) => client.end('asked')).listen(name.replace('@', '\0'))
+  await once(service, 'listening')
+  try {
+    await using place = await openPlace()
+    assert.equal((await place.bash(askSocket(name), { as: null })).output, 'asked')
+    assert.equal((await place.bash(askSocket(name))).output, 'Operation not permitted')
+    const own = `const net = require('node:net')
+net.createServer((client) => client.end('own')).listen('\\0ralph-own', () =>
+  net.connect('\\0ralph-own').on('data', (text) => { console.log(String(text)); process.exit() }))`
+    const script = `exec '${process.execPath}' -e "$SCRIPT"`
+    const env = { PATH: process.env.PATH ?? '', SHLVL: '1', SCRIPT: own }
+    assert.equal((await place.bash(script, { env })).output.trim(), 'own')
+  } finally {
+    service.close()
   }
 })
 
