@@ -12,6 +12,7 @@ import { openScratch, temporaryVariables } from '../isolation/scratch.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
 import { readRegularFile, readRegularFileSync, replaceFile } from '../system/files.ts'
 import { removeFolder } from '../system/orphans.ts'
+import { processStart } from '../system/process-table.ts'
 import type { HomeShare } from './agent.ts'
 
 type SessionHome = AsyncDisposable & {
@@ -25,11 +26,13 @@ export type Homes = { open(): Promise<SessionHome> }
 
 export type HomesOptions = {
   shares: readonly HomeShare[]
+  /** What sessions of any agent get: a killed run may have left a home of another agent. Left out: `shares`. */
+  everyShare?: readonly HomeShare[]
   /** Names the person's home, and the folders that variables move elsewhere. */
   env: Environment
   /** For commits that an agent, or a test that it runs, makes in a repository. */
   identity: { name: string; email: string }
-  /** Identifies the homes of this checkout, so that homes that a killed run left can be removed. */
+  /** Identifies the homes of this checkout, or of this lane: no other run opens homes with the same key at the same time. */
   key: string
   as: OtherUser | null
 }
@@ -100,12 +103,10 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
     }
     return { open }
   }
-  const prefix = `ralph-home-${createHash('sha256').update(options.key).digest('hex').slice(0, 8)}-`
-  for (const name of await readdir(tmpdir()))
-    if (name.startsWith(prefix)) await removeFolder(join(tmpdir(), name))
   const personHome = env.HOME !== undefined && isAbsolute(env.HOME) ? env.HOME : null
   const tools = personHome === null ? {} : toolsIn(personHome, env)
-  const shared = personHome === null ? [] : await readShares(personHome, options)
+  const prefix = await removeLeftHomes(options, personHome)
+  const shared = personHome === null ? [] : await readShares(personHome, shares, env)
   return {
     async open() {
       const path = await mkdtemp(join(tmpdir(), prefix))
@@ -123,6 +124,55 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
       }
     },
   }
+}
+
+/**
+ * Removes the homes that killed runs of this person left, in every lane and checkout: each has a copy of the login. If a session had
+ * renewed a login there, its old tokens are invalid, so the newest one is saved first. Returns how names of new homes begin.
+ */
+async function removeLeftHomes(
+  { key, env, shares, everyShare = shares }: HomesOptions,
+  personHome: string | null,
+): Promise<string> {
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+  const place = hash(key).slice(0, 6)
+  const person = hash(personHome ?? '').slice(0, 4)
+  // Short, as some systems allow no socket at a path of more than about 100 characters.
+  const ownerOf = async (pid: number) => {
+    const start = await processStart(pid)
+    return start === null ? null : `${pid.toString(36)}.${hash(start).slice(0, 4)}`
+  }
+  const left: string[] = []
+  for (const name of await readdir(tmpdir())) {
+    const found = /^ralph-home-(\w{6})(\w{4})-((\w+)\.\w{4})-/.exec(name)
+    if (found?.[2] !== person) continue
+    const isOver = found[1] === place || (await ownerOf(Number.parseInt(found[4] ?? '', 36))) !== found[3]
+    if (isOver) left.push(join(tmpdir(), name))
+  }
+  if (left.length > 0 && personHome !== null)
+    for (const file of await readShares(personHome, everyShare, env)) await saveNewestLogin(left, file)
+  for (const home of left) await removeFolder(home)
+  return `ralph-home-${place}${person}-${await ownerOf(process.pid)}-`
+}
+
+/** Saves the newest login in these homes if it is a renewal of the person's, and newer. */
+async function saveNewestLogin(homes: readonly string[], file: SharedFile): Promise<void> {
+  if (!file.isRenewed) return
+  const timeOf = async (path: string) => (await stat(path).catch(() => null))?.mtimeMs ?? 0
+  const oldest = await timeOf(file.from)
+  const candidates = await Promise.all(
+    homes.map(async (home) => ({
+      home,
+      time: await timeOf(join(home, file.path)),
+      bytes: await readRegularFile(join(home, file.path)),
+    })),
+  )
+  const renewals = candidates.filter(
+    ({ time, bytes }) =>
+      time > oldest && bytes !== null && !bytes.equals(file.bytes) && isRenewal(file.bytes, bytes),
+  )
+  const [newest] = renewals.sort((one, other) => other.time - one.time)
+  if (newest !== undefined) await saveRenewedLogin(newest.home, file)
 }
 
 /** The file with a login whose refresh token can be used only once; null where sessions have no such login. */
@@ -146,7 +196,11 @@ function toolsIn(home: string, env: Environment): Environment {
   return Object.fromEntries(found.filter(([, folder]) => existsSync(folder)))
 }
 
-async function readShares(home: string, { shares, env }: HomesOptions): Promise<SharedFile[]> {
+async function readShares(
+  home: string,
+  shares: readonly HomeShare[],
+  env: Environment,
+): Promise<SharedFile[]> {
   const found = new Map<string, SharedFile>()
   for (const { files, onlyKeys = {}, renewedFiles = [], folderVariable } of shares) {
     for (const file of files) {

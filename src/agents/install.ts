@@ -1,6 +1,6 @@
 // Installs an agent's npm package at one version, once for each machine: trusted side, without keys, outside the repository.
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import {
   access,
   chmod,
@@ -9,6 +9,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  readlink,
   rename,
   rm,
   stat,
@@ -60,12 +61,31 @@ const RESTORED = 'restored-'
 const SPEC = /^[\w^~][\w.^~+-]*$/
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/
 
-/** Where agents are installed: the runner's tool cache or the user's cache folder, and `last`, which is Ralph's own folder. */
-export function agentCaches(env: Readonly<Record<string, string | undefined>>, last: string): string[] {
+/** Where root installs what another user has to start: its own home is closed to others on most machines. */
+const SHARED_CACHE = '/var/cache'
+
+/**
+ * Where agents are installed: the runner's tool cache or the user's cache folder, and `last`, which is Ralph's own folder.
+ * `isForOthers`: another user starts them, so folders that it cannot enter are left out.
+ */
+export function agentCaches(
+  env: Readonly<Record<string, string | undefined>>,
+  last: string,
+  isForOthers = false,
+): string[] {
   const { RUNNER_TOOL_CACHE: tools, XDG_CACHE_HOME: cache, HOME: home } = env
   const known = [tools, cache, home === undefined ? home : join(home, '.cache')]
-  const first = known.find((folder) => folder?.startsWith('/'))
-  return [...(first === undefined ? [] : [join(first, 'ralph-agents')]), last]
+  const usable = known.flatMap((folder) =>
+    folder?.startsWith('/') && (!isForOthers || canOthersEnter(folder)) ? [folder] : [],
+  )
+  if (isForOthers && usable.length === 0) usable.push(SHARED_CACHE)
+  return [...usable.slice(0, 1).map((folder) => join(folder, 'ralph-agents')), last]
+}
+
+/** Whether every user may pass through the folder, and through those above it. Folders that are still to be made count as open. */
+function canOthersEnter(folder: string): boolean {
+  const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0o001
+  return (mode & 0o001) !== 0 && (dirname(folder) === folder || canOthersEnter(dirname(folder)))
 }
 
 /** As the registry's `dist.integrity` and npm's lock files write it. */
@@ -143,6 +163,8 @@ async function firstWritable({ caches, vendor, version }: PackageRequest): Promi
   for (const folder of caches.map((cache) => join(cache, vendor.name))) {
     try {
       await mkdir(folder, { recursive: true })
+      // Whatever the umask is. A folder of somebody else stays as it is.
+      for (const made of [dirname(folder), folder]) await chmod(made, 0o755).catch(() => {})
       await access(folder, constants.W_OK)
       return folder
     } catch (error) {
@@ -272,16 +294,22 @@ async function installPackage(target: InstallTarget, staging: string, spec: stri
   const places = ['--cache', join(staging, '.npm'), '--prefix', staging]
   await runNpm(target, staging, ['install', '--ignore-scripts', ...quiet, ...places, spec])
   await checkIntegrity(target, staging)
-  // The agent's own package may need its scripts: some install their native program by one.
-  const packageFolder = join(staging, 'node_modules', target.package)
-  const { scripts } = JSON.parse(
-    await readFile(join(packageFolder, 'package.json'), 'utf8').catch(() => '{}'),
-  )
-  for (const script of ['preinstall', 'install', 'postinstall']) {
-    if (typeof scripts?.[script] === 'string')
-      await runNpm(target, packageFolder, ['run', '--silent', script])
-  }
+  // The agent's own package may need its scripts, and so may the one that its program is in: some install a native program by one.
+  for (const name of new Set([target.package, await packageOfProgram(target, staging)]))
+    await runScripts(target, join(staging, 'node_modules', name))
   await rm(join(staging, '.npm'), { recursive: true, force: true })
+}
+
+async function runScripts(target: InstallTarget, folder: string): Promise<void> {
+  const { scripts } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}'))
+  for (const script of ['preinstall', 'install', 'postinstall'])
+    if (typeof scripts?.[script] === 'string') await runNpm(target, folder, ['run', '--silent', script])
+}
+
+/** The package that npm's link to the agent's program leads to; the agent's own if there is no such link. */
+async function packageOfProgram({ vendor, package: own }: InstallTarget, staging: string): Promise<string> {
+  const link = await readlink(join(staging, 'node_modules', '.bin', vendor.program)).catch(() => '')
+  return /^\.\.\/((?:@[\w.-]+\/)?[\w-][\w.-]*)\//.exec(link)?.[1] ?? own
 }
 
 async function checkProgram(

@@ -44,6 +44,9 @@ export function homeSharesFor(vendor: AgentVendor): HomeShare[] {
   }))
 }
 
+/** What sessions of any agent get of a person's home. */
+export const everyHomeShare = (): HomeShare[] => homeSharesFor(custom)
+
 /** Files and folders of agents' settings, which no agent may change in any folder. */
 export const agentSettings: readonly string[] = [...new Set(VENDORS.flatMap((vendor) => vendor.settings))]
 /** Documents that agents also read in every folder above the work tree. */

@@ -11,7 +11,7 @@ import {
 import { findSingleUseLogin, type Homes, openHomes } from '../agents/home.ts'
 import { agentCaches, installAgent } from '../agents/install.ts'
 import type { PromptSources } from '../agents/prompts.ts'
-import { agentNames, findAgent, homeSharesFor, isModelKey } from '../agents/registry.ts'
+import { agentNames, everyHomeShare, findAgent, homeSharesFor, isModelKey } from '../agents/registry.ts'
 import { createSessions, withFallback } from '../agents/sessions.ts'
 import { chooseAgent } from '../engine/limits.ts'
 import type { Gate } from '../engine/model/gate.ts'
@@ -77,7 +77,8 @@ async function agentPort(options: PortOptions, choice: AgentChoice): Promise<Age
   const as = options.as?.agent ?? null
   const homes = await openAgentHomes(vendor, options, as)
   const report = (text: string) => options.onAgent({ kind: 'text', text })
-  const env = await withInstalledAgent(vendor, choice.version, { ...options, homes, directory, report })
+  const installing = { ...options, homes, directory, report, isForOthers: as !== null }
+  const env = await withInstalledAgent(vendor, choice.version, installing)
   const visible = agentEnv(env, agentEnvOptions(vendor, settings))
   if (choice.name !== 'custom') {
     const availability = await checkVersion(vendor, homes, env, { settings, signal: options.signal })
@@ -131,7 +132,14 @@ export function openAgentHomes(
   as: OtherUser | null,
 ): Promise<Homes> {
   const shares = homeSharesFor(vendor)
-  return openHomes({ shares, env, identity: identityOf(clone), key: clone.gitDir, as })
+  return openHomes({
+    shares,
+    everyShare: everyHomeShare(),
+    env,
+    identity: identityOf(clone),
+    key: clone.gitDir,
+    as,
+  })
 }
 
 /** Which variables of an environment the agent gets beside the allow-list: options of `agentEnv`. */
@@ -277,12 +285,15 @@ export async function withInstalledAgent(
     homes,
     directory,
     report,
+    isForOthers = false,
     cache = null,
   }: {
     env: Environment
     signal: AbortSignal
     /** Home folders of the agent's user. */
     homes: Homes
+    /** Whether another user than Ralph's own starts the agent. */
+    isForOthers?: boolean
     /** Keeps the installed agent between jobs; null or left out: it is installed anew. */
     cache?: FileCache | null
     /** Ralph's own folder in the clone. */
@@ -300,7 +311,7 @@ export async function withInstalledAgent(
     vendor,
     version,
     env: gateEnv(env, { extra: [], isModelKey }).env,
-    caches: agentCaches(env, join(directory, 'agents')),
+    caches: agentCaches(env, join(directory, 'agents'), isForOthers),
     cache: cache === null ? null : { files: cache, checkRestored },
     signal,
     report,

@@ -10,13 +10,18 @@ export async function ps(args: readonly string[]): Promise<string> {
   return stdout
 }
 
-/** When a process started, as the system prints it; null if there is none. Distinguishes it from a later process with its pid. */
+/**
+ * When a process started, as the system prints it; null if there is none, or if it has ended and its parent does not reap it, as in
+ * many containers. Distinguishes it from a later process with its pid.
+ */
 export async function processStart(pid: number): Promise<string | null> {
-  if (process.platform === 'linux') return statOf(pid)?.startedAt.toString() ?? null
-  return ps(['-o', 'lstart=', '-p', String(pid)]).then(
-    (output) => output.trim() || null,
-    () => null,
-  )
+  if (process.platform === 'linux') {
+    const stat = statOf(pid)
+    return stat === null || isDead(pid, stat) ? null : stat.startedAt.toString()
+  }
+  const output = await ps(['-o', 'stat=,lstart=', '-p', String(pid)]).catch(() => '')
+  const [, state = 'Z', start = ''] = /^(\S+)\s+(.*)$/.exec(output.trim()) ?? []
+  return state.startsWith('Z') || start === '' ? null : start
 }
 
 /** Whether the process with this pid still is the one that started then. */

@@ -1,7 +1,8 @@
 // A session's home: its own, with what the login needs, and gone after it.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -11,14 +12,18 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type Homes, openHomes } from '../../../src/agents/home.ts'
-import { findAgent, homeSharesFor } from '../../../src/agents/registry.ts'
+import { everyHomeShare, findAgent, homeSharesFor } from '../../../src/agents/registry.ts'
 import type { Environment } from '../../../src/isolation/untrusted-env.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..', '..')
 
 let folder = ''
 let person = ''
@@ -35,7 +40,8 @@ function homesOf(name: string, more: Environment = {}, key = folder) {
   const vendor = findAgent(name)
   assert.ok(vendor)
   const env = { HOME: person, ...more }
-  return openHomes({ shares: homeSharesFor(vendor), env, identity, key, as: null })
+  const shares = homeSharesFor(vendor)
+  return openHomes({ shares, everyShare: everyHomeShare(), env, identity, key, as: null })
 }
 
 function put(path: string, text: string, top = person): string {
@@ -187,4 +193,80 @@ test('homes that a killed run left are removed, those of another checkout are ke
   await using alive = await other.open()
   await homesOf('claude')
   assert.deepEqual([existsSync(lost), existsSync(homeOf(alive))], [false, true])
+})
+
+/** A run of its own that opens a home of this agent, and renews the login in it. */
+async function openRun(name: string, key: string, renewed: string | null) {
+  const script = `import { openHomes } from '${join(ROOT, 'src/agents/home.ts')}'
+import { findAgent, homeSharesFor } from '${join(ROOT, 'src/agents/registry.ts')}'
+import { writeFileSync } from 'node:fs'
+const [name, key, renewed] = process.argv.slice(1)
+const shares = homeSharesFor(findAgent(name))
+const identity = { name: 'a', email: 'a@b' }
+const session = await (await openHomes({ shares, env: { HOME: process.env.HOME }, identity, key, as: null })).open()
+const home = session.env({}).HOME
+if (renewed !== '') writeFileSync(home + '/.codex/auth.json', renewed)
+console.log(home)
+setInterval(() => {}, 1000)`
+  const args = ['--input-type=module', '-e', script, name, key, renewed ?? '']
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH, HOME: person },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [home] = await once(createInterface(child.stdout), 'line')
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
+  return { home: String(home), kill }
+}
+
+/** The home that a run left which was killed. */
+async function killedRun(name: string, key: string, renewed: string | null): Promise<string> {
+  const { home, kill } = await openRun(name, key, renewed)
+  await kill()
+  return home
+}
+
+const LOGIN = '{"tokens":{"access":"1","refresh":"1"}}'
+const RENEWED = '{"tokens":{"access":"2","refresh":"2"}}'
+
+test('the login that a killed run renewed is read back before its homes are removed, those of all lanes', async () => {
+  const file = put('.codex/auth.json', LOGIN)
+  const lanes = await Promise.all([
+    openRun('codex', `${folder}/lane1`, null),
+    openRun('codex', `${folder}/lane2`, RENEWED),
+    openRun('codex', `${folder}/lane3`, '{"tokens":"evil"}'),
+  ])
+  for (const { kill } of lanes) await kill()
+  const left = lanes.map(({ home }) => home)
+  assert.deepEqual(left.map(existsSync), [true, true, true])
+  // Another agent, which has no such login, works next.
+  await homesOf('claude')
+  assert.equal(readFileSync(file, 'utf8'), RENEWED)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.deepEqual(left.map(existsSync), [false, false, false])
+})
+
+test('a login that a person renewed after a killed run stays', async () => {
+  const file = put('.codex/auth.json', LOGIN)
+  const home = await killedRun('codex', folder, RENEWED)
+  writeFileSync(file, '{"tokens":{"access":"9","refresh":"9"}}')
+  const after = Date.now() / 1000 + 60
+  utimesSync(file, after, after)
+  await homesOf('codex')
+  assert.match(readFileSync(file, 'utf8'), /"9"/)
+  assert.equal(existsSync(home), false)
+})
+
+test("homes of a run that is at work, and of another person's, are kept", async () => {
+  put('.codex/auth.json', LOGIN)
+  const home = await killedRun('codex', `${folder}/lane1`, RENEWED)
+  const another = join(folder, 'another')
+  const login = put('.codex/auth.json', LOGIN, another)
+  await using alive = await (await homesOf('codex', { HOME: another }, `${folder}/other`)).open()
+  assert.deepEqual([existsSync(home), existsSync(homeOf(alive))], [true, true])
+  assert.equal(readFileSync(login, 'utf8'), LOGIN)
+  await homesOf('codex')
+  assert.deepEqual([existsSync(home), existsSync(homeOf(alive))], [false, true])
 })

@@ -99,6 +99,49 @@ test('an agent is installed once, without scripts of other packages, and its sta
   assert.doesNotMatch(seen, /^HOME=/m, 'no more than it was given')
 })
 
+test('the scripts of the package that the program is in are run, if it is another one', async () => {
+  const { install, calls } = bench(
+    'elsewhere',
+    `case "$1" in
+install)
+  own=node_modules/@anthropic-ai/claude-code program=node_modules/@elsewhere/cli
+  mkdir -p $own $program/bin node_modules/other node_modules/.bin .npm
+  echo '{"version":"1.2.3"}' >$own/package.json
+  echo '{"scripts":{"postinstall":"fill"}}' >$program/package.json
+  echo '{"scripts":{"postinstall":"evil"}}' >node_modules/other/package.json
+  ln -s ../@elsewhere/cli/bin/claude.exe node_modules/.bin/claude ;;
+run) printf '#!/bin/bash\\necho 1.2.3\\n' >bin/claude.exe; chmod +x bin/claude.exe ;;
+esac`,
+  )
+  await install('1.2.3')
+  assert.deepEqual(
+    calls()
+      .slice(1)
+      .map((call) => call.replace(/^.*node_modules/, '')),
+    ['/@elsewhere/cli run --silent postinstall'],
+  )
+})
+
+test('what another user starts is installed in a folder that it can enter, whatever the umask is', async () => {
+  const home = join(folder, 'closed')
+  mkdirSync(join(home, '.cache'), { recursive: true })
+  chmodSync(home, 0o700)
+  const at = (isForOthers: boolean) => agentCaches({ HOME: home }, '/last', isForOthers)
+  assert.deepEqual(at(false), [join(home, '.cache/ralph-agents'), '/last'])
+  assert.deepEqual(at(true), ['/var/cache/ralph-agents', '/last'])
+  const tools = { RUNNER_TOOL_CACHE: '/usr/ralph-tools', HOME: home }
+  assert.deepEqual(agentCaches(tools, '/last', true), ['/usr/ralph-tools/ralph-agents', '/last'])
+  const umask = process.umask(0o077)
+  try {
+    const { at, install } = bench('umask')
+    await install('1.2.3', { caches: [join(at, 'cache', 'ralph-agents')] })
+    const made = ['cache/ralph-agents', 'cache/ralph-agents/claude', 'cache/ralph-agents/claude/1.2.3']
+    for (const path of made) assert.equal(statSync(join(at, path)).mode & 0o777, 0o755, path)
+  } finally {
+    process.umask(umask)
+  }
+})
+
 test('a version range or tag of an agent is resolved by the registry', async () => {
   const { install, calls, left } = bench('range')
   assert.equal((await install('^1')).version, '2.0.0-rc.1')
