@@ -14,6 +14,7 @@ import { outputsOf } from '../report/outputs.ts'
 import { toPlainText } from '../report/sentence.ts'
 import { errorSummary } from '../report/summaries.ts'
 import { hostEnvironment } from '../settings/environment.ts'
+import { loadEveryChunk } from '../system/bundle-chunks.ts'
 import { diskMistake } from '../system/disk-error.ts'
 import { formatMistake, type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { type ActionContext, actionContext } from './action-context.ts'
@@ -83,6 +84,8 @@ async function main(): Promise<void> {
     })
   }
   if (event.kind === 'schedule') return endNeutral('a schedule resumes lost chains only')
+  // An agent of the same user may change the action's files, and so may code that gates run.
+  await loadEveryChunk()
   if (!isWorker && (command === 'work' || command === 'gate')) {
     const { runPart } = await import(/* webpackChunkName: "action" */ './separate.ts')
     return endNeutral((await runPart(command, context, log, stop.signal)).neutral)

@@ -186,6 +186,11 @@ export function flag(name: string, value: string | undefined): string[] {
   return value === undefined ? [] : [name, value]
 }
 
+/** A flag, unless the user's own arguments say something about what it switches off. */
+export function unlessNamed(extraArgs: readonly string[], about: RegExp, ownFlag: string): string[] {
+  return extraArgs.some((argument) => about.test(argument)) ? [] : [ownFlag]
+}
+
 /** All of the vendor's variables that the agent may see, keys included. */
 export function agentVariables({ login, env }: AgentVendor): string[] {
   return [...(login?.keys ?? []), ...(login?.alternatives ?? []), ...env]

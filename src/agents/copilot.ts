@@ -10,7 +10,7 @@ import {
   jsonObject,
 } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
-import { type AgentVendor, flag, type SessionStatus, words } from './agent.ts'
+import { type AgentVendor, flag, type SessionStatus, unlessNamed, words } from './agent.ts'
 import { EventReader, type Handlers, textEvent, toolUse } from './event-reader.ts'
 import {
   type Ending,
@@ -55,6 +55,12 @@ export const copilot: AgentVendor = {
   reports: 'tokens',
   args: ({ model, extraArgs }) => [
     ...words('--allow-all --no-ask-user --no-color --output-format json --log-level none'),
+    // Its own servers act on GitHub with whatever its token may do.
+    ...unlessNamed(
+      extraArgs,
+      /^--(?:disable-builtin-mcps|(?:add-|enable-all-)?github-mcp-)/,
+      '--disable-builtin-mcps',
+    ),
     ...flag('--model', model),
     ...extraArgs,
   ],

@@ -25,6 +25,7 @@ import type { Settings, SettingsResult } from '../settings/read-settings.ts'
 import { configDifference, templatesOf } from '../setup/checks/check-repository.ts'
 import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { findLaneWarnings } from '../setup/checks/machine.ts'
+import { loadEveryChunk } from '../system/bundle-chunks.ts'
 import { UserError } from '../system/errors.ts'
 import { openForRun } from './before-run.ts'
 import {
@@ -52,6 +53,8 @@ export async function run(context: Context): Promise<CommandResult> {
   const sendsNotifications = command !== 'demo'
   const settings = sendsNotifications ? await withOwnNotify(read.settings, env) : read.settings
   try {
+    // A session, or an update meanwhile, may change the files that this program runs from.
+    await loadEveryChunk()
     return await workOnFeature(context, { ...read, settings })
   } catch (error) {
     // On a terminal the person reads the error there, and needs no notification.

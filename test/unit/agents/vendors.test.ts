@@ -77,6 +77,17 @@ test('claude: stream-json needs --verbose, and root needs IS_SANDBOX', () => {
   assert.equal(vendor('claude').variables?.({ ...options, isRoot: true }).IS_SANDBOX, '1')
 })
 
+test("copilot's own servers are off, unless agent-args says otherwise", () => {
+  const has = (name: string, own: string, ...extraArgs: string[]) =>
+    vendor(name)
+      .args({ ...options, extraArgs })
+      .filter((one) => one === own).length
+  assert.equal(has('copilot', '--disable-builtin-mcps'), 1)
+  assert.equal(has('copilot', '--disable-builtin-mcps', '--disable-builtin-mcps'), 1)
+  for (const more of ['--add-github-mcp-toolset=all', '--enable-all-github-mcp-tools'])
+    assert.equal(has('copilot', '--disable-builtin-mcps', more), 0, more)
+})
+
 test('codex: the prompt argument is a dash, and the key has the name that exec reads', () => {
   const codex = vendor('codex')
   const args = codex.args({ ...options, model: 'm' })
