@@ -144,6 +144,7 @@ export function statusOfRefusal({ http, codes, message }: Refusal): SessionStatu
   if (byCode !== undefined) return byCode
   const byStatus = http === null ? 'failed' : statusOfHttp(http)
   if (byStatus !== 'failed') return byStatus
+  if (LIMIT_SENTENCES.some((sentence) => sentence.test(message))) return 'limit'
   return AUTH_SENTENCES.some((sentence) => sentence.test(message)) ? 'auth' : 'failed'
 }
 
@@ -191,6 +192,12 @@ const CODES_BY_STATUS: readonly (readonly [SessionStatus, readonly string[]])[] 
 const STATUS_BY_CODE = new Map(
   CODES_BY_STATUS.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)),
 )
+
+/** Beginnings of the messages of programs about a subscription's limit, without a status or a code. */
+const LIMIT_SENTENCES: readonly RegExp[] = [
+  /^You['\u2019]re out of extra usage\b/,
+  /^You['\u2019]ve (?:hit|reached) your (?:[\w-]+ )?limit\b/,
+]
 
 /** Beginnings of the messages of servers that refuse a key or a model with HTTP 400 and without a code. */
 const AUTH_SENTENCES: readonly RegExp[] = [

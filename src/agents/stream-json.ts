@@ -37,6 +37,8 @@ export class StreamJsonReader extends EventReader {
   /** `error` of an assistant message that the program itself made up for a failed request. */
   #apiError: string | null = null
   #hasBrokenStream = false
+  /** Whether the vendor rejected a request for the limit, and the agent has not used a tool since. */
+  #isRejected = false
   #lastMessage = ''
   /** Tokens by message id: a message arrives in parts with the same id and usage, and counts once. */
   readonly #counted = new Map<string, Tokens>()
@@ -55,7 +57,11 @@ export class StreamJsonReader extends EventReader {
       this.#permissionMode = asString(event.permissionMode)
       return
     },
-    user: () => this.#onWork(),
+    user: () => {
+      this.#isRejected = false
+      this.#onWork()
+      return undefined
+    },
     assistant: (event) => {
       this.#onWork()
       return this.#onAssistant(event)
@@ -70,8 +76,10 @@ export class StreamJsonReader extends EventReader {
     },
     rate_limit_event: (event) => {
       const info = asObject(event.rate_limit_info)
-      if (info?.status !== 'rejected') return
-      const resetsAt = asAmount(info.resetsAt) * 1000
+      this.#isRejected = info?.status === 'rejected'
+      if (info === null || !this.#isRejected) return
+      // Without a plan's own limit, only the end of the extra usage is known.
+      const resetsAt = (asAmount(info.resetsAt) || asAmount(info.overageResetsAt)) * 1000
       this.resetsAt = resetsAt === 0 || resetsAt > MAX_DATE_MS ? null : resetsAt
       return [{ kind: 'limit', resetsAt: this.resetsAt }]
     },
@@ -154,15 +162,24 @@ export class StreamJsonReader extends EventReader {
 
   protected override failure(exit: Exit): Ending | null {
     const resultFailure = this.#result === null ? null : this.#failureInResult(this.#result)
-    const ending = resultFailure ?? super.failure(exit)
+    const found = resultFailure ?? super.failure(exit)
+    // The program does not always repeat the status of the request that the vendor rejected.
+    const isUnclear = found?.status === 'failed' || found?.status === 'crashed'
+    const ending =
+      this.#isRejected && isUnclear ? failureEnding('limit', this.#errorText(), this.resetsAt) : found
     if (ending !== null || this.isOver) return ending
     return { status: 'failed', message: 'the agent began another turn and did not end it' }
+  }
+
+  #errorText(): string {
+    const result = this.#result ?? {}
+    return asString(result.result) ?? asString(result.error) ?? textOf(result.errors)
   }
 
   /** Exit codes and `subtype` are not enough: both can look successful. */
   #failureInResult(result: Json): Ending | null {
     const subtype = asString(result.subtype) ?? 'success'
-    const vendorMessage = asString(result.result) ?? asString(result.error) ?? textOf(result.errors)
+    const vendorMessage = this.#errorText()
     if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {
       return {
         status: 'max-turns',

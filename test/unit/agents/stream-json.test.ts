@@ -119,6 +119,38 @@ test('stream-json: a warning about a limit, or a limit that has passed, does not
   assert.deepEqual(odd, [{ kind: 'limit', resetsAt: null }], 'no date is that late')
 })
 
+test('stream-json: an error after a rejected request is the limit, also without a 429', () => {
+  const rejected = (info: object) => ({
+    type: 'rate_limit_event',
+    rate_limit_info: { status: 'rejected', ...info },
+  })
+  const failed = result({ is_error: true, subtype: 'success', result: 'Something went wrong' })
+  const at = { resetsAt: 1795239134 }
+  const ends = (...events: object[]) => {
+    const { status, resetsAt } = session([init, ...events])
+    return [status, resetsAt]
+  }
+  assert.deepEqual(ends(rejected(at), says('x'), failed), ['limit', 1_795_239_134_000])
+  assert.deepEqual(ends(rejected({ overageStatus: 'rejected', overageResetsAt: 1795239200 }), failed), [
+    'limit',
+    1_795_239_200_000,
+  ])
+  assert.deepEqual(ends(rejected({ ...at, overageResetsAt: 1795239200 }), failed), [
+    'limit',
+    1_795_239_134_000,
+  ])
+  assert.equal(ends(rejected(at), says('x'))[0], 'limit', 'the program ended without a result')
+  const allowed = { type: 'rate_limit_event', rate_limit_info: { status: 'allowed' } }
+  assert.equal(ends(rejected(at), allowed, failed)[0], 'failed')
+  const used = { type: 'user', message: { content: [{ type: 'tool_result', content: 'x' }] } }
+  assert.equal(ends(rejected(at), used, failed)[0], 'failed', 'the agent went on, on extra usage')
+  for (const text of [
+    "You're out of extra usage · resets 3am (UTC)",
+    'You’ve hit your weekly limit · resets Monday',
+  ])
+    assert.equal(ends(result({ is_error: true, result: text }))[0], 'limit', text)
+})
+
 test('stream-json: text that looks like a failure, of the agent or of a tool, changes no status', () => {
   const words = fc.constantFrom(
     'Claude AI usage limit reached|1795239133',
