@@ -358,7 +358,7 @@ class GitStore implements Store {
     const now = remote === null ? null : await remoteRefs(this.#git, remote, [ref]).catch(() => null)
     if (now !== null && (now.get(ref) ?? null) !== before) return new LeaseLost(`${ref} moved`)
     if (!REMOTE_REFUSAL.test(answer) && !UNKNOWN_TOKEN_MESSAGE.test(answer))
-      return new Error(`the state could not be pushed to ${ref}: ${describeRefusal(answer, ref)}`)
+      return new Error(`the state could not be saved: ${describeRefusal(answer, ref)}`)
     return new UserError({
       path: 'input token',
       found: describeRefusal(answer, ref),

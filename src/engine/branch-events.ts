@@ -103,8 +103,17 @@ export function restored(state: State): State {
 export function pushRefused(state: State, { summary }: EventOf<'push-refused'>): State {
   // Before the first publish there is no branch yet. Then this is an error that a person has to fix, and not a pause.
   return state.published === null
-    ? haltWithError(state, summary, `let this token push ${state.branch}, then run again`)
+    ? haltWithError(state, summary, refusalFix(summary, state.branch))
     : refuseBranch(state, summary)
+}
+
+/** What lets a refused push through, by the remote's number for the refusal. */
+function refusalFix(summary: string, branch: string): string {
+  if (/\bGH013: /.test(summary) && /verified signatures/i.test(summary))
+    return 'set sign-commits, or let the owner of the token bypass this rule (Settings -> Rules), then run again'
+  if (/\bGH013: /.test(summary))
+    return `change that rule for ${branch}, or let the owner of the token bypass it (Settings -> Rules), then run again`
+  return `let this token push ${branch}, then run again`
 }
 
 /** The token has expired: only the state is saved, and the next job gets a new token. */

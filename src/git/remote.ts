@@ -1,5 +1,6 @@
 // Talks to the remote: pushes with leases, and reads refs. Network failures are tried again for a minute.
 import { setTimeout as delay } from 'node:timers/promises'
+import { oneLine } from '../engine/model/text.ts'
 import type { Git, RefMove, Remote } from './git.ts'
 import { GitError, type GitResult, UNKNOWN_TOKEN_MESSAGE } from './git-process.ts'
 
@@ -150,17 +151,45 @@ export async function queryRemote(command: string, query: () => Promise<GitResul
   }
 }
 
-/** The remote's reason in one line, without hints, progress, and git's own line with the URL. */
+/** `GH013: Repository rule violations found for refs/heads/ralph/lab.`: the remote's own number for a refusal. */
+const NUMBERED = /\bGH\d{3}: /
+/** Lines around the reasons: where to read on, progress, rules of dashes, and the commits that the reasons are about. */
+const ASIDE =
+  /^(?:Review all repository rules|\(\?\)|https?:\/\/\S+$|Found \d+ violations?:|Resolving deltas|[\u2014-]*$|[0-9a-f]{40}$)/
+const MAX_REFUSAL = 1000
+
+/**
+ * The remote's reasons in one line of at most a thousand characters, and the refs that it refused; without hints, progress, and git's own
+ * line with the URL. `what`: named if the answer has no ref. The text is the remote's: it is not redacted and not escaped here.
+ */
 export function describeRefusal(answer: string, what: string): string {
-  const lines = answer
-    .split('\n')
-    .filter((line) => !/^To \S+$/.test(line))
-    .map((line) => line.replace(/^remote:\s*/, '').trim())
+  const lines = answer.split('\n').filter((line) => !/^To \S+$/.test(line))
+  const said = lines
+    .flatMap((line) => /^remote:\s*(?:error:\s*)?(.*?)\s*$/.exec(line)?.[1] ?? [])
     .filter(Boolean)
-  const cause = lines.find((line) =>
+  const header = said.find((line) => NUMBERED.test(line))
+  const reasons = said
+    .filter((line) => line !== header && !ASIDE.test(line))
+    .map((line) => line.replace(/^[-\u2014 ]+|[\u2014 ]+$/g, ''))
+  const others = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('remote:'))
+  const cause = others.find((line) =>
     /refus|denied|protect|permission|error:|fatal:|declined|\b40[13]\b/i.test(line),
   )
-  return `${what} was not accepted: ${cause ?? lines[0] ?? 'no reason was given'}`
+  const text =
+    reasons.length > 0 ? reasons.join(' ') : (header ?? cause ?? others[0] ?? 'no reason was given')
+  const number = header === undefined || reasons.length === 0 ? '' : ` (${header.replace(/\.$/, '')})`
+  return oneLine(`${refusedRefs(answer, header) || what} was not accepted: ${text}${number}`, MAX_REFUSAL)
+}
+
+/** The refs that the remote names, or that git reports as refused for a reason of their own. Branches by their short name. */
+function refusedRefs(answer: string, header: string | undefined): string {
+  const named = /\bfor (refs\/\S+?)\.?$/.exec(header ?? '')?.[1]
+  const failed = answer
+    .split('\n')
+    .filter((line) => line.startsWith('!\t') && !FAILED_WITH_ANOTHER.test(line))
+  const refs =
+    named === undefined ? failed.flatMap((line) => /:(refs\/\S+)\t/.exec(line)?.[1] ?? []) : [named]
+  return [...new Set(refs)].map((ref) => ref.replace(/^refs\/heads\//, '')).join(', ')
 }
 
 /** Waits before a further try, counted from 1. Up to a quarter longer, at random, so that two runs do not collide again. */

@@ -36,3 +36,61 @@ test('a refused push without a reason says so', () => {
     'ralph/shop was not accepted: no reason was given',
   )
 })
+
+const ruleset = (...reasons: string[]) =>
+  [
+    'To https://github.com/acme/shop.git',
+    '!\tabc:refs/heads/ralph/lab\t[remote rejected] (push declined due to repository rule violations)',
+    '!\tdef:refs/ralph/2026-01-31-lab\t[remote rejected] (atomic push failure)',
+    'Done',
+    'remote: error: GH013: Repository rule violations found for refs/heads/ralph/lab.        ',
+    'remote: Review all repository rules at https://github.com/acme/shop/rules?ref=refs%2Fheads%2Fralph%2Flab        ',
+    'remote: ',
+    ...reasons.map((reason) => `remote: ${reason}`),
+    "error: failed to push some refs to 'https://github.com/acme/shop.git'",
+  ].join('\n')
+
+for (const [name, reasons, told] of [
+  [
+    'signatures',
+    ['- Commits must have verified signatures.', '  Found 1 violation:', '', `  ${'a'.repeat(40)}`],
+    'Commits must have verified signatures.',
+  ],
+  [
+    'messages',
+    ['- Commit message must match a given regex pattern: ^[A-Z]+-\\d+', '  Found 2 violations:'],
+    'Commit message must match a given regex pattern: ^[A-Z]+-\\d+',
+  ],
+  [
+    'push protection',
+    [
+      '- GITHUB PUSH PROTECTION',
+      `  ${'\u2014'.repeat(40)}`,
+      '    Resolve the following violations before pushing again',
+      '    - Push cannot contain secrets',
+      '     (?) Learn how to resolve a blocked push',
+      '     https://docs.github.com/code-security/secret-scanning',
+      `      ${'\u2014'.repeat(2)} Amazon AWS Access Key ID ${'\u2014'.repeat(20)}`,
+      '       locations:',
+      '         - commit: abc',
+      '           path: .env:1',
+    ],
+    'GITHUB PUSH PROTECTION Resolve the following violations before pushing again Push cannot contain secrets Amazon AWS Access Key ID locations: commit: abc path: .env:1',
+  ],
+] as const) {
+  test(`a ruleset's reason is told in full, with the refused ref: ${name}`, () => {
+    assert.equal(
+      describeRefusal(ruleset(...reasons), 'refs/ralph/2026-01-31-lab'),
+      `ralph/lab was not accepted: ${told} (GH013: Repository rule violations found for refs/heads/ralph/lab)`,
+    )
+  })
+}
+
+test('a long answer of a hook is bounded, without what a terminal would obey', () => {
+  const reason = describeRefusal(
+    `remote: no \u001b[31mred\u0007\n${'remote: x y z\n'.repeat(9999)}`,
+    'ralph/lab',
+  )
+  assert.match(reason, /^ralph\/lab was not accepted: no red x y z/)
+  assert.ok(reason.length <= 1000 && reason.length > 990, String(reason.length))
+})
