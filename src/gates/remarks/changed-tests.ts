@@ -55,12 +55,35 @@ function skipsIn(text: string): string[] {
   return [...text.matchAll(SKIPS)].map(([word]) => word)
 }
 
-/** Added lines and blanks do not count. */
+/** Added lines, blanks, and imports that only name more than before do not count. */
 function describeLostLines(path: string, before: string, after: string): string | null {
   if (!isTestSupport(path)) return null
-  const left = new Set(linesOf(after))
-  const lost = linesOf(before).filter((line) => !left.has(line)).length
+  const old = new Set(linesOf(before))
+  const now = linesOf(after)
+  const left = new Set(now)
+  const imports = now.filter((line) => IMPORT.test(line) && !old.has(line)).map(wordsOf)
+  const hasGrown = (line: string) =>
+    IMPORT.test(line) && imports.some((words) => includesAll(words, wordsOf(line)))
+  const lost = linesOf(before).filter((line) => !left.has(line) && !hasGrown(line)).length
   return lost === 0 ? null : `${lost} ${lost === 1 ? 'line is' : 'lines are'} changed or gone`
+}
+
+/** A line that imports names from a module. */
+const IMPORT =
+  /^(?:import\b|from\s+\S+\s+import\b|(?:pub )?use\s|using\s|(?:const|let|var)\s[^=]*=\s*require\()/
+
+/** Names and quoted modules, sorted. An alias is one word with its name: a name must not change what it stands for. */
+function wordsOf(line: string): string[] {
+  const aliased = line.replace(/([\w$]+)\s+as\s+([\w$]+)/g, '$1_as_$2')
+  return (aliased.match(/'[^']*'|"[^"]*"|[\w.$/:-]+/g) ?? []).sort()
+}
+
+function includesAll(words: readonly string[], wanted: readonly string[]): boolean {
+  const has = new Set(words)
+  return (
+    words.filter((word) => word.startsWith("'") || word.startsWith('"')).length <= 1 &&
+    wanted.every((word) => has.has(word))
+  )
 }
 
 function linesOf(text: string): string[] {
