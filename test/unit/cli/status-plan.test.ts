@@ -51,7 +51,7 @@ test('after the approval of a split, status and next name its first part', async
   await place.ralph('run', ...place.agent, '--gate', 'ok=true', '--max-iterations', '1')
   assert.match((await place.ralph('approve-plan', 'US-001')).out, /US-001-1 is next/)
   assert.match((await place.ralph('status')).out, /US-001-1 is next/)
-  assert.equal((await place.json('next')).storyId, 'US-001-1')
+  assert.match((await place.ralph('next')).out, /US-001-1/)
 })
 
 test('status shows a proposed split, which is approved on a laptop', async () => {
