@@ -87,6 +87,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     redact: redactor.redact,
     stateCommits: settings.commits.prdChanges,
     stateSubject: settings.commits.message,
+    storySubject: settings.commits.story,
     onOutcome: documentsOnOutcome(settings, redactor.redact),
     documents: { isDocument: isAgentDocument, above: documentNames },
     examine: createExamine({

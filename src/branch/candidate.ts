@@ -66,7 +66,7 @@ export async function inspect(
   if (hidden.length > 0) return refused(hiddenFailure(hidden.map(formatPath)))
   const candidateTree = await index.tree()
   const words = agentSummary(attempt, summary)
-  const text = storyMessage(state, attempt.storyId, attempt.iteration, redact, words)
+  const text = storyMessage(state, attempt.storyId, attempt.iteration, redact, words, commits.storySubject)
   const commit = await commits.commit(candidateTree, [state.green], text)
   // The gates must run on the candidate's bytes, so the work tree is reset like the index.
   if (foreign.length > 0) await tree.restoreTree(candidateTree)

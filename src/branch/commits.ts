@@ -23,6 +23,8 @@ export type CommitOptions = {
   stateCommits: boolean
   /** The subject of state commits (`commits.message`); null for the subject that the loop gives. */
   stateSubject: string | null
+  /** The template of the subject of a story's commit (`commits.story`); the default if it is left out. */
+  storySubject?: string
   /** Edits of people's documents in the commit that ends a run. */
   onOutcome(state: State): (DocumentEdit | DocumentSetEdit)[]
   warn(message: string): void
@@ -39,6 +41,11 @@ export class Commits {
     this.#git = git
     this.#objects = objects
     this.#options = options
+  }
+
+  /** The template of the subject of a story's commit; undefined for the default. */
+  get storySubject(): string | undefined {
+    return this.#options.storySubject
   }
 
   commit(tree: string, parents: readonly string[], message: string): Promise<string> {

@@ -37,7 +37,7 @@ export async function rebase(
   const own = texts.map(([path, bytes]) => [path, { mode: '100644', text: bytes.toString('utf8') }] as const)
   const candidateTree = await commits.withEntries(merged.tree, new Map(own))
   const words = agentSummary(attempt, candidate)
-  const message = storyMessage(state, storyId, iteration, redact, words)
+  const message = storyMessage(state, storyId, iteration, redact, words, commits.storySubject)
   const commit = await commits.commit(candidateTree, [state.green], message)
   const { wasRed: _otherBase, ...rest } = candidate
   return {

@@ -81,12 +81,28 @@ export function storyMessage(
   iteration: number,
   redact: Redact = (text) => text,
   words = '',
+  template = DEFAULT_SUBJECT,
 ): string {
-  const title = state.prd.userStories.find((story) => story.id === storyId)?.title ?? ''
-  const subject = subjectText(`feat: ${storyId} - ${redact(title)}`)
+  const title = redact(state.prd.userStories.find((story) => story.id === storyId)?.title ?? '')
+  const values: Record<string, string> = {
+    id: storyId,
+    title,
+    subject: asSubject(title),
+    feature: state.feature,
+  }
+  const filled = template.replace(/\{(id|title|subject|feature)\}/g, (_, name: string) => values[name] ?? '')
+  const subject = subjectText(filled)
   const line = subjectText(redact(words), MAX_WORDS_LENGTH)
   const body = line === '' ? '' : `In the agent's words:\n${wrapped(line, '> ')}\n\n`
   return `${subject}\n\n${body}Ralph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`
+}
+
+const DEFAULT_SUBJECT = 'feat: {id} - {title}'
+
+/** A title as common rules for subjects want it: `API keys` stays, `Sign in.` becomes `sign in`. */
+function asSubject(title: string): string {
+  const words = title.trim().replace(/\.+$/, '')
+  return /^\p{Lu}\p{Ll}/u.test(words) ? `${words.charAt(0).toLowerCase()}${words.slice(1)}` : words
 }
 
 const MAX_WORDS_LENGTH = 300

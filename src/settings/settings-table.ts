@@ -319,10 +319,11 @@ export const table = {
     'When a story rests for a while, after attempts that made no progress: noProgress, sameError, outputDecline (percent), coolDown.',
     { default: {}, defaultText: '3, 5, 70, 30m' },
   ),
-  commits: file(commits, 'State commits: prdChanges, message.', {
-    default: {},
-    defaultText: 'true, a message of its own for each',
-  }),
+  commits: file(
+    commits,
+    'State commits: prdChanges, message. The subject of story commits: story, with {id}, {title}, {subject} (the title in lower case at its start, for commitlint) and {feature}.',
+    { default: {}, defaultText: 'true, a message of its own for each, feat: {id} - {title}' },
+  ),
   maxInterruptions: file(
     v.count,
     'Interruptions in a row, without a finished gate run between them, before a story is blocked.',

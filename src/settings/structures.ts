@@ -24,11 +24,20 @@ export const breaker = z.pipe(
   z.transform(({ coolDown, ...rest }) => ({ ...rest, coolDownMs: coolDown })),
 )
 
-/** Commits that change Ralph's own files only: whether they are made, and their message. */
+/** Commits that change Ralph's own files only: whether they are made, and their message. And the subject of a story's commit. */
 export const commits = v.structure({
   prdChanges: v.withDefault(v.boolean, true),
   /** Null: a message of its own for each commit. */
   message: v.orNull(v.lines),
+  /** With `{id}`, `{title}`, `{subject}` (the title as a subject begins: `sign in`) and `{feature}`. */
+  story: v.withDefault(
+    v.textWhere(
+      (written) => /\{(?:id|title|subject)\}/.test(written) && !/[\r\n]/.test(written),
+      'one line with {id}, {title} or {subject}',
+      'write a line such as "feat: {subject} ({id})"',
+    ),
+    'feat: {id} - {title}',
+  ),
 })
 
 /** A chat's id is a number in Telegram's own pages, so it is taken unquoted as well. */

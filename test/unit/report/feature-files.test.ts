@@ -196,6 +196,18 @@ describe('commit messages', () => {
     assert.equal(recordMessage(gated(), 'chore(ralph): start'), 'chore(ralph): start\n\nRalph-Run: n\n')
   })
 
+  test('have the subject that the project asks for', () => {
+    const subjectOf = (title: string, template: string) =>
+      storyMessage(stateOf([newStory({ id: 'US-001', title })]), 'US-001', 1, same, '', template).split(
+        '\n',
+      )[0]
+    const template = 'feat({feature}): {subject} ({id})'
+    assert.equal(subjectOf('Customers sign in.', template), 'feat(auth): customers sign in (US-001)')
+    assert.equal(subjectOf('API keys', template), 'feat(auth): API keys (US-001)')
+    assert.equal(subjectOf('{id} $& {title}', '{title}'), '{id} $& {title}')
+    assert.ok((subjectOf('x'.repeat(500), template) ?? '').length <= 100)
+  })
+
   test('have no secret of a title, and no part of one at a cut', () => {
     const { redact } = createRedactor(['a-secret-of-many-letters'])
     for (const before of ['', 'x'.repeat(75)]) {
