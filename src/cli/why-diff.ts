@@ -8,7 +8,7 @@ import { costOrEmpty, formatDuration } from '../report/figures.ts'
 import { toPlainText } from '../report/sentence.ts'
 import { diffColours, lookOf, paint } from '../report/terminal/terminal-line.ts'
 import { type Why, whyOf } from '../report/why.ts'
-import { excerpt } from '../system/excerpt.ts'
+import { excerpt, withoutPassed } from '../system/excerpt.ts'
 import { sanitizeLine } from '../system/workflow-commands.ts'
 import { type CommandResult, type Context, resultOfState } from './command-context.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
@@ -45,7 +45,9 @@ function whyLines({ story, statusText, last, attempts, output, guidance, help }:
     return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
   })
   const outputLines =
-    output === null ? [] : sanitizeText(excerpt(output.output, OUTPUT_BYTES.terminal)).split('\n')
+    output === null
+      ? []
+      : sanitizeText(excerpt(withoutPassed(output.output), OUTPUT_BYTES.terminal)).split('\n')
   return [
     `${terminalText(story.id)}  ${terminalText(story.title)}`,
     `Status: ${statusText}.`,

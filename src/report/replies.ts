@@ -8,6 +8,7 @@ import type { Lease, State } from '../engine/model/state.ts'
 import { openQuestions, questionLines, sampleAnswer } from '../engine/planning/plan-questions.ts'
 import { ownSituation, type Situation } from '../engine/situation.ts'
 import type { Mistake } from '../system/errors.ts'
+import { withoutPassed } from '../system/excerpt.ts'
 import { collapsible, joinBlocks, list, section, table } from './blocks.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
 import { capitalize, costOrEmpty, formatUtc, pluralize } from './figures.ts'
@@ -79,7 +80,9 @@ export function whyReply(why: Why | null): string {
     `Status: ${statusText}.${last === null ? '' : ` **Last:** ${toMarkdown(last)}`}`,
     section('Notes of people', list(guidance.map((one) => markdownText(one, 500)))),
     section('What would help', list(help.map(toMarkdown))),
-    output === null ? '' : collapsible(title, codeBlock(output.output, OUTPUT_BYTES.reply), true),
+    output === null
+      ? ''
+      : collapsible(title, codeBlock(withoutPassed(output.output), OUTPUT_BYTES.reply), true),
     collapsible(
       `What was tried: ${pluralize(attempts.length, 'attempt')}${spent}`,
       table(ATTEMPTS, attempts.slice(-MAX_TRIED)),

@@ -114,6 +114,28 @@ export function excerpt(output: string, bound: number): string {
     .join('\n')
 }
 
+/** How many rows of KINDS are passed tests. */
+const PASSED_KINDS = 2
+/** Shorter runs of passed tests stay: they may be the context of a failure. */
+const SHORT_RUN = 3
+
+/** The output of a failure for people: of long runs of passed tests only a mark is left. Unchanged if nothing in it reports a failure. */
+export function withoutPassed(output: string): string {
+  const lines = terminalLines(clipMiddle(output))
+  const kinds = lines.map((line) => kindOf(line.slice(0, MAX_LINE).trimEnd()))
+  if (!kinds.some((kind) => valueOfKind(kind) >= IMPORTANT)) return output
+  const isPassed = kinds.map((kind) => kind >= 0 && kind < PASSED_KINDS)
+  const shown: string[] = []
+  for (let at = 0; at < lines.length; ) {
+    let end = at
+    while (isPassed[end] === true) end += 1
+    if (end - at > SHORT_RUN) shown.push(MARK)
+    else shown.push(...lines.slice(at, Math.max(end, at + 1)))
+    at = Math.max(end, at + 1)
+  }
+  return shown.join('\n')
+}
+
 /**
  * The most important lines, in order. A number stands for that many lines left out at that place. Everything together costs at most
  * `budget`; a number costs `gap`.
@@ -183,7 +205,31 @@ function lineValues(lines: readonly string[], kinds: readonly number[]): number[
   for (const [at, heading] of headings(lines).entries())
     if (heading >= 0) values[heading] = Math.max(0.7 * (values[at] ?? 0), values[heading] ?? 0)
   const [below, above] = [fadingValues(values, 0.8), fadingValues(values.toReversed(), 0.6).reverse()]
-  return values.map((value, at) => (isNoise(at) ? 0 : value + (below[at] ?? 0) + (above[at] ?? 0)))
+  const near = values.map((value, at) => (isNoise(at) ? 0 : value + (below[at] ?? 0) + (above[at] ?? 0)))
+  return withWholeDifferences(lines, near)
+}
+
+/** A line of a difference: added or removed. */
+const DIFFERENCE = /^\s*([+-])\s*\S/
+/** Longer differences are cut like other text. */
+const LONGEST_DIFFERENCE = 12
+
+/** Gives the lines of a short difference the value of its best line: one side alone says nothing. */
+function withWholeDifferences(lines: readonly string[], values: readonly number[]): number[] {
+  const whole = [...values]
+  for (let at = 0; at < lines.length; ) {
+    const signs = new Set<string>()
+    let end = at
+    for (let sign = signOf(lines[end]); sign !== null; sign = signOf(lines[++end])) signs.add(sign)
+    const isShort = end - at <= LONGEST_DIFFERENCE
+    if (signs.size === 2 && isShort) whole.fill(Math.max(...values.slice(at, end)), at, end)
+    at = Math.max(end, at + 1)
+  }
+  return whole
+}
+
+function signOf(line: string | undefined): string | null {
+  return DIFFERENCE.exec(line ?? '')?.[1] ?? null
 }
 
 /** The value that each line gains from important lines before it; it shrinks with every line in between. */

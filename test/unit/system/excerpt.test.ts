@@ -3,7 +3,13 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import fc from 'fast-check'
-import { excerpt, importantLines, selectLines, terminalLines } from '../../../src/system/excerpt.ts'
+import {
+  excerpt,
+  importantLines,
+  selectLines,
+  terminalLines,
+  withoutPassed,
+} from '../../../src/system/excerpt.ts'
 import { assertGrowth } from '../growth.ts'
 import { anyText } from '../runs.ts'
 
@@ -518,5 +524,25 @@ test('the excerpt cuts no surrogate pair and no joined emoji', () => {
       assert.doesNotMatch(tail, /^[\udc00-\udfff]|^[\u200c\u200d]|^[\ufe0e\ufe0f]/)
       assert.ok(head !== '' && tail !== '')
     }
+  }
+})
+
+test('passed tests before a failure are left out for people, and both sides of a difference stay', () => {
+  const ticks = Array.from({ length: 60 }, (_, at) => `✔ a test with a name ${at} (0.1ms)`)
+  const failed = [
+    '✖ greets (1ms)',
+    '  AssertionError: values differ',
+    '  + actual - expected',
+    '',
+    '+ "wrld"',
+    '- "world"',
+  ]
+  const shown = withoutPassed([...ticks, ...failed, ...ticks].join('\n'))
+  assert.equal(shown, ['[...]', ...failed, '[...]'].join('\n'))
+  assert.equal(withoutPassed(ticks.join('\n')), ticks.join('\n'), 'without a failure nothing is left out')
+  const noise = Array.from({ length: 300 }, (_, at) => `+ added line ${at}\nsome text ${at}`)
+  for (const bound of [300, 600, 1500]) {
+    const cut = excerpt([...noise, ...failed, ...noise].join('\n'), bound)
+    assert.equal(cut.includes('+ "wrld"'), cut.includes('- "world"'), cut)
   }
 })
