@@ -135,7 +135,7 @@ export function recordAttemptTime(
     ms,
     startedAt: attempt.startedAt,
     at,
-    job: state.prd.run.jobs,
+    job: jobOf(state, attempt),
     gatesMs: Math.min(
       gatesOf(attempt).reduce((sum, gate) => sum + (isService(gate) ? 0 : gate.ms), 0),
       Number.MAX_SAFE_INTEGER,
@@ -152,6 +152,12 @@ export function recordAttemptTime(
     ...record,
     ms: record.ms + more,
   }))
+}
+
+/** The number of the job in which the attempt began: a later job records an attempt whose job was lost. */
+function jobOf({ job, prd }: State, attempt: Attempt): number {
+  const isEarlier = attempt.startedAt < job.startedAt && prd.run.jobs > 1
+  return isEarlier ? prd.run.jobs - 1 : prd.run.jobs
 }
 
 /** Gives whether an entry is that of the attempt, one of several candidates. */

@@ -137,12 +137,12 @@ function checkStatus(
       return { conclusion: 'failure', word: `Blocked${tries}`, detail: `/ralph retry ${id} -- <hint>` }
     }
     case 'working':
-      return { conclusion: null, word: `In work, attempt ${view.inWork?.number ?? 1}` }
+      return { conclusion: null, word: `In work, attempt ${Math.max(1, attempts)}` }
     case 'outside':
       return { conclusion: 'cancelled', word: 'Not asked for in this run' }
   }
   if (view.chainGoesOn) {
-    const tried = failure === null ? 'To be worked on' : `Attempt ${retries} was rejected, to be tried again`
+    const tried = failure === null ? 'To be worked on' : `Attempt ${attempts} was rejected, to be tried again`
     return { conclusion: null, word: tried }
   }
   if (view.outcome === 'paused' || view.outcome === 'continued')

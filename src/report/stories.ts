@@ -6,7 +6,7 @@ import type { Outcome, Story } from '../engine/model/feature.ts'
 import { remarksOf } from '../engine/model/gate.ts'
 import { failureOutput } from '../engine/model/gate-output.ts'
 import type { State } from '../engine/model/state.ts'
-import { attemptsUsage, attemptUsage, storyUsage } from '../engine/model/usage-totals.ts'
+import { attemptsUsage, attemptUsage, type Iteration, storyUsage } from '../engine/model/usage-totals.ts'
 import { inScope } from '../engine/prd/select.ts'
 import { pathOf } from './escape.ts'
 import { costOrEmpty, pluralize } from './figures.ts'
@@ -232,6 +232,31 @@ const URGENT: readonly StoryStatus[] = [
 export function sortByUrgency(stories: readonly StoryView[]): StoryView[] {
   const rank = ({ status }: StoryView) => URGENT.indexOf(status)
   return stories.toSorted((one, other) => rank(one) - rank(other) || other.passedIn - one.passedIn)
+}
+
+/**
+ * The iterations with the number of the attempt among all that the story ever had, as its check counts them: the state counts anew after a
+ * retry. An attempt that was given back has the number of the one that repeats it.
+ */
+export function numberedIterations(
+  state: State,
+  stories: readonly StoryView[],
+  iterations: readonly Iteration[],
+): Iteration[] {
+  const next = new Map(
+    stories.map(({ id, attempts }) => [id, attempts + 1 - (isStoryInWork(state, id) ? 1 : 0)]),
+  )
+  const withCandidates = new Set(
+    iterations.flatMap(({ storyId, result }) => (result === 'candidate' ? [storyId] : [])),
+  )
+  const numbered = iterations.toReversed().map((entry) => {
+    const after = next.get(entry.storyId)
+    if (after === undefined || withCandidates.has(entry.storyId) || entry.result === 'reset') return entry
+    if (entry.result === 'returned') return { ...entry, attempt: after }
+    next.set(entry.storyId, after - 1)
+    return { ...entry, attempt: Math.max(1, after - 1) }
+  })
+  return numbered.reverse()
 }
 
 /** The id of the story with the newest failure that no later attempt has fixed. */

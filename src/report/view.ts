@@ -41,6 +41,7 @@ import {
   blockedSentences,
   countByStatus,
   lastFailedStory,
+  numberedIterations,
   type StoryView,
   sortByUrgency,
   storiesOf,
@@ -81,7 +82,7 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
   const outcome = outcomeNow(state)
   const resumeAt = resumesAt(state)
   const stories = storiesOf(state)
-  const timeline = iterationsOf(state).slice(-MAX_TIMELINE)
+  const timeline = numberedIterations(state, stories, iterationsOf(state)).slice(-MAX_TIMELINE)
   const header = headerOf(state, limits)
   const workers = workersOf(state, stories, limits, now)
   const rungs = rungsOf(state)

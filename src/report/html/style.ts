@@ -45,9 +45,9 @@ svg .sign{font-size:12px;font-weight:700;paint-order:stroke;stroke:var(--page);s
 .s-passed rect,rect.s-passed{fill:var(--good)}.s-blocked rect,rect.s-blocked{fill:var(--bad)}.s-rejected rect,rect.s-rejected{fill:var(--wait)}.s-working rect,rect.s-working{fill:var(--run)}rect.s-open,rect.s-waiting,rect.s-outside{fill:var(--rest)}rect.s-skipped{fill:var(--soft)}
 .graph .s-passed text,.graph .s-blocked text,.graph .s-rejected text,.graph .s-working text{fill:#fff}
 footer{margin-top:40px;padding-top:10px;border-top:1px solid var(--line);color:var(--soft);font-size:13px}
-@media(max-width:640px){body{padding:10px 12px 32px}.top{padding:12px 14px}h1{font-size:20px}.story .figures{float:none;display:block;padding-left:42px}.next{font-size:15px}}
+@media(max-width:640px){body{padding:10px 12px 32px}.top{padding:12px 14px}h1{font-size:20px}.story .figures{float:none;display:block;padding-left:42px}.next{font-size:15px}table{font-size:12px}th,td{padding-right:6px}th,.figure{white-space:normal}th{vertical-align:bottom}}
 @media print{:root{--page:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--good:#1a7f37;--bad:#cf222e;--wait:#9a6700;--run:#0969da;--rest:#ddd}body{max-width:none;padding:0;font-size:11px}nav{display:none}.top,.story>summary,tr,figure,svg{break-inside:avoid}h2{break-after:avoid}pre{max-height:none;font-size:9px}svg,.legend i{print-color-adjust:exact;-webkit-print-color-adjust:exact}details::details-content{content-visibility:visible;display:block}}`
 
 /** The base64 of the style's SHA-256; a test compares them. */
-export const STYLE_HASH = 'sha256-bshvXoKtR27HREwGr4YcqiHS5ktIvew4N4C2dpNto/M='
+export const STYLE_HASH = 'sha256-sF9PJReFrVOjxRwgOggg1ZTZeBfFVwGahg4jItISqs8='
 export const STYLE = new Markup([CSS], [])
