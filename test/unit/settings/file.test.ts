@@ -180,7 +180,11 @@ test('configuration file: breaker, commits, prices and plain values', () => {
     outputDecline: 70,
     coolDownMs: 3_600_000,
   })
-  assert.deepEqual(settings.commits, { prdChanges: true, message: 'docs: state' })
+  assert.deepEqual(settings.commits, {
+    prdChanges: true,
+    message: 'docs: state',
+    story: 'feat: {id} - {title}',
+  })
   assert.deepEqual(settings.prices, { m: { input: 3, output: 15, cached: 0.3 } })
   assert.deepEqual([settings.maxInterruptions, settings.stopOnBlocked, settings.logs], [1, true, 0])
   const bad =

@@ -86,7 +86,7 @@ test('without any settings the documented defaults apply', () => {
     prices: {},
     breaker: { noProgress: 3, sameError: 5, outputDecline: 70, coolDownMs: 30 * minute },
     gateNetwork: 'open',
-    commits: { prdChanges: true, message: null },
+    commits: { prdChanges: true, message: null, story: 'feat: {id} - {title}' },
     maxInterruptions: 3,
     stopOnBlocked: false,
     ladder: {},
