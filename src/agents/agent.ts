@@ -131,6 +131,11 @@ export interface AgentVendor {
   home?: HomeShare
   /** Left out where Ralph's proxy cannot add its key to requests. */
   relay?: Relay
+  /**
+   * The hosts of its model, as entries of `network-allow`, if Ralph's proxy does not serve it: those it always needs, and those of the
+   * provider whose key is set. Left out if they are not known.
+   */
+  modelHosts?: { always: readonly string[]; byKey?: Readonly<Record<string, readonly string[]>> }
   /** The vendor's variables that the agent may see, in addition to those of its login. */
   env: readonly string[]
   /** Variables that name folders of its settings or tools. They are not passed on: a session could change what the next one reads. */

@@ -16,6 +16,8 @@ export const amp: AgentVendor = {
     files: ['.local/share/amp/secrets.json', '.config/amp/settings.json'],
     projectFiles: ['.amp/settings.json'],
   },
+  // Its server passes requests on to the models (ampcode.com/security).
+  modelHosts: { always: ['ampcode.com', '*.ampcode.com'] },
   keyShapes: [
     {
       // `sgamp_user_`, a ULID of 26 characters, `_`, 64 hexadecimal digits.

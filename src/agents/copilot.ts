@@ -46,6 +46,8 @@ export const copilot: AgentVendor = {
     upstream: null,
     addressVariable: 'COPILOT_PROVIDER_BASE_URL',
   },
+  // docs.github.com, Copilot allowlist reference: the account is looked up at api.github.com.
+  modelHosts: { always: ['api.github.com', '*.githubcopilot.com'] },
   keyShapes: [],
   settings: words(`
     .copilot .mcp.json .agents .claude

@@ -20,6 +20,8 @@ export const cursor: AgentVendor = {
     renewedFiles: ['.config/cursor/auth.json'],
     folderVariable: ['CURSOR_CONFIG_DIR', '.cursor'],
   },
+  // cursor.com/docs/enterprise/network-configuration
+  modelHosts: { always: ['*.cursor.sh'] },
   keyShapes: [
     { what: 'a Cursor key', starts: ['crsr_'], key: /(?<![A-Za-z0-9_])crsr_[A-Za-z0-9]{32,}/y, also: /\d/ },
   ],

@@ -40,6 +40,25 @@ export const opencode: AgentVendor = {
     renewedFiles: ['.local/share/opencode/auth.json'],
     hasSingleUseTokens: true,
   },
+  // It reads its list of models at models.dev, and falls back to its own.
+  modelHosts: {
+    always: ['models.dev'],
+    byKey: {
+      OPENCODE_API_KEY: ['opencode.ai'],
+      ANTHROPIC_API_KEY: ['api.anthropic.com'],
+      OPENAI_API_KEY: ['api.openai.com'],
+      OPENROUTER_API_KEY: ['openrouter.ai'],
+      GEMINI_API_KEY: ['generativelanguage.googleapis.com'],
+      GOOGLE_GENERATIVE_AI_API_KEY: ['generativelanguage.googleapis.com'],
+      GROQ_API_KEY: ['api.groq.com'],
+      MISTRAL_API_KEY: ['api.mistral.ai'],
+      DEEPSEEK_API_KEY: ['api.deepseek.com'],
+      XAI_API_KEY: ['api.x.ai'],
+      ZAI_API_KEY: ['api.z.ai'],
+      MOONSHOT_API_KEY: ['api.moonshot.ai'],
+      DASHSCOPE_API_KEY: ['dashscope-intl.aliyuncs.com'],
+    },
+  },
   // Keys of providers that no other agent here uses: 80 and 52 characters.
   keyShapes: [
     { what: 'an xAI key', starts: ['xai-'], key: /(?<![A-Za-z0-9_])xai-[A-Za-z0-9_]{60,}/y, also: /\d/ },

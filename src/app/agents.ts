@@ -25,6 +25,7 @@ import { type Mistake, UserError } from '../system/errors.ts'
 import { configuredGates } from './browser-gate.ts'
 import { limitsOf } from './loop-limits.ts'
 import type { PortOptions } from './loop-ports.ts'
+import { isSetIn, unreachableModel } from './reach-model.ts'
 import { relayModel } from './relay.ts'
 import { identityOf } from './workspace.ts'
 
@@ -90,7 +91,9 @@ async function agentPort(options: PortOptions, choice: AgentChoice): Promise<Age
   const reach = options.as?.reach ?? (async (port: number) => port)
   const isKeyHidden = options.as !== null || settings.isolation === 'separate-job'
   const relay = isKeyHidden ? await relayModel(vendor, env, reach, options.warn) : null
-  if (relay === null) refuseUnreachableModel(options, choice.name)
+  const unreachable =
+    relay === null && options.as !== null ? unreachableModel(settings, vendor, isSetIn(visible.env)) : null
+  if (unreachable !== null) throw new UserError(unreachable)
   return createSessions({
     vendor,
     commandLine: settings.agentCommand,
@@ -261,18 +264,6 @@ async function refuseWithoutKey(
 
 export function keyFix(key: string): string {
   return `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`
-}
-
-/** On a closed network an agent reaches its model only through Ralph's proxy. Throws UserError where there is no proxy for it. */
-function refuseUnreachableModel({ settings, as }: PortOptions, name: string): void {
-  const isClosed = as !== null && settings.network === 'model' && settings.networkAllow.length === 0
-  if (!isClosed || name === 'custom') return
-  throw new UserError({
-    path: 'network',
-    found: `network: model with ${name}, whose model Ralph's proxy cannot reach for it here`,
-    expected: 'a way to its model',
-    fix: 'name the hosts of its model in network-allow (such as api.example.com), or write network: open',
-  })
 }
 
 /** The environment with the agent's program on its PATH. Installs the agent first where a `version` is set. */

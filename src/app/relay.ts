@@ -1,5 +1,6 @@
 // Lets an agent reach its model without the key: Ralph's proxy stands in for the vendor's server and adds the key.
 import type { AgentVendor } from '../agents/agent.ts'
+import { wayToModel } from '../agents/model-way.ts'
 import type { ModelProxy } from '../isolation/model-proxy.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
 import { UserError } from '../system/errors.ts'
@@ -15,14 +16,16 @@ export type ModelRelay = {
 
 /** Opens the proxy; null where a proxy cannot serve the agent's set-up. `reach` gives the port by which the agent reaches a port of Ralph's. */
 export async function relayModel(
-  { relay, name }: AgentVendor,
+  vendor: AgentVendor,
   env: Environment,
   reach: (port: number) => Promise<number>,
   warn: (message: string) => void,
 ): Promise<ModelRelay | null> {
   const isSet = (variable: string) => (env[variable] ?? '').trim() !== ''
-  const keyName = relay?.keys.find(isSet)
-  if (relay === undefined || keyName === undefined || relay.disabledBy.some(isSet)) return null
+  const { relay, name } = vendor
+  const way = wayToModel(vendor, isSet)
+  if (relay === undefined || way.kind !== 'proxy') return null
+  const { key: keyName } = way
   const { addressVariable } = relay
   const address = addressVariable !== null && isSet(addressVariable) ? env[addressVariable] : relay.upstream
   if (address == null) return null

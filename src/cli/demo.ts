@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { requireGit } from '../git/git-version.ts'
 import type { CommandResult, Context } from './command-context.ts'
 import { FEATURE, PROJECT } from './demo-project.ts'
 import { run } from './run.ts'
@@ -11,6 +12,7 @@ import { writeFiles } from './write-files.ts'
 
 /** Runs the demo; the folder is kept and named at the end. No network, no key. */
 export async function demo(context: Context): Promise<CommandResult> {
+  await requireGit(context.env)
   const directory = await mkdtemp(join(tmpdir(), 'ralph-demo-'))
   await writeFiles(directory, PROJECT)
   const git = (...args: string[]) =>

@@ -6,6 +6,7 @@ import type { AgentVendor } from '../agents/agent.ts'
 import { checkAgent } from '../agents/agent-ready.ts'
 import { agentNames, defaultAgent, findAgent } from '../agents/registry.ts'
 import { newestRuns } from '../app/earlier-runs.ts'
+import { unreachableModel } from '../app/reach-model.ts'
 import type { Trial } from '../app/trial.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { remaining } from '../engine/prd/select.ts'
@@ -155,12 +156,24 @@ async function agentsHere(env: Environment): Promise<Pick<FoundFacts, 'agent' | 
   return { agent: { name: first.name, version }, installedAgents: [first, ...others].map(({ name }) => name) }
 }
 
+/** git's answer in one line; '' if it has none. */
+async function askGit(top: string, env: Environment, ...args: string[]): Promise<string> {
+  const answer = await execute(args, { directory: top, env: gitEnv(env), accept: [1, 128] })
+  return answer.code === 0 ? answer.stdout.trim() : ''
+}
+
+/** The branch that GitHub starts workflows from, as far as this clone tells. */
+export async function defaultBranchOf(top: string, env: Environment): Promise<string> {
+  const head = await askGit(top, env, 'symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD')
+  if (head !== '') return head.replace('refs/remotes/origin/', '')
+  for (const name of ['main', 'master'])
+    if ((await askGit(top, env, 'rev-parse', '--verify', '--quiet', `refs/heads/${name}`)) !== '') return name
+  return (await askGit(top, env, 'symbolic-ref', '--quiet', '--short', 'HEAD')) || 'main'
+}
+
 /** The current branch; null where a run finds the base by itself: from `origin/HEAD`, `main` or `master`. */
 async function baseOf(top: string, env: Environment): Promise<string | null> {
-  const ask = async (...args: string[]) => {
-    const answer = await execute(args, { directory: top, env: gitEnv(env), accept: [1, 128] })
-    return answer.code === 0 ? answer.stdout.trim() : ''
-  }
+  const ask = (...args: string[]) => askGit(top, env, ...args)
   if ((await ask('symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD')) !== '') return null
   for (const name of ['main', 'master'])
     if ((await ask('rev-parse', '--verify', '--quiet', `refs/heads/${name}`)) !== '') return null
@@ -223,6 +236,7 @@ export function settingsFromFlags({ flags, env }: Context): WrittenSettings {
 /** Mistakes that would keep a run from beginning, found before any file is written. */
 export function mistakesIn(
   { config, inputs, jobs }: ResolvedAnswers,
+  keys: readonly string[],
   existing: ConfigStatus,
   red: readonly Trial[],
   env: Environment,
@@ -236,6 +250,12 @@ export function mistakesIn(
     readSettings({ inputs: jobs !== 'one' ? {} : inputTexts(inputs), env, surface: 'action' }),
   ]
   const mistakes = results.flatMap((result) => (result.ok ? [] : result.mistakes))
+  const ofJobs = jobs === 'one' ? { inputs: inputTexts(inputs) } : { file, unused }
+  const inCi = readSettings({ ...ofJobs, env, surface: 'action' })
+  const vendor = inCi.ok ? findAgent(inCi.settings.agent) : null
+  const isKey = (name: string) => keys.includes(name)
+  const unreachable = vendor === null ? null : unreachableModel(inCi.settings, vendor, isKey)
+  if (unreachable !== null) mistakes.push(unreachable)
   return mistakes.filter(({ found }, at) => mistakes.findIndex((other) => other.found === found) === at)
 }
 

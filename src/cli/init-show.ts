@@ -11,7 +11,8 @@ import { diffColours, type Look, paint } from '../report/terminal/terminal-line.
 import { wrap } from '../report/terminal/width.ts'
 import { toKebabCase } from '../settings/setting.ts'
 import type { FoundFacts, ResolvedAnswers } from '../setup/init/answers.ts'
-import { type Change, secretsOfAgent, toYaml, UNPINNED } from '../setup/init/init-files.ts'
+import { type Change, ISSUE_FORM, RESUME, toYaml, UNPINNED } from '../setup/init/init-files.ts'
+import { shellWord } from '../system/shell-word.ts'
 import { summaryLines } from './init-summary.ts'
 import type { TrialResults } from './init-try.ts'
 import { writeFiles } from './write-files.ts'
@@ -109,13 +110,15 @@ type Done = {
   ignored: readonly string[]
   /** How the commands of Ralph are started here: npx leaves no `ralph` on the PATH. */
   program: string
+  /** The secrets that the workflow hands to the agent. */
+  keys: readonly string[]
+  defaultBranch: string
 }
 
 /** What was done, what a person has to know, and the next commands. */
 export function closingLines(done: Done, look: Look): string[] {
   const { changes, answers, tried, program } = done
   const written = changes.filter(isWritten)
-  const key = secretsOfAgent(String(answers.inputs.agent), () => false)[0]
   const left = changes.filter(({ kind }) => kind === 'there').map(({ path }) => path)
   const missing = findMissing(done).flatMap(([isSo, short]) => (isSo ? [short] : []))
   const next = [
@@ -132,7 +135,7 @@ export function closingLines(done: Done, look: Look): string[] {
       wrapToWidth(`warning: ${text}`, look).map((line) => paint(line, ['yellow'], look)),
     ),
     ...leftOutLines(tried.leftOut, look),
-    ...(key === undefined ? [] : keyLines(key, look)),
+    ...onceLines(done, look),
     '',
     ...summaryLines(
       { written: written.map(({ path }) => path), answers: answers, tried, missing, next },
@@ -170,18 +173,59 @@ function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
   return [paint(head, ['yellow'], look), ...lines.map((line) => `  ${line}`)]
 }
 
-/** GitHub makes an environment when a job first uses it. Before that, the first of these commands makes it. */
-function keyLines(key: string, look: Look): string[] {
+/**
+ * What a person does once at GitHub, as commands. GitHub makes an environment when a job first uses it, and leaves it open to every
+ * branch; a form's label that does not exist is dropped without a word.
+ */
+function onceLines({ answers: { inputs }, changes, keys, defaultBranch }: Done, look: Look): string[] {
+  const branch = shellWord(defaultBranch)
+  const opensPulls = inputs.pullRequest !== 'none' && inputs.publishToken === undefined
+  const hasForm = changes.some(({ path }) => path === ISSUE_FORM)
+  const steps: [what: string, ...commands: string[]][] = [
+    ...(keys.length === 0
+      ? []
+      : [
+          [
+            `The agent's key, in an environment that only ${defaultBranch} may use. A private repository on GitHub Free has no environments: leave out the first two lines, and --env ralph.`,
+            `gh api -X PUT ${ENVIRONMENT} -F 'deployment_branch_policy[protected_branches]=false' -F 'deployment_branch_policy[custom_branch_policies]=true'`,
+            `gh api -X POST ${ENVIRONMENT}/deployment-branch-policies -f name=${branch}`,
+            ...keys.map((key) => `gh secret set ${key} --env ralph`),
+          ] as [string, ...string[]],
+        ]),
+    ...(opensPulls
+      ? [
+          [
+            'Let Actions open the pull request ("Allow GitHub Actions to create and approve pull requests").',
+            `gh api -X PUT ${REPOSITORY}/actions/permissions/workflow -F can_approve_pull_request_reviews=true`,
+          ] as [string, string],
+        ]
+      : []),
+    ...(hasForm
+      ? [
+          [
+            'The label of the issue form. Without it GitHub drops the label, and no issue becomes a plan.',
+            'gh label create ralph-plan',
+          ] as [string, string],
+        ]
+      : []),
+  ]
+  const lines = steps.flatMap(([what, ...commands]) => [
+    ...wrapToWidth(what, look, 2).map((line) => `  ${line}`),
+    ...commands.map((command) => `    ${command}`),
+  ])
+  const price = changes.some(({ path, kind }) => path === RESUME && kind === 'new') ? RESUME_PRICE : ''
   return [
-    ...wrapToWidth('In CI the agent needs its key, in the environment ralph:', look),
-    '  gh api -X PUT repos/{owner}/{repo}/environments/ralph',
-    `  gh secret set ${key} --env ralph`,
-    ...wrapToWidth(
-      'A private repository on GitHub Free has no environments: leave "--env ralph" out there.',
-      look,
-    ),
+    ...(lines.length === 0
+      ? []
+      : ['', paint('Once for the repository, with the GitHub CLI:', ['bold'], look)]),
+    ...lines,
+    ...(price === '' ? [] : ['', ...wrapToWidth(price, look)]),
   ]
 }
+
+const REPOSITORY = 'repos/{owner}/{repo}'
+const ENVIRONMENT = `${REPOSITORY}/environments/ralph`
+const RESUME_PRICE = `note: ${RESUME} runs every hour to restart lost jobs. GitHub bills each run as a minute: about 720 minutes a month in a private repository, none in a public one. Make its cron rarer, or delete the file and run \`/ralph run\` yourself.`
 
 const UNGATED =
   'gates: none: no command proves anything; write one into both files as soon as there is a test'
@@ -199,10 +243,9 @@ function isUntested(gates: unknown): boolean {
 type Missing = [isSo: boolean, short: string, ...long: string[]]
 
 /** What keeps a run from working, or from proving anything, the most important one first: in a few words, and in a warning. */
-function findMissing({ changes, answers, tried, ignored, note }: Done): Missing[] {
+function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Done): Missing[] {
   const { agent, gates } = answers.inputs
   const vendor = findAgent(String(agent))
-  const key = secretsOfAgent(String(agent), () => false)[0]
   const red = tried.leftOut.map(({ name }) => name).join(', ')
   const paths = ignored.join(', ')
   // Ralph cannot install it, and it is not the user's own command (`custom`).

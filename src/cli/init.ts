@@ -5,9 +5,11 @@ import { defaultAgent, findAgent } from '../agents/registry.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { PACKAGE } from '../engine/model/version.ts'
 import { execute, gitEnv } from '../git/git-process.ts'
+import { requireGit } from '../git/git-version.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import { actionlintFile, actionlintNote } from '../setup/init/actionlint.ts'
+import { secretsOfAgent } from '../setup/init/agent-secrets.ts'
 import { type FoundFacts, resolveAnswers, type WrittenSettings } from '../setup/init/answers.ts'
 import { bmadFiles } from '../setup/init/bmad.ts'
 import { parseIndent } from '../setup/init/editorconfig.ts'
@@ -16,13 +18,11 @@ import {
   CONFIG,
   compareFile,
   planFiles,
-  secretsOfAgent,
   type Templates,
   WORKFLOW,
 } from '../setup/init/init-files.ts'
 import { UserError } from '../system/errors.ts'
 import { isFolderSync } from '../system/files.ts'
-import { findProgram } from '../system/program.ts'
 import {
   type CommandResult,
   type Context,
@@ -34,6 +34,7 @@ import {
 } from './command-context.ts'
 import {
   type ConfigStatus,
+  defaultBranchOf,
   findFacts,
   mistakesIn,
   openTree,
@@ -65,6 +66,7 @@ export async function init(context: Context): Promise<CommandResult> {
 async function initProject(context: Context): Promise<CommandResult> {
   const { env, flags } = context
   const { top, isRepository } = placeOf(context)
+  await requireGit(env)
   const ask = flags.yes === true || context.json ? null : terminalPrompts(context)
   const look = lookOf(context.out, env.NO_COLOR !== undefined)
   const print = (lines: readonly string[]) => context.print(lines.join('\n'))
@@ -103,11 +105,11 @@ async function initProject(context: Context): Promise<CommandResult> {
           here: found.installedAgents,
           env,
         })
-  const { resolved, changes } = draftFiles(
+  const { resolved, keys, changes } = draftFiles(
     { ...project, required: answers.required },
     { ...fromFlags, ...answers.person },
   )
-  const mistakes = mistakesIn(resolved, existing, tried.leftOut, env)
+  const mistakes = mistakesIn(resolved, keys, existing, tried.leftOut, env)
   if (mistakes.length > 0) return errorResult(context, new UserError(mistakes), { tried: tried.trials })
   const toWrite = changes.filter(isWritten)
   if (toWrite.length > 0) print(['', ...(await diffLines(toWrite, env, look))])
@@ -120,6 +122,8 @@ async function initProject(context: Context): Promise<CommandResult> {
   const program = env.npm_command === 'exec' ? `npx ${PACKAGE}` : 'ralph'
   const done = {
     changes,
+    keys,
+    defaultBranch: await defaultBranchOf(top, env),
     answers: resolved,
     isRepository,
     tried,
@@ -151,9 +155,10 @@ function draftFiles(
   person: WrittenSettings,
 ) {
   const { env, flags } = context
-  const resolved = resolveAnswers({ ...existing, person }, found)
+  const isSet = (name: string) => (env[name] ?? '') !== ''
+  const resolved = resolveAnswers({ ...existing, person }, found, isSet)
   const agent = String(resolved.inputs.agent)
-  const keys = secretsOfAgent(agent, (name) => (env[name] ?? '') !== '')
+  const keys = secretsOfAgent(agent, isSet)
   const isOther = existing.configAt !== null && existing.configAt !== CONFIG
   const indent = parseIndent(tree.text('.editorconfig'))
   const setups = found.project.setups
@@ -167,7 +172,7 @@ function draftFiles(
   const paths = files.map(({ path }) => path)
   const mistakes = linkMistakes(top, paths)
   if (mistakes.length > 0) throw new UserError(mistakes)
-  return { resolved, changes: files.map((file) => compareFile(file, readTextAt(top, file.path), pin)) }
+  return { resolved, keys, changes: files.map((file) => compareFile(file, readTextAt(top, file.path), pin)) }
 }
 
 /** Tries the proposed gates. Nothing is tried where the files exist already, or where a person has named the gates. */
@@ -210,15 +215,13 @@ async function templates(): Promise<Templates> {
   return { main, separate, parallel, separateParallel, resume, required, issueForm, bmad }
 }
 
-function placeOf({ directory, env }: Context): { top: string; isRepository: boolean } {
+function placeOf({ directory }: Context): { top: string; isRepository: boolean } {
   const expected = "a project's folder"
   const fix = 'go to one, or name it with -C'
   if (!isFolderSync(directory)) throw new UserError({ path: directory, found: 'no folder', expected, fix })
   const place = findTop(directory)
   if (!place.isRepository && [homedir(), '/'].includes(directory))
     throw new UserError({ path: directory, found: 'your home folder', expected, fix })
-  if (findProgram('git', env.PATH ?? '') === null)
-    throw new UserError({ path: 'git', found: 'no git on the PATH', expected: 'git', fix: 'install git' })
   return place
 }
 

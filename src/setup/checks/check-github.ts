@@ -42,7 +42,9 @@ export async function checkPullRequests(subject: Subject): Promise<CheckResult[]
     const { data } = await api.rest.actions.getGithubActionsDefaultWorkflowPermissionsRepository(repo)
     if (data.can_approve_pull_request_reviews) return [okResult('Actions may open them')]
     const found = 'Actions may not open them: a person has to, by a link in the summary'
-    const fix = `tick ${BOX} at ${page}, or give publish-token`
+    const command =
+      'gh api -X PUT repos/{owner}/{repo}/actions/permissions/workflow -F can_approve_pull_request_reviews=true'
+    const fix = `${command} (${BOX} at ${page}), or give publish-token`
     return [warningResult(found, 'the setting that lets Actions open pull requests', fix)]
   } catch (error) {
     // GitHub answers 403 or 404 where a token may not see something.

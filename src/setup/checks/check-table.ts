@@ -10,6 +10,7 @@ import { checkActionlint } from './check-actionlint.ts'
 import { checkAgents, checkKeys } from './check-agent.ts'
 import { checkGates } from './check-gates.ts'
 import { checkLimits } from './check-limits.ts'
+import { checkNetwork } from './check-network.ts'
 import {
   checkCheckout,
   checkConfiguration,
@@ -69,6 +70,7 @@ const EVERY_PART = ['claim', 'work', 'gate', 'land'] as const
 
 // Imported lazily: these load the GitHub client, which a run on a command line does not need.
 const github = () => import(/* webpackChunkName: "cli" */ './check-github.ts')
+const environment = () => import(/* webpackChunkName: "cli" */ './check-environment.ts')
 const required = () => import(/* webpackChunkName: "cli" */ './required.ts')
 
 /** In the order in which they are shown. */
@@ -122,7 +124,14 @@ export const CHECKS: readonly Check[] = [
   { name: 'agent answers', seen: 'running', look: checkAgentAnswer, alone: true },
   { name: 'workflow', seen: 'files', look: checkWorkflow },
   { name: 'github', seen: 'remote', look: async (subject) => (await github()).checkGitHubAccess(subject) },
+  { name: 'network', seen: 'files', look: checkNetwork },
   { name: 'permissions', seen: 'files', look: checkPermissions },
+  {
+    name: 'environment',
+    seen: 'remote',
+    look: async (subject) => (await environment()).checkEnvironment(subject),
+  },
+  { name: 'label', seen: 'remote', look: async (subject) => (await environment()).checkLabel(subject) },
   {
     name: 'pull requests',
     seen: 'remote',

@@ -1,6 +1,6 @@
 // Ralph's jobs in workflow files: their roles, permissions, timeouts and settings.
 import type { Workspace } from '../../app/workspace.ts'
-import { asObject, type Json } from '../../engine/model/json.ts'
+import { asObject, asString, type Json } from '../../engine/model/json.ts'
 import { pathsIn } from '../../git/trees.ts'
 import type { Environment } from '../../isolation/untrusted-env.ts'
 import { resolveSettings, type Settings } from '../../settings/read-settings.ts'
@@ -25,6 +25,8 @@ export type RalphJob = {
   unread: readonly string[]
   /** Names of variables that step, job and workflow set. */
   env: readonly string[]
+  /** The environment whose secrets the job gets; null without one, or if an expression names it. */
+  environment: string | null
   /** Inputs of the `actions/checkout` step before Ralph's; null where there is none. */
   checkout: Readonly<Record<string, unknown>> | null
   uses: string
@@ -93,9 +95,15 @@ function readJob(id: string, job: Json, workflow: Json, action: string): RalphJo
     inputs: Object.fromEntries(inputs),
     unread: stepInputs.filter(isUnread).map(([name]) => name),
     env,
+    environment: environmentOf(job.environment),
     checkout: before === undefined ? null : mapOf(before.with),
     uses: String(step.uses),
   }
+}
+
+function environmentOf(value: unknown): string | null {
+  const name = typeof value === 'string' ? value : asString(mapOf(value).name)
+  return name === null || name === '' || name.includes('${{') ? null : name
 }
 
 const ROLES: readonly Role[] = ['run', 'claim', 'work', 'gate', 'land', 'join', 'resume-lost']

@@ -1,8 +1,10 @@
 // Settings for the configuration and the workflow: the person's, else those already in the file, else proposals.
+import { wayToModel } from '../../agents/model-way.ts'
 import { findAgent } from '../../agents/registry.ts'
 import { mapTexts } from '../../engine/model/text.ts'
 import { isInputAndFlag } from '../../settings/setting.ts'
 import { settingRows } from '../../settings/settings-table.ts'
+import { secretsOfAgent } from './agent-secrets.ts'
 import type { DetectedProject } from './detect.ts'
 import type { Gates } from './project.ts'
 
@@ -39,10 +41,11 @@ export type FoundFacts = {
 /** Settings that a newcomer should see: first in both files, in this order. */
 const PROMINENT = [
   ...['agent', 'agentCommand', 'agentVersion', 'prepare', 'gates', 'gatesParallel', 'baseline', 'baseBranch'],
-  ...['weakenedTests', 'protectedPaths', 'iterationsPerJob', 'maxIterations', 'maxCostUsd'],
+  ...['weakenedTests', 'protectedPaths', 'networkAllow', 'iterationsPerJob', 'maxIterations', 'maxCostUsd'],
+  'maxAgentTime',
 ]
 /** Settings of jobs in CI only. */
-const OF_JOBS = ['iterationsPerJob', 'isolation']
+const OF_JOBS = ['iterationsPerJob', 'isolation', 'networkAllow']
 const numeric = new Set(
   settingRows.filter(({ kind }) => kind === 'integer' || kind === 'money').map(({ key }) => key),
 )
@@ -52,6 +55,8 @@ const isFileOnly = (key: string) => fileOnly.has(key)
 
 const MAX_ITERATIONS = 50
 const MAX_COST_USD = 20
+/** All sessions of a feature together, if the agent may not report what it costs. */
+const MAX_AGENT_TIME = '8h'
 
 export type ResolvedAnswers = {
   config: WrittenSettings
@@ -60,13 +65,17 @@ export type ResolvedAnswers = {
   jobs: 'one' | 'separate' | 'parallel' | 'separateParallel'
 }
 
-/** The settings of both files: the workflow has those of a configuration that is there. */
+/**
+ * The settings of both files: the workflow has those of a configuration that is there. `isSet`: whether a variable, such as a key, has
+ * a value here.
+ */
 export function resolveAnswers(
   { person: { gate, ...person }, config }: GivenAnswers,
   found: FoundFacts,
+  isSet: (variable: string) => boolean = () => false,
 ): ResolvedAnswers {
   const added = Array.isArray(gate) ? gate.map(String) : []
-  const proposed = proposeSettings(found, { ...config, ...person })
+  const proposed = proposeSettings(found, { ...config, ...person }, isSet)
   const parallel = proposeParallelGates(
     withGates({ ...proposed, ...config, ...person }, added),
     config,
@@ -175,6 +184,7 @@ function withOrder(gates: Gates, project: DetectedProject): WrittenSettings {
 function proposeSettings(
   { project, isEmpty, agent, olderGates, olderSettings, budgetUsd, baseBranch }: FoundFacts,
   answers: WrittenSettings,
+  isSet: (variable: string) => boolean,
 ): WrittenSettings {
   const olderValues = Object.fromEntries(
     Object.entries(olderSettings).map(([key, { value }]) => [key, value]),
@@ -183,7 +193,10 @@ function proposeSettings(
   const vendor = findAgent(name)
   const older = Object.entries(olderGates).map(([gate, { run }]) => [gate, run])
   const gates: Gates = { ...project.gates, ...Object.fromEntries(older) }
-  const isLimited = ['maxTokens', 'maxAgentTime'].some((key) => key in answers)
+  const isLimited = ['maxTokens', 'maxAgentTime', 'maxCostUsd'].some((key) => key in answers)
+  const reportsCost = vendor?.reports === 'cost'
+  // A command of the user's own may report nothing.
+  const needsTime = !reportsCost || vendor.name === 'custom'
   return withoutNulls({
     agent: name,
     agentVersion:
@@ -198,10 +211,25 @@ function proposeSettings(
     protectedPaths: 'elsewhere',
     iterationsPerJob: 5,
     maxIterations: MAX_ITERATIONS,
-    maxCostUsd: vendor?.reports === 'cost' && !isLimited ? (budgetUsd ?? MAX_COST_USD) : null,
+    networkAllow: hostsToAllow(name, answers, isSet),
+    maxCostUsd: reportsCost && !isLimited ? (budgetUsd ?? MAX_COST_USD) : null,
+    maxAgentTime: needsTime && !isLimited ? MAX_AGENT_TIME : null,
     baseBranch,
     ...olderValues,
   })
+}
+
+/** The hosts of the agent's model, for the closed network of the action's default isolation; null if none have to be named. */
+function hostsToAllow(
+  agent: string,
+  { isolation = 'other-user', network = 'model' }: WrittenSettings,
+  isSet: (variable: string) => boolean,
+): readonly string[] | null {
+  const vendor = findAgent(agent)
+  if (vendor === null || isolation !== 'other-user' || network !== 'model') return null
+  const keys = secretsOfAgent(agent, isSet)
+  const way = wayToModel(vendor, (name) => keys.includes(name))
+  return way.kind === 'hosts' ? way.hosts : null
 }
 
 function withoutNulls(written: WrittenSettings): WrittenSettings {

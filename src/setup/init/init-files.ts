@@ -1,6 +1,5 @@
 // The files that `ralph init` writes, and how each compares with an existing file.
 import { Document, isMap, isPair, isSeq, stringify, visit } from 'yaml'
-import { findAgent, isModelKey } from '../../agents/registry.ts'
 import { toKebabCase } from '../../settings/setting.ts'
 import type { ResolvedAnswers, WrittenSettings } from './answers.ts'
 import type { Indent } from './editorconfig.ts'
@@ -26,6 +25,8 @@ export type Templates = {
 const SCHEMA = 'https://raw.githubusercontent.com/ralph/action/v1/schemas/ralph.config.schema.json'
 export const CONFIG = 'ralph.config.yml'
 export const WORKFLOW = '.github/workflows/ralph.yml'
+export const RESUME = '.github/workflows/ralph-resume.yml'
+export const ISSUE_FORM = '.github/ISSUE_TEMPLATE/ralph.yml'
 
 /** Values for a workflow's template. `inputs`: settings by key, as they are written. */
 type WorkflowValues = {
@@ -61,11 +62,11 @@ export function planFiles(
   return [
     { path: WORKFLOW, text: fillWorkflow(main, { inputs, keys, setups, pin }) },
     {
-      path: '.github/workflows/ralph-resume.yml',
+      path: RESUME,
       text: fillWorkflow(templates.resume, { inputs: {}, keys, setups: [], pin }),
     },
     ...(required ? [{ path: REQUIRED, text: requiredWorkflow(templates.required, config) }] : []),
-    { path: '.github/ISSUE_TEMPLATE/ralph.yml', text: templates.issueForm },
+    { path: ISSUE_FORM, text: templates.issueForm },
     { path: CONFIG, text: configText(config, jobs, indent) },
     // The same as a run's first commit writes.
     { path: '.ralph/.gitattributes', text: '* linguist-generated=true\n' },
@@ -90,16 +91,6 @@ function configText(config: WrittenSettings, jobs: ResolvedAnswers['jobs'], inde
       ? 'of runs on a command line and of all jobs in CI, which read this file from the base branch'
       : 'of runs on a command line. In CI, the inputs of .github/workflows/ralph.yml win over them'
   return `# yaml-language-server: $schema=${SCHEMA}\n# Settings ${scope}. Every key is optional.\n\n${configYaml(config, indent)}`
-}
-
-/** Secrets that an agent needs: its usual one; of several, those that are set here. None for the user's own command. */
-export function secretsOfAgent(agent: string, isSet: (name: string) => boolean): string[] {
-  const vendor = findAgent(agent)
-  const usual = vendor?.login?.keys[0]
-  if (usual !== undefined) return [usual]
-  const names = (vendor?.env ?? []).filter(isModelKey)
-  const setNames = names.filter(isSet)
-  return setNames.length > 0 ? setNames : names.slice(0, 1)
 }
 
 /**

@@ -136,6 +136,15 @@ for (const [state, { make, reason, fix }] of Object.entries(STATES))
     }
   })
 
+test('init and demo say that git is missing', () => {
+  const env = { PATH: pathWith('bin-bare', null) }
+  for (const args of [['init', '--yes'], ['demo']]) {
+    const { status, stderr } = ralph({ cwd: makeFolder(`bare-${args[0]}`), env }, args)
+    assert.equal(status, 64, stderr)
+    assert.match(stderr, /git is not installed.*\n.*install git 2\.38 or newer/)
+  }
+})
+
 test('all other mistakes are reported with the missing repository', () => {
   const cwd = makeFolder('more')
   writeFileSync(join(cwd, 'ralph.config.yml'), 'maxAttemps: 2\n')

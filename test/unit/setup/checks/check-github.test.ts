@@ -61,7 +61,7 @@ test('the setting "Actions may open pull requests" is checked as admin, and in a
   github.settings.actionsMayOpenPullRequests = false
   assert.match(
     (await said(checkPullRequests(admin), github))[0] ?? '',
-    /^warning: Actions may not.*-> tick .*settings\/actions/,
+    /^warning: Actions may not.*-> gh api -X PUT .*can_approve_pull_request_reviews=true .*settings\/actions/,
   )
   for (const inputs of [{ 'pull-request': 'none' }, { 'publish-token': 'x' }])
     assert.match((await said(checkPullRequests(given(inputs)), github))[0] ?? '', /^ok: /)

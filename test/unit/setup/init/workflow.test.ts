@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { parse } from 'yaml'
 import { PLAN_LABEL } from '../../../../src/action/github-event.ts'
-import { agentNames } from '../../../../src/agents/registry.ts'
+import { agentNames, findAgent } from '../../../../src/agents/registry.ts'
 import { requestFromIssue } from '../../../../src/app/plan-request.ts'
 import { writtenSettings } from '../../../../src/settings/read-settings.ts'
 import { readWorkflow } from '../../../../src/setup/checks/workflow-file.ts'
+import { secretsOfAgent } from '../../../../src/setup/init/agent-secrets.ts'
 import { type FoundFacts, resolveAnswers } from '../../../../src/setup/init/answers.ts'
 import { detect } from '../../../../src/setup/init/detect.ts'
-import { fillWorkflow, secretsOfAgent } from '../../../../src/setup/init/init-files.ts'
+import { fillWorkflow } from '../../../../src/setup/init/init-files.ts'
 import { ROOT } from '../../../e2e/site.ts'
 import { actionlint } from '../../../machine/actionlint.ts'
 
@@ -115,6 +116,39 @@ test("init's cost limit comes from earlier runs, else 20; a person, or an agent 
   assert.equal(limit({}, null), 20)
   assert.equal(limit({ maxCostUsd: '7' }, 35), 7)
   assert.equal(limit({ agent: 'codex' }, 35), undefined)
+})
+
+test('init proposes a limit of cost or time for every agent, unless a person gives one', () => {
+  const limits = (person: Record<string, unknown>) => {
+    const { inputs } = resolveAnswers({ person, config: {} }, NOTHING)
+    return [inputs.maxCostUsd, inputs.maxAgentTime]
+  }
+  for (const agent of agentNames) {
+    const [cost, time] = limits({ agent })
+    const reports = findAgent(agent)?.reports
+    assert.equal(cost, reports === 'cost' ? 20 : undefined, agent)
+    assert.equal(time, reports === 'cost' && agent !== 'custom' ? undefined : '8h', agent)
+  }
+  assert.deepEqual(limits({ agent: 'codex', maxTokens: '1000' }), [undefined, undefined])
+})
+
+test('init names the hosts of a model that the closed network would keep from the agent', () => {
+  const written = (person: Record<string, unknown>, set: string[] = []) => {
+    const { inputs, config } = resolveAnswers({ person, config: {} }, NOTHING, (name) => set.includes(name))
+    return [inputs.networkAllow, config.networkAllow]
+  }
+  for (const agent of ['claude', 'codex', 'gemini', 'custom'])
+    assert.deepEqual(written({ agent }), [undefined, undefined], agent)
+  assert.deepEqual(written({ agent: 'copilot' }), [['api.github.com', '*.githubcopilot.com'], undefined])
+  assert.deepEqual(written({ agent: 'opencode' }, ['GROQ_API_KEY']), [
+    ['models.dev', 'api.groq.com'],
+    undefined,
+  ])
+  assert.deepEqual(written({ agent: 'amp', network: 'open' }), [undefined, undefined])
+  assert.deepEqual(written({ agent: 'amp', isolation: 'same-user' }), [undefined, undefined])
+  // The jobs of a wave read the configuration.
+  const [input, inFile] = written({ agent: 'cursor', maxParallel: '2' })
+  assert.deepEqual([input, inFile], [['*.cursor.sh'], ['*.cursor.sh']])
 })
 
 test('init with every agent, any command and tools passes actionlint but for `queue`, with unchanged permissions', async () => {

@@ -1,0 +1,70 @@
+// What `ralph init` leaves to a person: each command once, and a first job that can run with every agent.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { test } from 'node:test'
+import { agentNames, findAgent } from '../../../src/agents/registry.ts'
+import { unreachableModel } from '../../../src/app/reach-model.ts'
+import { readSettings } from '../../../src/settings/read-settings.ts'
+import { readWorkflow } from '../../../src/setup/checks/workflow-file.ts'
+import { NODE, openProject } from './init-project.ts'
+
+const WORKFLOW = '.github/workflows/ralph.yml'
+
+test('init prints every command that a person still has to run at GitHub', async () => {
+  await using project = await openProject(NODE)
+  execFileSync('git', ['init', '-q', '-b', 'trunk', project.folder])
+  const { out } = project.init('--yes')
+  const commands = [
+    "gh api -X PUT repos/{owner}/{repo}/environments/ralph -F 'deployment_branch_policy[protected_branches]=false' -F 'deployment_branch_policy[custom_branch_policies]=true'",
+    'gh api -X POST repos/{owner}/{repo}/environments/ralph/deployment-branch-policies -f name=trunk',
+    'gh secret set ANTHROPIC_API_KEY --env ralph',
+    'gh api -X PUT repos/{owner}/{repo}/actions/permissions/workflow -F can_approve_pull_request_reviews=true',
+    'gh label create ralph-plan',
+  ]
+  const lines = out.split('\n').map((line) => line.trim())
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('gh ')),
+    commands,
+  )
+  assert.match(out, /720 minutes a month in a private repository/)
+  assert.match(await project.read('.github/workflows/ralph-resume.yml'), /720 minutes a month/)
+})
+
+test('init leaves out what these settings do not need', async () => {
+  await using project = await openProject(NODE)
+  const own = ['--agent', 'custom', '--agent-command', 'cat', '--pull-request', 'none']
+  const { out } = project.init('--yes', ...own)
+  assert.doesNotMatch(out, /environments\/ralph|gh secret set|can_approve_pull_request_reviews/)
+  assert.match(out, /gh label create ralph-plan/)
+})
+
+for (const agent of agentNames)
+  test(`the first job of the workflow that init writes reaches the model of ${agent}`, async () => {
+    await using project = await openProject(NODE)
+    const command = agent === 'custom' ? ['--agent-command', 'cat'] : []
+    const { code, err } = project.init('--yes', '--agent', agent, ...command)
+    assert.equal(code, 0, err)
+    const job = readWorkflow(WORKFLOW, await project.read(WORKFLOW), 'ralph/action')?.jobs[0]
+    assert.ok(job !== undefined)
+    const { settings } = readSettings({ inputs: job.inputs, env: {}, surface: 'action' })
+    assert.equal(settings.isolation, 'other-user')
+    assert.equal(settings.network, 'model')
+    const vendor = findAgent(agent)
+    assert.ok(vendor !== null)
+    assert.equal(
+      unreachableModel(settings, vendor, (name) => job.env.includes(name)),
+      null,
+    )
+    // A limit of cost or time.
+    assert.ok(settings.maxCostUsd !== null || settings.maxAgentTimeMs !== null)
+  })
+
+test('init refuses hosts that leave out those of the model', async () => {
+  await using project = await openProject(NODE)
+  const { code, err } = project.init('--yes', '--agent', 'copilot', '--network-allow', 'npm')
+  assert.equal(code, 64)
+  assert.match(
+    err,
+    /name the hosts of its model in network-allow \(api\.github\.com and \*\.githubcopilot\.com\)/,
+  )
+})
