@@ -59,7 +59,9 @@ export const claude: AgentVendor = {
     ...flag('--model', model),
     ...extraArgs,
   ],
-  variables: ({ isRoot }) => ({
+  variables: ({ isRoot, env }) => ({
+    // Connectors of the account (mail, chat) come with a login. `agent-env` can name the variable to have them.
+    ENABLE_CLAUDEAI_MCP_SERVERS: env.ENABLE_CLAUDEAI_MCP_SERVERS ?? 'false',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
     DISABLE_TELEMETRY: '1',

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { emptyUsage, tokensOf as usedTokens } from '../../src/engine/model/usage.ts'
 import { type Cli, clis } from './clis.ts'
-import { type Bench, install, type Outcome, openBench, type Scene, survivors } from './drive.ts'
+import { type Bench, install, limitFor, type Outcome, openBench, type Scene, survivors } from './drive.ts'
 import { type Script, type Turn, tokensOf } from './model.ts'
 
 const STORY = { title: 'Say hello', description: 'hello.txt holds the word hello.' }
@@ -139,7 +139,7 @@ async function hugePrompt(cli: Cli): Promise<void> {
 
 /** A short wait is waited out: the test does not, and a cancelled wait is charged no more than the limit. */
 async function tooManyRequests(cli: Cli): Promise<void> {
-  const flags = cli.givesUp ? [] : ['--iteration-timeout', cli.slow ? '24s' : '15s']
+  const flags = cli.givesUp ? [] : ['--iteration-timeout', limitFor(cli, cli.slow ? 24 : 15)]
   const script = working([DONE], { failure: { status: 429 } })
   await play(
     { cli, story: STORY, script, flags },
@@ -157,7 +157,10 @@ async function usageLimit(cli: Cli): Promise<void> {
   if (cli.limit === null) return
   const reset = Math.ceil(Date.now() / 60_000) * 60 + 7200
   const script = working([DONE], { failure: cli.limit(reset) })
-  const flags = ['--no-wait', ...(cli.givesUp ? [] : ['--iteration-timeout', cli.slow ? '24s' : '15s'])]
+  const flags = [
+    '--no-wait',
+    ...(cli.givesUp ? [] : ['--iteration-timeout', limitFor(cli, cli.slow ? 24 : 15)]),
+  ]
   await play(
     { cli, story: STORY, script, flags },
     (_bench, outcome) => {
@@ -176,7 +179,7 @@ async function usageLimit(cli: Cli): Promise<void> {
 
 async function hang(cli: Cli): Promise<void> {
   const script = working([DONE], { failure: { hang: true } })
-  const flags = ['--idle-timeout', cli.slow ? '20s' : '10s', '--max-attempts', '1']
+  const flags = ['--idle-timeout', limitFor(cli, cli.slow ? 20 : 10), '--max-attempts', '1']
   await play({ cli, story: STORY, script, flags }, (bench, { exit, said, prd, log }) => {
     assert.equal(exit, 1)
     assert.equal(said.outcome, 'stuck')

@@ -1,6 +1,6 @@
 // Drives a real agent CLI through Ralph: the CLI installed, a repository with a story, the committed bundle, the model.
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
@@ -18,9 +18,24 @@ import { type Model, type Script, startModel } from './model.ts'
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const RALPH = join(ROOT, 'dist', 'cli', 'main.js')
-/** No run takes longer, whatever hangs. */
-const RUN_TIMEOUT_MS = 90_000
-const INSTALL_TIMEOUT_MS = 120_000
+/** No run takes longer, whatever hangs. Long, because a busy machine is no fault of Ralph's. */
+const RUN_TIMEOUT_MS = 10 * 60_000
+const INSTALL_TIMEOUT_MS = 10 * 60_000
+/** What an agent's program takes to print its version on a quiet machine, milliseconds. */
+const USUAL_START_MS = 1000
+
+/**
+ * A time limit that a scene reaches on purpose, as a flag has it: `seconds` on a quiet machine, more if the program starts more slowly
+ * here and now. The agent has to reach its model within it.
+ */
+export function limitFor(cli: Cli, seconds: number): string {
+  const { PATH } = process.env
+  const began = performance.now()
+  const options = { env: { PATH: `${binOf(cli)}:${PATH}`, HOME: tmpdir() }, stdio: 'ignore' as const }
+  spawnSync(findAgent(cli.name)?.program ?? '', ['--version'], options)
+  const pace = Math.max(1, (performance.now() - began) / USUAL_START_MS)
+  return `${Math.ceil(seconds * pace)}s`
+}
 
 /** Installs the CLI as `agent-version` does; null, or why it was refused. */
 export async function install(cli: Cli): Promise<string | null> {
@@ -115,7 +130,7 @@ export async function openBench(scene: Scene): Promise<Bench> {
     ...['--agent', scene.cli.name, '--agent-version', scene.cli.version],
     ...scene.cli.args(model.url).flatMap((arg) => ['--agent-args', arg]),
     ...['--gate', 'test=test "$(cat hello.txt)" = hello'],
-    ...['--baseline', 'off', '--iteration-timeout', '45s'],
+    ...['--baseline', 'off', '--iteration-timeout', '5m'],
     ...(scene.flags ?? []),
     ...(scene.sentence === undefined ? [] : ['--yes', '--', scene.sentence]),
   ]
@@ -194,7 +209,7 @@ async function call(file: string, args: readonly string[], cwd: string, home: st
     args,
     cwd,
     env,
-    timeoutMs: 30_000,
+    timeoutMs: 5 * 60_000,
     captureBytes: 65_536,
   })
   if (exit.kind !== 'exit' || exit.code !== 0)

@@ -88,6 +88,12 @@ test("copilot's own servers are off, unless agent-args says otherwise", () => {
     assert.equal(has('copilot', '--disable-builtin-mcps', more), 0, more)
 })
 
+test("claude gets none of its account's connectors, unless agent-env names the variable", () => {
+  const name = 'ENABLE_CLAUDEAI_MCP_SERVERS'
+  const given = (env: Record<string, string>) => vendor('claude').variables?.({ ...options, env })[name]
+  assert.deepEqual([given({}), given({ [name]: 'true' })], ['false', 'true'])
+})
+
 test('codex: the prompt argument is a dash, and the key has the name that exec reads', () => {
   const codex = vendor('codex')
   const args = codex.args({ ...options, model: 'm' })
