@@ -7,6 +7,7 @@ import { fixedPort, OWN_PORT_NAME } from '../engine/model/service.ts'
 import { findLeftoverClones, removeClone } from '../git/clean-clone.ts'
 import { detachHead } from '../git/clone.ts'
 import type { Clone } from '../git/git.ts'
+import { giveOwnRefs, takeCommits } from '../git/lane-refs.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
@@ -74,13 +75,14 @@ async function openLane(
     .catch((error) => {
       throw noRoomError(place, error)
     })
+  await giveOwnRefs(git, top, join(folder, 'refs'))
   const laneWorkspace = await openWorkspace({
     settings,
     env,
     directory: top,
     remote: null,
     identity: null,
-    runSnapshot: workspace.snapshot,
+    run: { clone, snapshot: workspace.snapshot },
     warn,
   })
   let story: string | undefined
@@ -111,6 +113,10 @@ async function openLane(
         const result = await repository.checkOut(at, savedWork)
         await detachHead(laneWorkspace.git, laneWorkspace.snapshot, at)
         return result
+      },
+      async inspect(...given) {
+        await takeCommits(laneWorkspace.git, laneWorkspace.snapshot.head)
+        return repository.inspect(...given)
       },
     },
     assign(storyId) {

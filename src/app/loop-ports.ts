@@ -29,6 +29,7 @@ import { gatesEnvironment } from './gate-environment.ts'
 import type { Isolation } from './isolation.ts'
 import { observersOf } from './observers.ts'
 import { withOwnPort } from './own-port.ts'
+import { restoreAfterKill, withoutStash } from './stash-out-of-reach.ts'
 import { usageNotes, withUsageNotes } from './usage-notes.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -94,11 +95,12 @@ export async function createPorts(requested: PortOptions): Promise<Ports & Async
   const options = { ...requested, env: await withOwnPort(requested.env, requested.worker) }
   const { git, repository, store } = options.workspace
   const gates = options.gates ?? gatesPort(options)
+  await restoreAfterKill(options.workspace)
   const agent = options.agent ?? (await withPipelineSteps(await agentWithFallback(options), gates, options))
   return {
     clock: systemClock,
     random: Math.random,
-    agent: withUsageNotes(agent, options.notes ?? git),
+    agent: withUsageNotes(withoutStash(agent, options.workspace), options.notes ?? git),
     gates,
     openCleanRoom: cleanRoomOpener(options),
     repository: { ...repository, history: historyWith(options.workspace) },

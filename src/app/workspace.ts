@@ -45,8 +45,8 @@ export type WorkspaceOptions = {
   initialRefs?: InitialRefs
   /** Secrets beside those of settings and environment. */
   secrets?: readonly string[]
-  /** For a lane: the snapshot of its run. */
-  runSnapshot?: Snapshot
+  /** For a lane: the clone and the snapshot of its run. */
+  run?: { clone: Clone; snapshot: Snapshot }
   /** False after the last agent has worked in the tree: then git is not run in submodules, which it may have changed. */
   submodules?: false
   warn(message: string): void
@@ -55,7 +55,7 @@ export type WorkspaceOptions = {
 /** Opens the checkout. Throws UserError where Ralph cannot work in it. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { settings, env } = options
-  const clone = await openClone(options.directory, env)
+  const clone = await openCloneOf(options)
   if (clone.head === null) {
     throw new UserError({
       path: clone.workTree,
@@ -66,11 +66,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   }
   const git = await Git.open(clone, env)
   const objects = new CatFile(git)
-  const { runSnapshot } = options
+  const { run } = options
   const snapshot =
-    runSnapshot === undefined
+    run === undefined
       ? await takeSnapshot(git, options.remote !== null, settings.stateNamespace)
-      : await takeFurtherSnapshot(git, runSnapshot)
+      : await takeFurtherSnapshot(git, run.snapshot)
   const redactor = redactorFor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
@@ -120,6 +120,12 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     submodules: submodules.repositories,
     [Symbol.dispose]: () => objects[Symbol.dispose](),
   }
+}
+
+/** A lane's session has refs of its own, and Ralph works with those of the run's clone. */
+async function openCloneOf({ directory, env, run }: WorkspaceOptions): Promise<Clone> {
+  const clone = await openClone(directory, env)
+  return run === undefined ? clone : { ...clone, commonDir: run.clone.commonDir, hasOwnRefs: true }
 }
 
 function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {

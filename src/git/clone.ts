@@ -14,6 +14,7 @@ import {
 } from '../system/files.ts'
 import { cloneHas, cloneRefs } from './clone-refs.ts'
 import type { Git } from './git.ts'
+import { HIDDEN_STASH } from './hidden-stash.ts'
 import { renameIntoPlace } from './own-directory.ts'
 import { SYMBOLIC_PREFIX } from './refs.ts'
 import { moveHead, type RefUpdate, updateCloneRefs } from './update-refs.ts'
@@ -193,7 +194,10 @@ async function restoreRefs(git: Git, snapshot: Snapshot, head: Buffer | null): P
   people.refs = now
   const moved = [...new Set([...others.keys(), ...now.keys()])]
     .map((ref) => ({ ref, from: others.get(ref) ?? null, to: now.get(ref) ?? null }))
-    .filter(({ ref, from, to }) => from !== to && !refs.has(ref) && !ref.startsWith(states))
+    .filter(
+      ({ ref, from, to }) =>
+        from !== to && !refs.has(ref) && !ref.startsWith(states) && !ref.startsWith(HIDDEN_STASH),
+    )
   people.moved = mergeMoves(people.moved, moved)
   return moved
 }

@@ -127,7 +127,11 @@ export class Git {
 
   /** Runs git on the user's clone, for its refs only. Hooks and configuration of the clone cannot start programs. */
   runOnClone(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
-    const env = { ...this.#inherited, ...NO_FETCH, GIT_DIR: this.clone.gitDir, ...NO_CONFIG, ...options.env }
+    const { gitDir, commonDir, hasOwnRefs } = this.clone
+    // The file in a lane's directory names the refs of its session, and these are those of the clone.
+    const common = hasOwnRefs === true ? { GIT_COMMON_DIR: commonDir } : {}
+    const directories = { GIT_DIR: gitDir, ...common }
+    const env = { ...this.#inherited, ...NO_FETCH, ...directories, ...NO_CONFIG, ...options.env }
     const hard = [
       'hooksPath=/dev/null',
       'fsmonitor=false',

@@ -17,6 +17,8 @@ export type Clone = {
   /** HEAD's commit, or null in an empty repository. */
   head: string | null
   config: ReadonlyMap<string, string>
+  /** Its sessions see other refs than those in `commonDir`. */
+  hasOwnRefs?: true
 }
 
 /** For git with the clone's own configuration: it would run a forged promisor remote to fetch a missing object. */

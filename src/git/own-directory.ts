@@ -94,7 +94,8 @@ function configOf({ config }: Clone, ignored: string): string {
   return `[core]\n${core.map((line) => `\t${line}\n`).join('')}${FIXED_CONFIG}${lines.join('')}`
 }
 
-function quoted(value: string): string {
+/** A value in git's configuration. */
+export function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`
 }
 

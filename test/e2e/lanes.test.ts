@@ -99,6 +99,24 @@ test('three stories are in work at the same time, and gates ran on the tree of e
   assert.equal(prd.run.iterations, IDS.length)
 })
 
+test('sessions side by side that use `git stash` get their own work back', async () => {
+  await using at = await place({})
+  const meeting = join(at.folder, 'meeting')
+  const shell = `mkdir -p "${meeting}"; git stash -u -q; ${together(meeting, 3)}; git stash pop -q`
+  await at.setScript(Object.fromEntries(IDS.slice(0, 3).map((id) => [id, [good(id, { shell })]])))
+  const { code, err } = await at.ralph('run', '--max-parallel', '3', '--stories', 'US-001,US-002,US-003')
+    .ended
+  assert.equal(code, 0, err)
+  for (const commit of at.git('log', '--format=%H', '--grep=Ralph-Story', 'main..ralph/sample').split('\n')) {
+    const id = /^Ralph-Story: (.+)$/m.exec(at.git('log', '-1', '--format=%B', commit))?.[1]
+    assert.equal(
+      at.git('diff-tree', '-r', '--no-commit-id', '--name-only', commit, '--', 'src'),
+      `src/${id}.txt`,
+    )
+  }
+  assert.equal(at.git('stash', 'list'), '')
+})
+
 test('a candidate that turns red on top of another one falls out alone, and those after it are gated again', async () => {
   const marks = await mkdtemp(join(tmpdir(), 'ralph-marks-'))
   const wait = (mark: string) => `until [ -f "${marks}/${mark}" ]; do sleep 0.02; done`

@@ -336,6 +336,40 @@ test('tests that need an ignored file of the checkout are reported before the fi
   assert.doesNotMatch(out + err, /tests, and 24 before|gate prepare/)
 })
 
+test("a session cannot pop the person's stash, which is there again after it, and after a kill", async () => {
+  await using at = await place(['US-001'], {
+    'US-001': [{ ...good('US-001'), shell: 'git stash pop; git stash list >found' }],
+  })
+  for (const name of ['older', 'newer']) {
+    await at.write({ [`${name}.txt`]: 'private\n' })
+    at.git('stash', 'push', '-u', '-q', '-m', `the ${name} one`)
+  }
+  const before = at.git('stash', 'list', '--format=%gd %H %gs %ct')
+  const { code, err } = await at.run(GOOD)
+  assert.equal(code, 0, err)
+  assert.equal(at.git('show', 'ralph/sample:found'), '')
+  assert.doesNotMatch(at.git('ls-tree', '-r', '--name-only', 'ralph/sample'), /newer|older/)
+  assert.equal(at.git('stash', 'list', '--format=%gd %H %gs %ct'), before)
+  assert.doesNotMatch(err, /stash/)
+
+  const turn = await gateIn(at)
+  await at.setScript({ 'US-002': [{ ...good('US-002'), ...turn }] })
+  const more = { schemaVersion: 2, userStories: [story('US-002', 'part two')] }
+  await at.write({ '.ralph/2026-02-01-more/prd.json': JSON.stringify(more) })
+  at.git('add', '-A')
+  at.git('commit', '-q', '-m', 'more')
+  const killed = at.start(['more', ...GOOD])
+  await turn.reached()
+  assert.equal(at.git('stash', 'list'), '')
+  killed.kill('SIGKILL')
+  await killed.ended
+  await at.setScript({ 'US-002': [good('US-002')] })
+  const again = await at.run(['more', ...GOOD])
+  assert.equal(again.code, 0, again.err)
+  assert.equal(at.git('stash', 'list', '--format=%gd %H %gs %ct'), before)
+  assert.equal(at.git('for-each-ref', 'refs/ralph-stash'), '')
+})
+
 test('ignored files of a session are moved out of the tree while gates run, and restored after them', async () => {
   await using at = await place(
     ['US-001'],
