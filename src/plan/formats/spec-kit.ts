@@ -5,28 +5,48 @@ import type { Block, Heading } from '../markdown-lists.ts'
 import type { OpenDocument } from '../open-document.ts'
 import { isNonWorkHeading } from '../sections.ts'
 import { withoutEmphasis } from '../story-words.ts'
-import type { DocumentSet, Format, ParsedStory } from '../types.ts'
+import type { DocumentSet, Format, ParsedStory, Reading } from '../types.ts'
 import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
+import { describePart } from './many-stories.ts'
+import { storyDependencies } from './spec-kit-order.ts'
+import { readTaskList } from './task-list.ts'
 
 const FOLDER = /^(?:\.specify\/)?specs\/\d{3,}[^/]*\/$/
+/** A folder without a number is one of a feature only if it has a list of tasks. */
+const NAMED_FOLDER = /^(?:\.specify\/)?specs\/[^/._][^/]*\/$/
 
 export const specKit: Format = {
   name: 'Spec Kit',
   rank: 'detailed',
   discoveryPath:
-    /^(?:\.specify\/)?specs\/\d{3,}[^/]*\/(?:tasks|spec|plan|research|data-model|quickstart)\.md$/,
-  matches: (document) => isTasks(document) || FOLDER.test(document.folder),
+    /^(?:\.specify\/)?specs\/(?:\d{3,}[^/]*\/(?:tasks|spec|plan|research|data-model|quickstart)|[^/._][^/]*\/tasks)\.md$/,
+  matches: (document, documents) =>
+    isTasks(document) || FOLDER.test(document.folder) || isBesideTasks(document, documents),
   read(document, documents) {
     const { folder, name, blocks } = document
     const unit = { of: 'Spec Kit feature', name: folder.replace(/\/$/, '') }
+    if (isTasks(document) && !isNumbered(document)) return { ...readPlainTasks(document), unit }
     const stories = storiesIn(document, documents)
     if (stories !== null) {
-      const notes = [`${formatCount(stories.length, 'story')} of the feature.`]
+      const notes = [`${formatCount(stories.length, 'story')} of the feature.`, ...describePart(stories)]
       return { stories, unit, notes, root: { project: featureOf(document) } }
     }
     const what = `${name.replace('.md', '')} of a Spec Kit feature`
     return { prose: 'background', what, unit, boxes: flattenBoxes(parseBoxes(blocks)).length }
   },
+}
+
+/** Whether the tasks have numbers, labels or phases of user stories. */
+function isNumbered({ blocks }: OpenDocument): boolean {
+  return flattenBoxes(parseBoxes(blocks)).some(
+    (box) => TASK.test(box.text) || groupsOf(box).some(({ id }) => isUserStory(id)),
+  )
+}
+
+/** Tasks without numbers and labels are a check list. */
+function readPlainTasks(document: OpenDocument): Partial<Reading> {
+  const { project, root, ...reading } = readTaskList(document)
+  return { ...reading, root: { ...root, project: featureOf(document) || project } }
 }
 
 /** The stories of tasks.md with those of spec.md; of spec.md alone if there is no tasks.md; else null. */
@@ -37,15 +57,22 @@ function storiesIn(document: OpenDocument, documents: DocumentSet): ParsedStory[
   return specStory.length === 0 ? null : specStory.map((story) => storyOf(story, []))
 }
 
-const LABELS = /\[(?:P|(?:[A-Z][A-Z0-9]*-)?US-?\d+)\][ \t]*/g
+const LABELS = /\[(?:P|(?:[A-Z][A-Z0-9]*-)?US-?\d+(?:[ \t]*[,/&+][ \t]*(?:US-?)?\d+)*)\][ \t]*/g
 const TASK = /^(?:\*\*)?(T\d{1,4}[a-z]?)\b(?:\*\*)?[ \t]*/
 
 function isTasks({ folder, name, blocks }: OpenDocument): boolean {
   if (name !== 'tasks.md') return false
   const boxes = flattenBoxes(parseBoxes(blocks))
   return (
-    boxes.length > 0 && (FOLDER.test(folder) || boxes.some(({ text }) => TASK.test(text) && label.test(text)))
+    boxes.length > 0 &&
+    (NAMED_FOLDER.test(folder) || boxes.some(({ text }) => TASK.test(text) && labels.test(text)))
   )
+}
+
+/** Whether the document belongs to a feature whose folder has no number. */
+function isBesideTasks(document: OpenDocument, documents: DocumentSet): boolean {
+  const isKnown = /^(?:spec|plan|research|data-model|quickstart|requirements|design)\.md$/.test(document.name)
+  return isKnown && NAMED_FOLDER.test(document.folder) && tasksBeside(document, documents) !== null
 }
 
 function tasksBeside({ folder }: OpenDocument, documents: DocumentSet): OpenDocument | null {
@@ -65,7 +92,10 @@ const STORY_ID =
 const REST = '\\b[ \\t]*[:.\u2013\u2014-]?[ \\t]*(.*)$'
 const userStory = new RegExp(`^(?:phase \\d+[ \\t]*[:.\u2013-][ \\t]*)?(?:${STORY_ID})${REST}`, 'i')
 const storyInside = new RegExp(`\\b(?:([A-Z][A-Z0-9]{0,15})-)?US[ \\t]?(\\d{1,3})()${REST}`)
-const label = /\[(?:([A-Z][A-Z0-9]{0,15})-)?US-?(\d{1,3})\]/
+const labels = /\[(?:([A-Z][A-Z0-9]{0,15})-)?US-?(\d{1,3}(?:[ \t]*[,/&+][ \t]*(?:US-?)?\d{1,3})*)\]/
+/** `User Story 2 & 3`: further numbers after the first one. */
+const furtherStories =
+  /^(?:phase \d+[ \t]*[:.\u2013-][ \t]*)?(?:user stor(?:y|ies)|US)[ \t-]*\d{1,3}((?:[ \t]*(?:,|&|\/|\+|and)[ \t]*(?:user story[ \t]*|US-?)?\d{1,3})+)\b[ \t]*[:.\u2013\u2014-]?[ \t]*(.*)$/i
 
 /** The id of a user story and the text after it; null where there is no id. */
 function namedIn(words: string, pattern: RegExp): { id: string; rest: string } | null {
@@ -89,6 +119,7 @@ function titleOf(words: string): string {
   return words
     .replace(/[([][ \t]*priority[^)\]]*[)\]]|\(P\d\)|\u{1f3af}|\bMVP\b[ \t]*$/giu, '')
     .replace(/\s+/g, ' ')
+    .replace(/^[ :\u2013\u2014-]+/, '')
     .trim()
 }
 
@@ -158,13 +189,40 @@ const phases: readonly [RegExp, string][] = [
   [/\bpolish\b|cross-cutting/i, 'POLISH'],
 ]
 
-/** The group of a task: its user story by label or heading, else its phase. */
-function groupOf({ text, headings }: Box): { id: string; title: string; heading: Heading | null } {
+type TaskGroup = { id: string; title: string; heading: Heading | null }
+
+/** The groups of a task: its user stories by label or heading, else its phase. */
+function groupsOf({ text, headings }: Box): TaskGroup[] {
   const heading = headings.find(({ level }) => level > 1) ?? null
   const words = oneLine(withoutEmphasis(heading?.text ?? ''), 500)
-  const inPhase = namedIn(words, userStory) ?? namedIn(words, storyInside)
-  const id = namedIn(text, label)?.id ?? inPhase?.id
-  if (id !== undefined) return { id, title: inPhase?.id === id ? titleOf(inPhase.rest) : '', heading }
+  const inPhase = storiesInHeading(words)
+  const labelled = labelsOf(text)
+  // A phase for several stories belongs to all of them, whichever of them its tasks name.
+  const isShared = inPhase.length > 1 && labelled.every((id) => inPhase.some((one) => one.id === id))
+  const ids = labelled.length === 0 || isShared ? inPhase.map(({ id }) => id) : labelled
+  if (ids.length === 0) return [phaseOf(words, headings, heading)]
+  return ids.map((id) => ({ id, title: titleOf(inPhase.find((one) => one.id === id)?.rest ?? ''), heading }))
+}
+
+function storiesInHeading(words: string): { id: string; rest: string }[] {
+  const first = namedIn(words, userStory) ?? namedIn(words, storyInside)
+  if (first === null) return []
+  const [, further = '', rest = first.rest] = furtherStories.exec(words) ?? []
+  const others = (further.match(/\d{1,3}/g) ?? []).map((number) => `US${Number(number)}`)
+  return [first.id, ...others].map((id) => ({ id, rest }))
+}
+
+/** The stories of all labels: `[US1] [US2]`, `[US1, US2]`, `[US1/2]`. */
+function labelsOf(text: string): string[] {
+  const found = [...text.matchAll(new RegExp(labels.source, 'g'))].flatMap(([, area, numbers = '']) =>
+    (numbers.match(/\d{1,3}/g) ?? []).map(
+      (one) => `${area === undefined ? '' : `${area.toUpperCase()}-`}US${Number(one)}`,
+    ),
+  )
+  return [...new Set(found)]
+}
+
+function phaseOf(words: string, headings: readonly Heading[], heading: Heading | null): TaskGroup {
   const title = words.replace(/^phase [\w.]+[ \t]*[:.\u2013-]?[ \t]*/i, '')
   const [, known] = phases.find(([name]) => name.test(words)) ?? []
   const [, count] = /^phase (\d{1,3})/i.exec(words) ?? []
@@ -183,8 +241,9 @@ function tasksOf(blocks: readonly Block[]): Box[] {
 function withTasks({ blocks }: OpenDocument, specStory: readonly SpecStory[]): ParsedStory[] {
   const boxes = tasksOf(blocks)
   const groups = new Map<string, Group>()
-  for (const box of boxes) {
-    const { id, title, heading } = groupOf(box)
+  for (const [box, { id, title, heading }] of boxes.flatMap((box) =>
+    groupsOf(box).map((group) => [box, group] as const),
+  )) {
     const group = groups.get(id) ?? {
       id,
       title,
@@ -212,6 +271,8 @@ function withTasks({ blocks }: OpenDocument, specStory: readonly SpecStory[]): P
   const groupOfTask = new Map(
     all.flatMap(({ id, boxes: own }) => own.map(({ text }) => [idOf(text), id] as const)),
   )
+  const wanted = storyDependencies(blocks)
+  const edges = new Map<string, string[]>()
   return inOrder.map((group, index) => {
     const needs = new Set(
       group.boxes.flatMap((box) => needsOf(wholeText(box))).flatMap((id) => groupOfTask.get(id) ?? []),
@@ -222,6 +283,10 @@ function withTasks({ blocks }: OpenDocument, specStory: readonly SpecStory[]): P
     if (base !== undefined && !(isLast && stories.length > 0)) needs.add(base.id)
     // A group may only depend on earlier groups.
     const dependsOn = [...needs].filter((id) => id !== group.id && (places.get(id) ?? 0) < index)
+    // What the document says of stories counts in any order, unless it closes a circle.
+    for (const id of wanted.get(group.id) ?? [])
+      if (places.has(id) && !dependsOn.includes(id) && !leadsTo(id, group.id, edges)) dependsOn.push(id)
+    edges.set(group.id, dependsOn)
     const own = specStory.find(({ id }) => id === group.id) ?? {
       ...{ id: group.id, title: group.title || group.id, line: group.line, priority: 9 },
       description: group.words.filter((one) => !independent.test(one)).join('\n\n'),
@@ -234,6 +299,19 @@ function withTasks({ blocks }: OpenDocument, specStory: readonly SpecStory[]): P
     const criteria = own.criteria.some(independentCriterion) ? own.criteria : [...own.criteria, ...tests]
     return storyOf({ ...own, criteria, line: group.line }, group.boxes, dependsOn)
   })
+}
+
+/** Whether the dependencies of a group lead to another one. */
+function leadsTo(
+  from: string,
+  to: string,
+  edges: ReadonlyMap<string, readonly string[]>,
+  seen = new Set<string>(),
+): boolean {
+  if (from === to) return true
+  if (seen.has(from)) return false
+  seen.add(from)
+  return (edges.get(from) ?? []).some((next) => leadsTo(next, to, edges, seen))
 }
 
 function isUserStory(id: string): boolean {

@@ -14,7 +14,8 @@ export function writeBack(files: readonly DocumentFile[], prd: Pick<Prd, 'userSt
   const passed = passedByRalph(prd.userStories)
   const { placed, lost } = locateStories(files, prd)
   const requests = new Map<string, MarkRequest[]>()
-  for (const located of placed) if (passed.has(located.story)) addMarks(located, requests)
+  const shared = findSharedLines(placed, passed)
+  for (const located of placed) if (passed.has(located.story)) addMarks(located, requests, shared)
   const texts = new Map<string, string>()
   const openLines = findOpenLines(placed, passed)
   const unmarked = new Set(lost.filter((story) => passed.has(story)).map(({ id }) => id))
@@ -42,12 +43,31 @@ function findOpenLines(
   return found
 }
 
-function addMarks({ story, read }: LocatedStory, requests: Map<string, MarkRequest[]>): void {
+/** `path:line` of the boxes that also belong to a story that is still open. */
+function findSharedLines(placed: readonly LocatedStory[], passed: ReadonlySet<Story>): Set<string> {
+  const open = placed.filter(({ story }) => !passed.has(story) && !story.passes)
+  return new Set(
+    open.flatMap(({ read }) =>
+      read.flatMap(({ path, marks }) =>
+        marks.flatMap((mark) =>
+          mark.kind === 'box' && !('whenAll' in mark) ? [`${path}:${mark.line}`] : [],
+        ),
+      ),
+    ),
+  )
+}
+
+function addMarks(
+  { story, read }: LocatedStory,
+  requests: Map<string, MarkRequest[]>,
+  shared: ReadonlySet<string>,
+): void {
   const words = plannedWords(story)
   for (const { path, marks, raw } of read) {
     // A document that shows the story as done may still have an open box, or a mark that waits for other boxes (`whenAll`), which an
     // agent may have ticked. So these two kinds are always requested.
     const requested = marks.filter((mark) => {
+      if (mark.kind === 'box' && shared.has(`${path}:${mark.line}`)) return false
       if (mark.kind !== 'box') return raw.passes !== true || 'whenAll' in mark
       return mark.task === undefined || words.includes(` ${normalizeWords(mark.task)} `)
     })
