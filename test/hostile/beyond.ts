@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { chmod } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
@@ -96,8 +97,9 @@ async function openListener(where: { host: string; port: number } | { path: stri
   const server = createTcpServer((socket) => {
     socket.on('error', () => {}).on('data', (bytes) => heard.push(bytes.toString('latin1')))
   })
-  server.listen('path' in where ? { ...where, writableAll: true } : where)
+  server.listen(where)
   await once(server, 'listening')
+  if ('path' in where && where.path.startsWith('/')) await chmod(where.path, 0o666)
   const address = server.address()
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0
   return { heard, port, close: () => void server.close() }

@@ -651,6 +651,12 @@ export const files = grouped("The runner's files", SAME, [
     judge: unfired('files.other-post'),
   },
   {
+    id: 'files.chunk',
+    title: 'parts of the action that the job at work loads only later',
+    stops: 'every part is loaded before the agent',
+    judge: unfired('files.chunk', ['ralph']),
+  },
+  {
     id: 'files.report',
     title: 'a link in the place of the report',
     judge: async (seen) => {

@@ -284,8 +284,8 @@ export const MUTATIONS: readonly Mutation[] = [
     also: [
       [
         'src/app/agents.ts',
-        'if (relay === null) refuseUnreachableModel(',
-        'if (isKept === null) refuseUnreachableModel(',
+        'relay === null && options.as !== null ? unreachableModel(',
+        'relay !== null && options.as !== null ? unreachableModel(',
       ],
     ],
     batch: 6,
@@ -322,6 +322,13 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'isIP(host) >= 0 || isAllowed(allowed, host, port) ||',
     batch: 6,
     level: 'other-user',
+  },
+  {
+    name: 'parts of the action are loaded when they are needed',
+    file: 'src/action/start-job.ts',
+    from: '  await loadEveryChunk()\n',
+    to: '',
+    batch: 1,
   },
   {
     name: 'the name in a tunnel is not checked',

@@ -164,6 +164,7 @@ export const stating = {
   /** The runner runs them when the job is over, with tokens in their environment. */
   'files.post': (tools) => possess(tools, 'ralph'),
   'files.other-post': (tools) => possess(tools, 'other'),
+  'files.chunk': (tools) => alter(tools),
   'files.report': (tools) => trap(tools, join(runnerTemp(tools.top), 'ralph-sample.md')),
 }
 
@@ -174,6 +175,19 @@ function possess({ top, payload, write }, owner) {
   if (posts.length === 0) throw new Error(`no post step in ${folder}`)
   for (const name of posts) {
     const start = `import { spawnSync as starts } from 'node:child_process'\nstarts('bash', ['-c', ${JSON.stringify(payload())}])\n`
+    write(join(folder, name), start + readFileSync(join(folder, name), 'utf8'))
+  }
+}
+
+/** Parts of the action that the job which is at work may load later; the post step is another program. */
+function alter({ top, payload, write }) {
+  const folder = join(dirname(dirname(top)), '_actions', 'ralph')
+  const chunks = readdirSync(folder, { recursive: true }).filter((name) =>
+    /\/bundle\/\d+\.ralph\.js$/.test(name),
+  )
+  if (chunks.length === 0) throw new Error(`no chunks in ${folder}`)
+  for (const name of chunks) {
+    const start = `import { spawnSync as starts } from 'node:child_process'\nif (process.argv[1].endsWith('main.js')) starts('bash', ['-c', ${JSON.stringify(payload())}])\n`
     write(join(folder, name), start + readFileSync(join(folder, name), 'utf8'))
   }
 }
