@@ -15,6 +15,7 @@ import { backlogMd } from './formats/backlog-md.ts'
 import { beads } from './formats/beads.ts'
 import { bmadSpec } from './formats/bmad-spec.ts'
 import { bmadStories } from './formats/bmad-stories.ts'
+import { bmadTicket, bmadTicketPlan, bmadTickets } from './formats/bmad-tickets.ts'
 import { boxHeadings } from './formats/box-headings.ts'
 import { checkList } from './formats/check-list.ts'
 import { conductor } from './formats/conductor.ts'
@@ -39,6 +40,9 @@ import { isRemovedStory, isUnfilledTemplate, withoutPlaceholders } from './unfil
 export const formats: readonly Format[] = [
   otherSettings,
   ownPage,
+  bmadTickets,
+  bmadTicketPlan,
+  bmadTicket,
   // Documents that are no task list are found before any format reads their boxes.
   nonTaskDocument,
   agentOs,

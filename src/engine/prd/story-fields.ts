@@ -61,7 +61,7 @@ const STATES: readonly [RegExp, 'done' | 'open' | 'failed' | 'left out'][] = [
   ],
   [/^(?:partial|partially|partly|nearly|almost)\b/, 'open'],
   [
-    /^(?:cancell?ed|canceled|deferred|obsolete|wont do|won t do|wontfix|skipped|removed|deleted|dropped|rejected|duplicate|superseded|archived|abandoned|icebox|iced)\b/,
+    /^(?:cancell?ed|canceled|deferred|obsolete|wont do|won t do|wontfix|skipped|removed|deleted|dropped|rejected|duplicate|superseded|archived|abandoned|icebox|iced|deprecated)\b/,
     'left out',
   ],
   [/^(?:failed|failing|broken|error)\b/, 'failed'],

@@ -34,10 +34,11 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
       root: { project: document.fields.project_name ?? null },
     }
   if (frontMatter.mistakes.length > 0) return { mistakes: frontMatter.mistakes }
-  const tasks = documents.all.filter(({ folder }) => folder === document.folder)
-  const idByKey = new Map(tasks.map((task) => [keyOf(task), String(task.frontFields.id)]))
-  // A dependency is an id, with or without `task-`, or an object with an id.
-  const findId = (key: string) => idByKey.get(key) ?? idByKey.get(`task-${key}`)
+  const tasks = tasksOf(documents, document.folder)
+  const findId = (key: string) => {
+    const found = tasks.find(key)
+    return found === undefined ? undefined : String(found.frontFields.id)
+  }
   const needs = needsOf(document)
   const dependsOn = needs.flatMap((need) => findId(need) ?? [])
   const status = String(frontFields.status ?? '')
@@ -45,13 +46,13 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   if (LEFT.test(status)) return { prose: 'none', what: `a task that is ${status}` }
   const unknown = needs.filter((need) => findId(need) === undefined)
   if (unknown.length > 0) notes.push(`it waits for ${unknown.join(', ')}, which is no open task: left out.`)
-  const children = childrenOf(document, tasks)
+  const children = tasks.childrenOf(document)
   const boxes = flattenBoxes(parseBoxes(blocks))
   const criteriaBoxes = boxes.filter(({ headings }) =>
     headings.some(({ text }) => /^acceptance criteria\b/i.test(withoutEmphasis(text))),
   )
   const parent = isGivenText(frontFields.parent_task_id)
-    ? idByKey.get(String(frontFields.parent_task_id).toLowerCase())
+    ? findId(String(frontFields.parent_task_id).toLowerCase())
     : undefined
   if (children.length > 0 && criteriaBoxes.length === 0 && section(document.text, 'Description') === '') {
     const what = 'a task without work of its own: the epic of its subtasks'
@@ -90,13 +91,51 @@ function keyOf({ frontFields: { id } }: OpenDocument): string {
   return String(id ?? '').toLowerCase()
 }
 
-/** The open subtasks of a task: it is worked on after them. */
-function childrenOf(document: OpenDocument, tasks: readonly OpenDocument[]): OpenDocument[] {
-  const key = keyOf(document)
-  return tasks.filter(
-    ({ frontFields: { parent_task_id: parent, status } }) =>
-      isGivenText(parent) && String(parent).toLowerCase() === key && !LEFT.test(String(status)),
-  )
+/** The tasks of a folder by their ids. */
+class Tasks {
+  readonly #byKey = new Map<string, OpenDocument>()
+  readonly #byNumber = new Map<string, OpenDocument>()
+  readonly #children = new Map<OpenDocument, OpenDocument[]>()
+
+  constructor(tasks: readonly OpenDocument[]) {
+    for (const task of tasks) {
+      const key = keyOf(task)
+      if (key === '') continue
+      if (!this.#byKey.has(key)) this.#byKey.set(key, task)
+      if (!this.#byNumber.has(numberOf(key))) this.#byNumber.set(numberOf(key), task)
+    }
+    for (const task of tasks) {
+      const { parent_task_id: parent, status } = task.frontFields
+      const found = isGivenText(parent) && !LEFT.test(String(status)) ? this.find(String(parent)) : undefined
+      if (found !== undefined) this.#children.set(found, [...(this.#children.get(found) ?? []), task])
+    }
+  }
+
+  /** The task of an id. The prefix may be left out or be that of an earlier setting: `7`, `task-7` and `BACK-7` are one. */
+  find(id: string): OpenDocument | undefined {
+    const key = id.toLowerCase()
+    return this.#byKey.get(key) ?? this.#byNumber.get(numberOf(key))
+  }
+
+  /** The subtasks of a task: it is worked on after them. */
+  childrenOf(task: OpenDocument): readonly OpenDocument[] {
+    return this.#children.get(task) ?? []
+  }
+}
+
+function numberOf(key: string): string {
+  return key.replace(/^[a-z]+-/, '')
+}
+
+const known = new WeakMap<DocumentSet, Map<string, Tasks>>()
+
+/** Each folder is indexed once: every task asks for the others. */
+function tasksOf(documents: DocumentSet, folder: string): Tasks {
+  const folders = known.get(documents) ?? new Map<string, Tasks>()
+  known.set(documents, folders)
+  const found = folders.get(folder) ?? new Tasks(documents.all.filter((one) => one.folder === folder))
+  folders.set(folder, found)
+  return found
 }
 
 const LEFT = /\b(?:cancell?ed|won'?t|rejected|duplicate|obsolete|archived)\b/i
@@ -108,16 +147,14 @@ function needsOf({ frontFields }: OpenDocument): string[] {
 }
 
 /** Whether a task depends on another one, at any distance. */
-function waitsFor(task: OpenDocument, other: OpenDocument, tasks: readonly OpenDocument[]): boolean {
-  const byKey = new Map(tasks.map((one) => [keyOf(one), one]))
+function waitsFor(task: OpenDocument, other: OpenDocument, tasks: Tasks): boolean {
   const left = [task]
   const seen = new Set<OpenDocument>()
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (next === other) return true
     if (seen.has(next)) continue
     seen.add(next)
-    for (const need of needsOf(next))
-      left.push(...[byKey.get(need) ?? byKey.get(`task-${need}`) ?? []].flat())
+    for (const need of needsOf(next)) left.push(...[tasks.find(need) ?? []].flat())
   }
   return false
 }

@@ -88,11 +88,14 @@ function entriesOf({ data }: OpenDocument): Entry[] {
   }
   return GROUPS.flatMap((name) => {
     const groups: unknown = value[name]
-    return (Array.isArray(groups) ? groups : []).flatMap((group: unknown, index) => {
+    // A list of groups, or an object with a group for each name.
+    const named = isObject(groups) ? Object.entries(groups) : Array.isArray(groups) ? groups.entries() : []
+    return [...named].flatMap(([key, group]: [string | number, unknown]) => {
       if (!isObject(group)) return []
-      const inner = LISTS.find((key) => Array.isArray(group[key]))
+      const inner = LISTS.find((one) => Array.isArray(group[one]))
       const list: unknown = inner === undefined ? null : group[inner]
-      return Array.isArray(list) ? entriesIn(list, [name, index, inner ?? ''], titleOf(group) || null) : []
+      const title = titleOf(group) || (typeof key === 'string' ? key : null)
+      return Array.isArray(list) ? entriesIn(list, [name, key, inner ?? ''], title) : []
     })
   })
 }
