@@ -35,8 +35,11 @@ export function datedFolderOf(path: string): string | null {
   return FOLDER.test(folder) ? folder : null
 }
 
-/** The name of the feature of a prd.json that is in no dated folder: by its branch, else by its project. */
-export function featureNameOf(prd: Prd, branchPrefix: string): string {
+/**
+ * The name of the feature of a prd.json that is in no dated folder: by its branch, else by its project, else by what its documents are
+ * called.
+ */
+export function featureNameOf(prd: Prd, branchPrefix: string, documents: string | null = null): string {
   const { branchName, project } = prd
   if (branchName !== '') {
     const bare = branchName.startsWith(branchPrefix)
@@ -44,7 +47,7 @@ export function featureNameOf(prd: Prd, branchPrefix: string): string {
       : (branchName.split('/').at(-1) ?? '')
     if (bare !== '') return slug(bare)
   }
-  return slug(project) || 'feature'
+  return slug(project) || slug(documents ?? '') || 'feature'
 }
 
 /** The newest feature of each name. A file outside dated folders counts only if no dated folder has its name. */

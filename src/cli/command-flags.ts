@@ -136,6 +136,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
         'files and folders to read, issues:milestone=3 or beads; without it what is known by its name or place',
       ],
       ['--as <kind-and-file...>', 'stories FILE or background FILE: what a file is, whatever it looks like'],
+      ['--replace', 'change the stories of a plan that was made from other documents'],
       ['--yes', 'take the plan as it is shown, without questions'],
     ],
     exits: [[0, 'written, or there already'], [1, 'left, nothing was written'], NOT_WRITTEN, INTERRUPTED],

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { readDocumentFiles } from '../app/find-documents.ts'
 import { featureNameOf, featureOfFolder } from '../branch/find-features.ts'
-import type { Prd, Scope } from '../engine/model/feature.ts'
+import type { Prd, Scope, Story } from '../engine/model/feature.ts'
 import { plannedFiles, plannedFrom, withPlannedFrom } from '../engine/prd/plan-file.ts'
 import { type DocumentFile, type Documents, mergePlanned, readDocuments } from '../plan/documents.ts'
 import { markPlanned } from '../plan/merge-plan.ts'
@@ -75,7 +75,9 @@ export async function chooseName(
   { documents, sentence }: Material,
 ): Promise<string> {
   const standard =
-    documents === null ? nameOfSentence(sentence) : featureNameOf(documents.prd, settings.branchPrefix)
+    documents === null
+      ? nameOfSentence(sentence)
+      : featureNameOf(documents.prd, settings.branchPrefix, documents.name)
   return ask === null ? standard : askName(ask, standard)
 }
 
@@ -127,6 +129,7 @@ export async function firstDraft(
     if (part.along.length > 0)
       planContext.say([`They depend on others, which are planned, too: ${part.along.join(', ')}`])
     prd = mergeIntoBase(base, part.prd)
+    if (!typed.replace) refuseOtherPlan(feature, { before: base, after: prd }, documents, typed.from)
   }
   const background = documents?.context ?? ''
   if (context === null) context = background || null
@@ -178,6 +181,36 @@ async function proposeUntilDone(
 function mergeIntoBase(base: Prd, planned: Prd): Prd {
   if (base.userStories.length > 0) return mergePlanned(base, planned)
   return { ...planned, userStories: planned.userStories.map(markPlanned) }
+}
+
+/** Throws UserError if the stories of a plan from other documents would get another text. Ids of two plans are often the same. */
+function refuseOtherPlan(
+  feature: string,
+  { before, after }: { before: Prd; after: Prd },
+  { sources }: Documents,
+  from: readonly string[],
+): void {
+  const known = plannedFiles(before)
+  const paths = [...new Set(sources.map(({ path }) => path))]
+  if (known.size === 0 || paths.some((path) => known.has(path))) return
+  const texts = new Map(after.userStories.map((story) => [story.id, textOf(story)]))
+  const changed = before.userStories.filter((story) => texts.get(story.id) !== textOf(story))
+  if (changed.length === 0) return
+  const ids = changed.slice(0, MAX_IDS).map(({ id }) => id)
+  const more = changed.length > ids.length ? ` and ${changed.length - ids.length} more` : ''
+  const named = from.map((path) => ` ${path}`).join('')
+  throw new UserError({
+    path: `feature ${feature}`,
+    found: `it was planned from ${[...known.keys()].slice(0, 3).join(', ')}, and ${paths.slice(0, 3).join(', ')} would change its stories ${ids.join(', ')}${more}.`,
+    expected: '',
+    fix: `choose another name: ralph plan NAME --from${named}; or add --replace to change these stories`,
+  })
+}
+
+const MAX_IDS = 5
+
+function textOf({ title, description, acceptanceCriteria }: Story): string {
+  return JSON.stringify([title, description, acceptanceCriteria])
 }
 
 /** The prose that a session reads: all of it where no document has stories, else the named files. Without prose that was planned from before. */

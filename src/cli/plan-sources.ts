@@ -1,11 +1,13 @@
 // Sources of a plan outside the repository: issues of GitHub, and beads, read by its own program.
 import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Workspace } from '../app/workspace.ts'
 import { connect } from '../github/client.ts'
 import { issueQuery, readIssues } from '../github/read-issues.ts'
 import type { DocumentFile } from '../plan/types.ts'
 import { messageOf, UserError } from '../system/errors.ts'
+import { readRegularFile } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
 import { tokenFor } from './github-token.ts'
 import { remoteOf } from './origin.ts'
@@ -51,11 +53,13 @@ export function isAnswer(path: string): boolean {
   return path === 'beads' || /^issues(?::|$)/.test(path)
 }
 
-/** All issues of the project's database, also closed ones, as JSON of beads' program bd. */
-async function listBeads({ env, directory }: Place): Promise<string> {
+/** All issues of the project's database, also closed ones, as JSON of beads' program bd; without the program those of its export. */
+async function listBeads({ env, directory, clone, warn }: Place): Promise<string> {
   const program = findProgram('bd', env.PATH ?? '')
   if (program === null) {
-    const fix = 'install beads, whose program reads its database; its export is a copy that may be old'
+    const text = await readExport(clone.workTree, warn)
+    if (text !== null) return text
+    const fix = 'install beads, whose program reads its database'
     throw new UserError({ path: '--from', found: 'no program bd', expected: 'beads on this machine', fix })
   }
   const args = ['list', '--all', '--limit', '0', '--json']
@@ -66,5 +70,34 @@ async function listBeads({ env, directory }: Place): Promise<string> {
     const found = messageOf(error).split('\n').slice(0, 2).join(' ').slice(0, 200)
     const fix = `look at what it says: bd ${args.join(' ')}`
     throw new UserError({ path: '--from beads', found, expected: 'a list of issues', fix })
+  }
+}
+
+const EXPORTS = ['.beads/issues.jsonl', '.beads/beads.jsonl']
+
+/** The issues of the export as a JSON list; null without one. A line that is no JSON costs its issue. */
+async function readExport(workTree: string, warn: (message: string) => void): Promise<string | null> {
+  for (const path of EXPORTS) {
+    const bytes = await readRegularFile(join(workTree, path)).catch(() => null)
+    if (bytes === null || bytes.length > MAX_BYTES) continue
+    const lines = bytes
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+    const issues = lines.flatMap((line) => parseLine(line) ?? [])
+    const lost = lines.length - issues.length
+    warn(`${path} is a snapshot of beads, which may be old: install bd to read the issues as they are.`)
+    if (lost > 0)
+      warn(`${path}: ${lost} of ${lines.length} lines are not JSON: left out. To change it: bd export.`)
+    return JSON.stringify(issues)
+  }
+  return null
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
   }
 }

@@ -10,7 +10,16 @@ import type { PlanContext } from './plan.ts'
 
 /** The context of `ralph run` for the planned feature, without the flags that only a plan takes. */
 export function runContext(context: Context, feature: string): Context {
-  const { from: _, as: _as, yes: _yes, ask: _ask, stories: _stories, epic: _epic, ...flags } = context.flags
+  const {
+    from: _,
+    as: _as,
+    yes: _yes,
+    replace: _replace,
+    ask: _ask,
+    stories: _stories,
+    epic: _epic,
+    ...flags
+  } = context.flags
   return { ...context, command: 'run', flags, args: null, feature }
 }
 

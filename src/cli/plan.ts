@@ -43,6 +43,8 @@ export type PlanArguments = {
   /** What the person uses files for, by their paths as they were typed. */
   as: ReadonlyMap<string, RequestedUse>
   yes: boolean
+  /** Whether stories that were planned from other documents may change. */
+  replace: boolean
 }
 
 /** What the parts of `ralph plan` share. */
@@ -200,7 +202,14 @@ function argumentsOf(context: Context): PlanArguments {
   const sentence = args?.text.replace(/\s+/g, ' ').trim() ?? ''
   const from: string[] = Array.isArray(flags.from) ? flags.from : []
   const as = kindsOf(Array.isArray(flags.as) ? flags.as : [])
-  return { feature: word ?? feature, sentence, from, as, yes: flags.yes === true }
+  return {
+    feature: word ?? feature,
+    sentence,
+    from,
+    as,
+    yes: flags.yes === true,
+    replace: flags.replace === true,
+  }
 }
 
 /** Reads the words of `--as stories A B --as background C`: each file has the use that precedes it. */

@@ -7,14 +7,14 @@ import { featureOfPage, withPagesAsBackground, withUnits } from './separate-plan
 import { normalizeWords } from './story-words.ts'
 import type { DocumentStory, Unit } from './types.ts'
 
-/** `name`: what the documents call the feature. */
-type Chosen = { readings: DocumentReading[]; mistakes: Mistake[]; notes: string[]; name: string | null }
+/** `unit`: the plan that was chosen among several. */
+type Chosen = { readings: DocumentReading[]; mistakes: Mistake[]; notes: string[]; unit: string | null }
 
 /** `branch`: the branch that is checked out. Spec Kit and others name it after the feature. */
 export function choosePlan(found: readonly DocumentReading[], branch: string | null): Chosen {
   const readings = withUnits(withPagesAsBackground(found))
   const twoPlans = trackersOfTwoPlans(readings)
-  if (twoPlans !== null) return { readings: [...readings], mistakes: [twoPlans], notes: [], name: null }
+  if (twoPlans !== null) return { readings: [...readings], mistakes: [twoPlans], notes: [], unit: null }
   const { readings: candidates, notes: yielded } = withoutYieldingPlans(readings, branch)
   const { unit, mistakes, notes } = chooseUnit(candidates, branch)
   const ofUnit = candidates.map((one) =>
@@ -31,7 +31,7 @@ export function choosePlan(found: readonly DocumentReading[], branch: string | n
   const chosen = ofUnit.map((one) =>
     one.reading.isLoose && one.reading.stories.length > 0 && isBeside(one) ? asBackground(one) : one,
   )
-  return { readings: chosen, mistakes, notes: [...yielded, ...notes], name: unit }
+  return { readings: chosen, mistakes, notes: [...yielded, ...notes], unit }
 }
 
 /** Whether a box is one of these stories, by its id or its title. */

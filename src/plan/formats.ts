@@ -84,6 +84,7 @@ const NOTHING: Reading<never> = {
   what: null,
   boxes: 0,
   unit: null,
+  name: null,
   madeFrom: null,
   isLoose: false,
 }

@@ -7,6 +7,7 @@ import { asImported, emptyRun } from '../engine/prd/schema.ts'
 import type { Mistake } from '../system/errors.ts'
 import { choosePlan } from './choose-plan.ts'
 import { renderContext } from './context-md.ts'
+import { featureNameFrom } from './feature-name.ts'
 import { type DocumentReading, readEach } from './formats.ts'
 import { type JoinedStory, joinStories } from './join-stories.ts'
 import { markPlanned } from './merge-plan.ts'
@@ -68,7 +69,7 @@ export function readDocuments(
     ok: true,
     documents: {
       prd,
-      name: choice.name,
+      name: featureNameFrom(readings, choice.unit),
       context: renderContext(readings),
       sources,
       prose: readings.filter(({ reading }) => isProse(reading)).map(({ file }) => file),

@@ -137,6 +137,8 @@ export type Reading<S = ParsedStory> = {
   /** How many boxes were not read as stories. */
   boxes: number
   unit: Unit | null
+  /** What the document calls its feature, such as a tag. */
+  name: string | null
   /** The path of the page that the stories of this document were made from. */
   madeFrom: string | null
   /** A list of boxes that may be no plan, and is only used if there is no other plan. */

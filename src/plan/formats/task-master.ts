@@ -78,7 +78,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   const others = tags.filter((one) => one !== tag).map(({ name }) => name)
   if (others.length > 0) notes.push(`its other tags are left alone: ${others.slice(0, 20).join(', ')}.`)
   if (left.length > 0) notes.push(`left out, for they are deferred or cancelled: ${nameEntries(left)}.`)
-  return { stories, notes }
+  return { stories, notes, name: /^(?:|master)$/.test(tag.name) ? null : tag.name }
 }
 
 /** The tag that a person named; else the only tag, or the only one with open tasks; else Task Master's current tag; else null. */

@@ -1,6 +1,6 @@
 // beads is asked by its own program; where it is not there, it is said what helps.
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -17,6 +17,16 @@ test("plan --from beads reads bd's output, and reports a bd that fails or is mis
     const ask = (env: Record<string, string>) =>
       answerTo('beads', { clone, env, directory: folder, warn: () => {} })
     await assert.rejects(ask({ PATH: folder }), /no program bd/)
+    mkdirSync(join(repository.top, '.beads'))
+    const issue = { id: 'bd-1', title: 'Show a map', status: 'open' }
+    writeFileSync(join(repository.top, '.beads/issues.jsonl'), `${JSON.stringify(issue)}\n{"id": \n`)
+    const said: string[] = []
+    const snapshot = await answerTo('beads', {
+      ...{ clone, env: { PATH: folder }, directory: folder },
+      warn: (text) => said.push(text),
+    })
+    assert.deepEqual(JSON.parse(snapshot?.text ?? ''), [issue])
+    assert.match(said.join('\n'), /issues\.jsonl is a snapshot of beads.*1 of 2 lines are not JSON/s)
     const program = (text: string) => {
       writeFileSync(join(folder, 'bd'), `#!/bin/sh\n${text}\n`)
       chmodSync(join(folder, 'bd'), 0o755)

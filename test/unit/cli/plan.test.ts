@@ -33,3 +33,21 @@ test("a named tag of Task Master stays the plan's source, whichever is current",
   const again = await place.json('plan', 'auth', '--yes')
   assert.deepEqual([again.written, again.storiesTotal], [[], 1])
 })
+
+test('two plans get two names, and one never changes the stories of another without --replace', async () => {
+  const spec = (word: string) =>
+    `# Implementation Plan\n\n- [ ] 1. ${word} first\n  - Do ${word}\n- [ ] 2. ${word} second\n`
+  const files = { '.kiro/specs/alpha/tasks.md': spec('Alpha'), '.kiro/specs/beta/tasks.md': spec('Beta') }
+  await using place = await openPlace([{ id: 'US-001' }], files)
+  const alpha = await place.json('plan', '--from', '.kiro/specs/alpha', '--yes')
+  const beta = await place.json('plan', '--from', '.kiro/specs/beta', '--yes')
+  assert.deepEqual([alpha.feature, beta.feature], ['alpha', 'beta'])
+  const path = join(place.repository, `.ralph/${TODAY}-alpha/prd.json`)
+  const before = await readFile(path, 'utf8')
+  const refused = await place.json('plan', 'alpha', '--from', '.kiro/specs/beta', '--yes')
+  assert.equal(refused.outcome, 'error')
+  assert.match(JSON.stringify(refused), /alpha.*planned from \.kiro\/specs\/alpha\/tasks\.md.*--replace/)
+  assert.equal(await readFile(path, 'utf8'), before)
+  const replaced = await place.json('plan', 'alpha', '--from', '.kiro/specs/beta', '--yes', '--replace')
+  assert.match(JSON.stringify(replaced.stories), /Beta first/)
+})
