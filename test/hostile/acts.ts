@@ -77,9 +77,8 @@ const ACTS: Record<string, { title: string; files: string[] }> = {
     files: ['.irbrc', '.gdbinit', '.Rprofile', '.lfsconfig'],
   },
   deploys: {
-    title:
-      'what workflows and deployments run (`action.yml`, `.github/scripts`, `serverless.yml`, `Vagrantfile`)',
-    files: ['action.yml', '.github/scripts/release.sh', 'serverless.yml', 'Vagrantfile'],
+    title: 'what workflows and deployments run (`action.yml`, `.github/scripts`, `serverless.yml`)',
+    files: ['action.yml', '.github/scripts/release.sh', 'serverless.yml'],
   },
 }
 

@@ -62,7 +62,6 @@ const FILES = {
     'action.yml': 'runs: { using: composite, steps: [] }\n',
     '.github/scripts/release.sh': 'x\n',
     'serverless.yml': 'service: x\n',
-    Vagrantfile: 'x\n',
   },
 }
 
