@@ -13,6 +13,7 @@ import {
   isWaitedOut,
   iterationsLeft,
   jobsAllowed,
+  LANDED,
   MAX_IDLE_JOBS,
 } from './limits.ts'
 import { type Attempt, hasCandidate, isCandidateDone } from './model/attempt.ts'
@@ -114,7 +115,7 @@ function concludeLanding(state: State): Step {
   const isWave = state.job.wave !== undefined
   const conclusion = conclusionOf(
     'continued',
-    isWave ? 'the workers are done' : 'what was handed over is landed',
+    isWave ? 'the workers are done' : LANDED,
   )
   return { kind: 'conclude', conclusion: endIdleChain(state, conclusion) }
 }

@@ -179,6 +179,26 @@ test('artifacts between the jobs are validated, and an invalid one never lands',
       /src\/two/,
     )
   })
+  for (const what of ['upload', 'download'] as const)
+    await t.test(
+      `changes whose artifact fails to ${what}: the chain ends with the reason, and the story is not blamed`,
+      async () => {
+        await using site = await one({})
+        const message = `Failed to CreateArtifact: Artifact storage quota has been hit. Unable to ${what} any new artifacts`
+        site.github.world.artifactFault = { what, message }
+        const run = await site.go()
+        assert.equal(outputsOf(run).outcome, 'error', site.log())
+        await neverPassed(site, /the artifact with its changes did not arrive/)
+        assert.doesNotMatch(site.log(), /handed nothing over|no further attempt fits/)
+        const state = await site.state()
+        const [entry] = state.timeline
+        assert.deepEqual([entry?.result, state.records['US-001']?.interruptions ?? 0], ['returned', 0])
+        assert.equal(state.prd.userStories[0]?.blocked, false)
+        assert.equal((await site.sessions()).length, 1, 'no second session is paid for')
+        site.github.world.artifactFault = null
+        assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
+      },
+    )
   await t.test("a judge's approval forged by the work job", async () => {
     const said = JSON.stringify({
       session: {

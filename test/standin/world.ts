@@ -92,6 +92,8 @@ export class World {
   readonly used = new Map<string, number>()
   readonly results = new ResultsService()
   readonly cache = new CacheService()
+  /** Why uploads or downloads of artifacts fail now; null while they work. */
+  artifactFault: { what: 'upload' | 'download'; message: string } | null = null
   /** How to stop a run; the runner sets it. */
   cancelRun: ((run: Run) => void) | null = null
   readonly #awaited: { number: number; resolve: (comment: Comment) => void }[] = []

@@ -11,11 +11,12 @@ import type { Landing, State } from '../../engine/model/state.ts'
 import type { Step } from '../../engine/model/step.ts'
 import { nextStep } from '../../engine/next-step.ts'
 import { recordLostSession } from '../../engine/record-session.ts'
+import { haltWithError, withJob } from '../../engine/state-updates.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { type JobRole, WHOLE_JOB } from './claim-iteration.ts'
 import { createCleaner, handedOverGates, replayedAgent, unavailablePorts } from './handed-over-ports.ts'
 import type { FromGate, FromWork } from './handover.ts'
-import { readPack } from './pack.ts'
+import { hasPack, readPack } from './pack.ts'
 
 /**
  * What the other jobs handed over: null for a job that did not run, or whose hand-over is invalid. `cancelled`: the run was cancelled.
@@ -39,6 +40,8 @@ export async function prepareLanding(
       state: endedByMistake(state, createCleaner(redactor.redact)(work.mistake)),
       role: NO_ITERATION,
     }
+  if (!received.cancelled && (await lacksArtifact(git, work, received.artifact)))
+    return { state: endedByArtifact(state, work), role: NO_ITERATION }
   const landing = landingFor(nextStep(state, limits, state.job.startedAt))
   // A candidate that was chosen and rebased has its session already.
   const attempt = openAttempt(state)
@@ -86,6 +89,30 @@ async function missingHandover(
 function endedByMistake(state: State, summary: string): State {
   const halted = { kind: 'error' as const, summary, fix: 'mend it, then run again' }
   return { ...refundAll(state, 'limit', summary), job: { ...state.job, landing: 'lost', halted } }
+}
+
+/** What people read if a session succeeded and its changes did not arrive. */
+export const NO_ARTIFACT = {
+  summary: 'the session ended well, but the artifact with its changes did not arrive',
+  fix: 'look at the upload step of the work job and at the download steps of the others (a full artifact storage quota is the usual cause), then run again',
+}
+
+/** Whether the work job handed over a session with changes whose artifact is not here. */
+export async function lacksArtifact(
+  git: Workspace['git'],
+  work: FromWork | null,
+  artifact: string,
+): Promise<boolean> {
+  return work?.session != null && work.sha256 !== null && !(await hasPack(git, artifact))
+}
+
+/** The next session would be lost as well, so the chain ends. The story is not blamed, and what was used is charged. */
+function endedByArtifact(state: State, work: FromWork | null): State {
+  const attempt = openAttempt(state)
+  const usage = work?.session?.usage
+  const charged = attempt === null || usage === undefined ? state : recordLostSession(state, attempt, usage)
+  const refunded = refundAll(charged, 'limit', NO_ARTIFACT.summary)
+  return haltWithError(withJob(refunded, { landing: 'lost' }), NO_ARTIFACT.summary, NO_ARTIFACT.fix)
 }
 
 /** The attempt is given back. What its session and a judge used is charged; where that is unknown, an estimate is. */

@@ -21,6 +21,7 @@ import { haltWithError, withJob, withoutAttempt, withReady } from '../../engine/
 import type { Settings } from '../../settings/read-settings.ts'
 import { createCleaner, handedOverGates, replayedAgent, unavailablePorts } from './handed-over-ports.ts'
 import type { FromGate, FromWork } from './handover.ts'
+import { lacksArtifact, NO_ARTIFACT } from './land-iteration.ts'
 import { codeDigest, readPack } from './pack.ts'
 
 /** What the jobs of a worker handed over; null for what did not come, or does not fit. `artifact`: the name of its pack's artifact. */
@@ -128,6 +129,11 @@ export async function landMatrix(
       state = haltWithError(returned, summary, 'mend it, then run again')
       continue
     }
+    if (!cancelled && (await lacksArtifact(git, work, receivedFrom(attempt.worker ?? '').artifact))) {
+      const paid = lostAttempt(state, attempt, work, 'limit', NO_ARTIFACT.summary)
+      state = haltWithError(paid, NO_ARTIFACT.summary, NO_ARTIFACT.fix)
+      continue
+    }
     const why = cancelled ? 'the run was cancelled' : await whyLost(attempt, tools)
     if (why === null) continue
     if (!cancelled) warn(`${attempt.storyId} is lost: ${why}`)
@@ -170,7 +176,7 @@ function lostAttempt(
   state: State,
   attempt: Attempt,
   work: FromWork | null,
-  reason: 'lost' | 'interrupted',
+  reason: 'lost' | 'interrupted' | 'limit',
   why: string,
 ): State {
   const usage = work?.session?.usage

@@ -34,6 +34,12 @@ export async function writePack(git: Git, commit: string, base: string): Promise
   return digestOf(await readFile(file))
 }
 
+/** Whether the artifact with the pack was downloaded. */
+export async function hasPack(git: Git, artifact = ''): Promise<boolean> {
+  const found = await lstat(packFile(git, artifact)).catch(() => null)
+  return found?.isFile() === true
+}
+
 /** Adds the pack's objects to the clone. Gives why that cannot be done, or null. Nothing is checked out or run. */
 export async function readPack(git: Git, sha256: string, artifact = ''): Promise<string | null> {
   const file = packFile(git, artifact)

@@ -290,6 +290,8 @@ export class JobExecution {
     const [name = '', version = ''] = uses.split('@')
     if (name === 'actions/checkout') return this.#checkout(step, version, inputs)
     const folders = this.#here()
+    const { artifactFault: fault } = this.#setup.world
+    if (fault !== null && name === `actions/${fault.what}-artifact`) throw new Error(fault.message)
     if (name === 'actions/upload-artifact') {
       const count = await upload(this.#setup.artifacts, folders.artifacts, folders.workspace, inputs)
       this.#log(step, `${count} file(s) uploaded`)
