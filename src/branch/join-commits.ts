@@ -4,7 +4,7 @@ import type { Failure } from '../engine/model/attempt.ts'
 import type { JoinedBranch, PeopleEdits, RevertedStory } from '../engine/model/event.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
-import { untouchedStories } from '../engine/prd/merge-edits.ts'
+import { claimedPassWarning, untouchedStories } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
@@ -81,6 +81,8 @@ async function peoplesPrd(
   const edits = known?.ok === true ? known.prd : null
   const seen = edits === null ? [...ids] : edits.userStories.map((story) => story.id)
   const untouched = edits === null ? [] : untouchedStories(edits, parsed.prd)
+  const claimed = edits === null ? null : claimedPassWarning(path, state.prd, edits, parsed.prd)
+  if (claimed !== null) warn(claimed)
   const page = await objects.text(`${peoplesHead}:${files.page}`)
   const isNew = page !== null && page !== (await objects.text(`${before}:${files.page}`))
   return { prd: parsed.prd, seen, untouched, page: isNew && page !== prdMarkdown(parsed.prd) }

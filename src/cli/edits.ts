@@ -9,7 +9,7 @@ import type { Prd } from '../engine/model/feature.ts'
 import { attemptInCheckout } from '../engine/model/job.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
-import { mergePeople, untouchedStories } from '../engine/prd/merge-edits.ts'
+import { claimedPassWarning, mergePeople, untouchedStories } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { hasNote } from '../engine/story-notes.ts'
 import { recordMessage } from '../report/feature-files.ts'
@@ -57,7 +57,7 @@ export async function takeUpEdits(
   const isNew = state.published === null
   const head = clone.head ?? state.green
   const adopted =
-    edits.length === 0 ? state : await adopt(workspace, state, isNew ? state.green : head, edits)
+    edits.length === 0 ? state : await adopt(workspace, state, isNew ? state.green : head, edits, warn)
   if (adopted.published !== null) await repository.checkOut(adopted.green, null)
   return adopted
 }
@@ -122,6 +122,7 @@ async function adopt(
   state: State,
   onto: string,
   edits: readonly string[],
+  warn: (message: string) => void,
 ): Promise<State> {
   const { repository } = workspace
   const subject = `docs(ralph): stories of ${state.feature}`
@@ -133,6 +134,9 @@ async function adopt(
   const parsed = text === null ? null : parsePrd(text, path, ids)
   if (parsed !== null && !parsed.ok) throw new UserError(parsed.mistakes)
   if (parsed === null) return { ...state, green }
+  const before = parsePrd((await repository.read(onto, path)) ?? '', path, ids)
+  const claimed = before.ok ? claimedPassWarning(path, state.prd, before.prd, parsed.prd) : null
+  if (claimed !== null) warn(claimed)
   return { ...(await withEdits(workspace, state, parsed.prd, onto)), green }
 }
 

@@ -13,7 +13,22 @@ import { type Mistake, UserError } from '../system/errors.ts'
 import type { Proposed } from './plan-session.ts'
 
 /** The stories to write, questions that the session left open, and the brief that the stories were made from. */
-export type Draft = { prd: Prd; context: string | null; questions: readonly string[]; brief: string }
+export type Draft = {
+  prd: Prd
+  context: string | null
+  questions: readonly string[]
+  brief: string
+  /** What the documents give for context.md. A session's context is added to it. */
+  background: string
+}
+
+/** The text of context.md: what the documents say, and what the session found. Null if both are empty. */
+export function joinContext(background: string, ofSession: string): string | null {
+  if (ofSession === '' || background.includes(ofSession.trim())) return background || null
+  return background === ''
+    ? ofSession
+    : `${background.trimEnd()}\n\n## From the planning session\n\n${ofSession.trim()}\n`
+}
 
 /** All mistakes of the stories, as a later read of prd.json would report them. */
 export function draftMistakes(prd: Prd, source: string): Mistake[] {

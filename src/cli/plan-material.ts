@@ -14,7 +14,7 @@ import { readRegularFile } from '../system/files.ts'
 import { askName, askSentence } from './init-questions.ts'
 import type { ExistingPlan, PlanArguments, PlanContext } from './plan.ts'
 import { withAnswers } from './plan-ask.ts'
-import { type Draft, nameOfSentence, withinScope, withStoriesAdded } from './plan-draft.ts'
+import { type Draft, joinContext, nameOfSentence, withinScope, withStoriesAdded } from './plan-draft.ts'
 import type { Proposed, Subject } from './plan-session.ts'
 import { answerTo, isAnswer } from './plan-sources.ts'
 import { sourceLines, takenLines, wrapHanging } from './plan-view.ts'
@@ -123,7 +123,6 @@ export async function firstDraft(
 ): Promise<Draft> {
   const { base } = existing
   let prd = base
-  let context = existing.context
   if (documents !== null && documents.prd.userStories.length > 0) {
     const part = withinScope(documents.prd, scope)
     if (part.along.length > 0)
@@ -132,9 +131,18 @@ export async function firstDraft(
     if (!typed.replace) refuseOtherPlan(feature, { before: base, after: prd }, documents, typed.from)
   }
   const background = documents?.context ?? ''
-  if (context === null) context = background || null
-  else if (background !== '' && background !== context)
-    planContext.say([`${existing.folder}/context.md stays as it is: remove it to have it written anew.`])
+  // People may have written context.md: it is never replaced, and what it lacks is shown.
+  const contextWith = (ofSession: string): string | null => {
+    const joined = joinContext(background, ofSession)
+    if (existing.context === null || joined === null || joined === existing.context)
+      return existing.context ?? joined
+    const shown = ofSession === '' ? [] : ['The session proposed for it:', ...ofSession.trim().split('\n')]
+    planContext.say([
+      `${existing.folder}/context.md stays as it is: remove it to have it written again.`,
+      ...shown,
+    ])
+    return existing.context
+  }
   const prose = await proseOf(planContext, documents, base)
   const brief = [...prose.map(({ path, text }) => `# ${path}\n\n${text}`), sentence]
     .filter(Boolean)
@@ -145,16 +153,18 @@ export async function firstDraft(
       .map(({ path, part, text }) => [part === undefined ? path : `${path}#${part}`, digestOf(text)]),
   )
   if (brief === '' && documents !== null && prd.userStories.length === 0) throw nothingToPlan(documents)
-  if (brief === '') return { prd: withPlannedFrom(prd, digests), context, questions: [], brief }
+  if (brief === '')
+    return { prd: withPlannedFrom(prd, digests), context: contextWith(''), questions: [], brief, background }
   if (planContext.ask === null && !typed.yes) throw needsYes()
   const subject = { feature, folder: existing.folder, prd }
   const fullBrief = await withAnswers(planContext, subject, brief)
   const proposed = await proposeUntilDone(planContext, subject, fullBrief)
   return {
     prd: withPlannedFrom(withStoriesAdded(prd, proposed), digests),
-    context: context ?? (proposed.context || null),
+    context: contextWith(proposed.context),
     questions: proposed.questions,
     brief: fullBrief,
+    background,
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type Draft,
   draftMistakes,
   isReadBack,
+  joinContext,
   parsePage,
   withStories,
   withStoriesReplaced,
@@ -158,8 +159,10 @@ async function refine({ planContext, feature, existing, draft }: Change, words: 
     { feature, folder: existing.folder, prd: draft.prd },
     brief,
   )
-  const context = proposed.context || draft.context
-  return { prd: withStoriesReplaced(draft.prd, proposed), context, questions: proposed.questions, brief }
+  const { background } = draft
+  const context = proposed.context === '' ? draft.context : joinContext(background, proposed.context)
+  const prd = withStoriesReplaced(draft.prd, proposed)
+  return { prd, context, questions: proposed.questions, brief, background }
 }
 
 /** Opens a copy in the person's editor until it can be parsed. Where the person gives up, the copy stays, and its path is printed. */

@@ -27,6 +27,7 @@ import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { findLaneWarnings } from '../setup/checks/machine.ts'
 import { loadEveryChunk } from '../system/bundle-chunks.ts'
 import { UserError } from '../system/errors.ts'
+import { shellWord } from '../system/shell-word.ts'
 import { openForRun } from './before-run.ts'
 import {
   type CommandResult,
@@ -138,6 +139,10 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
       throw error instanceof FeatureHeld ? atWorkError(error.message) : error
     })
     for (const note of claimed.notes) live.warn(note)
+    const from = local.workspace.clone.branch
+    const { branch } = claimed.state
+    if (from !== branch && context.command !== 'demo')
+      live.say(`Your checkout goes to ${branch}, and stays there. ${wayBack(from, local)}`)
     await logs.clean()
     await removeStaleLanes(clone, context.env)
     // It is queued behind commands that were typed before, such as a pause that no run has read.
@@ -148,6 +153,8 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
     if (settings.browser?.enabled === true)
       places.push(['Pictures', screenshotFolder({ clone }, logs.name ?? '')])
     places.push(['Report', 'ralph report'])
+    if (from !== branch && state.published !== null)
+      places.push(['Checkout', `${branch} is checked out. ${wayBack(from, local)}`])
     live.end(state, await withMerge(local.workspace, state, { kind: 'ended', conclusion }), places)
     const movedRefs = existingRefsFirst(local.workspace.snapshot.people.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
@@ -208,6 +215,12 @@ export async function withPorts<T>(
     release()
     live.close()
   }
+}
+
+/** How a person gets back to the branch that was checked out before the run; `from`: null for a detached HEAD. */
+function wayBack(from: string | null, { workspace }: LocalRun): string {
+  const target = from === null ? `--detach ${workspace.clone.head?.slice(0, 12) ?? 'HEAD'}` : shellWord(from)
+  return `Back: git switch ${target}`
 }
 
 /** At most so many moved refs are listed. */

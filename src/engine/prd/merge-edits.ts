@@ -80,6 +80,20 @@ function mergedStory(before: Story, edited: Story, hasRalphNote: boolean): Story
   return editableFields(before).every((one, at) => isSame(one, now[at])) ? before : merged
 }
 
+/**
+ * A warning about stories that people set to `passes: true` by hand, which a merge ignores; null without any. `before`: the stories as
+ * they were before people edited them.
+ */
+export function claimedPassWarning(path: string, ours: Prd, before: Prd, edited: Prd): string | null {
+  const passedIn = ({ userStories }: Prd) =>
+    new Set(userStories.flatMap(({ id, passes }) => (passes ? [id] : [])))
+  const [known, passed] = [passedIn(before), passedIn(ours)]
+  const ids = [...passedIn(edited)].filter((id) => !known.has(id) && !passed.has(id))
+  if (ids.length === 0) return null
+  const [story, it] = ids.length === 1 ? ['this story', 'it'] : ['these stories', 'them']
+  return `${path} says \`passes: true\` for ${ids.join(', ')}: ignored, as only gates pass a story. To leave ${story} out, use the command skip; else Ralph works on ${it}.`
+}
+
 /** The ids of the stories of which people changed the acceptance criteria. */
 export function storiesWithOtherCriteria(before: Prd, after: Prd): string[] {
   const known = new Map(before.userStories.map((story) => [story.id, story]))
