@@ -43,6 +43,8 @@ export type WorkspaceOptions = {
   identity: Identity | null
   /** The refs that a job's start needs, asked for at once; left out: each question is a request. */
   initialRefs?: InitialRefs
+  /** A person works in the clone, although there is a remote: refs that are not Ralph's are left as they are. */
+  isPersons?: true
   /** Secrets beside those of settings and environment. */
   secrets?: readonly string[]
   /** For a lane: the clone and the snapshot of its run. */
@@ -69,7 +71,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const { run } = options
   const snapshot =
     run === undefined
-      ? await takeSnapshot(git, options.remote !== null, settings.stateNamespace)
+      ? await takeSnapshot(
+          git,
+          options.remote !== null && options.isPersons !== true,
+          settings.stateNamespace,
+        )
       : await takeFurtherSnapshot(git, run.snapshot)
   const redactor = redactorFor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false

@@ -120,6 +120,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--once', 'one iteration'],
       ['--dry-run', 'print the decision and touch nothing'],
       ['--force', 'start anew: what is there goes to .ralph/archive, every story is worked on again'],
+      ['--push', 'push branch and state to `origin` as the action does, with the login of your git'],
       ['--no-wait', 'end (exit 4) where a limit or a rest would be waited for more than 5 minutes'],
     ],
     exits: OUTCOMES,

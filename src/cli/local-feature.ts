@@ -9,14 +9,17 @@ import { ownFiles } from '../engine/model/paths.ts'
 import type { Lease, State } from '../engine/model/state.ts'
 import { recordBranchContext } from '../engine/planning/plan-events.ts'
 import { isWaitingPlan } from '../engine/planning/proposed-plan.ts'
+import type { Remote } from '../git/git.ts'
+import { openClone } from '../git/open-clone.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { UserError } from '../system/errors.ts'
+import { orUserError, UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { endOrphansOfRun } from '../system/process.ts'
 import { type Context, settingsOf } from './command-context.ts'
 import { withEdits } from './edits.ts'
 import { inboxQueue } from './inbox.ts'
 import { baseOf, defaultBranchOf, detachedMistake } from './origin.ts'
+import { pushRemote, secretsInAddress, shareState } from './push-remote.ts'
 
 export type LocalRun = Awaited<ReturnType<typeof openLocal>>
 
@@ -31,11 +34,17 @@ export async function openLocal(
   warner: { warn(message: string): void } = context,
   prefersCurrentBranch = false,
 ) {
+  const remote =
+    context.flags.push === true
+      ? await pushRemote(await openClone(context.directory, context.env), context.env)
+      : null
   const workspace = await openWorkspace({
     settings,
     env: context.env,
     directory: context.directory,
-    remote: null,
+    remote,
+    isPersons: true,
+    secrets: remote === null ? [] : secretsInAddress(remote),
     identity: null,
     warn: warner.warn,
   })
@@ -46,6 +55,7 @@ export async function openLocal(
   })
   const formatName = (name: string) => namedIn(context, name)
   const named = { formatName, branch: prefersCurrentBranch ? clone.branch : null }
+  if (remote !== null) await shareLocalState(context, settings, workspace, remote)
   return {
     settings,
     workspace,
@@ -86,6 +96,15 @@ export async function openLocal(
     },
     [Symbol.dispose]: () => workspace[Symbol.dispose](),
   }
+}
+
+/** Pushes what only this clone knows of the feature, before the remote's state is the one that counts. */
+async function shareLocalState(context: Context, settings: Settings, workspace: Workspace, remote: Remote) {
+  const { push: _push, ...flags } = context.flags
+  using local = await openLocal({ ...context, flags }, settings, { warn: () => {} })
+  // A feature that only the remote knows, or one with mistakes: what follows says so.
+  const state = await orUserError(() => local.look())
+  if (!(state instanceof UserError)) await shareState(workspace, remote, state, settings.stateNamespace)
 }
 
 /** Where a run starts. Throws UserError if HEAD is detached and nothing names the branch. */

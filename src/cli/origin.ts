@@ -13,14 +13,14 @@ import type { Context } from './command-context.ts'
  * CI names a branch. Throws UserError if the named branch does not exist.
  */
 export async function baseOf(
-  { clone, git, store }: Workspace,
+  { clone, git }: Workspace,
   { baseBranch }: Settings,
   env: Context['env'],
 ): Promise<{ branch: string; sha: string } | null> {
   const current = clone.branch ?? branchOfJob(env)
   const head = clone.head ?? ''
   if (baseBranch === null) return current === null ? null : { branch: current, sha: head }
-  const own = await store.head(baseBranch)
+  const own = await cloneRef(git, `refs/heads/${baseBranch}`)
   // A CI fetches branches without making them: GitLab and Jenkins have `origin/main` only, or just the commit of the job.
   const sha = own ?? (await cloneRef(git, `refs/remotes/origin/${baseBranch}`))
   if (sha !== null) return { branch: baseBranch, sha }
@@ -46,7 +46,7 @@ export async function detachedMistake(workspace: Workspace, { command, env }: Co
 
 /** The default branch as far as clone and CI say: by the remote's HEAD, a variable, else the usual names. */
 export async function defaultBranchOf(
-  { git, store }: Workspace,
+  { git }: Workspace,
   env: Context['env'],
 ): Promise<{ defaultBranch?: string }> {
   const head = await symbolicCloneRef(git, 'refs/remotes/origin/HEAD')
@@ -54,7 +54,8 @@ export async function defaultBranchOf(
   const named = defaultBranchOfJob(env)
   if (named !== null) return { defaultBranch: named }
   const usual = ['main', 'master']
-  for (const name of usual) if ((await store.head(name)) !== null) return { defaultBranch: name }
+  for (const name of usual)
+    if ((await cloneRef(git, `refs/heads/${name}`)) !== null) return { defaultBranch: name }
   for (const name of usual)
     if ((await cloneRef(git, `refs/remotes/origin/${name}`)) !== null) return { defaultBranch: name }
   return {}
