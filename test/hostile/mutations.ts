@@ -333,8 +333,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the name in a tunnel is not checked',
     file: 'src/isolation/checked-tls.ts',
-    from: "return permits(hello.isEncrypted ? null : hello.name) ? 'pass' : 'refuse'",
-    to: "return 'pass'",
+    from: 'return permits(hello.isEncrypted ? null : hello.name) ? hello.length : null',
+    to: 'return hello.length',
     batch: 6,
     level: 'other-user',
   },

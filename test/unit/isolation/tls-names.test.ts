@@ -101,7 +101,10 @@ test('no byte is passed on for another name, no name, several, or one that is en
 test('a second hello for another name is refused, whatever harmless comes before it', async () => {
   const [good, evil] = [hello(named('good.example')), hello(named('evil.example'))]
   const noEffect = Buffer.from([20, 3, 3, 0, 1, 1])
-  for (const between of [[], [noEffect], [noEffect.subarray(0, 2), noEffect.subarray(2)]]) {
+  const early = Buffer.from([23, 3, 3, 0, 4, 22, 3, 1, 1])
+  const other = Buffer.from([22, 3, 3, 0, 4, 16, 0, 0, 0])
+  const halves = [noEffect.subarray(0, 2), noEffect.subarray(2)]
+  for (const between of [[], [noEffect], halves, [noEffect, noEffect], [early, noEffect, early], [other]]) {
     const { isRefused, bytes } = await passed([good, ...between, evil])
     assert.ok(isRefused)
     assert.ok(!bytes.includes('evil'))
