@@ -2,11 +2,12 @@
 
 import { formatCommandLine } from '../engine/commands/command-table.ts'
 import type { Prd, Story } from '../engine/model/feature.ts'
+import { MAX_PLANNED_LENGTH } from '../engine/planning/shown-stories.ts'
 import type { DocumentUse, Source } from '../plan/types.ts'
 import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
 import { fit, wrap } from '../report/terminal/width.ts'
-import { describePlacement, MAX_PLANNED_LENGTH, type PlanView, storyTexts } from '../report/view.ts'
+import { describePlacement, type PlanView, storyTexts } from '../report/view.ts'
 
 /** The most rows of a list that are shown. */
 const MAX_ROWS = 60

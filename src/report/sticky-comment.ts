@@ -1,6 +1,8 @@
 // The sticky comment and the job summary: status, what to do next, and collapsed details.
+
 import { formatCommandLine } from '../engine/commands/command-table.ts'
 import type { Story } from '../engine/model/feature.ts'
+import { MAX_PLANNED_LENGTH } from '../engine/planning/shown-stories.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
 import { characterCount, collapsible, fitToLimit, joinBlocks, list, section, table } from './blocks.ts'
 import { code, codeBlock, markdownText, mermaidText } from './escape.ts'
@@ -24,7 +26,7 @@ import {
 } from './parts.ts'
 import { commandTable } from './replies.ts'
 import { dependenciesOf, type StoryView } from './stories.ts'
-import { describePlacement, MAX_PLANNED_LENGTH, type PlanView, storyTexts, type View } from './view.ts'
+import { describePlacement, type PlanView, storyTexts, type View } from './view.ts'
 
 /** UTF-16 units that a comment or a pull request's text may have (GitHub takes 65,536). */
 export const MAX_CHARACTERS = 65_000

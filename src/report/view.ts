@@ -248,9 +248,6 @@ export function plansOf({ plan, splits = {}, prd }: State): PlanView[] {
   return all.map((one) => ({ ...one, remarks: sizeRemarks(one.stories) }))
 }
 
-/** In UTF-16 units, for a description or one criterion: long, since a person should approve what is shown in whole. */
-export const MAX_PLANNED_LENGTH = 4000
-
 /** The part of context.md that fits into a prompt. */
 function promptContext(plan: Plan): string {
   return head(sanitizeText(contextOf(plan)), VARIABLES.context.bytes).trim()

@@ -16,6 +16,7 @@ import { recordSession } from '../record-session.ts'
 import { mapStory, withNote, withoutApproval, withoutKey, withRecord } from '../state-updates.ts'
 import { mustAskQuestions } from './plan-questions.ts'
 import { isWaitingPlan, newPlan, planDigest, splitFault, storiesDigest, withParts } from './proposed-plan.ts'
+import { asShown } from './shown-stories.ts'
 
 type Planned = EventOf<'planned'>
 type Proposed = Extract<Planned['proposal'], { kind: 'proposed' }>
@@ -68,7 +69,7 @@ function proposed(state: State, proposal: Proposed, limits: Limits): State {
   const { stories, context, questions } = proposal
   const prd = {
     ...state.prd,
-    userStories: stories,
+    userStories: limits.approvesPlans ? stories : asShown(stories),
     project: state.prd.project || proposal.project,
     description: proposal.description || state.prd.description,
   }
@@ -86,9 +87,11 @@ function proposed(state: State, proposal: Proposed, limits: Limits): State {
   return withPlan(fresh, (plan) => ({ ...plan, digest: planDigest(fresh) }))
 }
 
-function withSplit(state: State, id: string, { stories, questions }: Proposed, limits: Limits): State {
+function withSplit(state: State, id: string, proposal: Proposed, limits: Limits): State {
   const before = state.splits?.[id]
   if (before?.phase !== 'wanted') return state
+  const { questions } = proposal
+  const stories = limits.approvesPlans ? proposal.stories : asShown(proposal.stories)
   const digest = storiesDigest(stories)
   const waiting = { ...before, phase: 'proposed' as const, stories, questions, digest, shownAt: null }
   const known = { ...state, splits: { ...state.splits, [id]: waiting } }
