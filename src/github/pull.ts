@@ -85,6 +85,29 @@ export async function openPull(github: GitHub, pullRequest: PullRequest, isLastT
   }
 }
 
+/**
+ * Whether a pull request was merged, and with what: the `whole` of the branch until the commit `head`, or a `part` of it, if the branch
+ * has moved on since. Null if it was not merged, or if GitHub does not say.
+ */
+export async function findMerge(
+  { api, repo, warn }: GitHub,
+  pull: number | null,
+  head: string | null,
+): Promise<'whole' | 'part' | null> {
+  if (pull === null || head === null) return null
+  try {
+    const { data } = await api.rest.pulls.get({ ...repo, pull_number: pull })
+    if (!data.merged) return null
+    if (data.head.sha === head) return 'whole'
+    // People may have pushed on top of it before they merged. After a squash the base has none of these commits.
+    const merged = await api.rest.repos.listCommits({ ...repo, sha: data.head.sha, per_page: 100 })
+    return merged.data.some(({ sha }) => sha === head) ? 'whole' : 'part'
+  } catch (error) {
+    warn(`the pull request could not be looked up: ${githubMessage(error)}`)
+    return null
+  }
+}
+
 /** Marks a draft as ready for review. */
 export async function makeReady({ api }: GitHub, pull: Pull): Promise<void> {
   const mutation = `mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`

@@ -20,6 +20,7 @@ import { type GitHub, githubMessage } from './client.ts'
 import type { Conversation } from './conversation.ts'
 import type { Checks } from './post-checks.ts'
 import {
+  findMerge,
   findPull,
   makeReady,
   newPullText,
@@ -180,19 +181,13 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   async merged(state: State): Promise<boolean> {
-    const { api, repo, warn } = this.#options.github
-    const { pull } = state.github
-    if (pull === null) return false
-    const found = await api.rest.pulls
-      .get({ ...repo, pull_number: pull })
-      .catch((error: unknown) => warn(`the pull request could not be looked up: ${githubMessage(error)}`))
-    return found?.data.merged === true
+    return (await findMerge(this.#options.github, state.github.pull, state.published)) === 'whole'
   }
 
   /** People may have closed the pull request that the state knows, or opened another one. */
   async #findKnown(state: State): Promise<void> {
-    const { pull, pullUrl } = await this.#withPull(this.#withFoundIds(state))
-    this.#found = { ...this.#found, pull, pullUrl }
+    const { pull, pullUrl, comment } = await this.#withPull(this.#withFoundIds(state))
+    this.#found = { ...this.#found, pull, pullUrl, comment }
     this.#isFound = true
   }
 
@@ -316,9 +311,13 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** `isNew`: the branch was created just now, so no pull request can exist for it. */
   async #ensurePull(state: State, isNew: boolean): Promise<GithubIds> {
     const { github: ralphGithub, publisher, pullRequest } = this.#options
-    const { github, branch } = state
-    if (pullRequest === 'none') return github
+    const { branch } = state
+    if (pullRequest === 'none') return state.github
     this.#pull = isNew ? null : await findPull(ralphGithub, branch)
+    // The base lacks what came after the merge: that needs a pull request of its own, with a summary of its own.
+    const isBehind =
+      this.#pull === null && (await findMerge(ralphGithub, state.github.pull, state.published)) === 'part'
+    const github = isBehind ? { ...state.github, pull: null, pullUrl: null, comment: null } : state.github
     if (this.#pull === null && github.pull !== null) {
       const text = 'Its pull request is not open any more; Ralph opens no second one.'
       const url = github.pullUrl ?? pullUrl(ralphGithub.place, github.pull)

@@ -151,14 +151,33 @@ test('the pull request is merged and its branch deleted during a run: the run pa
   assert.equal(await site.github.head(BRANCH), null)
   assert.equal((await site.github.pulls()).length, 1)
   assert.match(site.runner.log(site.last()), /paused: ralph\/sample was merged and deleted by people/)
+
+  // What comes after the merge is in no base: it needs a pull request of its own.
+  await site.say('bob', '/ralph run')
+  await completed(site)
+  const [first, second, ...others] = (await site.github.pulls()).sort((a, b) => a.number - b.number)
+  assert.deepEqual([first?.state, second?.state, others.length], ['closed', 'open', 0], site.log())
+  const [comment] = site.github.comments(second?.number ?? 0)
+  assert.match(comment?.body ?? '', /Review this pull request like any other, and merge it/)
+  assert.doesNotMatch(comment?.body ?? '', /it is merged/i)
+  assert.equal(outcome(site)['pull-request-number'], String(second?.number))
+  await site.github.mergePull('alice', second?.number ?? 0)
+  await site.go()
+  assert.equal((await site.github.pulls()).length, 2)
+  assert.match(site.github.comments(second?.number ?? 0)[0]?.body ?? '', /Nothing to do: it is merged\./)
 })
 
-test('the pull request is merged during a run and the branch stays: the chain goes on there, nothing is lost', async () => {
+test('the pull request is merged during a run and the branch stays: the chain goes on there, with a new pull request', async () => {
   await using site = await meanwhile('US-002', async ({ github, pull }) => {
     await github.mergePull('alice', (await pull()).number)
   })
   await completed(site)
-  assert.equal((await site.github.pulls()).length, 1)
+  const pulls = (await site.github.pulls()).sort((a, b) => a.number - b.number)
+  assert.deepEqual(
+    pulls.map(({ state }) => state),
+    ['closed', 'open'],
+  )
+  assert.match(site.github.comments(pulls[1]?.number ?? 0)[0]?.body ?? '', /Review this pull request/)
 })
 
 test('a pull request that people opened for the branch is used, also where Actions may open none', async () => {
