@@ -208,10 +208,10 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async finished(saved: State, conclusion: Conclusion): Promise<GithubIds> {
     await this.#posting
     this.#unposted = null
-    if (!this.#isFound) await this.#findKnown(saved)
     const state = this.#withFoundIds(saved)
-    const isMissing = state.published !== null && state.github.pull === null
-    const known = isMissing ? { ...state, github: await this.#withPull(state) } : state
+    // Read again: people may have edited, closed or merged it since it was opened.
+    const known = state.published === null ? state : { ...state, github: await this.#withPull(state) }
+    this.#isFound = true
     // Looked up before the checks are posted, because checks and comment name the next action.
     if (conclusion.outcome === 'complete') this.#isMerged = await this.merged(known)
     if (state.published !== null) await this.#postAll(known, state.published, conclusion)
@@ -366,9 +366,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async #refresh(state: State, isComplete: boolean): Promise<void> {
     const { github, publisher } = this.#options
     await this.#attempt('the pull request could not be updated', undefined, async () => {
-      // Read again, because people may have edited it since it was opened.
-      const pull = await findPull(github, state.branch)
-      this.#pull = pull
+      const pull = this.#pull
       if (pull === null) return
       const change = updatedPullText(pull, this.#ownText(state))
       if (change === 'full') github.warn("the pull request's text has no room for Ralph's part")
