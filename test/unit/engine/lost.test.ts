@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { released } from '../../../src/engine/job-end.ts'
-import { lostChainReason, mayHaveOpenChecks } from '../../../src/engine/lease.ts'
+import {
+  lostChainReason,
+  mayHaveOpenChecks,
+  nextJobAmong,
+  type UnfinishedRun,
+} from '../../../src/engine/lease.ts'
 import { emptyControl, newJob, withConclusion } from '../../../src/engine/model/job.ts'
 import type { Lease, State } from '../../../src/engine/model/state.ts'
 import { emptyRun } from '../../../src/engine/prd/schema.ts'
@@ -153,4 +158,27 @@ test('resume-lost: checks that a job left open are closed within the 14 days in 
   assert.equal(mayHaveOpenChecks({ ...recent, lease }, ran('success'), NOW), true)
   const mended = { ...recent, control: { ...emptyControl(), mendedRun: 7 } }
   assert.equal(mayHaveOpenChecks(mended, null, NOW), false, 'it may still start the next one')
+})
+
+test('the next job of a feature is known by its name, or by the promise of the chain', () => {
+  const control = { ...emptyControl(), mendedRun: 1 }
+  const [promised, ended] = [true, false].map((continuePending) =>
+    state({ control: { ...control, continuePending } }),
+  )
+  const base = { id: 2, url: 'u', title: 'Ralph auth', isNamed: true, hasBegun: false, since: NOW }
+  const isNext = (of: State | undefined, run: Partial<UnfinishedRun>) =>
+    nextJobAmong([{ ...base, ...run }], of ?? held)?.id === 2
+  assert.deepEqual([isNext(promised, {}), isNext(ended, {})], [true, true])
+  assert.equal(isNext(promised, { title: 'Ralph oauth' }), false, 'another feature')
+  assert.equal(isNext(promised, { since: NOW - 2000 }), false, 'older than the last job')
+  assert.deepEqual(
+    [promised, ended].map((of) => isNext(of, { isNamed: false, title: 'Ralph' })),
+    [true, false],
+  )
+  assert.deepEqual(
+    [promised, ended].map((of) => isNext(of, { hasBegun: true })),
+    [true, false],
+  )
+  const itself = state({ control: { ...control, continuePending: true, mendedRun: 2 } })
+  assert.equal(isNext(itself, { hasBegun: true }), false, 'the job that ends')
 })
