@@ -30,14 +30,19 @@ export async function chooseBranch(
   return { branch, head }
 }
 
-/** Throws UserError where the branch is the base or the default branch: Ralph never commits to those. */
+/**
+ * Throws UserError if the branch is the base or the default branch: Ralph never commits to those. `MAIN` is `main` on file systems that
+ * ignore case.
+ */
 export function refuseShared(branch: string, path: string, base: Request['base']): void {
-  if (branch !== base.branch && branch !== base.defaultBranch) return
+  const shared = [base.defaultBranch, base.branch].find((one) => one?.toLowerCase() === branch.toLowerCase())
+  if (shared == null) return
+  const found = shared === branch ? branch : `${branch}, which is ${shared} on file systems that ignore case`
   const fix =
-    branch === base.defaultBranch
+    shared === base.defaultBranch
       ? 'leave branchName out, or name a branch of its own: Ralph never commits to the default branch'
       : `go to the branch that the run starts from (git switch ${base.defaultBranch ?? '<branch>'}), or give the feature a branch of its own: Ralph never commits to the base`
-  throw new UserError({ path, found: branch, expected: 'a branch of its own', fix })
+  throw new UserError({ path, found, expected: 'a branch of its own', fix })
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Inspection } from '../engine/model/ports.ts'
 import type { SavedWork, State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { coveringPaths } from '../engine/prd/touches.ts'
+import { type CaseTwin, caseTwins } from '../git/case-twins.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { type FilteredFile, filteredFiles } from '../git/filters.ts'
 import { newlyIgnored } from '../git/hidden-changes.ts'
@@ -60,6 +61,8 @@ export async function inspect(
   if (staged.nested.length > 0) return refused(nestedFailure(staged.nested.map(formatPath)))
   const filtered = await filteredFiles(tree, agentChanges)
   if (filtered.length > 0) return refused(filterFailure(filtered, formatPath))
+  const twins = caseTwins(await index.listing(), agentChanges)
+  if (twins.length > 0) return refused(twinFailure(twins, formatPath))
   const examination = await tools.examine(agentChanges, objects, state.green)
   if (examination.failure !== null) return refused(examination.failure)
   const hidden = await newlyIgnored(git, objects, state.green, agentChanges)
@@ -178,7 +181,8 @@ export async function saveWork(
   const work = staged.changes.filter(({ path }) => !tools.isRalphPath(path))
   const filtered = (await filteredFiles(tree, work)).map(({ path }) => path)
   const refusedPaths = (await tools.examine(work, tree.objects, state.green)).dropped
-  const dropped = [...new Set([...refusedPaths, ...filtered])]
+  const twins = caseTwins(await tree.index.listing(), work).map(({ path }) => path)
+  const dropped = [...new Set([...refusedPaths, ...filtered, ...twins])]
   await tree.reset([...own, ...work.filter((change) => dropped.includes(change.path))])
   if (work.length === dropped.length) return null
   const base = await tree.treeOf(state.green)
@@ -192,6 +196,17 @@ export async function saveWork(
 function submoduleFailure(files: readonly string[]): Failure {
   const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`
   return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail }
+}
+
+function twinFailure(twins: readonly CaseTwin[], formatPath: (path: string) => string): Failure {
+  const [first] = twins
+  const summary = `${formatPath(first?.path ?? '')} differs from ${formatPath(first?.twin ?? '')} only in case`
+  const paths = formatPaths(twins.map(({ path }) => formatPath(path)))
+  return {
+    kind: 'guard',
+    summary,
+    detail: `On macOS and Windows these are one file. Choose another name:\n${paths}`,
+  }
 }
 
 function filterFailure(files: readonly FilteredFile[], formatPath: (path: string) => string): Failure {

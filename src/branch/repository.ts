@@ -7,7 +7,7 @@ import type { RepositoryPort } from '../engine/model/ports.ts'
 import type { SavedWork, State } from '../engine/model/state.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { changedLinesBetween } from '../git/changed-lines.ts'
-import { restoreClone, type Snapshot } from '../git/clone.ts'
+import { holdCommit, restoreClone, type Snapshot } from '../git/clone.ts'
 import { findForeignRepositories } from '../git/foreign-repositories.ts'
 import type { Git } from '../git/git.ts'
 import { findUncommitted, nestedGits, removeIgnored, untrackedFolders } from '../git/hidden-changes.ts'
@@ -150,6 +150,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
           builtAt,
           snapshot.foundHead ?? null,
         )
+        if (inspection.kind === 'candidate') await holdCommit(git, snapshot, inspection.candidate.commit)
         if (inspection.kind === 'candidate')
           lastCandidate = { green: state.green, commit: inspection.candidate.commit, paths }
         return inspection
@@ -168,7 +169,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     rebase: (state, attempt) =>
-      onRestoredClone(attempt.candidate.commit, () => rebase(tools, state, attempt)),
+      onRestoredClone(attempt.candidate.commit, async () => {
+        const rebased = await rebase(tools, state, attempt)
+        if ('candidate' in rebased) await holdCommit(git, snapshot, rebased.candidate.commit)
+        return rebased
+      }),
 
     async workOf(state, { base, commit }) {
       const work = await withOldOwnFiles(tools, state, base, commit)
@@ -215,6 +220,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       if (resetEntries.length === 0) return null
       const made = await commits.withEntries(await tree.treeOf(to), new Map(resetEntries))
       const commit = await commits.commit(made, [to], 'the tests as they were')
+      await holdCommit(git, snapshot, commit)
       return { commit, paths: resetEntries.map(([path]) => path) }
     },
 

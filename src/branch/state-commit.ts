@@ -7,7 +7,9 @@ import { type CatFile, TREE } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
 import { RALPH_IDENTITY } from '../git/git-process.ts'
 import { commitBytes, type NewEntry, treeBytes } from '../git/objects.ts'
+import { UserError } from '../system/errors.ts'
 import { fileStamp } from '../system/files.ts'
+import { shellWord } from '../system/shell-word.ts'
 import { screenshotEntries } from './screenshot-blobs.ts'
 
 /** The object of a file of the state, and the stamp of the object's file. While the stamp is the same, the object was not replaced. */
@@ -31,7 +33,7 @@ export async function commitState(
   parents: readonly string[],
 ): Promise<string> {
   const tree = await objects.root(state.green)
-  if (tree === null) throw new Error(`the green commit ${state.green} is not in this clone`)
+  if (tree === null) throw lostGreenError(git, state)
   const writer = git.writer(tree)
   const folder = (entries: NewEntry[]): string => writer.add('tree', treeBytes(entries))
   const kept = savedWork(state).map(([id, { base, tree: work }]) => {
@@ -68,4 +70,15 @@ export async function commitState(
   for (const { file, isThere, oid } of files)
     if (!isThere) storedFiles.set(file, { oid, stamp: fileStamp(writer.fileOf(oid)) })
   return made
+}
+
+function lostGreenError({ clone, shared }: Git, { green, folder }: State): UserError {
+  const ref = `refs/ralph/${folder.replace(/^\.ralph\//, '')}`
+  const remove = `git update-ref -d ${ref} && git --git-dir=${shellWord(shared)} update-ref -d ${ref}`
+  return new UserError({
+    path: clone.workTree,
+    found: `The run's commit ${green} is not in this clone. \`git gc --prune=now\` removes commits that no ref names`,
+    expected: '',
+    fix: `get the commit back (git fetch from where it was pushed), or go on from the branch: ${remove}. That forgets attempts, hints and raised limits since its last commit`,
+  })
 }

@@ -325,12 +325,13 @@ class GitStore implements Store {
     this.#known = { ref, commit }
     const { snapshot } = this.#options
     const mirror: [string, string] = [ref, commit]
+    const held = Object.keys(state.attempts).length === 0 ? 'released' : 'held'
     // Before the first publish the feature has no branch, and a run that ends then must not change the branch of the user.
     // A job that has not read the branch yet must not move it, as people may have committed there.
     if (state.published === null || !(withBranch || state.job.ready.opened))
       // The ref is mirrored in the clone, as `git gc` there does not know Ralph's directory.
-      await mirrorRefs(this.#git, snapshot, [mirror])
-    else await moveClone(this.#git, snapshot, state.branch, state.green, [mirror])
+      await mirrorRefs(this.#git, snapshot, [mirror], held)
+    else await moveClone(this.#git, snapshot, state.branch, state.green, [mirror], held)
   }
 
   /** After a refused push: sets the local ref back to the remote's value. */
@@ -343,13 +344,16 @@ class GitStore implements Store {
     await this.#git.setRef(ref, before)
   }
 
-  /** Restores refs that are missing in Ralph's directory from their copies in the clone. */
+  /** Restores refs that are missing in Ralph's directory, or whose commit is gone, from their copies in the clone. */
   async #recoverRefs(): Promise<void> {
     const { shared } = this.#git
     const prefix = `${this.#options.namespace}/`
     const own = refsBelow(shared, prefix)
-    for (const [ref, at] of await cloneRefs(this.#git, prefix))
-      if (!own.has(ref)) await this.#moveLocalRef(ref, null, at)
+    for (const [ref, at] of await cloneRefs(this.#git, prefix)) {
+      const known = own.get(ref) ?? null
+      if (known === at || (known !== null && (await this.#has(known)))) continue
+      await this.#moveLocalRef(ref, known, at)
+    }
   }
 
   async #rejectionError(state: State, before: string | null, answer: string): Promise<Error> {

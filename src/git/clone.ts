@@ -1,7 +1,7 @@
 // The user's clone. Ralph restores its branch, HEAD, index, refs, hooks and configuration, whatever an agent did.
 import { lstatSync } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type MovedRef, mergeMoves } from '../engine/model/moved-refs.ts'
 import { UserError } from '../system/errors.ts'
 import {
@@ -198,6 +198,7 @@ async function restoreRefs(git: Git, snapshot: Snapshot, head: Buffer | null): P
       ({ ref, from, to }) =>
         from !== to && !refs.has(ref) && !ref.startsWith(states) && !ref.startsWith(HIDDEN_STASH),
     )
+    .filter(({ ref }) => !ref.startsWith(HELD))
   people.moved = mergeMoves(people.moved, moved)
   return moved
 }
@@ -215,8 +216,9 @@ export async function moveClone(
   branch: string,
   commit: string,
   mirrors: readonly [string, string][],
+  held: 'held' | 'released' = 'held',
 ) {
-  await mirrorRefs(git, snapshot, [[`refs/heads/${branch}`, commit], ...mirrors])
+  await mirrorRefs(git, snapshot, [[`refs/heads/${branch}`, commit], ...mirrors], held)
   await moveHead(git, snapshot.head, branch)
   snapshot.head = Buffer.from(`ref: refs/heads/${branch}\n`)
   shareIndex(git)
@@ -250,20 +252,49 @@ function removeIrregularFile(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) removeSync(file)
 }
 
-/** Sets refs of the clone, whatever their values were. From now on Ralph restores them to these. */
+/** Refs that hold commits which no state names yet, so that people's `git gc --prune=now` does not remove them. */
+const HELD = 'refs/ralph-held/'
+/** The name of such a ref for the clone itself; linked work trees have their own names. */
+const MAIN_TREE = 'main'
+
+/** Holds a commit before gates see it. A work tree holds one commit at a time, with its ancestors. */
+export async function holdCommit(git: Git, snapshot: Snapshot, commit: string): Promise<void> {
+  const { gitDir, commonDir } = git.clone
+  const ref = `${HELD}${gitDir === commonDir ? MAIN_TREE : basename(gitDir)}`
+  await snapshot.exclusively(async () => {
+    await updateCloneRefs(git, [{ ref, to: commit }])
+    snapshot.refs.set(ref, commit)
+  })
+}
+
+/** The refs of this run that hold commits, and those of killed runs whose work trees are gone. */
+async function heldRefs(git: Git, snapshot: Snapshot): Promise<string[]> {
+  const isGone = (name: string) =>
+    name === MAIN_TREE || !isFolderSync(join(git.clone.commonDir, 'worktrees', name))
+  const all = [...(await cloneRefs(git, HELD)).keys()]
+  return all.filter((ref) => snapshot.refs.has(ref) || isGone(ref.slice(HELD.length)))
+}
+
+/**
+ * Sets refs of the clone, whatever their values were. From now on Ralph restores them to these. `released`: the state names every
+ * commit that was held.
+ */
 export async function mirrorRefs(
   git: Git,
   snapshot: Snapshot,
   wanted: readonly [string, string][],
+  held: 'held' | 'released' = 'held',
 ): Promise<void> {
   await snapshot.exclusively(async () => {
     // `prepare` may have changed files that git reads. Other refs are not touched.
     await restoreFiles(git, snapshot)
     const moved = wanted.filter(([ref, to]) => snapshot.refs.get(ref) !== to)
-    await updateCloneRefs(
-      git,
-      moved.map(([ref, to]) => ({ ref, to })),
-    )
+    const released = held === 'released' ? await heldRefs(git, snapshot) : []
+    await updateCloneRefs(git, [
+      ...moved.map(([ref, to]) => ({ ref, to })),
+      ...released.map((ref) => ({ ref, to: null })),
+    ])
     for (const [ref, to] of wanted) snapshot.refs.set(ref, to)
+    for (const ref of released) snapshot.refs.delete(ref)
   })
 }

@@ -5,8 +5,9 @@ import { GITLINK } from './cat-file.ts'
 import type { Git } from './git.ts'
 import { GitError } from './git-process.ts'
 
-/** `folders`: paths of all folders, without the top. `gitlinks`: paths of submodules. `attributes`: of `.gitattributes` files. */
+/** `paths`: of all entries. `folders`: paths of all folders, without the top. `gitlinks`: paths of submodules. `attributes`: of `.gitattributes` files. */
 export type IndexListing = {
+  paths: readonly string[]
   folders: ReadonlySet<string>
   gitlinks: ReadonlySet<string>
   attributes: ReadonlySet<string>
@@ -96,8 +97,10 @@ export class GitIndex {
 
 async function list(git: Git): Promise<IndexListing> {
   const [folders, gitlinks, attributes] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const paths: string[] = []
   for (const entry of await git.indexEntries()) {
     const path = entry.slice(entry.indexOf('\t') + 1)
+    paths.push(path)
     if (entry.startsWith(GITLINK)) gitlinks.add(path)
     if (isAttributesFile(path)) attributes.add(path)
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
@@ -106,7 +109,7 @@ async function list(git: Git): Promise<IndexListing> {
       folders.add(folder)
     }
   }
-  return { folders, gitlinks, attributes }
+  return { paths, folders, gitlinks, attributes }
 }
 
 /** Whether the file controls what git stores and checks out. */

@@ -25,11 +25,17 @@ export class GitError extends Error {
   readonly code: number
   readonly stderr: string
   constructor(args: readonly string[], code: number, stderr: string) {
-    super(`git ${args.find((arg) => !arg.startsWith('-')) ?? ''} failed (exit ${code}): ${stderr.trim()}`)
+    super(`git ${subcommandOf(args)} failed (exit ${code}): ${stderr.trim()}`)
     this.name = 'GitError'
     this.code = code
     this.stderr = stderr
   }
+}
+
+/** The command in git's arguments: `-c <setting>` and other options come before it. */
+function subcommandOf(args: readonly string[]): string {
+  const at = args.findIndex((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c')
+  return args[at] ?? ''
 }
 
 /** git's messages when the remote does not know the token. */

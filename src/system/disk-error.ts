@@ -37,6 +37,8 @@ function kindOf(error: unknown, place: string): Kind | null {
     /no space left on device|out of diskspace|disk quota exceeded/i.test(message)
   )
     return 'full'
+  // git often leaves out the reason why it could not write.
+  if (error instanceof Error && error.name === 'GitError' && isNearlyFull(place)) return 'full'
   if (code === 'EROFS' || /read-only file system/i.test(message)) return 'read-only'
   if (code === 'EACCES' || code === 'EPERM') return 'closed'
   // A recursive mkdir that is refused reports ENOENT for the folder that is missing, not EACCES for its parent.
@@ -45,6 +47,16 @@ function kindOf(error: unknown, place: string): Kind | null {
   if (!isMissing) return null
   if (orNull(() => accessSync(place, constants.W_OK) ?? true) === null) return 'closed'
   return orNull(() => statfsSync(place).bavail) === 0 ? 'full' : null
+}
+
+/** Bytes. With less room than this, git fails to write. */
+const LITTLE_ROOM = 64 * 1024
+
+function isNearlyFull(place: string): boolean {
+  const found = orNull(() => statfsSync(place))
+  if (found === null) return false
+  // Some file systems have no fixed number of files, and report 0 of 0.
+  return found.bavail * found.bsize < LITTLE_ROOM || (found.files > 0 && found.ffree === 0)
 }
 
 /** The path, or its closest parent that exists. */

@@ -17,6 +17,7 @@ import {
 import { formatSensitiveFiles, sensitiveKindOf } from '../sensitive-files.ts'
 import { describeChangedTests, type FileChange, mayHoldTests } from './changed-tests.ts'
 import { changedGateDefinitions, findUnreadGateFiles, isGateSource } from './gate-definitions.ts'
+import { manyNewFiles } from './many-files.ts'
 import { type ObjectReader, readSmallBlob, withSources } from './sources.ts'
 import { isTestSupport } from './test-files.ts'
 
@@ -190,6 +191,7 @@ async function collectRemarks(
     !isTooLong(path) && options.isAgentDocument(path) ? [`${path}: ${AGENT_DOCUMENT}`] : [],
   )
   const remarks = [
+    ...manyNewFiles(changes),
     ...sensitiveFileRemarks(changes),
     ...limitRemarks(testRemarks, [...agentDocuments, ...definitionRemarks]),
   ]

@@ -1,13 +1,24 @@
 // Loose objects of a long run: packed by Ralph's git, and nobody else's are touched.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createStore } from '../../../src/branch/store.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
 import { stateOf, stories } from '../engine/samples.ts'
 import { place } from './place.ts'
+import { openWorked } from './worked.ts'
 
 const PACKED = ['-c', 'core.fsync=loose-object,pack,pack-metadata,reference', 'repack', '-d', '-l', '-q']
 
@@ -111,5 +122,43 @@ test('a repack killed at any moment loses nothing', { timeout: 60_000 }, async (
     assert.equal((await at.store.load(at.folder))?.state.generation, 29)
     assert.equal(at.shell('git fsck --strict 2>&1 | grep -v -e dangling -e notice || true'), '')
     await at.store.save({ ...at.state, generation: 29 })
+  }
+})
+
+test("a candidate survives a person's `git gc --prune=now` while gates run, and nothing is held afterwards", async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'held-'))
+  const env = { PATH: process.env.PATH ?? '', HOME: folder }
+  const shell = (script: string) =>
+    execFileSync('bash', ['-ec', script], { cwd: folder, env, encoding: 'utf8' }).trim()
+  try {
+    shell(
+      'git config --global user.name a; git config --global user.email a@b; git init -q -b main .; echo a >a.js; git add -A; git commit -qm base',
+    )
+    const { git, objects, repository, snapshot, state, inspect } = await openWorked(folder, env, {
+      whole: false,
+    })
+    using _ = objects
+    const store = createStore(git, objects, {
+      namespace: 'refs/ralph',
+      remote: null,
+      publishRemote: null,
+      snapshot,
+      leaseMs: 1000,
+    })
+    await repository.checkOut(state.green, null)
+    writeFileSync(join(folder, 'new.js'), 'work\n')
+    const seen = await inspect()
+    assert.equal(seen.kind, 'candidate')
+    if (seen.kind !== 'candidate') return
+    const { commit } = seen.candidate
+    shell('git reflog expire --expire=now --all; git gc -q --prune=now')
+    assert.equal(await repository.restore(commit), false)
+    assert.equal(shell(`git show ${commit}:new.js`), 'work')
+    await store.save({ ...state, green: commit, attempts: {} })
+    assert.equal(shell('git for-each-ref refs/ralph-held'), '')
+    shell('git gc -q --prune=now')
+    assert.equal((await store.load(state.folder.replace('.ralph/', '')))?.state.green, commit)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 })

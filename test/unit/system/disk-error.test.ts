@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { GitError } from '../../../src/git/git-process.ts'
 import { diskMistake } from '../../../src/system/disk-error.ts'
 import { lacks } from '../../machine/needs.ts'
 
@@ -54,6 +55,28 @@ test('a missing folder that Node reports on a full disk is a disk error', {
       path: join(disk, 'a/b/c'),
     })
     assert.equal(diskMistake(error, '/')?.found, `the disk of ${join(disk, 'a')} is full`)
+  } finally {
+    execFileSync('umount', [disk])
+    rmSync(disk, { recursive: true })
+  }
+})
+
+test('git fails on a full disk and does not say why: the free space does', {
+  skip: lacks('root', 'mount'),
+}, () => {
+  const disk = mkdtempSync(join(tmpdir(), 'ralph-full-'))
+  const failed = new GitError(
+    ['-c', 'core.hooksPath=/dev/null', 'update-ref', '-m', 'x'],
+    128,
+    'fatal: cannot write',
+  )
+  assert.equal(failed.message, 'git update-ref failed (exit 128): fatal: cannot write')
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk])
+  try {
+    assert.equal(diskMistake(failed, disk), null)
+    assert.throws(() => writeFileSync(join(disk, 'fill'), Buffer.alloc(2 << 20)), /ENOSPC/)
+    assert.equal(diskMistake(failed, disk)?.found, `the disk of ${disk} is full`)
+    assert.equal(diskMistake(new Error('something else'), disk), null)
   } finally {
     execFileSync('umount', [disk])
     rmSync(disk, { recursive: true })
