@@ -12,6 +12,7 @@ import type { GateRun } from '../engine/model/ports.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import { annotationsFrom, selectAnnotations } from './annotations.ts'
+import { missingCount } from './count-advice.ts'
 import { testCounts } from './counts.ts'
 import { type ChangedLines, measureChange, type RedReason, reportCoverage } from './coverage.ts'
 import type { Stamps, TreeFolders } from './report-files.ts'
@@ -67,12 +68,16 @@ export async function withEvidence(
   const evidence = before === null ? NO_EVIDENCE : await readEvidence(gate, ran, before, run, options)
   const tests = evidence.tests ?? testCounts(ran.output)
   const clean = (text: string, most: number) => oneLine(options.redact(withoutControls(text)), most)
-  const failures = ran.ok && evidence.red === null ? hiddenFailures(tests, run, gate.name) : null
+  const failures =
+    ran.ok && evidence.red === null
+      ? (hiddenFailures(tests, run, gate.name) ?? lostCount(tests, run, gate.name))
+      : null
   const comparison =
     ran.ok && failures === null
       ? compareWithBaseline(run.baseline[gate.name], ran.ms, tests, run)
       : NO_DIFFERENCE
-  const remarks = [...evidence.remarks, ...comparison.remarks].slice(0, MAX_REMARKS)
+  const uncounted = uncountedRemark(gate, { ok: ran.ok, tests }, run) ?? []
+  const remarks = [...evidence.remarks, ...comparison.remarks].concat(uncounted).slice(0, MAX_REMARKS)
   // Checked here for all sources: an invalid line number would make the state unreadable.
   const annotations = evidence.annotations
     .filter(({ line }) => Number.isSafeInteger(line) && line >= 1)
@@ -101,6 +106,25 @@ function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, nam
   if (of === 'baseline' || failed <= before) return null
   const also = before === 0 ? '' : `, and ${before} before`
   return `${failed} ${failed === 1 ? 'test' : 'tests'} failed by its own count${also}`
+}
+
+/** A gate that counted tests before and does not now may have run none of them, as text; null if it counts, or never did. */
+function lostCount(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {
+  const had = testsRun(baseline[name]?.tests)
+  if (tests !== null || had === 0 || of === 'baseline' || of === 'join') return null
+  return `its output names no number of tests, and named ${had} before`
+}
+
+const NO_COUNT = 'its output names no number of tests, so a change that runs fewer goes unnoticed'
+
+/** The remark on a test run at the fork point that does not say how many tests ran; null if it does, or runs no tests. */
+function uncountedRemark(
+  gate: Gate,
+  { ok, tests }: { ok: boolean; tests: TestCounts | null },
+  { of }: GateRun,
+): string | null {
+  const advice = of === 'baseline' && ok && tests === null ? missingCount(gate) : null
+  return advice === null ? null : `${NO_COUNT}: ${advice}`
 }
 
 const NO_EVIDENCE: FileEvidence = { tests: null, annotations: [], remarks: [], red: null }
@@ -176,8 +200,7 @@ function compareWithBaseline(
   const [skippedBefore, skipped] = [before.tests?.skipped ?? 0, tests?.skipped ?? 0]
   const empty = (tests?.empty ?? 0) - (before.tests?.empty ?? 0)
   const aside = skipped === 0 ? '' : `; ${skipped} are skipped`
-  if (had > 0 && tests === null) findings.push(`says nothing of tests any more, and ran ${had} before`)
-  else if (has < had) findings.push(`ran ${has} tests, and ${had} before: ${had - has} fewer${aside}`)
+  if (has < had) findings.push(`ran ${has} tests, and ${had} before: ${had - has} fewer${aside}`)
   else if (skipped > skippedBefore) findings.push(`${skipped} tests are skipped, and ${skippedBefore} before`)
   if (empty > 0) findings.push(`${empty} ${empty === 1 ? 'file' : 'files'} of tests ended without a test`)
   return { remarks, findings }

@@ -4,6 +4,7 @@ import { gatesPort } from '../../app/loop-ports.ts'
 import { withOwnPort } from '../../app/own-port.ts'
 import type { Gate, GateResult } from '../../engine/model/gate.ts'
 import { isFor } from '../../engine/model/service.ts'
+import { missingCount } from '../../gates/count-advice.ts'
 import { formatDuration } from '../../report/figures.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { importantLines } from '../../system/excerpt.ts'
@@ -74,7 +75,11 @@ async function runAll(
   const results = new Map<string, CheckResult>()
   const resultOfGate = (gate: Gate, result: GateResult): CheckResult => {
     const name = `gate ${gate.name}`
-    if (result.ok) return { name, ...okResult(`green ${commitText} in ${formatDuration(result.ms)}`) }
+    const green = `green ${commitText} in ${formatDuration(result.ms)}`
+    const uncounted = result.ok && result.tests === undefined ? missingCount(gate) : null
+    if (uncounted !== null)
+      return { name, ...warningResult(`${green}, without a number of tests`, 'a number of tests', uncounted) }
+    if (result.ok) return { name, ...okResult(green) }
     const isAllowed = gate.advisory || settings.baseline === 'off'
     return { ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) }
   }

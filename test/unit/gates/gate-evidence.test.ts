@@ -288,7 +288,35 @@ test('without a coverage report a threshold is not reached; on the base there is
   assert.match((await made(80, STORY, 'echo what > lcov.info')).output, /neither lcov nor Cobertura/)
 })
 
-test('fewer tests, no tests, more skipped tests and files without tests are findings of a green gate', async (t) => {
+test('a gate that counted tests before and names no number now is red, but not because of commits of people', async (t) => {
+  const baseline = { test: { ms: 100, tests: { passed: 40, failed: 0, skipped: 0 } } }
+  const silent = (of: GateRun['of'], before: GateRun['baseline'] = baseline) =>
+    ran(t, { gate: { run: 'echo all fine' }, run: { of, baseline: before } })
+  for (const kind of ['story', 'whole'] as const) {
+    const { ok, ended } = await silent(kind)
+    assert.deepEqual(
+      [ok, ended],
+      [false, 'exit 0, but its output names no number of tests, and named 40 before'],
+    )
+  }
+  assert.equal((await silent('join')).ok, true)
+  assert.equal((await silent('story', {})).ok, true)
+})
+
+test('a test run without a number at the fork point has a remark with what would give one; a linter has none', async (t) => {
+  const remarkOn = async (name: string, run: string, of: GateRun['of'] = 'baseline') =>
+    remarks(await ran(t, { gate: { name, run }, run: { of } })).join('\n')
+  assert.match(
+    await remarkOn('unit', 'true # go test ./...'),
+    /names no number of tests.*: add `-v` to `go test`$/,
+  )
+  assert.match(await remarkOn('test', 'true'), /JUnit XML, and set `report` to that file$/)
+  assert.equal(await remarkOn('lint', 'true'), '')
+  assert.equal(await remarkOn('test', 'echo "# pass 3"'), '')
+  assert.equal(await remarkOn('test', 'true', 'story'), '')
+})
+
+test('fewer tests, more skipped tests and files without tests are findings of a green gate', async (t) => {
   const baseline = { test: { ms: 100, tests: { passed: 40, failed: 0, skipped: 0 } } }
   const made = async (said: string, before: GateRun['baseline'] = baseline) =>
     (await ran(t, { gate: { run: `echo '${said}'` }, run: { baseline: before } })).findings ?? []
@@ -297,7 +325,6 @@ test('fewer tests, no tests, more skipped tests and files without tests are find
   assert.deepEqual(await passed('35 passed; 0 failed; 5 ignored'), [
     'ran 35 tests, and 40 before: 5 fewer; 5 are skipped',
   ])
-  assert.deepEqual(await made('all fine'), ['says nothing of tests any more, and ran 40 before'])
   assert.deepEqual(await made('all fine', {}), [])
   assert.deepEqual(await passed('41 passed; 0 failed; 2 ignored'), ['2 tests are skipped, and 0 before'])
   assert.deepEqual(await made('✔ /repo/test/sum.test.js (12.5ms)\nℹ pass 40'), [
