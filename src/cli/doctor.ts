@@ -16,6 +16,7 @@ import { doctorRow, formatCurrentCheck, verdictLines } from '../report/terminal/
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { loadFeatures } from '../setup/checks/check-stories.ts'
+import { CHECKS } from '../setup/checks/check-table.ts'
 import { diagnoseIsolated } from '../setup/checks/diagnose.ts'
 import type { Checkout, Subject } from '../setup/checks/subject.ts'
 import { findCi } from '../setup/checks/workflow-file.ts'
@@ -82,6 +83,7 @@ async function examine(
     if (look.plain) context.print(text)
     else out.write(`${formatCurrentCheck(null, look)}${text}\n`)
   }
+  const ofCi = new Set(CHECKS.flatMap((check) => (check.ofCi === true ? [check.name] : [])))
   const findings: Finding[] = []
   let current: string | null = null
   const onBegin = (what: string) => {
@@ -89,6 +91,7 @@ async function examine(
     out.write(formatCurrentCheck(what, look))
   }
   const onFinding = (finding: Finding) => {
+    if (ofCi.has(finding.name) && !findings.some(({ name }) => ofCi.has(name))) show(['', 'In CI:'])
     findings.push(finding)
     show(doctorRow(finding, look))
     out.write(formatCurrentCheck(current, look))

@@ -53,6 +53,8 @@ type CheckLook = {
   seen: 'files' | 'machine' | 'remote' | 'running'
   /** All findings: what is wrong, what was expected, and how to fix it. */
   look(subject: Subject): CheckResult | CheckResult[] | Promise<CheckResult | CheckResult[]>
+  /** It is about runs in CI: on a laptop it is shown below what is about this machine. */
+  ofCi?: true
   /** It needs the machine, or the work tree, to itself. */
   alone?: true
   /** Settings that the check needs. It is skipped where they could not be read: their defaults prove nothing. */
@@ -122,27 +124,40 @@ export const CHECKS: readonly Check[] = [
   },
   { name: 'key', seen: 'machine', look: checkKeys, reads: ['agent'] },
   { name: 'agent answers', seen: 'running', look: checkAgentAnswer, alone: true },
-  { name: 'workflow', seen: 'files', look: checkWorkflow },
-  { name: 'github', seen: 'remote', look: async (subject) => (await github()).checkGitHubAccess(subject) },
-  { name: 'network', seen: 'files', look: checkNetwork },
-  { name: 'permissions', seen: 'files', look: checkPermissions },
+  { name: 'workflow', seen: 'files', ofCi: true, look: checkWorkflow },
+  {
+    name: 'github',
+    seen: 'remote',
+    ofCi: true,
+    look: async (subject) => (await github()).checkGitHubAccess(subject),
+  },
+  { name: 'network', seen: 'files', ofCi: true, look: checkNetwork },
+  { name: 'permissions', seen: 'files', ofCi: true, look: checkPermissions },
   {
     name: 'environment',
     seen: 'remote',
+    ofCi: true,
     look: async (subject) => (await environment()).checkEnvironment(subject),
   },
-  { name: 'label', seen: 'remote', look: async (subject) => (await environment()).checkLabel(subject) },
+  {
+    name: 'label',
+    seen: 'remote',
+    ofCi: true,
+    look: async (subject) => (await environment()).checkLabel(subject),
+  },
   {
     name: 'pull requests',
     seen: 'remote',
+    ofCi: true,
     look: async (subject) => (await github()).checkPullRequests(subject),
   },
   {
     name: 'required checks',
     seen: 'remote',
+    ofCi: true,
     look: async (subject) => (await required()).requiredChecks(subject),
   },
-  { name: 'actionlint', seen: 'files', look: checkActionlint },
+  { name: 'actionlint', seen: 'files', ofCi: true, look: checkActionlint },
   {
     name: 'side by side',
     seen: 'machine',

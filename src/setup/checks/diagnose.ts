@@ -23,8 +23,14 @@ import { findCi } from './workflow-file.ts'
 export async function diagnose(subject: Subject, checks: readonly Check[] = CHECKS): Promise<Finding[]> {
   const found = new Map<Check, Finding[] | 'needs a checkout'>()
   const run = async (check: Check) => found.set(check, await runCheck(check, subject))
-  await Promise.all(checks.filter(({ alone }) => alone !== true).map(run))
-  for (const check of checks) if (check.alone === true) await run(check)
+  // Those of CI come last, so that a person reads about this machine first.
+  for (const group of [
+    checks.filter(({ ofCi }) => ofCi !== true),
+    checks.filter(({ ofCi }) => ofCi === true),
+  ]) {
+    await Promise.all(group.filter(({ alone }) => alone !== true).map(run))
+    for (const check of group) if (check.alone === true) await run(check)
+  }
   const skipped = checks.filter((check) => found.get(check) === 'needs a checkout')
   const findings = checks.flatMap((check) => {
     const own = found.get(check) ?? []
