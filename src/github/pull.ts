@@ -26,17 +26,21 @@ export type PullRequest = { branch: string; base: string; title: string; body: s
 export type Refused = { kind: 'refused'; reason: string; isForbidden: boolean }
 export type Opened = { kind: 'open'; pull: Pull } | Refused
 
-/** The open pull request from this branch of this repository, or null. */
-export async function findPull({ api, repo }: GitHub, branch: string): Promise<Pull | null> {
+/** The newest pull request from this branch of this repository that is open (or closed, or merged), or null. */
+export async function findPull(
+  { api, repo }: GitHub,
+  branch: string,
+  state: 'open' | 'closed' = 'open',
+): Promise<Pull | null> {
   const { data } = await api.rest.pulls.list({
     ...repo,
     head: `${repo.owner}:${branch}`,
-    state: 'open',
+    state,
     per_page: 10,
   })
-  const found = data.find(
-    (pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${repo.owner}/${repo.repo}`,
-  )
+  const [found] = data
+    .filter((pull) => pull.head.ref === branch && pull.head.repo?.full_name === `${repo.owner}/${repo.repo}`)
+    .sort((one, other) => other.number - one.number)
   return found === undefined ? null : pullOf(found)
 }
 

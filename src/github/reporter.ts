@@ -314,10 +314,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const { branch } = state
     if (pullRequest === 'none') return state.github
     this.#pull = isNew ? null : await findPull(ralphGithub, branch)
-    // The base lacks what came after the merge: that needs a pull request of its own, with a summary of its own.
-    const isBehind =
-      this.#pull === null && (await findMerge(ralphGithub, state.github.pull, state.published)) === 'part'
-    const github = isBehind ? { ...state.github, pull: null, pullUrl: null, comment: null } : state.github
+    const github = this.#pull === null ? await this.#withoutMerged(state) : state.github
     if (this.#pull === null && github.pull !== null) {
       const text = 'Its pull request is not open any more; Ralph opens no second one.'
       const url = github.pullUrl ?? pullUrl(ralphGithub.place, github.pull)
@@ -329,12 +326,28 @@ export class GitHubReporter implements Observer, PullRequestPort {
       const opened = await openPull(publisher, { ...content, draft: pullRequest === 'draft' })
       if (opened.kind === 'refused') {
         this.#recordRefusal(state, opened)
-        return github
+        return state.github
       }
       this.#pull = opened.pull
     }
     this.#noPullReason = null
-    return { ...github, pull: this.#pull.number, pullUrl: this.#pull.url }
+    const { number, url } = this.#pull
+    // The summary is a comment on the pull request that the state knew.
+    const comment = number === state.github.pull ? github.comment : null
+    return { ...github, comment, pull: number, pullUrl: url }
+  }
+
+  /**
+   * The ids without those of a merged pull request, if the base lacks what came after that merge: it needs a pull request and a summary of
+   * its own. That one may have been opened and merged already: a job's last report is not in the state.
+   */
+  async #withoutMerged({ github, branch, published }: State): Promise<GithubIds> {
+    const { github: ralphGithub } = this.#options
+    if ((await findMerge(ralphGithub, github.pull, published)) !== 'part') return github
+    const last = await findPull(ralphGithub, branch, 'closed')
+    const isWhole = last !== null && (await findMerge(ralphGithub, last.number, published)) === 'whole'
+    const { number: pull = null, url: pullUrl = null } = isWhole ? last : {}
+    return { ...github, pull, pullUrl, comment: null }
   }
 
   /** Warns once, however often it is tried. */

@@ -161,6 +161,10 @@ test('the pull request is merged and its branch deleted during a run: the run pa
   assert.match(comment?.body ?? '', /Review this pull request like any other, and merge it/)
   assert.doesNotMatch(comment?.body ?? '', /it is merged/i)
   assert.equal(outcome(site)['pull-request-number'], String(second?.number))
+  await site.github.mergePull('alice', second?.number ?? 0)
+  await site.go()
+  assert.equal((await site.github.pulls()).length, 2)
+  assert.match(site.github.comments(second?.number ?? 0)[0]?.body ?? '', /Nothing to do: it is merged\./)
 })
 
 test('the pull request is merged during a run and the branch stays: the chain goes on there, with a new pull request', async () => {
