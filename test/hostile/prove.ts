@@ -329,9 +329,9 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
   'same-user': [
     ...ANYWHERE,
     'hide.own-assume',
-    'hide.own-skip',
     'hide.own-index',
     'forge.blob',
+    'forge.gone',
     'forge.tree',
     'plant.later',
     'leave.wiped',
