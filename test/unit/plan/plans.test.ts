@@ -578,3 +578,14 @@ test('known plans that are not read are named, with what to do', () => {
   assert.match(told('export.csv', 'Issue key,Summary,Status\nA-1,x,Done'), /an export of Jira/)
   assert.match(told('linear.csv', '"ID","Team","Title","Description","Status"\n'), /an export of Linear/)
 })
+
+test('of 17 features side by side the newest are named first, and each can be copied', () => {
+  const list = '# Tasks: A\n\n## Phase 1: Core\n\n- [ ] T001 Parse\n'
+  const folders = Array.from({ length: 17 }, (_, index) => `specs/${String(index + 1).padStart(3, '0')}-part`)
+  const [mistake] = mistakesOf(
+    ...folders.map((folder) => ({ path: `${folder}/tasks.md`, text: list, isDiscovered: true })),
+  )
+  assert.match(mistake?.found ?? '', /^17 features side by side, newest first: specs\/017-part \(1 open\)/)
+  const named = [...(mistake?.fix ?? '').matchAll(/--from (\S+?)(?=,|$)/g)].map(([, path]) => path)
+  assert.deepEqual(named, folders.toReversed())
+})

@@ -291,3 +291,19 @@ test('write-back keeps the spelling of a status that people set to done', () => 
   const failed = { ...file, text: file.text.replace('pending', 'review') }
   assert.equal(writeBack([failed], prd).texts.get(file.path), file.text.replace('pending', 'done'))
 })
+
+test('write-back marks a renumbered story, and one next to an entry that was left out', () => {
+  const entry = (id: string, title: string) => ({ id, title, acceptanceCriteria: ['x'], passes: false })
+  const text = `${JSON.stringify({ userStories: [7, entry('US-1', 'One'), entry('US-1', 'Two')] }, null, 2)}\n`
+  const file = { path: 'scripts/ralph/prd.json', text, isDiscovered: true }
+  const prd = planned([file])
+  assert.deepEqual(
+    prd.userStories.map(({ id }) => id),
+    ['US-1', 'US-1b'],
+  )
+  const [[, written] = ['', '']] = [...writeBack([file], passed(prd, 'Two')).texts]
+  assert.deepEqual(
+    JSON.parse(written).userStories.map((one: { passes?: boolean }) => one.passes),
+    [undefined, false, true],
+  )
+})
