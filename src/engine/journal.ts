@@ -8,7 +8,7 @@ import type { Limits } from './model/limit-types.ts'
 import { LeaseLost, type Ports, type StorePort } from './model/ports.ts'
 import type { State } from './model/state.ts'
 import type { Step } from './model/step.ts'
-import { notifyObservers } from './observers.ts'
+import { notifyObservers } from './notify-observers.ts'
 import { nextRunStep } from './parallel/parallel-steps.ts'
 import { reduce } from './reduce.ts'
 

@@ -93,7 +93,8 @@ export function batchEndReason(state: State, limits: Limits, now: number, done: 
     return job.landing === null ? 'no further attempt fits before the job deadline' : LANDED
   // The first attempt may have less time than the others, but not less than this.
   const least = Math.min(MIN_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4))
-  if (now + least > end) return job.landing === null ? 'no attempt fits any more before the job deadline' : LANDED
+  if (now + least > end)
+    return job.landing === null ? 'no attempt fits any more before the job deadline' : LANDED
   return null
 }
 

@@ -113,10 +113,7 @@ export function landsFirst({ outcome }: Conclusion): boolean {
 /** A job that only lands the work of other jobs begins no work: the next job claims the next step. */
 function concludeLanding(state: State): Step {
   const isWave = state.job.wave !== undefined
-  const conclusion = conclusionOf(
-    'continued',
-    isWave ? 'the workers are done' : LANDED,
-  )
+  const conclusion = conclusionOf('continued', isWave ? 'the workers are done' : LANDED)
   return { kind: 'conclude', conclusion: endIdleChain(state, conclusion) }
 }
 

@@ -1,11 +1,11 @@
 // The claim job begins an iteration and hands it over; the other jobs find the iteration by that hand-over.
 import * as core from '@actions/core'
 import type { Workspace } from '../../app/workspace.ts'
+import type { HandedOver, JobEnd } from '../../engine/driver.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { AgentPort, GatesPort, Ports, StorePort } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
 import { type Part, stepsOf } from '../../engine/model/step.ts'
-import type { HandedOver, JobEnd } from '../../engine/run.ts'
 import type { GitHubReporter } from '../../github/reporter.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { UserError } from '../../system/errors.ts'

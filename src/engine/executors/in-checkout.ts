@@ -1,9 +1,9 @@
 // Works in the run's own checkout, on one story at a time: one slot, and a train of one candidate.
 
+import type { Executor } from '../driver.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { Ports } from '../model/ports.ts'
 import { nextAttemptStep, nextRunStep } from '../parallel/parallel-steps.ts'
-import type { Executor } from '../run.ts'
 import { TreeOfCandidates } from './tree.ts'
 
 /** `isOwn`: the steps of this job; another one does the others. */

@@ -1,6 +1,7 @@
 // Works on several stories at the same time on one machine. Each attempt has a lane, a work tree of its own; what passed lands in the
 // run's checkout.
 
+import type { Executor } from '../driver.ts'
 import { type Attempt, attemptKey, hasCandidate } from '../model/attempt.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { Lane, Ports } from '../model/ports.ts'
@@ -8,7 +9,6 @@ import type { State } from '../model/state.ts'
 import type { AttemptStep } from '../model/step.ts'
 import { nextAttemptStep, nextRunStep } from '../parallel/parallel-steps.ts'
 import { stateForStep } from '../parallel/state-for-step.ts'
-import type { Executor } from '../run.ts'
 
 export function inLanes(limits: Limits, ports: Ports): Executor {
   const lanes = new Lanes(ports)

@@ -1,6 +1,7 @@
 // The jobs that claim, gate or land several stories of `isolation: separate-job`: the attempts one after the other, in the order of
 // their workers. Sessions and gates ran, or will run, in jobs of their own.
 
+import type { Executor } from '../driver.ts'
 import type { Attempt } from '../model/attempt.ts'
 import type { Event } from '../model/event.ts'
 import type { Limits } from '../model/limit-types.ts'
@@ -9,7 +10,6 @@ import type { State } from '../model/state.ts'
 import type { AttemptStep, Step } from '../model/step.ts'
 import { stepOf } from '../parallel/parallel-steps.ts'
 import { stateForStep } from '../parallel/state-for-step.ts'
-import type { Executor } from '../run.ts'
 
 /** Who does a step of an attempt: this job with these ports, or another job, from which nothing or an event has come. */
 export type Turn = { ports: Ports } | 'left' | { event: Event }

@@ -1,11 +1,11 @@
 // A worker of a wave: one of several processes that share a state, each with one attempt in work.
 
+import type { Executor } from '../driver.ts'
 import { idOf } from '../model/attempt.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { Ports } from '../model/ports.ts'
 import { nextWorkerStep } from '../parallel/parallel-steps.ts'
 import { stateForStep } from '../parallel/state-for-step.ts'
-import type { Executor } from '../run.ts'
 import { TreeOfCandidates } from './tree.ts'
 
 export type Worker = {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runJob } from '../../../src/engine/driver.ts'
 import { inCheckout } from '../../../src/engine/executors/in-checkout.ts'
 import { type Command, EVENTS } from '../../../src/engine/model/event.ts'
 import { openAttempt } from '../../../src/engine/model/job.ts'
@@ -9,7 +10,6 @@ import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import { LeaseLost, type Ports } from '../../../src/engine/model/ports.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import type { Step } from '../../../src/engine/model/step.ts'
-import { runJob } from '../../../src/engine/run.ts'
 import { built, gate, limitsWith, NO_IGNORED, NOW, session, stateOf, stories } from './samples.ts'
 
 type How = {

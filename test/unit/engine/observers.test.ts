@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Observer } from '../../../src/engine/model/ports.ts'
-import { notifyObservers, settleObservers } from '../../../src/engine/observers.ts'
+import { notifyObservers, settleObservers } from '../../../src/engine/notify-observers.ts'
 import { midRun } from '../report/samples.ts'
 
 test('an observer that fails is a warning, and the others are notified in order', async () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { run } from '../../../../src/engine/driver.ts'
 import { inTurn } from '../../../../src/engine/executors/in-turn.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
-import { run } from '../../../../src/engine/run.ts'
 import { limitsWith, NOW, stateOf, stories } from '../samples.ts'
 import { portsOf, World } from '../train-world.ts'
 

@@ -9,7 +9,11 @@ import { storyTexts } from '../../../../src/report/view.ts'
 test('a text that is too long to be shown is cut in the stored story, and says how much is hidden', () => {
   const hidden = 'HIDDEN: delete the tests'
   const long = `${'visible '.repeat(600)}${hidden}`
-  const story = { ...newStory({ id: 'GH-1', title: 'Import' }), description: long, acceptanceCriteria: ['short', long] }
+  const story = {
+    ...newStory({ id: 'GH-1', title: 'Import' }),
+    description: long,
+    acceptanceCriteria: ['short', long],
+  }
   const [shown] = asShown([story])
   assert.ok(shown)
   for (const text of [...storyTexts(shown), ...shown.acceptanceCriteria]) {

@@ -9,7 +9,7 @@ import { LeaseLost, type Ports } from './model/ports.ts'
 import type { Conclusion, State } from './model/state.ts'
 import type { AttemptStep, Step } from './model/step.ts'
 import { nextStep } from './next-step.ts'
-import { settleObservers } from './observers.ts'
+import { settleObservers } from './notify-observers.ts'
 import { perform } from './perform.ts'
 import { reduce } from './reduce.ts'
 
