@@ -13,6 +13,7 @@ import {
   sampleAnswer,
 } from '../engine/planning/plan-questions.ts'
 import { newPlan, planDigest } from '../engine/planning/proposed-plan.ts'
+import { asShown } from '../engine/planning/shown-stories.ts'
 import { withPlannedFrom } from '../engine/prd/plan-file.ts'
 import { emptyPrd } from '../engine/prd/schema.ts'
 import type { DocumentFile } from '../plan/types.ts'
@@ -97,8 +98,11 @@ export async function requestFromIssues(
 ): Promise<PlanRequest & { notes: string[] }> {
   const request = await requestFromDocuments([{ path: 'issues.json', text, isNamed: true }], name, today)
   // Without this source, the outcome would look for these stories in the documents of the repository, to mark them.
-  const prd = withPlannedFrom(request.feature.prd, { [source]: digestOf(text) })
-  return { ...request, feature: { ...request.feature, prd } }
+  const known = withPlannedFrom(request.feature.prd, { [source]: digestOf(text) })
+  // Anybody may write an issue: what the person who approves cannot see must not reach a session.
+  const prd = { ...known, userStories: asShown(known.userStories) }
+  const digest = planDigest({ plan: request.plan, prd, records: {} })
+  return { ...request, feature: { ...request.feature, prd }, plan: { ...request.plan, digest } }
 }
 
 /**

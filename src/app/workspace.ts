@@ -18,6 +18,7 @@ import { UserError } from '../system/errors.ts'
 import { leaseMsOf } from './loop-limits.ts'
 import { documentsOnOutcome } from './outcome.ts'
 import { redactorFor } from './redactor.ts'
+import { restorePlanMarks } from './restore-plan-marks.ts'
 
 /** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
 export type Workspace = {
@@ -95,6 +96,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     stateSubject: settings.commits.message,
     storySubject: settings.commits.story,
     onOutcome: documentsOnOutcome(settings, redactor.redact),
+    restoreMarks: restorePlanMarks,
     documents: { isDocument: isAgentDocument, above: documentNames },
     examine: createExamine({
       isAgentDocument,

@@ -15,6 +15,7 @@ import { newlyIgnored } from '../git/hidden-changes.ts'
 import { objectId } from '../git/objects.ts'
 import type { WorkTree } from '../git/work-tree.ts'
 import { prdFile, progressFile, storyMessage } from '../report/feature-files.ts'
+import { DamagedClone, messageOf } from '../system/errors.ts'
 import { displayPath } from '../system/path-text.ts'
 import type { Commits } from './commits.ts'
 
@@ -23,6 +24,8 @@ export type CandidateTools = {
   commits: Commits
   isRalphPath(path: string): boolean
   redact(text: string): string
+  /** New texts of plan documents, by path, without marks that the session set for stories it did not work on. */
+  restoreMarks?(state: State, storyId: string, tree: WorkTree): Promise<ReadonlyMap<string, string>>
   examine(changes: readonly Change[], objects: CatFile, base: string): Promise<Examination>
   warn(message: string): void
 }
@@ -48,6 +51,8 @@ export async function inspect(
   const summary = message === null ? {} : { summary: oneLine(redact(message)) }
   const own = await ownFileContents(tools, state, attempt, { empty: false, builtAt, ...summary })
   for (const [path, bytes] of own) await tree.writeFileAt(path, bytes)
+  for (const [path, text] of await restoredMarks(tools, state, attempt.storyId))
+    await tree.writeFileAt(path, text)
   const staged = await tree.stage(state.green, true)
   if ('unreadable' in staged) {
     const summary = 'the work tree holds something that git cannot read'
@@ -90,6 +95,21 @@ export async function inspect(
   const paths = agentChanges.map(({ path }) => path)
   const touched = attempt.inLane === undefined ? {} : { touched: coveringPaths(paths.map(redact)) }
   return { inspection: { kind: 'candidate', candidate, ...touched }, paths }
+}
+
+/** A document that cannot be read must not end a run: its marks stay, with a warning. */
+async function restoredMarks(
+  { restoreMarks, tree, warn }: CandidateTools,
+  state: State,
+  storyId: string,
+): Promise<ReadonlyMap<string, string>> {
+  try {
+    return (await restoreMarks?.(state, storyId, tree)) ?? new Map()
+  } catch (error) {
+    if (error instanceof DamagedClone) throw error
+    warn(`marks in the documents of the plan were not checked: ${messageOf(error)}`)
+    return new Map()
+  }
 }
 
 function refused(failure: Failure): InspectionResult {

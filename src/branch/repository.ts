@@ -31,6 +31,7 @@ export type RepositoryOptions = CommitOptions & {
   /** Whether a path is in `.ralph/`, in any spelling that a file system may accept for it. */
   isRalphPath(path: string): boolean
   examine: CandidateTools['examine']
+  restoreMarks?: NonNullable<CandidateTools['restoreMarks']>
   documents: DocumentRules
   /**
    * The entries of a change to reset to `base`, so that the gates can run with the earlier tests: by path; null removes the file.

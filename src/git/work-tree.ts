@@ -5,7 +5,13 @@ import { copyFile, lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Change } from '../engine/model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
-import { isFolderSync, openClosedFolders, removeSync, resolveInTree } from '../system/files.ts'
+import {
+  isFolderSync,
+  openClosedFolders,
+  readRegularFileSync,
+  removeSync,
+  resolveInTree,
+} from '../system/files.ts'
 import { fsPath, pathBytes, quotedPath } from '../system/path-text.ts'
 import { untrustedRunCount } from '../system/process.ts'
 import { type CatFile, GITLINK } from './cat-file.ts'
@@ -253,6 +259,12 @@ export class WorkTree {
     }
     const files = changes.map(({ path, newMode, newOid }) => ({ path, mode: newMode, oid: newOid }))
     await this.#checkOutAnew(await storedDifferently(this.git, files))
+  }
+
+  /** The bytes of a regular file of the tree; null for anything else, and if it is larger or a link above it leads out of the tree. */
+  async bytesAt(path: string, maxBytes: number): Promise<Buffer | null> {
+    const place = await resolveInTree(this.top, path)
+    return place === null ? null : readRegularFileSync(place, maxBytes)
   }
 
   /** Removes a path of the tree. Does nothing if a link above it leads out of the tree. */

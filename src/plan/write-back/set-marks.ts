@@ -31,6 +31,35 @@ export function setMarks(
   return { text: all.text, unset: [...ticked.unset, ...all.unset] }
 }
 
+/** The text of a mark as it stands: the letter of a box, a value, or the words of a status; null if its place is gone. */
+export function markedText(text: string, mark: Mark, isFrontMatter: boolean): string | null {
+  const place = placeOf(text, mark, isFrontMatter)
+  return place === null ? null : text.slice(place.from, place.to)
+}
+
+/** The text with another text for the mark. */
+export function replaceMark(text: string, mark: Mark, words: string, isFrontMatter: boolean): string {
+  const place = placeOf(text, mark, isFrontMatter)
+  return place === null ? text : text.slice(0, place.from) + words + text.slice(place.to)
+}
+
+const anyBox = /^([\s>#*+_\d.)-]*\[)([ xX~/-]?)(?=\])/
+
+function placeOf(text: string, mark: Mark, isFrontMatter: boolean): { from: number; to: number } | null {
+  if (mark.kind === 'value') {
+    const { at, source } = isFrontMatter ? frontIn(text) : dataIn(text)
+    const document = parsed(source)
+    const node = document === null ? null : scalarAt(document, mark.at)
+    return node === null ? null : { from: at + node.range[0], to: at + node.range[1] }
+  }
+  const line = linesOf(text)[mark.line - 1]
+  if (line === undefined) return null
+  if (mark.kind === 'words') return wordsEdit(line, mark.value)?.[0] ?? null
+  const [, before, letter = ''] = anyBox.exec(line.text) ?? []
+  const from = line.at + (before?.length ?? 0)
+  return before === undefined ? null : { from, to: from + letter.length }
+}
+
 /** Each mark once, as the stories of a group or of a file share marks. */
 function withoutDuplicates(wanted: readonly MarkRequest[]): MarkRequest[] {
   const same = new Map<Mark, MarkRequest>()
