@@ -622,6 +622,7 @@ const EMPTY = {
   text: async () => null,
   folder: async () => null,
   entry: async () => null,
+  git: { run: async () => ({ code: 0, stdout: '', stderr: '' }) },
 } as unknown as CatFile
 
 /** A feature as a kick-off left it in git: nobody holds it, nothing was opened yet or something was. */
