@@ -2,10 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestCounts } from '../engine/model/gate.ts'
 import { CAPTURE_BYTES, cleanOutput, formatExit, INTO_ONE_PIPE, SHELL } from '../gates/captured-output.ts'
+import { ranNoTest, testCounts } from '../gates/counts.ts'
+import { withToolFolders } from '../gates/tool-folders.ts'
 import { execute, gitEnv } from '../git/git-process.ts'
 import { type Environment, secretsIn } from '../isolation/untrusted-env.ts'
-import { importantLines } from '../system/excerpt.ts'
+import { tellingLine } from '../system/excerpt.ts'
 import { type Exit, runUntrusted } from '../system/process.ts'
 import { gatesEnvironment } from './gate-environment.ts'
 import { redactorFor } from './redactor.ts'
@@ -17,8 +20,12 @@ export type Trial = {
   state: 'green' | 'red' | 'missing' | 'unknown'
   ended: string
   ms: number
-  /** The first line of its output that explains the failure, redacted; empty if the command is green. */
+  /** The line of its output that says best what failed, redacted; empty if the command is green. */
   line: string
+  /** How many tests it says that it ran; null if it says nothing of tests. */
+  tests: TestCounts | null
+  /** What it printed, redacted and limited. */
+  output: string
 }
 
 export type TrialOptions = {
@@ -38,7 +45,10 @@ export type TrialRunner = AsyncDisposable & { run(name: string, command: string)
 const PREPARE_MS = 10 * 60_000
 const GATE_MS = 5 * 60_000
 
-/** Copies the project as git would commit it now: HEAD and the work tree's changes, without ignored files. */
+/**
+ * Copies the project as a clone of its next commit would have it: HEAD and the work tree's changes, with ignored files only if git
+ * tracks them.
+ */
 export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
   const { workingDirectory, env, signal } = options
   const folder = await mkdtemp(join(tmpdir(), 'ralph-try-'))
@@ -51,6 +61,8 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
     throw error
   }
   const gateEnvironment = gatesEnvironment(env, options)
+  const cwd = join(copy, workingDirectory)
+  const tracked = await trackedFiles(cwd, env)
   const redactor = redactorFor(secretsIn(env))
   return {
     async run(name, command) {
@@ -58,21 +70,23 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
       const { exit, output, ms } = await runUntrusted({
         file: 'bash',
         args: [...SHELL, `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`, 'bash', command],
-        cwd: join(copy, workingDirectory),
-        env: gateEnvironment,
+        cwd,
+        env: withToolFolders(gateEnvironment, cwd, tracked),
         timeoutMs,
         signal,
         captureBytes: CAPTURE_BYTES,
       })
       const text = cleanOutput(output, redactor)
       const missing = exit.kind === 'exit' && exit.code !== 0 ? missingProgram(text, exit.code) : null
-      const state = missing === null ? stateByExit(exit) : 'missing'
+      const tests = name === 'prepare' ? null : testCounts(text)
+      const isEmpty = exit.kind === 'exit' && exit.code === 0 && ranNoTest(tests)
+      const state = missing === null ? (isEmpty ? 'red' : stateByExit(exit)) : 'missing'
       const isProgramNamed = missing !== null && missing !== ''
-      const [line = ''] = state === 'green' || isProgramNamed ? [] : importantLines(text, 1)
+      const line = state === 'green' || isProgramNamed || isEmpty ? '' : tellingLine(text)
       const ended = isProgramNamed
         ? `needs ${missing}, which is not on this machine`
-        : formatExit(exit, timeoutMs)
-      return { name, run: command, state, ended, ms, line }
+        : `${formatExit(exit, timeoutMs)}${isEmpty ? ', but it ran no test' : ''}`
+      return { name, run: command, state, ended, ms, line, tests, output: text }
     },
     [Symbol.asyncDispose]: remove,
   }
@@ -96,10 +110,18 @@ async function copyProject({ top, isRepository, env }: TrialOptions, copy: strin
     ...['-c', 'core.safecrlf=false'],
     ...['-c', 'core.hooksPath=/dev/null'],
   ]
+  // Without HEAD in the index, `add` would leave out tracked files that .gitignore matches.
+  if (hasCommit) await execute([...inCopy, 'read-tree', 'HEAD'], { ...options, directory: copy })
   // The copy's repository takes the files of the project into its index, and writes them into the copy.
   await execute([...inCopy, `--work-tree=${top}`, 'add', '--all'], options)
   const checkOut = [...inCopy, `--work-tree=${copy}`, 'checkout-index', '--all', '--quiet']
   await execute(checkOut, { ...options, directory: copy })
+}
+
+/** The paths in the folder that are part of the commit. */
+async function trackedFiles(directory: string, env: Environment): Promise<string[]> {
+  const { stdout } = await execute(['ls-files', '-z'], { directory, env: gitEnv(env), accept: [128] })
+  return stdout.split('\0').filter(Boolean)
 }
 
 /** What shells, make, just and task print if a program is missing. */

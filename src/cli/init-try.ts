@@ -52,17 +52,20 @@ export async function tryProposals(
       screen.ends(result)
       return result
     }
-    const prepared = prepare === null ? [] : [await attempt('prepare', prepare)]
-    if (prepared.some(({ state }) => state !== 'green'))
-      return { ...untried(found), trials: prepared, warnings: prepared.map(notPrepared) }
-    const results: Trial[][] = []
-    for (const [name, run] of proposedGates(found)) {
-      const others = name in found.olderGates ? [] : (found.project.alternatives[name] ?? [])
-      const tried = [await attempt(name, run)]
-      for (const other of others) if (isBad(tried.at(-1))) tried.push(await attempt(name, other))
-      results.push(tried)
+    const prepared =
+      prepare === null
+        ? []
+        : await firstGreen('prepare', [prepare, ...preparesInstead(found, prepare)], attempt)
+    if (prepared.length > 0 && !prepared.some(isGreen))
+      return { ...untried(found), trials: prepared, warnings: prepared.slice(0, 1).map(notPrepared) }
+    const results: TriedGate[] = []
+    for (const [name, run] of proposedGates(found)) results.push(await tryGate(name, run, found, attempt))
+    await tryAfterBuild(results, found, attempt)
+    const used = prepared.find(isGreen)?.run
+    return {
+      ...sortTrials(withPrepare(found, used), results),
+      trials: [...prepared, ...results.flatMap(({ tried }) => tried)],
     }
-    return { ...sortTrials(found, results), trials: [...prepared, ...results.flat()] }
   } catch (error) {
     if (error instanceof Cancelled) throw error
     return { ...untried(found), warnings: [`nothing was tried: ${messageOf(error)}`] }
@@ -71,28 +74,115 @@ export async function tryProposals(
   }
 }
 
+type Attempt = (name: string, run: string) => Promise<Trial>
+
+/** All trials of a gate. */
+type TriedGate = {
+  name: string
+  tried: Trial[]
+  /** It was green only after this gate. */
+  needs: string | null
+}
+
+const isGreen = ({ state }: Trial) => state === 'green'
 const isBad = (trial: Trial | undefined) => trial?.state === 'red' || trial?.state === 'missing'
+const isBuild = (name: string) => /(?:^|-)build$/.test(name)
+/** A gate that took longer is not tried a second time. */
+const QUICK_MS = 2 * 60_000
+
+/** The trials of these commands, up to the first that is not red. */
+async function firstGreen(name: string, runs: readonly string[], attempt: Attempt): Promise<Trial[]> {
+  const tried: Trial[] = []
+  for (const run of runs) if (tried.length === 0 || isBad(tried.at(-1))) tried.push(await attempt(name, run))
+  return tried
+}
+
+/** Other commands of the package manager, for a `prepare` of ours that fails. */
+function preparesInstead({ project }: FoundFacts, prepare: string): readonly string[] {
+  return prepare === project.prepare ? project.prepareInstead : []
+}
+
+/** A red command is tried once more, for a busy machine makes some tests red; then the commands that may replace it. */
+async function tryGate(name: string, run: string, found: FoundFacts, attempt: Attempt): Promise<TriedGate> {
+  const others = name in found.olderGates ? [] : (found.project.alternatives[name] ?? [])
+  const first = await attempt(name, run)
+  const isAgain = first.state === 'red' && first.tests?.passed !== 0 && first.ms < QUICK_MS
+  const again = isAgain ? [await attempt(name, run)] : []
+  const last = again[0] ?? first
+  if (!isBad(last)) return { name, tried: [first, ...again], needs: null }
+  const rest = await firstGreen(name, others, attempt)
+  return { name, tried: [first, ...again, ...rest], needs: null }
+}
+
+/** Tries red gates once more after a green build that came after them: they may use what it writes. */
+async function tryAfterBuild(results: TriedGate[], found: FoundFacts, attempt: Attempt): Promise<void> {
+  const builtAt = results.findIndex(({ name, tried }) => isBuild(name) && tried.some(isGreen))
+  const build = results[builtAt]
+  if (build === undefined) return
+  for (const gate of results.slice(0, builtAt)) {
+    const first = gate.tried[0]
+    if (first === undefined || !isBad(gate.tried.at(-1)) || first.state === 'missing') continue
+    const others = gate.name in found.olderGates ? [] : (found.project.alternatives[gate.name] ?? [])
+    const after = await firstGreen(gate.name, [first.run, ...others], attempt)
+    gate.tried.push(...after)
+    if (after.some(isGreen)) gate.needs = build.name
+  }
+}
 
 /**
  * Decides by its trials whether a gate is written or left out. One whose program is missing is left out, too; but where no gate at
  * all is green, as on a machine without the project's language, a missing program says nothing of the project, and it is written.
  */
-function sortTrials(found: FoundFacts, results: readonly (readonly Trial[])[]): Omit<TrialResults, 'trials'> {
-  const canJudge = results.flat().some(({ state }) => state === 'green')
+function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<TrialResults, 'trials'> {
+  const canJudge = results.some(({ tried }) => tried.some(isGreen))
   const isLeftOut = ({ state }: Trial) => state === 'red' || (state === 'missing' && canJudge)
   const gates = new Map<string, string>()
+  const needs: Record<string, readonly string[]> = {}
   const leftOut: Trial[] = []
   const warnings: string[] = []
-  for (const tried of results) {
+  for (const { name, tried, needs: needed } of results) {
     const [first, last] = [tried[0], tried.at(-1)]
     if (first === undefined || last === undefined) continue
     // Where no command could be judged, the first is taken: the project's own.
     const chosen = last.state === 'green' || last.state === 'unknown' ? last : first
-    if (isLeftOut(chosen)) leftOut.push(first)
-    else gates.set(chosen.name, chosen.run)
-    if (!isLeftOut(chosen) && chosen.state !== 'green') warnings.push(undecided(chosen))
+    if (isLeftOut(chosen)) {
+      leftOut.push(first)
+      continue
+    }
+    gates.set(name, chosen.run)
+    if (needed !== null) needs[name] = [needed]
+    if (chosen.state !== 'green') warnings.push(undecided(chosen))
+    else if (needed === null && tried.some((one) => one.state === 'red' && one.run === chosen.run))
+      warnings.push(
+        `${name} was red at first, and green when it was tried again: its result may be unreliable`,
+      )
   }
-  return { found: withGates(found, gates), leftOut, warnings }
+  return { found: withNeeds(withGates(found, gates), needs), leftOut, warnings }
+}
+
+/** Gates that need others come after them. */
+function withNeeds(found: FoundFacts, needs: Readonly<Record<string, readonly string[]>>): FoundFacts {
+  if (Object.keys(needs).length === 0) return found
+  const { project } = found
+  const [late, early] = partition(Object.entries(project.gates), ([name]) => name in needs)
+  return {
+    ...found,
+    project: {
+      ...project,
+      gates: Object.fromEntries([...early, ...late]),
+      needs: { ...project.needs, ...needs },
+    },
+  }
+}
+
+function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(test), all.filter((one) => !test(one))]
+}
+
+function withPrepare(found: FoundFacts, prepare: string | undefined): FoundFacts {
+  const { project } = found
+  if (prepare === undefined || !project.prepareInstead.includes(prepare)) return found
+  return { ...found, project: { ...project, prepare } }
 }
 
 function withGates(found: FoundFacts, gates: ReadonlyMap<string, string>): FoundFacts {

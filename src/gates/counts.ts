@@ -77,4 +77,9 @@ export function testCounts(output: string): TestCounts | null {
   return empty === 0 ? counts : { ...counts, empty }
 }
 
+/** Whether a runner says that it ran tests, and ran none. */
+export function ranNoTest(tests: TestCounts | null): boolean {
+  return tests !== null && tests.passed + tests.failed === 0
+}
+
 const LEFT_OUT = /^\.\.\. \d+ bytes left out \.\.\.$/m

@@ -13,7 +13,7 @@ import { oneLine } from '../engine/model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import { annotationsFrom, selectAnnotations } from './annotations.ts'
 import { missingCount } from './count-advice.ts'
-import { testCounts } from './counts.ts'
+import { ranNoTest, testCounts } from './counts.ts'
 import { type ChangedLines, measureChange, type RedReason, reportCoverage } from './coverage.ts'
 import type { Stamps, TreeFolders } from './report-files.ts'
 import { createResolver } from './resolver.ts'
@@ -77,7 +77,10 @@ export async function withEvidence(
       ? compareWithBaseline(run.baseline[gate.name], ran.ms, tests, run)
       : NO_DIFFERENCE
   const uncounted = uncountedRemark(gate, { ok: ran.ok, tests }, run) ?? []
-  const remarks = [...evidence.remarks, ...comparison.remarks].concat(uncounted).slice(0, MAX_REMARKS)
+  const empty = ran.ok && ranNoTest(tests) && run.asItWas !== true ? [RAN_NO_TEST] : []
+  const remarks = [...empty, ...evidence.remarks, ...comparison.remarks]
+    .concat(uncounted)
+    .slice(0, MAX_REMARKS)
   // Checked here for all sources: an invalid line number would make the state unreadable.
   const annotations = evidence.annotations
     .filter(({ line }) => Number.isSafeInteger(line) && line >= 1)
@@ -98,6 +101,8 @@ export async function withEvidence(
     ...(annotations.length === 0 ? {} : { annotations }),
   }
 }
+
+const RAN_NO_TEST = 'ran no test, so that it is green proves nothing'
 
 /** More failed tests than on the base although the gate exited with 0, as text; null if there are none. */
 function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {

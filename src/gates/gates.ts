@@ -1,4 +1,5 @@
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
+import { relative } from 'node:path'
 import { asItWasName, type Gate, type GateResult } from '../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { GateRun, GatesPort } from '../engine/model/ports.ts'
@@ -28,6 +29,7 @@ import { type ReuseFacts, reuseKeys } from './reuse-key.ts'
 import { isAskedFor, readChange, selectGates } from './select-gates.ts'
 import type { GateSurroundings, Services } from './services.ts'
 import { sideBySide } from './side-by-side.ts'
+import { toolFoldersIn, withToolFolders } from './tool-folders.ts'
 import { formatRunAlone, TreeChanges } from './tree-changes.ts'
 
 export type GatesOptions = {
@@ -178,7 +180,7 @@ export function createGates(options: GatesOptions): GatesPort {
   ): Promise<GateResult[]> {
     const { parallel, mark, after } = options
     const change = await readChange(run, options)
-    const inside = { ...env(options.env), ...change.env }
+    const inside = await withProjectTools({ ...env(options.env), ...change.env }, run, options)
     const blocks = ({ name, ok, advisory }: GateResult) =>
       !ok && (!advisory || run.asItWas === true) && isAskedFor(run, name)
     const files = parallel > 1 && run.commit !== '' ? await options.code.files(run.commit) : []
@@ -269,6 +271,19 @@ export function createGates(options: GatesOptions): GatesPort {
     },
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** The environment with the programs that `prepare` installed in the project, but none that the commit brings. */
+async function withProjectTools(
+  env: Readonly<Record<string, string>>,
+  { commit }: GateRun,
+  { top, cwd, code }: GatesOptions,
+): Promise<Readonly<Record<string, string>>> {
+  if (toolFoldersIn(cwd).length === 0) return env
+  const files = commit === '' ? [] : await code.files(commit)
+  const start = cwd === top ? '' : `${relative(top, cwd)}/`
+  const tracked = files.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length))
+  return withToolFolders(env, cwd, tracked)
 }
 
 function createKeys(gates: readonly Gate[], facts: ReuseFacts): NonNullable<GatesPort['keys']> {

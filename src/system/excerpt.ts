@@ -181,6 +181,18 @@ export function importantLines(output: string, maxLines: number): string[] {
   )
 }
 
+/** A command that a runner of scripts prints before it runs it. */
+const ECHOED = /^(?:>|\$) \S/
+
+/** The line that says best what failed, without indentation: of equal ones the first. Without any, the last line that is not noise. */
+export function tellingLine(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '' && !ECHOED.test(line))
+  const values = lines.map((line) => valueOfKind(kindOf(line.slice(0, MAX_LINE).trimEnd())))
+  const best = Math.max(...values.slice(0, 100_000), 0)
+  const at = best >= IMPORTANT ? values.indexOf(best) : values.findLastIndex((value) => value !== NOISE)
+  return shortenLine((lines[at] ?? '').trim(), MAX_LINE)
+}
+
 /** The index of the row of KINDS that matches, or -1. */
 function kindOf(line: string): number {
   return line === '' ? -1 : KINDS.findIndex(([, pattern]) => pattern.test(line))

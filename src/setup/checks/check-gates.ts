@@ -5,9 +5,10 @@ import { withOwnPort } from '../../app/own-port.ts'
 import type { Gate, GateResult } from '../../engine/model/gate.ts'
 import { isFor } from '../../engine/model/service.ts'
 import { missingCount } from '../../gates/count-advice.ts'
+import { ranNoTest } from '../../gates/counts.ts'
 import { formatDuration } from '../../report/figures.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { importantLines } from '../../system/excerpt.ts'
+import { tellingLine } from '../../system/excerpt.ts'
 import {
   type Checkout,
   type CheckResult,
@@ -79,6 +80,7 @@ async function runAll(
     const uncounted = result.ok && result.tests === undefined ? missingCount(gate) : null
     if (uncounted !== null)
       return { name, ...warningResult(`${green}, without a number of tests`, 'a number of tests', uncounted) }
+    if (result.ok && ranNoTest(result.tests ?? null)) return { name, ...emptyResult(gate) }
     if (result.ok) return { name, ...okResult(green) }
     const isAllowed = gate.advisory || settings.baseline === 'off'
     return { ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) }
@@ -125,10 +127,19 @@ async function runAll(
   }
 }
 
+function emptyResult({ advisory }: Gate): CheckResult {
+  const words = [
+    'it ran no test',
+    'a gate that runs tests',
+    'correct its command, or write a first test',
+  ] as const
+  return advisory ? warningResult(...words) : faultResult(...words)
+}
+
 const NOT_RUN = unknownResult('not run: a service that it needs is not there', 'mend the service first')
 
 function redResult(name: string, { ended, ms, output }: GateResult, commitText: string): CheckResult {
-  const [first = ''] = importantLines(output, 1)
+  const first = tellingLine(output)
   const found = `${ended} ${commitText} after ${formatDuration(ms)}${first === '' ? '' : `: ${first}`}`
   const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
   const fix = `mend it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`

@@ -11,6 +11,8 @@ export type DetectedProject = {
   managers: string[]
   /** One command line for all of them. */
   prepare: string | null
+  /** Command lines that may replace `prepare` where it fails. */
+  prepareInstead: string[]
   /** Lines of a step of the workflow. */
   setups: string[]
   gates: Gates
@@ -43,10 +45,15 @@ export function detect(tree: FileTree): DetectedProject {
     languages: distinct(proposals.map(({ language }) => language)),
     managers: distinct(proposals.flatMap(({ manager }) => manager ?? [])),
     prepare: prepares.length === 0 ? null : prepares.join(' && '),
+    prepareInstead: projects.length === 1 ? prepareInstead(projects[0] as Project) : [],
     setups: distinct(proposals.flatMap(({ setup }) => setup ?? [])),
     ...gatesOf(projects),
     notes: notesOn(all.length - supported.length, supported.length),
   }
+}
+
+function prepareInstead({ path, proposal }: Project): string[] {
+  return (proposal.prepareInstead ?? []).flatMap((line) => inFolder(path, line, false) ?? [])
 }
 
 function projectsByTests(tree: FileTree): Project[] {
@@ -118,7 +125,7 @@ function folderOf(tree: FileTree, path: string): Folder {
   return { paths, has: (name) => names.has(name), text: (name) => tree.text(start + name) }
 }
 
-/** Names as they are at the top, and where one project alone has them; else with the folder's: `api-test`. */
+/** Names as they are at the top, and where one project alone has them; else with the folder's (`api-test`) or language's. */
 function gatesOf(
   projects: readonly Project[],
 ): Pick<DetectedProject, 'gates' | 'needs' | 'alternatives' | 'independent'> {
@@ -131,7 +138,9 @@ function gatesOf(
     const names = new Map<string, string>()
     for (const [name, run] of Object.entries(proposal.gates)) {
       const namesakes = projects.filter((one) => one !== project && Object.hasOwn(one.proposal.gates, name))
-      const isPlain = namesakes.every((one) => path === '' && one.path !== '')
+      const isFirst = projects.find((one) => Object.hasOwn(one.proposal.gates, name)) === project
+      const isPlain =
+        namesakes.length === 0 || (path === '' && (isFirst || !namesakes.some((one) => one.path === '')))
       const wantedName = isPlain ? name : `${slug(path === '' ? proposal.language : path)}-${name}`
       const free = freeName(wantedName, gates)
       const inProject = (line: string) => inFolder(path, line, false) ?? line

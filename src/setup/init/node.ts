@@ -103,6 +103,7 @@ export const node: Ecosystem = {
       language: isTyped ? 'TypeScript' : 'JavaScript',
       manager: name,
       prepare: firstOf(folder, manager.lock) === null ? installFresh : manager.install,
+      prepareInstead: firstOf(folder, manager.lock) === null ? [] : [manager.installFresh],
       setup: manager.setup?.replace('VERSION', version) ?? null,
       gates: gatesFrom({
         typecheck: gate(SCRIPTS.typecheck) ?? compiler(folder, pack, manager),

@@ -23,6 +23,8 @@ export type Proposal = {
   manager?: string
   /** Installs what the gates need. */
   prepare?: string | null
+  /** Other ways of its manager, tried in this order if `prepare` fails. */
+  prepareInstead?: readonly string[]
   /** A line of a workflow's step that installs what a hosted runner does not have (https://github.com/actions/runner-images). */
   setup?: string | null
   gates: Gates

@@ -55,6 +55,20 @@ test('doctor runs every check even when others fail, and every fault has its fix
   assert.equal(place.git('status', '--porcelain'), '', 'what a gate wrote is thrown away')
 })
 
+test('doctor reports a green gate that ran no test as a fault', async () => {
+  await using place = await openPlace([STORY])
+  const ended = await place.ralph(
+    'doctor',
+    '--json',
+    ...place.agent,
+    '--gate',
+    'test=echo "Ran 0 tests in 0.000s"',
+  )
+  assert.equal(ended.code, 1, ended.err)
+  const { state, found } = byName(JSON.parse(ended.out)).get('gate test') ?? {}
+  assert.deepEqual([state, found], ['fault', 'it ran no test'])
+})
+
 test('doctor reports uncommitted work as a fault, and runs no gate over it', async () => {
   await using place = await openPlace([STORY])
   await place.write({ 'src/mine.txt': 'mine\n' })

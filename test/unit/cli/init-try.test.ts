@@ -40,7 +40,10 @@ test('init replaces a red test gate by a script that only tests; --no-try and na
   const { tried } = JSON.parse(project.ralph('init', '--json', ...PIN).out)
   assert.deepEqual(
     tried.map(({ name, run, state }: Record<string, string>) => `${state} ${name} ${run}`),
-    ['red lint npm run lint', 'red test npm test', 'green test npm run unit'],
+    [
+      ...['red lint npm run lint', 'red lint npm run lint'],
+      ...['red test npm test', 'red test npm test', 'green test npm run unit'],
+    ],
   )
   assert.deepEqual(await gatesIn(project), { test: 'npm run unit' })
 

@@ -336,6 +336,30 @@ test('fewer tests, more skipped tests and files without tests are findings of a 
   assert.deepEqual([remarks(red), red.findings], [[], undefined], 'a red one came to nothing')
 })
 
+test('a green gate that ran no test says so, on the base too; one that says nothing of tests does not', async (t) => {
+  const gate = (run: string) => ({ gate: { run } })
+  for (const phase of ['baseline', 'story'] as const) {
+    const run = { of: phase }
+    const empty = await ran(t, { ...gate('echo "Ran 0 tests in 0.000s"'), run })
+    assert.equal(empty.ok, true)
+    assert.deepEqual(empty.remarks, ['ran no test, so that it is green proves nothing'])
+    assert.equal((await ran(t, { ...gate('echo done'), run })).remarks, undefined)
+  }
+})
+
+test('gates find programs of .venv/bin, but not if the commit has files in it', async (t) => {
+  const made = { gate: { run: 'greet' }, run: { commit: 'new' } }
+  const files = { '.venv/bin/greet': '#!/bin/sh\necho hi\n' }
+  const gate = { ...made.gate, run: 'chmod +x .venv/bin/greet; greet' }
+  assert.equal((await ran(t, { ...made, gate }, files)).ok, true)
+  const code = {
+    files: async () => Object.keys(files),
+    changedLines: async () => new Map(),
+    changedPaths: async () => [],
+  }
+  assert.match((await ran(t, { ...made, gate, options: { code } }, files)).ended, /exit 127/)
+})
+
 test('a gate that became slow gets a remark, except in the final verification, where build caches are empty', async () => {
   const slow = async (of: GateRun['of']) => {
     const took = { ok: true, ended: 'exit 0', ms: 60_000, output: '' }
