@@ -80,12 +80,18 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
       const missing = exit.kind === 'exit' && exit.code !== 0 ? missingProgram(text, exit.code) : null
       const tests = name === 'prepare' ? null : testCounts(text)
       const isEmpty = exit.kind === 'exit' && exit.code === 0 && ranNoTest(tests)
-      const state = missing === null ? (isEmpty ? 'red' : stateByExit(exit)) : 'missing'
+      const isWriter = /^format\b/.test(name) && (await hasChanges(cwd, env))
+      const proofless = isEmpty
+        ? ', but it ran no test'
+        : isWriter
+          ? ', but it changes files instead of checking them'
+          : ''
+      const state = missing === null ? (proofless === '' ? stateByExit(exit) : 'red') : 'missing'
       const isProgramNamed = missing !== null && missing !== ''
-      const line = state === 'green' || isProgramNamed || isEmpty ? '' : tellingLine(text)
+      const line = state === 'green' || isProgramNamed || proofless !== '' ? '' : tellingLine(text)
       const ended = isProgramNamed
         ? `needs ${missing}, which is not on this machine`
-        : `${formatExit(exit, timeoutMs)}${isEmpty ? ', but it ran no test' : ''}`
+        : `${formatExit(exit, timeoutMs)}${proofless}`
       return { name, run: command, state, ended, ms, line, tests, output: text }
     },
     [Symbol.asyncDispose]: remove,
@@ -116,6 +122,12 @@ async function copyProject({ top, isRepository, env }: TrialOptions, copy: strin
   await execute([...inCopy, `--work-tree=${top}`, 'add', '--all'], options)
   const checkOut = [...inCopy, `--work-tree=${copy}`, 'checkout-index', '--all', '--quiet']
   await execute(checkOut, { ...options, directory: copy })
+}
+
+/** Whether tracked files differ from what was copied. */
+async function hasChanges(directory: string, env: Environment): Promise<boolean> {
+  const { code } = await execute(['diff', '--quiet'], { directory, env: gitEnv(env), accept: [1, 128, 129] })
+  return code === 1
 }
 
 /** The paths in the folder that are part of the commit. */

@@ -1,5 +1,7 @@
 // From the files of a repository to what `ralph init` proposes: one project, or several in one repository.
 import { shellWord } from '../../system/shell-word.ts'
+import { readCi } from './ci/ci-checks.ts'
+import { withCi } from './ci/with-ci.ts'
 import { ECOSYSTEMS } from './ecosystems.ts'
 import type { Alternatives, Ecosystem, Folder, Gates, Proposal } from './project.ts'
 
@@ -22,6 +24,8 @@ export type DetectedProject = {
   alternatives: Alternatives
   /** Gates that may run at the same time. */
   independent: string[]
+  /** Commands of CI that are not among the gates. */
+  notProposed: string[]
   notes: string[]
 }
 
@@ -30,7 +34,13 @@ const MAX_PROJECTS = 8
 /** Folder names that a workflow would read as an expression, or a shell not as one word. They are left out, with a note. */
 const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
 
-type Project = { path: string; proposal: Proposal; fillsIn: boolean; independent: readonly string[] }
+type Project = {
+  path: string
+  proposal: Proposal
+  fillsIn: boolean
+  independent: readonly string[]
+  owns: RegExp | null
+}
 
 export function detect(tree: FileTree): DetectedProject {
   const marked = withoutRepeats(ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree)))
@@ -38,6 +48,9 @@ export function detect(tree: FileTree): DetectedProject {
   const supported = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
   const projects = supported.slice(0, MAX_PROJECTS)
   const proposals = projects.map(({ proposal }) => proposal)
+  const ci = readCi(folderOf(tree, ''))
+  const owners = projects.map(({ path, owns }) => ({ path, owns }))
+  const { notProposed, ...joined } = withCi(gatesOf(projects), ci.checks, owners, tree.paths)
   const prepares = projects.flatMap(
     ({ path, proposal }) => inFolder(path, proposal.prepare ?? null, projects.length > 1) ?? [],
   )
@@ -47,7 +60,8 @@ export function detect(tree: FileTree): DetectedProject {
     prepare: prepares.length === 0 ? null : prepares.join(' && '),
     prepareInstead: projects.length === 1 ? prepareInstead(projects[0] as Project) : [],
     setups: distinct(proposals.flatMap(({ setup }) => setup ?? [])),
-    ...gatesOf(projects),
+    ...joined,
+    notProposed,
     notes: notesOn(all.length - supported.length, supported.length),
   }
 }
@@ -62,8 +76,8 @@ function projectsByTests(tree: FileTree): Project[] {
 }
 
 function projectIn(path: string, ecosystem: Ecosystem, tree: FileTree): Project {
-  const { fillsIn = false, independent = [] } = ecosystem
-  return { path, proposal: ecosystem.propose(folderOf(tree, path)), fillsIn, independent }
+  const { fillsIn = false, independent = [], owns = null } = ecosystem
+  return { path, proposal: ecosystem.propose(folderOf(tree, path)), fillsIn, independent, owns }
 }
 
 /** Removes gates of `fillsIn` rows that another row has in the same folder. */
@@ -97,8 +111,9 @@ function projectsOf(ecosystem: Ecosystem, tree: FileTree): Project[] {
   return found.filter(({ proposal }) => Object.keys(proposal.gates).length > 0 || found.length === 1)
 }
 
-/** Folders of test data, examples and documentation. */
-const SAMPLES = /(?:^|\/)(?:tests?|__tests__|fixtures?|testdata|examples?|samples?|docs?|templates?)(?:\/|$)/i
+/** Folders of test data, examples, documentation and measurements. */
+const SAMPLES =
+  /(?:^|\/)(?:tests?|__tests__|fixtures?|testdata|examples?|samples?|docs?|templates?|bench(?:es|marks?)?|fuzz)(?:\/|$)/i
 
 function foldersWith(marks: readonly string[], paths: readonly string[]): string[] {
   const folders = paths.flatMap((path) => {

@@ -1,5 +1,6 @@
 // Which kinds of project there are: one row each.
 import { node } from './node.ts'
+import { OTHER_ECOSYSTEMS } from './other-ecosystems.ts'
 import { type Ecosystem, firstOf, gatesFrom } from './project.ts'
 import { python } from './python.ts'
 import { FILES_OF_TARGETS, findTargets } from './stated.ts'
@@ -45,7 +46,7 @@ const maven: Ecosystem = {
   marks: ['pom.xml'],
   propose(folder) {
     const pom = folder.text('pom.xml')
-    const run = `${folder.has('mvnw') ? './mvnw' : 'mvn'} --batch-mode --quiet`
+    const run = `${folder.has('mvnw') ? './mvnw' : 'mvn'} --batch-mode`
     const artifacts = (name: string) => [`${name}-maven-plugin`, `maven-${name}-plugin`]
     const check = ['spotless', 'checkstyle'].find((name) =>
       artifacts(name).some((artifact) => pom.includes(`<artifactId>${artifact}<`)),
@@ -55,9 +56,13 @@ const maven: Ecosystem = {
       manager: 'maven',
       gates: gatesFrom({
         lint: check === undefined ? null : `${run} ${check}:check`,
+        // Quiet, it does not say how many tests ran.
         test: `${run} test`,
-        build: `${run} package -DskipTests`,
+        build: `${run} --quiet package -DskipTests`,
       }),
+      ...(folder.has('mvnw')
+        ? { alternatives: { test: [`sh ${run} test`], build: [`sh ${run} package -DskipTests`] } }
+        : {}),
       isWorkspace: pom.includes('<modules>'),
     }
   },
@@ -73,6 +78,10 @@ const gradle: Ecosystem = {
       language: folder.text('build.gradle.kts').includes('kotlin(') ? 'Kotlin' : 'Java',
       manager: 'gradle',
       gates: { test: `${run} test`, build: `${run} assemble` },
+      // Many repositories have the wrapper without its execute bit.
+      ...(folder.has('gradlew')
+        ? { alternatives: { test: [`sh ${run} test`], build: [`sh ${run} assemble`] } }
+        : {}),
       isWorkspace: firstOf(folder, SETTINGS) !== null,
     }
   },
@@ -105,4 +114,8 @@ const targets: Ecosystem = {
 }
 
 /** In the order in which their gates run. */
-export const ECOSYSTEMS: readonly Ecosystem[] = [node, python, go, rust, maven, gradle, targets]
+export const ECOSYSTEMS: readonly Ecosystem[] = [
+  ...[node, python, go, rust, maven, gradle],
+  ...OTHER_ECOSYSTEMS,
+  targets,
+]

@@ -61,6 +61,7 @@ const BERRY: Partial<Manager> = {
 
 /** A gate and the names that its script has in the wild, the usual one first. */
 const SCRIPTS = {
+  format: ['format:check', 'check:format', 'format-check', 'fmt:check', 'prettier:check', 'check-format'],
   typecheck: ['typecheck', 'type-check', 'check-types', 'check:types', 'types', 'tsc'],
   lint: ['lint', 'lint:check', 'check:lint'],
   test: ['test', 'test:ci', 'test:unit'],
@@ -106,6 +107,7 @@ export const node: Ecosystem = {
       prepareInstead: firstOf(folder, manager.lock) === null ? [] : [manager.installFresh],
       setup: manager.setup?.replace('VERSION', version) ?? null,
       gates: gatesFrom({
+        format: gate(SCRIPTS.format),
         typecheck: gate(SCRIPTS.typecheck) ?? compiler(folder, pack, manager),
         lint: gate(SCRIPTS.lint),
         ...(needsBuild ? { build, test } : { test, build }),

@@ -46,6 +46,8 @@ export type Ecosystem = {
   fillsIn?: true
   /** Names of gates that write nothing which another of them reads or locks: they may run at the same time. */
   independent?: readonly string[]
+  /** Commands of CI, without what only starts them, that its own gates stand for. */
+  owns?: RegExp
   propose(folder: Folder): Proposal
 }
 

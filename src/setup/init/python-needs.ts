@@ -1,11 +1,11 @@
 // Where a Python project lists what its tests and tools need: groups, extras, requirements files, tox, nox.
-import { parse } from 'smol-toml'
 import { asObject, asString, type Json } from '../../engine/model/json.ts'
 import type { Folder } from './project.ts'
 import { type Ini, parseIni, type TestEnvironment, testEnvironments } from './stated.ts'
+import { tomlIn } from './toml.ts'
 
 export type Source = {
-  kind: 'group' | 'extra' | 'file' | 'environment'
+  kind: 'group' | 'extra' | 'file' | 'environment' | 'poetry'
   name: string
   /** Of pip: what installs it, but for groups and extras. */
   installs: readonly string[]
@@ -35,19 +35,12 @@ export function readProject(folder: Folder): PythonProject {
   const files = folder.paths.filter((path) => REQUIREMENTS.test(path)).sort()
   const sources = [
     ...groupsOf(toml),
+    ...poetryGroupsOf(toml),
     ...extrasOf(toml, ini),
     ...files.map((path) => fileSource(path, folder.text(path))),
     ...testEnvironments(folder).map((one) => environmentSource(one, folder)),
   ]
   return { toml, ini, sources }
-}
-
-function tomlIn(text: string): Json {
-  try {
-    return parse(text)
-  } catch {
-    return {}
-  }
 }
 
 const NOTHING = { installs: [], extras: [], groups: [], lists: [], commands: [] } as const
@@ -69,6 +62,39 @@ function groupsOf(toml: Json): Source[] {
     groups: [name],
     lists: listed(name),
   }))
+}
+
+/** Groups of poetry, and what hatch installs for its environments. */
+function poetryGroupsOf(toml: Json): Source[] {
+  const poetry = asObject(asObject(toml.tool)?.poetry) ?? {}
+  const groups = Object.entries(asObject(poetry.group) ?? {}).map(
+    ([name, group]) => [name, asObject(asObject(group)?.dependencies)] as const,
+  )
+  const older = [['dev', asObject(poetry['dev-dependencies'])] as const]
+  const installed: Source[] = [...groups, ...older].map(([name, packages]) => ({
+    ...NOTHING,
+    kind: 'poetry',
+    name,
+    lists: Object.keys(packages ?? {}).map(nameOf),
+  }))
+  const hatch = asObject(asObject(asObject(toml.tool)?.hatch)?.envs) ?? {}
+  const environments = Object.entries(hatch).map(([name, one]): Source => {
+    const environment = asObject(one) ?? {}
+    const installs = texts(environment.dependencies)
+    const commands = Object.values(asObject(environment.scripts) ?? {}).flatMap((it) =>
+      typeof it === 'string' ? [it] : texts(it),
+    )
+    return {
+      ...NOTHING,
+      kind: 'environment',
+      name,
+      installs,
+      extras: texts(environment.features),
+      lists: installs.map(nameOf),
+      commands,
+    }
+  })
+  return [...installed, ...environments].filter(({ lists, commands }) => lists.length + commands.length > 0)
 }
 
 function extrasOf(toml: Json, ini: Ini): Source[] {
@@ -111,8 +137,13 @@ function texts(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
 }
 
+/** Markers of what is not installed by a current Python on Linux. */
+const OTHER_PYTHON =
+  /;.*(?:python_version\s*<=?\s*["']3\.(?:\d|1[0-2])["']|(?:sys_platform|platform_system|os_name)\s*==\s*["'](?:win|darwin|Windows|Darwin|nt|cygwin)|implementation\w*\s*==\s*["'](?:pypy|PyPy))/
+
 /** The package that a requirement names, as an index writes it. */
 function nameOf(requirement: string): string {
+  if (OTHER_PYTHON.test(requirement)) return ''
   return (/^\s*([A-Za-z0-9][\w.-]*)/.exec(requirement)?.[1] ?? '').toLowerCase().replace(/[_.]/g, '-')
 }
 

@@ -1,33 +1,33 @@
 // Python: the tools that the project has configured or runs, by uv, poetry or pip.
 import { asObject } from '../../engine/model/json.ts'
-import { shellWord } from '../../system/shell-word.ts'
 import { type Ecosystem, type Folder, firstOf, gatesFrom } from './project.ts'
-import { type PythonProject, readProject, type Source, testSource, toolSource } from './python-needs.ts'
-import { findPin, statedArguments, statedCommands } from './stated.ts'
+import { PYTHON_MANAGERS, REQUIREMENTS } from './python-managers.ts'
+import { type PythonProject, readProject } from './python-needs.ts'
+import { TOOLS, type Tool } from './python-tools.ts'
+import { statedArguments, statedCommands } from './stated.ts'
 
-const REQUIREMENTS = [
-  'requirements.txt',
-  'requirements-dev.txt',
-  'dev-requirements.txt',
-  'requirements-test.txt',
-]
 const TEST_FILE = /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/
+
+const OWNED =
+  /^(?:pytest|py\.test|unittest|tox|nox|ruff|mypy|flake8|pyright|black|coverage|build|twine|pre-commit|prek|uv build)\b/
 
 export const python: Ecosystem = {
   marks: ['pyproject.toml', 'setup.py', 'setup.cfg', 'Pipfile', ...REQUIREMENTS],
   tests: TEST_FILE,
   independent: ['typecheck', 'lint', 'test'],
+  owns: OWNED,
   propose(folder) {
     const project = readProject(folder)
     const stated = statedCommands(folder)
     const has = (tool: Tool) => isUsed(tool, folder, project, stated)
     const tools = TOOLS.filter((tool) => has(tool) && !REPLACED_BY[tool]?.some(has))
     const manager = managerOf(folder, project)
-    const { prepare, run } = MANAGERS[manager](folder, project, tools)
+    const { prepare, instead = [], run } = PYTHON_MANAGERS[manager](folder, project, tools)
     const gate = (tool: Tool, line: string, defaultArgs = ''): string | null => {
       if (!tools.includes(tool)) return null
       return run(tool, `${line} ${statedArguments(stated, line)[0] ?? defaultArgs}`.trim())
     }
+    const looks = (tool: Tool, line: string) => (tools.includes(tool) ? run(tool, line) : null)
     // unittest may exit with 0 where it finds no test.
     const unittest = hasTestsLike(folder, UNITTEST) ? unittestBy(folder, run) : null
     // CI may run only a part of the tests in each job.
@@ -43,8 +43,11 @@ export const python: Ecosystem = {
       language: 'Python',
       manager,
       prepare,
+      prepareInstead: instead,
       setup: manager === 'pip' ? null : `pipx install ${manager}`,
       gates: gatesFrom({
+        format: looks(...formatter(stated)),
+        imports: looks('isort', lookOnly(stated, 'isort')),
         typecheck: gate('mypy', 'mypy', scopeOfMypy(folder, project)) ?? gate('pyright', 'pyright'),
         lint: gate('ruff', 'ruff check', '.') ?? withoutEnvironment(gate('flake8', 'flake8')),
         test,
@@ -57,14 +60,30 @@ export const python: Ecosystem = {
   },
 }
 
-const TOOLS = ['pytest', 'ruff', 'mypy', 'flake8', 'pyright'] as const
+/** The formatter that the project runs, told to look only: not every project with settings of ruff formats by it. */
+function formatter(stated: readonly string[]): readonly [tool: Tool, line: string] {
+  const isByRuff = stated.some((line) => /\bruff format\b/.test(line))
+  const [tool, line] = isByRuff ? (['ruff', 'ruff format'] as const) : (['black', 'black'] as const)
+  return [tool, lookOnly(stated, line)]
+}
+
+function lookOnly(stated: readonly string[], line: string): string {
+  const words = (statedArguments(stated, line)[0] ?? '.').split(' ')
+  return [line, '--check', ...words.filter((word) => !/^(?:--check(?:-only)?|--diff|-c|)$/.test(word))].join(
+    ' ',
+  )
+}
+
 /** Calls that select tests, and benchmarks, prove too little. */
 const NARROW = /(?:^| )-[km]\b|bench/
 /** The most calls of the tests that are tried. */
 const MAX_CALLS = 3
-type Tool = (typeof TOOLS)[number]
 /** One tool a gate: a project with both uses the other for something else. */
-const REPLACED_BY: Partial<Record<Tool, readonly Tool[]>> = { pyright: ['mypy'], flake8: ['ruff'] }
+const REPLACED_BY: Partial<Record<Tool, readonly Tool[]>> = {
+  pyright: ['mypy'],
+  flake8: ['ruff'],
+  isort: ['ruff'],
+}
 
 /** Files and sections that hold the settings of a tool. */
 const SETTINGS: Readonly<Record<Tool, { files: readonly string[]; sections: readonly string[] }>> = {
@@ -72,6 +91,8 @@ const SETTINGS: Readonly<Record<Tool, { files: readonly string[]; sections: read
   ruff: { files: ['ruff.toml', '.ruff.toml'], sections: [] },
   mypy: { files: ['mypy.ini', '.mypy.ini'], sections: ['mypy'] },
   flake8: { files: ['.flake8'], sections: ['flake8'] },
+  black: { files: [], sections: [] },
+  isort: { files: ['.isort.cfg'], sections: ['isort'] },
   pyright: { files: ['pyrightconfig.json'], sections: [] },
 }
 
@@ -125,127 +146,7 @@ function withoutEnvironment(gate: string | null): string | null {
   return gate?.startsWith('.venv/') === true ? `${gate} --extend-exclude .venv` : gate
 }
 
-/** How tools are installed, and how a command line of one is started. */
-type PythonManager = (
-  folder: Folder,
-  project: PythonProject,
-  tools: readonly Tool[],
-) => { prepare: string | null; run(tool: string, line: string): string | null }
-
-const MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', PythonManager>> = {
-  uv: (folder, project, tools) => {
-    const { sources, runner } = neededSources(folder, project, tools)
-    const extras = project.sources.filter(
-      ({ kind, name }) => kind === 'extra' && /^(?:tests?|testing|dev)$/.test(name),
-    )
-    const extraNames = distinct([...extras.map(({ name }) => name), ...extrasOf(sources)])
-    const isInstalled = (tool: string) =>
-      project.sources.some(({ kind, lists }) => INSTALLED_BY_UV.includes(kind) && lists.includes(tool))
-    const installedWith = (tool: string): string => {
-      if (tool === 'python' || isInstalled(tool)) return ''
-      const words = tool === 'pytest' ? withWords(runner?.installs ?? []) : ''
-      const isBrought = words !== '' && runner?.lists.includes(tool) === true
-      return isBrought ? words : `${words} --with ${tool}${findPin(folder, tool)}`
-    }
-    return {
-      prepare: [
-        `uv sync${folder.has('uv.lock') ? ' --locked' : ''}`,
-        ...uvGroups(project, runner === null ? null : sources),
-        ...extraNames.map((name) => `--extra ${shellWord(name)}`),
-      ].join(' '),
-      run: (tool, line) => `uv run${installedWith(tool)} ${line}`,
-    }
-  },
-  poetry: (_folder, { sources }) => {
-    const hasExtra = sources.some(
-      ({ kind, name }) => kind === 'extra' && /^(?:tests?|testing|dev)$/.test(name),
-    )
-    return {
-      prepare: `poetry install --no-interaction${hasExtra ? ' --all-extras' : ''}`,
-      run: (_tool, line) => `poetry run ${line}`,
-    }
-  },
-  pip: (folder, project, tools) => {
-    const installWords = pipWords(folder, project, tools)
-    const run = (start: string) => (_tool: string, line: string) =>
-      `${start} -m ${line.replace(/^python -m /, '')}`
-    if (installWords.length === 0) return { prepare: null, run: run('python3') }
-    // The system's Python takes no packages (PEP 668). Git sees nothing of a folder that ignores itself.
-    const make = 'python3 -m venv .venv && echo "*" > .venv/.gitignore'
-    const pip = '.venv/bin/python -m pip install --quiet'
-    // Groups are known since pip 25.1.
-    const newer = installWords.includes('--group') ? ` && ${pip} --upgrade pip` : ''
-    return {
-      prepare: `${make}${newer} && ${pip} ${installWords.map(shellWord).join(' ')}`,
-      run: run('.venv/bin/python'),
-    }
-  },
-}
-
-const INSTALLED_BY_UV: readonly string[] = ['group', 'extra']
-
-/** All groups where none is known to be that of the tests: else those needed, for others may turn skipped tests into red ones. */
-function uvGroups({ toml }: PythonProject, needed: readonly Source[] | null): string[] {
-  if (needed === null) return asObject(toml['dependency-groups']) === null ? [] : ['--all-groups']
-  const defaultGroups = asObject(asObject(toml.tool)?.uv)?.['default-groups'] ?? ['dev']
-  const groups = groupsOf(needed)
-  const isDefault = (name: string) =>
-    defaultGroups === 'all' || (Array.isArray(defaultGroups) && defaultGroups.includes(name))
-  return groups.filter((name) => !isDefault(name)).map((name) => `--group ${shellWord(name)}`)
-}
-
-/** Words for pip, for `uv run`. */
-function withWords(installs: readonly string[]): string {
-  const words = safeWords(installs).map((word, at, all) => {
-    if (word === '-r') return ` --with-requirements`
-    return all[at - 1] === '-r' ? ` ${shellWord(word)}` : ` --with ${shellWord(word)}`
-  })
-  return installs.includes('-c') ? '' : words.join('')
-}
-
-/** Words without characters that a workflow or shell would evaluate. */
-const safeWords = (words: readonly string[]) => words.filter((word) => !/[$`\n]/.test(word))
-const NAME = /^[\w.-]+$/
-const extrasOf = (sources: readonly Source[]) =>
-  distinct(sources.flatMap(({ extras }) => extras)).filter((one) => NAME.test(one))
-const groupsOf = (sources: readonly Source[]) =>
-  distinct(sources.flatMap(({ groups }) => groups)).filter((one) => NAME.test(one))
-
-/** The project's own lists that its tests and tools need, the one of the test runner, and the tools that none of them has. */
-function neededSources(folder: Folder, { sources }: PythonProject, tools: readonly Tool[]) {
-  const isFile = ({ kind, name }: Source) => kind === 'file' && REQUIREMENTS.includes(name)
-  const chosen = new Set(sources.filter(isFile))
-  const unlisted: string[] = []
-  const runner = testSource(sources, tools.includes('pytest') ? 'pytest' : 'unittest')
-  if (runner !== null) chosen.add(runner)
-  for (const tool of tools) {
-    if ([...chosen].some(({ lists }) => lists.includes(tool))) continue
-    const source = toolSource(sources, tool)
-    if (source !== null) chosen.add(source)
-    if (source === null || !source.lists.includes(tool)) unlisted.push(tool + findPin(folder, tool))
-  }
-  return { sources: [...chosen], runner, loose: unlisted }
-}
-
-/** What pip is to install: the project's own lists, the project, and tools that none of the lists has. */
-function pipWords(folder: Folder, project: PythonProject, tools: readonly Tool[]): string[] {
-  const { sources, loose } = neededSources(folder, project, tools)
-  const isPackage = 'project' in project.toml || 'build-system' in project.toml || folder.has('setup.py')
-  const extras = extrasOf(sources)
-  const itself = `.${extras.length > 0 ? `[${extras.join(',')}]` : ''}`
-  return [
-    ...safeWords(sources.flatMap(({ installs }) => installs)),
-    ...(isPackage ? ['-e', itself] : []),
-    ...groupsOf(sources).flatMap((group) => ['--group', group]),
-    ...loose,
-  ]
-}
-
-function distinct(words: readonly string[]): string[] {
-  return [...new Set(words)]
-}
-
-function managerOf(folder: Folder, { toml }: PythonProject): keyof typeof MANAGERS {
+function managerOf(folder: Folder, { toml }: PythonProject): keyof typeof PYTHON_MANAGERS {
   const tool = asObject(toml.tool)
   if (folder.has('uv.lock') || asObject(tool?.uv) !== null) return 'uv'
   if (folder.has('poetry.lock') || asObject(tool?.poetry) !== null) return 'poetry'
@@ -260,4 +161,8 @@ function unittestBy(folder: Folder, run: (tool: string, line: string) => string 
   )
   const start = top && testFolder !== undefined ? ` -s ${testFolder}` : ''
   return run('python', `python -m unittest discover${start}`)
+}
+
+function distinct(words: readonly string[]): string[] {
+  return [...new Set(words)]
 }

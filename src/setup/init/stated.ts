@@ -3,6 +3,7 @@
 import { asObject, asObjects, asString, type Json } from '../../engine/model/json.ts'
 import { yamlObject } from '../yaml-object.ts'
 import type { Folder } from './project.ts'
+import { tomlIn } from './toml.ts'
 
 const WORKFLOW = /^\.github\/workflows\/[^/]+\.ya?ml$/
 /** So many workflows are read. */
@@ -19,6 +20,7 @@ export function statedCommands(folder: Folder): string[] {
     ...workflowLines(folder),
     ...testEnvironments(folder).flatMap(({ commands }) => commands),
     ...recipes,
+    ...hookCommands(folder),
   ]
 }
 
@@ -70,7 +72,23 @@ export function testEnvironments(folder: Folder): TestEnvironment[] {
   const tox = Object.entries(ini).flatMap(([name, keys]) =>
     /^testenv(?::|$)/.test(name) ? [toxEnvironment(name, { ...keys })] : [],
   )
-  return [...tox, ...sessionsOf(folder.text('noxfile.py'))]
+  return [...tox, ...toxTables(folder), ...sessionsOf(folder.text('noxfile.py'))]
+}
+
+/** Environments of tox in TOML: `env_run_base` and `env.NAME`, in a file of their own or in pyproject.toml. */
+function toxTables(folder: Folder): TestEnvironment[] {
+  const own = tomlIn(folder.text('tox.toml'))
+  const tox = asObject(asObject(tomlIn(folder.text('pyproject.toml')).tool)?.tox) ?? own
+  const environments = { testenv: tox.env_run_base, ...asObject(tox.env) }
+  return Object.entries(environments).flatMap(([name, value]) => {
+    const keys = asObject(value)
+    if (keys === null) return []
+    const words = (list: unknown) =>
+      Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
+    const commands = Array.isArray(keys.commands) ? keys.commands.map((line) => words(line).join(' ')) : []
+    const extras = words(keys.extras)
+    return [{ name, installs: words(keys.deps), extras, groups: words(keys.dependency_groups), commands }]
+  })
 }
 
 export type Ini = Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -188,6 +206,24 @@ export function findPin(folder: Folder, tool: string): string {
   const [, locked] =
     new RegExp(`^name = "${tool}"\nversion = "([\\w.]+)"$`, 'm').exec(folder.text('uv.lock')) ?? []
   return locked === undefined ? pinnedByPreCommit(folder, tool) : `==${locked}`
+}
+
+/** What hooks of pre-commit run, by their ids. */
+const HOOKS: Readonly<Record<string, string>> = {
+  ruff: 'ruff check .',
+  'ruff-check': 'ruff check .',
+  'ruff-format': 'ruff format .',
+  black: 'black .',
+  'black-jupyter': 'black .',
+  isort: 'isort .',
+  flake8: 'flake8',
+}
+
+/** The tools that pre-commit runs on a pull request, on the whole tree. */
+function hookCommands(folder: Folder): string[] {
+  const repos = asObjects(yamlObject(folder.text('.pre-commit-config.yaml'))?.repos)
+  const ids = repos.flatMap(({ hooks }) => asObjects(hooks).map(({ id }) => String(id)))
+  return ids.flatMap((id) => (Object.hasOwn(HOOKS, id) ? [HOOKS[id] ?? ''] : []))
 }
 
 function pinnedByPreCommit(folder: Folder, tool: string): string {

@@ -88,3 +88,13 @@ test('init shows the most telling line of a red gate, not the advice below it', 
   const { out } = project.ralph('init', '--yes', ...PIN)
   assert.match(out, /^ {2}red +test: npm test \(.*\) exit 1: Error: no such table: users$/m)
 })
+
+test('init leaves out a formatter that changes files instead of checking them', async () => {
+  const scripts = { lint: 'true', 'format:check': 'echo more >> a.txt' }
+  await using project = await openProject({ ...pack(scripts), 'a.txt': 'x\n' })
+  git(project, 'init', '-q')
+  git(project, 'add', '-A')
+  git(project, 'commit', '-qm', 'one')
+  const { out } = project.ralph('init', '--yes', ...PIN)
+  assert.match(out, /red +format: .*exit 0, but it changes files/)
+})

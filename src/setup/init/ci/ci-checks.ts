@@ -1,0 +1,125 @@
+// The checks that a project's CI runs on a pull request, each as a command line, and how the tools for them are installed. Pure.
+import type { Folder } from '../project.ts'
+import { commandOfAction } from './action-commands.ts'
+import {
+  asGate,
+  type CommandKind,
+  GATE_KINDS,
+  type GateKind,
+  kindOf,
+  targetOf,
+  withoutStarters,
+} from './command-kind.ts'
+import { commandsIn } from './script-lines.ts'
+import { type CiJob, type CiService, type CiStep, pullRequestJobs } from './workflow-jobs.ts'
+
+export type CiCheck = {
+  kind: GateKind | 'other'
+  run: string
+  /** Relative to the top, '' for the top itself. */
+  folder: string
+  /** Of the step, for people. */
+  step: string
+  job: string
+}
+
+export type CiFacts = {
+  checks: CiCheck[]
+  /** Commands that install something, in the order of CI. */
+  prepares: string[]
+  services: CiService[]
+  /** Actions that the jobs with checks use. */
+  uses: Extract<CiStep, { kind: 'uses' }>[]
+  /** Steps that cannot be read without a run. */
+  unread: string[]
+}
+
+/** The most checks that are read. */
+const MAX_CHECKS = 40
+const MAX_LENGTH = 500
+
+export function readCi(folder: Folder): CiFacts {
+  const facts: CiFacts = { checks: [], prepares: [], services: [], uses: [], unread: [] }
+  for (const job of pullRequestJobs(folder)) readJob(job, facts)
+  facts.checks = withoutRepeats(facts.checks).slice(0, MAX_CHECKS)
+  facts.prepares = [...new Set(facts.prepares)]
+  return facts
+}
+
+function readJob({ name, steps, services }: CiJob, facts: CiFacts): void {
+  const found = steps.flatMap((step) => commandsOf(step, facts))
+  const checks = found.flatMap(({ kind, run, folder, step }): CiCheck[] => {
+    if (kind === 'skip' || kind === 'prepare' || run.length > MAX_LENGTH) return []
+    return [{ kind, run: asGate(run), folder, step, job: name }]
+  })
+  if (!checks.some(({ kind, run }) => kind !== 'other' || targetOf(run) !== '')) return
+  facts.checks.push(...checks)
+  facts.prepares.push(
+    ...found.filter(({ kind, folder }) => kind === 'prepare' && folder === '').map(({ run }) => run),
+  )
+  facts.services.push(...services)
+  facts.uses.push(...steps.flatMap((step) => (step.kind === 'uses' ? [step] : [])))
+}
+
+type Found = { kind: CommandKind; run: string; folder: string; step: string }
+
+function commandsOf(step: CiStep, facts: CiFacts): Found[] {
+  if (step.kind === 'uses') {
+    const run = commandOfAction(step.uses, step.inputs)
+    return run === null ? [] : [{ kind: kindOf(run), run, folder: '', step: step.uses.replace(/@.*/, '') }]
+  }
+  if (step.script === null) {
+    facts.unread.push(step.name)
+    return []
+  }
+  return commandsIn(step.script, step.folder).map(({ run, folder }) => ({
+    kind: EFFECTS.test(run) || hasUnknown(run) ? 'skip' : kindOf(run),
+    run: withEnv(run, step.env),
+    folder,
+    step: step.name,
+  }))
+}
+
+/** What reaches out of the checkout, anywhere in a command. */
+const EFFECTS =
+  /\$(?:\{?GITHUB_(?:ENV|OUTPUT|PATH|STEP_SUMMARY|TOKEN)|\{?RUNNER_)|\b(?:curl|wget|docker|gh|sudo|apt-get|brew) |git push|\/tmp\/|\/home\/|\/opt\//
+
+/** A variable that neither the command nor every shell sets. */
+function hasUnknown(run: string): boolean {
+  const names = [...run.matchAll(/\$\{?([A-Za-z_]\w*)/g)].map(([, name = '']) => name)
+  return names.some(
+    (name) =>
+      !['PWD', 'HOME', 'PATH'].includes(name) &&
+      !new RegExp(`\\b${name}=|\\bfor ${name}\\b|\\bread (?:-r )?${name}\\b`).test(run),
+  )
+}
+
+/** Plain values of the step's environment that a tool may need, written before the command. */
+function withEnv(run: string, env: Readonly<Record<string, string>>): string {
+  const words = Object.entries(env)
+    .filter(
+      ([name, value]) =>
+        /^[A-Z_][A-Z0-9_]*$/.test(name) && /^[\w@%+=:,./-]+$/.test(value) && !SECRET.test(name),
+    )
+    .slice(0, 5)
+    .map(([name, value]) => `${name}=${value}`)
+  return words.length === 0 || /^(?:set -e|\w+=)/.test(run) ? run : `${words.join(' ')} ${run}`
+}
+
+const SECRET = /TOKEN|SECRET|PASSWORD|_KEY$|^GITHUB_|^(?:PATH|HOME|CI|LD_PRELOAD|BASH_ENV|NODE_OPTIONS)$/
+
+function withoutRepeats(checks: readonly CiCheck[]): CiCheck[] {
+  const seen = new Set<string>()
+  return checks.filter(({ run, folder }) => {
+    const key = `${folder}\0${withoutStarters(run).replace(/ (?:--verbose|--color\S*|-v+|--quiet|-q)(?= |$)/g, '')}`
+    const isNew = !seen.has(key)
+    seen.add(key)
+    return isNew
+  })
+}
+
+/** Where in the order of gates a kind belongs. */
+export function rankOf(kind: string): number {
+  const at = (GATE_KINDS as readonly string[]).indexOf(kind)
+  return at < 0 ? GATE_KINDS.indexOf('test') : at
+}
