@@ -3,25 +3,33 @@
 // Run: node bench/init.mjs [--only NAME,...] [--no-try] [--quick] [--within SECONDS]; --totals FILE counts the rows of a table
 // that several runs made. Downloads into a temporary folder with npm, pip, go and cargo
 // as this machine has them configured; a package that cannot be had is left out, and named.
+// With `--from FOLDER` the repositories of init-repositories.mjs instead, FOLDER/owner+name/repo each, which are cloned from there.
 // bench/init.txt is the table of one run.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-const PACKAGES = {
-  npm: 'bl@6.0.16 process-warning@4.0.0 fast-json-stringify@6.0.0 fastq@1.17.1 secure-json-parse@3.0.1 find-my-way@9.1.0 light-my-request@6.3.0 split2@4.2.0 rfdc@1.4.1 fast-uri@3.0.3',
-  pypi: 'attrs click packaging iniconfig pluggy h11 idna more-itertools blinker itsdangerous cachetools wcwidth',
-  go: [
-    'github.com/pkg/errors github.com/google/uuid github.com/spf13/pflag github.com/gorilla/mux github.com/fatih/color',
-    'github.com/BurntSushi/toml github.com/mattn/go-isatty github.com/spf13/cobra github.com/go-chi/chi/v5',
-  ].join(' '),
-  crates: 'itoa semver either smallvec hex humantime scopeguard unicode-segmentation base64',
-}
+import { checksWithGates, REPOSITORIES } from './init-repositories.mjs'
+
+const argsOf = process.argv.slice(2)
+const from = argsOf.includes('--from') ? argsOf[argsOf.indexOf('--from') + 1] : null
+const PACKAGES =
+  from !== null
+    ? { github: Object.keys(REPOSITORIES).join(' ') }
+    : {
+        npm: 'bl@6.0.16 process-warning@4.0.0 fast-json-stringify@6.0.0 fastq@1.17.1 secure-json-parse@3.0.1 find-my-way@9.1.0 light-my-request@6.3.0 split2@4.2.0 rfdc@1.4.1 fast-uri@3.0.3',
+        pypi: 'attrs click packaging iniconfig pluggy h11 idna more-itertools blinker itsdangerous cachetools wcwidth',
+        go: [
+          'github.com/pkg/errors github.com/google/uuid github.com/spf13/pflag github.com/gorilla/mux github.com/fatih/color',
+          'github.com/BurntSushi/toml github.com/mattn/go-isatty github.com/spf13/cobra github.com/go-chi/chi/v5',
+        ].join(' '),
+        crates: 'itoa semver either smallvec hex humantime scopeguard unicode-segmentation base64',
+      }
 
 const ROOT = dirname(import.meta.dirname)
 const MAIN = join(ROOT, 'test', 'start', 'cli.ts')
-const args = process.argv.slice(2)
+const args = argsOf
 /** What init has tried is believed; else everything runs once more in a clean clone. */
 const isQuick = args.includes('--quick')
 /** No package's init may take longer. */
@@ -33,6 +41,12 @@ const run = (file, words, cwd = temporary) =>
 
 /** The folder with the package's files as they were published, and its version. */
 const GET = {
+  github(name, folder) {
+    const top = join(folder, name.split('/')[1])
+    run('git', ['clone', '-q', join(from, name.replace('/', '+'), 'repo'), top])
+    run('git', ['-C', top, 'checkout', '-q', '-B', 'main'])
+    return { top, version: run('git', ['-C', top, 'rev-parse', '--short', 'HEAD']).trim() }
+  },
   npm(name, folder) {
     const made = run('npm', ['pack', name, '--silent', '--pack-destination', folder]).trim()
     run('tar', ['--no-same-owner', '-xzf', join(folder, basename(made)), '-C', folder])
@@ -81,6 +95,7 @@ const git = (top, ...words) =>
 /** A repository with one commit, as somebody who begins with Ralph has it. */
 function asRepository(top) {
   rmSync(join(top, 'ralph.config.yml'), { force: true })
+  if (from !== null) return
   git(top, 'init', '-q', '-b', 'main')
   git(top, 'add', '-A')
   git(top, 'commit', '-qm', 'as published')
@@ -137,6 +152,9 @@ function judged(top) {
 
 const isTest = ({ name }) => /(?:^|-)test$/.test(name)
 
+/** The first command of each gate that was tried: all that was proposed. */
+const proposedIn = (trials) => Object.fromEntries(trials.map(({ name, run }) => [name, run]))
+
 /** A row: what was proposed, what became of it, and how the whole ends in a clean clone. */
 function rowOf(registry, name, version, { seconds, error, results, tried, gates }) {
   const trials = tried.filter((one) => one.name !== 'prepare')
@@ -155,7 +173,19 @@ function rowOf(registry, name, version, { seconds, error, results, tried, gates 
   const test = state === 'unknown' ? 'undecided' : state
   const red = (results ?? []).filter(({ ok }) => !ok)
   const why = (it) => `${it.name} (${it.run}): ${it.ended}${it.line && `: ${it.line}`}`
+  const checks = registry === 'github' ? checksWithGates(name, { ...gates, ...proposedIn(trials) }) : null
+  const empty = written.filter(
+    (it) => it.state === 'green' && isTest(it) && it.tests != null && it.tests.passed + it.tests.failed === 0,
+  )
+  const uncounted = written.filter((it) => it.state === 'green' && isTest(it) && it.tests == null)
   const notes = [
+    ...(checks === null
+      ? []
+      : [
+          `checks of CI ${checks.found}/${checks.all}${checks.missing.length > 0 ? ` (without ${checks.missing.join(', ')})` : ''}`,
+        ]),
+    ...empty.map(({ name: gate }) => `RUNS NOTHING ${gate}`),
+    ...uncounted.map(({ name: gate }) => `no count ${gate}`),
     ...(error === undefined ? [] : [error]),
     ...(prepare === undefined || prepare.state === 'green'
       ? []
@@ -181,6 +211,13 @@ function rowOf(registry, name, version, { seconds, error, results, tried, gates 
   ].join('\t')
 }
 
+/** How many of the checks that CI runs on a pull request were proposed. */
+function checksOf(rows) {
+  const counts = rows.flatMap((row) => /checks of CI (\d+)\/(\d+)/.exec(row[7] ?? '') ?? [])
+  const sum = (at) => counts.filter((_, index) => index % 3 === at).reduce((all, one) => all + Number(one), 0)
+  return counts.length === 0 ? [] : [`checks of CI proposed ${sum(1)}/${sum(2)}`]
+}
+
 /** How many of a registry's packages: all proposals green before any was tried, all that is written green, a test gate. */
 function totalsOf(rows) {
   const line = (name, some) => {
@@ -193,6 +230,8 @@ function totalsOf(rows) {
       `test gate green ${count((row) => row[4] === 'green')}`,
       `undecided ${count((row) => row[4] === 'undecided')}`,
       `red of itself and left out ${count((row) => row[4] === 'red' || row[4] === 'missing')}`,
+      `runs nothing ${count((row) => /RUNS NOTHING/.test(row[7] ?? ''))}`,
+      ...checksOf(some),
       `none found ${count((row) => row[4] === 'none' || row[4] === undefined)}`,
     ].join(', ')
   }

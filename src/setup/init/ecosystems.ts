@@ -55,7 +55,7 @@ const maven: Ecosystem = {
       language: 'Java',
       manager: 'maven',
       gates: gatesFrom({
-        lint: check === undefined ? null : `${run} ${check}:check`,
+        lint: check === undefined ? null : `${run} --quiet ${check}:check`,
         // Quiet, it does not say how many tests ran.
         test: `${run} test`,
         build: `${run} --quiet package -DskipTests`,

@@ -98,7 +98,9 @@ function tasksOf(script: string, rows: readonly Values[]): Values[] {
 /** The rows of the matrix that run on Linux, in their order. */
 function linuxRows(job: Json): Values[] {
   const machine = (matrix: Values) => expand(machineText(job['runs-on']), { matrix, env: {} }) ?? 'ubuntu'
-  return matrixRows(job).filter((row) => isLinux(machine(row)))
+  const rows = matrixRows(job, {})
+  const first = rows.find((row) => isLinux(machine(row)))
+  return first === undefined ? [] : matrixRows(job, first).filter((row) => isLinux(machine(row)))
 }
 
 function machineText(runsOn: unknown): string {
@@ -108,7 +110,7 @@ function machineText(runsOn: unknown): string {
 }
 
 /** A few rows of the matrix: the first one, with each other machine, and those that are written out. */
-function matrixRows(job: Json): Values[] {
+function matrixRows(job: Json, start: Values): Values[] {
   const matrix = asObject(asObject(job.strategy)?.matrix) ?? {}
   const axes = Object.entries(matrix).filter(
     (entry): entry is [string, unknown[]] =>
@@ -116,7 +118,10 @@ function matrixRows(job: Json): Values[] {
   )
   const include = asObjects(matrix.include)
   if (axes.length === 0) return include.length === 0 ? [{}] : include.map((row) => texts(row))
-  const first: Values = flatten(Object.fromEntries(axes.map(([name, values]) => [name, values[0]])))
+  const first: Values = {
+    ...flatten(Object.fromEntries(axes.map(([name, values]) => [name, values[0]]))),
+    ...start,
+  }
   const others = axes.flatMap(([name, values]) =>
     values.slice(1, 10).map((value) => ({ ...first, ...flatten({ [name]: value }) })),
   )

@@ -278,7 +278,7 @@ export const SAMPLES: readonly Sample[] = [
       languages: ['Java'],
       managers: ['maven'],
       prepare: null,
-      gates: { test: 'mvn --batch-mode --quiet test', build: 'mvn --batch-mode --quiet package -DskipTests' },
+      gates: { test: 'mvn --batch-mode test', build: 'mvn --batch-mode --quiet package -DskipTests' },
     },
     broken: { 'src/main/java/Calc.java': 'class Calc {\n' },
     needsNetwork: true,

@@ -138,6 +138,7 @@ test('init: uv has the groups of the tests, locked versions, and tox commands by
   })
   assert.equal(uv.prepare, 'uv sync --locked --group tests')
   assert.deepEqual(uv.gates, {
+    format: 'uv run --with ruff==0.15.6 ruff format --check .',
     typecheck: 'uv run --with mypy==1.19.1 mypy typing-examples',
     lint: 'uv run --with ruff==0.15.6 ruff check .',
     test: 'uv run pytest',

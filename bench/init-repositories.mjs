@@ -1,0 +1,56 @@
+// Complete repositories that no row of `ralph init` was written for, chosen before any of them was tried, and what their CI checks on a
+// pull request, read by eye: kinds of gates (`test*3`: three of them), and `~word` for a command with that word. Left out are checks that
+// cannot run on one Linux machine without other rights: other systems and targets, nightly toolchains, audits, releases, uploads.
+export const REPOSITORIES = {
+  'tj/commander.js': 'test ~check',
+  'lukeed/clsx': 'build test',
+  'ljharb/qs': 'lint test',
+  'nanostores/nanostores': 'test ~bnt',
+  'unjs/defu': 'lint build typecheck test',
+  'micromatch/picomatch': 'test',
+  'expressjs/body-parser': 'lint test',
+  'vercel/ms': 'format lint typecheck test',
+  'pallets/markupsafe': 'format lint typecheck test',
+  'python-attrs/cattrs': 'lint test build',
+  'hynek/structlog': 'typecheck test docs',
+  'encode/httpcore': 'test build ~check ~coverage',
+  'theskumar/python-dotenv': 'lint typecheck test',
+  'jd/tenacity': 'test ~check',
+  'r1chardj0n3s/parse': 'test',
+  'python-poetry/tomlkit': 'test',
+  'dbader/schedule': 'format typecheck test docs',
+  'stretchr/testify': 'format test ~govet ~gogenerate ~ghactions',
+  'google/go-cmp': 'format test',
+  'tidwall/gjson': 'build test',
+  'hashicorp/go-multierror': 'format lint test',
+  'urfave/cli': 'lint test ~make.lint ~vet ~goimports ~generate ~diffcheck ~v3diff',
+  'junegunn/fzf': 'lint test ~typos',
+  'dtolnay/anyhow': 'test build',
+  'bitflags/bitflags': 'test docs ~smoke-test',
+  'indexmap-rs/indexmap': 'lint build docs test*5',
+  'matklad/once_cell': '~xtask',
+  'BurntSushi/memchr': 'format build docs test*4',
+  'apache/commons-csv': 'test',
+  'square/javapoet': 'test',
+  'rack/rack': 'test',
+  'ramsey/uuid': 'lint*2 typecheck*2 test',
+  'elixir-plug/plug': 'format test',
+  'DaveGamble/cJSON': 'build test',
+  'jarro2783/cxxopts': 'build test ~meson',
+  'App-vNext/Polly': 'lint test',
+}
+
+/** How many of the checks have a gate: `[found, all]`, and the names of those without. */
+export function checksWithGates(repository, gates) {
+  const commands = Object.entries(gates).map(([name, gate]) => ({ name, run: gate.run ?? gate }))
+  const wanted = (REPOSITORIES[repository] ?? '').split(' ').flatMap((word) => {
+    const [kind = '', times = '1'] = word.split('*')
+    return Array.from({ length: Number(times) }, (_, at) => ({ kind, at }))
+  })
+  const isFound = ({ kind, at }) => {
+    if (kind.startsWith('~')) return commands.some(({ run }) => new RegExp(kind.slice(1)).test(run))
+    return commands.filter(({ name }) => new RegExp(`(?:^|-)${kind}(?:-|$)`).test(name)).length > at
+  }
+  const missing = wanted.filter((one) => !isFound(one)).map(({ kind }) => kind)
+  return { found: wanted.length - missing.length, all: wanted.length, missing }
+}

@@ -1,0 +1,186 @@
+// What `ralph init` reads from workflows: commands by kind, rows of a matrix, conditions, scripts of several lines, actions that lint.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readCi } from '../../../../src/setup/init/ci/ci-checks.ts'
+import { asGate, kindOf } from '../../../../src/setup/init/ci/command-kind.ts'
+import { commandsIn } from '../../../../src/setup/init/ci/script-lines.ts'
+import { detect } from '../../../../src/setup/init/detect.ts'
+
+const expression = (text: string) => ['$', `{{ ${text} }}`].join('')
+const tree = (files: Record<string, string>) => ({
+  paths: Object.keys(files),
+  text: (path: string) => files[path] ?? '',
+})
+const folder = (files: Record<string, string>) => ({ ...tree(files), has: (name: string) => name in files })
+const workflow = (jobs: string, on = 'pull_request') => ({
+  '.github/workflows/ci.yml': `on: ${on}\njobs:\n${jobs}`,
+})
+const checksOf = (jobs: string, on?: string) =>
+  readCi(folder(workflow(jobs, on))).checks.map(
+    ({ kind, run, folder: at }) => `${kind}${at && ` ${at}`}: ${run}`,
+  )
+
+test('a command is of a kind by the tool that it starts, or by the name of its script', () => {
+  const kinds = {
+    format: [
+      'cargo fmt --all -- --check',
+      'npx prettier . --check',
+      'npm run format:check',
+      'test -z "$(gofmt -l .)"',
+    ].slice(0, 3),
+    lint: [
+      'golangci-lint run',
+      'bundle exec rubocop',
+      'uv run ruff check .',
+      'make lint',
+      'vendor/bin/phpcs',
+      'composer cs',
+    ],
+    typecheck: [
+      'npx tsc --noEmit',
+      'poetry run mypy src',
+      'vendor/bin/phpstan analyse',
+      'pnpm test:types',
+      'tox -e typing',
+    ],
+    test: [
+      'npm t',
+      'npm test',
+      'bundle exec rake',
+      'mix test',
+      'dotnet test',
+      'ctest',
+      './gradlew check',
+      'python -m pytest',
+      'just test',
+    ].slice(1),
+    build: ['cargo check', 'cmake --build .', 'npm run build', 'dotnet build -c Release', 'go build ./...'],
+    prepare: [
+      'npm ci',
+      'bundle install',
+      'pip install -e .',
+      'mix deps.get',
+      'composer install',
+      'npm ci && npm i x',
+    ],
+    skip: [
+      'npm publish',
+      'npm audit',
+      'codecov',
+      'twine upload dist/*',
+      'curl x',
+      'cargo bench',
+      'npm run deploy',
+      'make docker-build',
+    ],
+    other: ['make generate', './scripts/check'],
+  } as const
+  for (const [kind, commands] of Object.entries(kinds))
+    for (const command of commands) assert.equal(kindOf(command), kind, command)
+  assert.equal(asGate('go test -race ./...'), 'go test -v -race ./...')
+  assert.equal(asGate('cargo fmt --all'), 'cargo fmt --all --check')
+  assert.equal(asGate('black .'), 'black --check .')
+})
+
+test('workflows are read for pull requests on Linux: first rows, tasks of a matrix, variables, conditions', () => {
+  assert.deepEqual(
+    checksOf(`
+  test:
+    runs-on: ${expression('matrix.os')}
+    env: { FLAGS: --locked }
+    strategy:
+      matrix: { os: [windows-latest, ubuntu-latest], rust: ["1.70", stable], task: [lint, typecheck] }
+    steps:
+      - run: cargo test $FLAGS
+      - run: npm run ${expression('matrix.task')}
+      - run: cargo build
+        if: github.event_name == 'push'
+      - run: cargo doc
+        if: runner.os == 'Windows'
+      - run: make test SECRET=${expression('secrets.X')}
+      - run: npm test
+        continue-on-error: true
+      - uses: golangci/golangci-lint-action@v6
+        with: { args: --timeout 5m }
+  windows:
+    runs-on: windows-latest
+    steps: [{ run: dotnet test }]
+  release:
+    if: startsWith(github.ref, 'refs/tags/')
+    runs-on: ubuntu-latest
+    steps: [{ run: npm run build }]
+`),
+    [
+      'test: cargo test --locked',
+      'lint: npm run lint',
+      'typecheck: npm run typecheck',
+      'lint: golangci-lint run --timeout 5m',
+    ],
+  )
+  assert.deepEqual(checksOf('  a: { runs-on: ubuntu-latest, steps: [{ run: npm test }] }', 'schedule'), [])
+  assert.deepEqual(
+    checksOf('  a: { runs-on: ubuntu-latest, steps: [{ run: npm test }] }', '{ push: { branches: [main] } }'),
+    ['test: npm test'],
+  )
+})
+
+test('a script of several lines is split, keeps its folder, and stays whole where only a shell understands it', () => {
+  assert.deepEqual(commandsIn('# a\ncd build\ncmake ..\nA=1\nmake \\\n  all', ''), [
+    { run: 'cmake ..', folder: 'build' },
+    { run: 'A=1 && make all', folder: 'build' },
+  ])
+  const script = 'files="$(go fmt ./...)"\nif [ -n "$files" ]; then\n  echo "$files"\n  exit 1\nfi'
+  assert.deepEqual(commandsIn(script, ''), [
+    {
+      run: 'set -e; files="$(go fmt ./...)"; if [ -n "$files" ]; then echo "$files"; exit 1; fi',
+      folder: '',
+    },
+  ])
+  assert.deepEqual(commandsIn('cat <<EOF\nx\nEOF', ''), [])
+})
+
+test('init proposes what CI runs: in the place of its own proposal, beside it, and for languages it knows little of', () => {
+  const ruby = detect(
+    tree({
+      Gemfile: '',
+      ...workflow(
+        '  a: { runs-on: ubuntu-latest, steps: [{ run: bundle install }, { run: bundle exec rake spec }, { run: bundle exec standardrb }] }',
+      ),
+    }),
+  )
+  assert.deepEqual(ruby.gates, { lint: 'bundle exec standardrb', test: 'bundle exec rake spec' })
+  assert.equal(ruby.prepare, 'bundle install')
+  const go = detect(
+    tree({
+      'go.mod': 'module x\n',
+      ...workflow(
+        '  a: { runs-on: ubuntu-latest, steps: [{ run: go test -race ./... }, { run: make generate }] }',
+      ),
+    }),
+  )
+  assert.equal(go.gates.test, 'go test -v -race ./...')
+  assert.deepEqual(go.alternatives.test, ['go test -v ./...'])
+  assert.equal(go.gates.generate, 'make generate')
+  const rust = detect(
+    tree({
+      'Cargo.toml': '[package]\nname = "x"\n',
+      ...workflow(
+        '  a: { runs-on: ubuntu-latest, steps: [{ run: cargo fmt --check }, { run: cargo test }, { run: cargo test --features a }] }',
+      ),
+    }),
+  )
+  assert.deepEqual(Object.entries(rust.gates), [
+    ['format', 'cargo fmt --check'],
+    ['test', 'cargo test'],
+    ['test-features-a', 'cargo test --features a'],
+    ['build', 'cargo build'],
+  ])
+})
+
+test('of two build tools in one folder one has the gate called test', () => {
+  const { gates } = detect(tree({ 'pom.xml': '<project/>', 'build.gradle': '', gradlew: '' }))
+  assert.deepEqual(
+    Object.keys(gates).filter((name) => name.endsWith('test')),
+    ['test', 'java-test'],
+  )
+})
