@@ -109,6 +109,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--bmad', 'also install the /ralph workflow into a BMAD project'],
       ['--required', 'also write the workflow that answers where a rule requires the check `ralph`'],
       ['--notify', 'only ask where notifications of a run go, and write that to ~/.ralph.env (mode 600)'],
+      ['--diff', 'show the files before they are written'],
       ['--pin <commit>', "the action's commit (default: that of v1, looked up)"],
     ],
     exits: [[0, 'written, or nothing to do'], NOT_WRITTEN, INTERRUPTED],

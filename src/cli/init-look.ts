@@ -20,6 +20,7 @@ import type { Mistake } from '../system/errors.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
 import type { Context } from './command-context.ts'
+import { versionNotes } from './init-versions.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -91,7 +92,9 @@ export async function findFacts(
     isRepository ? baseOf(top, env) : null,
     olderAnswers(tree, env),
   ])
-  const project = detect(workingDirectory === '.' ? tree : openTree(join(top, workingDirectory)))
+  const detected = detect(workingDirectory === '.' ? tree : openTree(join(top, workingDirectory)))
+  const notes = [...detected.notes, ...(await versionNotes(detected.wanted, env))]
+  const project = { ...detected, notes }
   const isEmpty = tree.paths.every((path) => NO_CODE.test(path))
   return { project, isEmpty, ...agents, baseBranch, ...older, budgetUsd: budgetIn(tree) }
 }
@@ -222,6 +225,7 @@ export function settingsFromFlags({ flags, env }: Context): WrittenSettings {
     gate,
     yes: _yes,
     try: _try,
+    diff: _diff,
     bmad: _bmad,
     pin: _pin,
     json: _json,

@@ -240,13 +240,24 @@ function isUntested(gates: unknown): boolean {
   return typeof gates === 'object' && gates !== null && Object.keys(gates).every((name) => STATIC.test(name))
 }
 
+/** Gates for tests that were green without a count. */
+function uncountedTests(gates: unknown, { trials }: TrialResults): string {
+  if (typeof gates !== 'object' || gates === null) return ''
+  const last = new Map(trials.map((trial) => [trial.name, trial]))
+  const isUncounted = (name: string) => {
+    const trial = last.get(name)
+    return /(?:^|-)tests?(?:-|$)/.test(name) && trial?.state === 'green' && trial.tests === null
+  }
+  return Object.keys(gates).filter(isUncounted).join(', ')
+}
+
 type Missing = [isSo: boolean, short: string, ...long: string[]]
 
 /** What keeps a run from working, or from proving anything, the most important one first: in a few words, and in a warning. */
 function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Done): Missing[] {
   const { agent, gates } = answers.inputs
   const vendor = findAgent(String(agent))
-  const red = tried.leftOut.map(({ name }) => name).join(', ')
+  const uncounted = uncountedTests(gates, tried)
   const paths = ignored.join(', ')
   // Ralph cannot install it, and it is not the user's own command (`custom`).
   const isByHand = vendor !== null && vendor.npm === null && vendor.login !== null
@@ -259,7 +270,11 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
       UNKNOWN_COMMIT,
     ],
     [key !== undefined, `the secret ${key}, for runs in CI, unless it is set already (commands above)`],
-    [red !== '', `not green here, and left out: ${red}`],
+    [
+      uncounted !== '',
+      `a number of tests in the output of ${uncounted}`,
+      `gate ${uncounted} does not say how many tests it ran, so Ralph cannot see that tests are gone; choose a reporter that counts`,
+    ],
     [
       isByHand,
       `a step of the workflow that installs ${agent}`,

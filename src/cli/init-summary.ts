@@ -1,4 +1,5 @@
-// The last screen of `ralph init`, at most twelve lines: what was found and made, what is missing, and the next commands.
+// The last screen of `ralph init`, at most ten lines: what was found, which gates are green or left out, what is missing, and
+// the next commands.
 
 import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
@@ -18,8 +19,8 @@ export type Summary = {
 }
 
 /** The most lines on what is missing. */
-const MAX_MISSING = 4
-const LABEL_WIDTH = 9
+const MAX_MISSING = 3
+const LABEL_WIDTH = 11
 
 export function summaryLines({ written, answers, tried, missing, next }: Summary, look: Look): string[] {
   const { inputs } = answers
@@ -31,12 +32,8 @@ export function summaryLines({ written, answers, tried, missing, next }: Summary
   const listed = missing.slice(0, more > 0 ? MAX_MISSING - 1 : MAX_MISSING)
   const rest = more > 0 ? [`and ${missing.length - listed.length} more: see the warnings above`] : []
   const rows: [label: string, lines: readonly string[]][] = [
-    ['Found', [`${kind}; agent ${inputs.agent}`]],
-    ['Gates', [describeGates(inputs.gates, tried)]],
-    [
-      'Files',
-      [written.length === 0 ? 'all there, none written' : `${pluralize(written.length, 'file')} written`],
-    ],
+    ['Found', [`${kind}; agent ${inputs.agent}; ${writtenText(written)}`]],
+    ...gateRows(inputs.gates, tried),
     ['Missing', missing.length === 0 ? ['nothing'] : [...listed, ...rest]],
     ['Next', next],
   ]
@@ -52,16 +49,30 @@ export function summaryLines({ written, answers, tried, missing, next }: Summary
   return [paint(head, ['bold', missing.length === 0 ? 'green' : 'yellow'], look), ...lines]
 }
 
-/** `test, lint (green here); e2e (not tried)`. */
-function describeGates(gates: unknown, { trials }: TrialResults): string {
-  if (typeof gates !== 'object' || gates === null) return 'none'
-  const states = new Map(trials.map(({ name, state }) => [name, state]))
-  const names = Object.keys(gates)
-  const green = names.filter((name) => states.get(name) === 'green')
-  const others = names.filter((name) => states.get(name) !== 'green')
-  const parts = [
-    ...(green.length > 0 ? [`${green.join(', ')} (green here)`] : []),
-    ...(others.length > 0 ? [`${others.join(', ')} (not tried: \`ralph doctor\` runs them)`] : []),
+function writtenText(written: readonly string[]): string {
+  return written.length === 0
+    ? 'all files there, none written'
+    : `${pluralize(written.length, 'file')} written`
+}
+
+/** Which gates are green, which could not be judged and why, and which are left out and why. */
+function gateRows(gates: unknown, { trials, leftOut }: TrialResults): [label: string, lines: string[]][] {
+  const names = typeof gates === 'object' && gates !== null ? Object.keys(gates) : []
+  if (names.length === 0) return [['Gates', ['none']]]
+  const last = new Map(trials.map((trial) => [trial.name, trial]))
+  const isGreen = (name: string) => last.get(name)?.state === 'green'
+  const green = names.filter(isGreen).map((name) => {
+    const tests = last.get(name)?.tests
+    return tests == null ? name : `${name} (${pluralize(tests.passed + tests.failed, 'test')})`
+  })
+  const others = names.filter((name) => !isGreen(name))
+  const [ended] = others.flatMap((name) => last.get(name)?.ended ?? [])
+  const why = ended === undefined ? '`ralph doctor` runs them' : ended
+  const out = leftOut.map(({ name, ended: end, line }) => `${name} (${end}${line === '' ? '' : `: ${line}`})`)
+  const rows: [string, string[]][] = [
+    ['Green', green.length === 0 ? [] : [green.join(', ')]],
+    ['Not tried', others.length === 0 ? [] : [`${others.join(', ')} (${why})`]],
+    ['Left out', out.length === 0 ? [] : [out.join('; ')]],
   ]
-  return parts.join('; ')
+  return rows.filter(([, lines]) => lines.length > 0)
 }

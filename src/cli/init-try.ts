@@ -5,6 +5,7 @@ import { formatDuration } from '../report/figures.ts'
 import { formatCurrentCheck } from '../report/terminal/doctor-lines.ts'
 import { type Look, lookOf, paint } from '../report/terminal/terminal-line.ts'
 import type { FoundFacts } from '../setup/init/answers.ts'
+import { withoutRedTests } from '../setup/init/without-tests.ts'
 import { messageOf } from '../system/errors.ts'
 import { type Context, onSignals, printLines } from './command-context.ts'
 import { Cancelled } from './terminal-questions.ts'
@@ -82,6 +83,8 @@ type TriedGate = {
   tried: Trial[]
   /** It was green only after this gate. */
   needs: string | null
+  /** Tests that are red on the project as it is, which its command does not run. */
+  leavesOut?: readonly string[]
 }
 
 const isGreen = ({ state }: Trial) => state === 'green'
@@ -110,8 +113,12 @@ async function tryGate(name: string, run: string, found: FoundFacts, attempt: At
   const again = isAgain ? [await attempt(name, run)] : []
   const last = again[0] ?? first
   if (!isBad(last)) return { name, tried: [first, ...again], needs: null }
+  const reduced = name in found.olderGates ? null : withoutRedTests(run, last.output)
+  const known = reduced === null ? [] : [await attempt(name, reduced.run)]
+  if (reduced !== null && known.some(isGreen))
+    return { name, tried: [first, ...again, ...known], needs: null, leavesOut: reduced.tests }
   const rest = await firstGreen(name, others, attempt)
-  return { name, tried: [first, ...again, ...rest], needs: null }
+  return { name, tried: [first, ...again, ...known, ...rest], needs: null }
 }
 
 /** Tries red gates once more after a green build that came after them: they may use what it writes. */
@@ -140,7 +147,7 @@ function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<Tria
   const needs: Record<string, readonly string[]> = {}
   const leftOut: Trial[] = []
   const warnings: string[] = []
-  for (const { name, tried, needs: needed } of results) {
+  for (const { name, tried, needs: needed, leavesOut = [] } of results) {
     const [first, last] = [tried[0], tried.at(-1)]
     if (first === undefined || last === undefined) continue
     // Where no command could be judged, the first is taken: the project's own.
@@ -151,6 +158,7 @@ function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<Tria
     }
     gates.set(name, chosen.run)
     if (needed !== null) needs[name] = [needed]
+    if (leavesOut.length > 0) warnings.push(describeLeftOut(name, leavesOut))
     if (chosen.state !== 'green') warnings.push(undecided(chosen))
     else if (needed === null && tried.some((one) => one.state === 'red' && one.run === chosen.run))
       warnings.push(
@@ -158,6 +166,12 @@ function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<Tria
       )
   }
   return { found: withNeeds(withGates(found, gates), needs), leftOut, warnings }
+}
+
+function describeLeftOut(name: string, tests: readonly string[]): string {
+  const isOne = tests.length === 1
+  const [are, them] = isOne ? ['test is', 'it'] : ['tests are', 'them']
+  return `${tests.length} ${are} red before any change, and gate ${name} does not run ${them}: ${tests.join(', ')}. Fix ${them}, then take ${them} back into its command`
 }
 
 /** Gates that need others come after them. */

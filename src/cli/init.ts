@@ -110,11 +110,12 @@ async function initProject(context: Context): Promise<CommandResult> {
     { ...fromFlags, ...answers.person },
   )
   const mistakes = mistakesIn(resolved, keys, existing, tried.leftOut, env)
-  if (mistakes.length > 0) return errorResult(context, new UserError(mistakes), { tried: tried.trials })
+  if (mistakes.length > 0)
+    return errorResult(context, new UserError(mistakes), { tried: withoutOutput(tried) })
   const toWrite = changes.filter(isWritten)
-  if (toWrite.length > 0) print(['', ...(await diffLines(toWrite, env, look))])
-  const question = toWrite.length === 1 ? 'Write this file?' : `Write these ${toWrite.length} files?`
-  if (ask !== null && toWrite.length > 0 && !(await ask.yes(question, true))) throw new Cancelled()
+  const showDiff = async () => print(['', ...(await diffLines(toWrite, env, look))])
+  if (flags.diff === true && toWrite.length > 0) await showDiff()
+  if (ask !== null && toWrite.length > 0) await confirmWriting(ask, toWrite.length, showDiff)
   if (!isRepository) await makeRepository(top, env)
   const files = Object.fromEntries(toWrite.map(({ path, text }) => [path, text]))
   await writeFiles(top, files)
@@ -134,8 +135,21 @@ async function initProject(context: Context): Promise<CommandResult> {
   print(closingLines(done, look))
   const kinds = changes.map(({ path, kind }) => ({ path, kind }))
   const warnings = warningsOn(done)
-  const more = { files: kinds, settings: resolved.inputs, tried: tried.trials, warnings }
+  const more = { files: kinds, settings: resolved.inputs, tried: withoutOutput(tried), warnings }
   return { code: 0, outputs: outputsOf(null, null, null), more }
+}
+
+/** Throws Cancelled if the files are not to be written. `show`: prints them. */
+async function confirmWriting(ask: TerminalPrompts, count: number, show: () => Promise<void>): Promise<void> {
+  const question = count === 1 ? 'Write this file?' : `Write these ${count} files?`
+  const choices = [
+    { value: 'yes', label: 'yes' },
+    { value: 'show', label: 'show them first' },
+    { value: 'no', label: 'no' },
+  ]
+  const answer = await ask.choose(question, choices, 'yes')
+  if (answer === 'show') await show()
+  if (answer === 'no' || (answer === 'show' && !(await ask.yes('Write them?', true)))) throw new Cancelled()
 }
 
 type Project = Pick<Place, 'top' | 'tree'> & {
@@ -161,8 +175,8 @@ function draftFiles(
   const keys = secretsOfAgent(agent, isSet)
   const isOther = existing.configAt !== null && existing.configAt !== CONFIG
   const indent = parseIndent(tree.text('.editorconfig'))
-  const setups = found.project.setups
-  const planned = planFiles({ ...resolved, keys, pin, required, setups, indent }, texts)
+  const { setups, tools } = found.project
+  const planned = planFiles({ ...resolved, keys, pin, required, setups, tools, indent }, texts)
   const lint = actionlintFile(tree)
   if (lint !== null) planned.push(lint)
   const files = planned.filter(({ path }) => !(isOther && path === CONFIG))
@@ -198,6 +212,10 @@ async function tryGates(
 /** Whether a file will be written that holds answers. */
 function needsAnswers(changes: readonly Change[]): boolean {
   return changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))
+}
+
+function withoutOutput({ trials }: TrialResults): object[] {
+  return trials.map(({ output: _output, ...shown }) => shown)
 }
 
 /** The templates in examples/; the bundle has them beside its code. */

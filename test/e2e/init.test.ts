@@ -136,7 +136,7 @@ const { enter: ENTER, down: DOWN, interrupt: CTRL_C } = KEYS
 
 const TESTED = { ...NODE, 'test/one.test.mjs': "import test from 'node:test'\ntest('one', () => {})\n" }
 
-test('init on a terminal asks for agent, gates, limits, isolation and a required check, shows a diff, and writes after a yes', async () => {
+test('init on a terminal asks for agent, gates, limits, isolation and a required check, shows the files on request, and writes after a yes', async () => {
   using project = projectOf(TESTED)
   const { code, shown } = await talk(project.folder, [
     ['Try these commands once, in a copy?', ENTER],
@@ -149,9 +149,11 @@ test('init on a terminal asks for agent, gates, limits, isolation and a required
     ['After how many failed', `5${ENTER}`],
     ['In CI, how far', ENTER],
     ['Does a rule require the check', 'y'],
-    ['Write these 7 files?', ENTER],
+    ['Write these 7 files?', DOWN + ENTER],
+    ['Write them?', ENTER],
   ])
   assert.equal(code, 0, shown)
+  assert.match(shown, /\+name: Ralph/)
   const files = project.written()
   assert.ok('.github/workflows/ralph-required.yml' in files)
   assert.deepEqual(parse(files['ralph.config.yml'] ?? ''), {

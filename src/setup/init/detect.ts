@@ -1,6 +1,8 @@
 // From the files of a repository to what `ralph init` proposes: one project, or several in one repository.
 import { shellWord } from '../../system/shell-word.ts'
 import { readCi } from './ci/ci-checks.ts'
+import { serviceNotes } from './ci/services.ts'
+import { type ToolStep, toolchainOf, type WantedVersion } from './ci/toolchain.ts'
 import { withCi } from './ci/with-ci.ts'
 import { ECOSYSTEMS } from './ecosystems.ts'
 import type { Alternatives, Ecosystem, Folder, Gates, Proposal } from './project.ts'
@@ -17,6 +19,10 @@ export type DetectedProject = {
   prepareInstead: string[]
   /** Lines of a step of the workflow. */
   setups: string[]
+  /** Steps of the workflow that use an action to set a tool up. */
+  tools: ToolStep[]
+  /** Versions of tools that CI has. */
+  wanted: WantedVersion[]
   gates: Gates
   /** By gate: the gates whose files it uses. */
   needs: Readonly<Record<string, readonly string[]>>
@@ -51,6 +57,8 @@ export function detect(tree: FileTree): DetectedProject {
   const ci = readCi(folderOf(tree, ''))
   const owners = projects.map(({ path, owns }) => ({ path, owns }))
   const { notProposed, ...joined } = withCi(gatesOf(projects), ci.checks, owners, tree.paths)
+  const setups = distinct(proposals.flatMap(({ setup }) => setup ?? []))
+  const tools = toolchainOf(folderOf(tree, ''), ci, setups)
   const prepares = projects.flatMap(
     ({ path, proposal }) => inFolder(path, proposal.prepare ?? null, projects.length > 1) ?? [],
   )
@@ -59,10 +67,12 @@ export function detect(tree: FileTree): DetectedProject {
     managers: distinct(proposals.flatMap(({ manager }) => manager ?? [])),
     prepare: prepares.length === 0 ? null : prepares.join(' && '),
     prepareInstead: projects.length === 1 ? prepareInstead(projects[0] as Project) : [],
-    setups: distinct(proposals.flatMap(({ setup }) => setup ?? [])),
+    setups: tools.setups,
+    tools: tools.steps,
+    wanted: tools.wanted,
     ...joined,
     notProposed,
-    notes: notesOn(all.length - supported.length, supported.length),
+    notes: [...notesOn(all.length - supported.length, supported.length), ...serviceNotes(ci.services)],
   }
 }
 

@@ -2,6 +2,7 @@
 import { Document, isMap, isPair, isSeq, stringify, visit } from 'yaml'
 import { toKebabCase } from '../../settings/setting.ts'
 import type { ResolvedAnswers, WrittenSettings } from './answers.ts'
+import type { ToolStep } from './ci/toolchain.ts'
 import type { Indent } from './editorconfig.ts'
 
 /** `adds`: the text is the existing file with a line added. */
@@ -35,6 +36,8 @@ type WorkflowValues = {
   keys: readonly string[]
   /** Command lines that give a hosted runner what the project needs. */
   setups: readonly string[]
+  /** Actions that do the same, before these lines. */
+  tools: readonly ToolStep[]
   /** The commit of the action; null where it is unknown: the placeholder stays. */
   pin: string | null
 }
@@ -51,6 +54,7 @@ export function planFiles(
     inputs,
     jobs,
     setups,
+    tools,
     keys,
     pin,
     required,
@@ -60,10 +64,10 @@ export function planFiles(
 ): PlannedFile[] {
   const main = templates[jobs === 'one' ? 'main' : jobs]
   return [
-    { path: WORKFLOW, text: fillWorkflow(main, { inputs, keys, setups, pin }) },
+    { path: WORKFLOW, text: fillWorkflow(main, { inputs, keys, setups, tools, pin }) },
     {
       path: RESUME,
-      text: fillWorkflow(templates.resume, { inputs: {}, keys, setups: [], pin }),
+      text: fillWorkflow(templates.resume, { inputs: {}, keys, setups: [], tools: [], pin }),
     },
     ...(required ? [{ path: REQUIRED, text: requiredWorkflow(templates.required, config) }] : []),
     { path: ISSUE_FORM, text: templates.issueForm },
@@ -81,7 +85,7 @@ const REQUIRED = '.github/workflows/ralph-required.yml'
 
 function requiredWorkflow(template: string, { branchPrefix }: WrittenSettings): string {
   const prefix = String(branchPrefix ?? 'ralph/').replaceAll("'", "''")
-  const noValues = { inputs: {}, keys: [], setups: [], pin: null }
+  const noValues = { inputs: {}, keys: [], setups: [], tools: [], pin: null }
   return fillWorkflow(template, noValues).replaceAll("'ralph/'", () => `'${prefix}'`)
 }
 
@@ -114,8 +118,8 @@ const KEY = /^( +)ANTHROPIC_API_KEY: .*\n/gm
 /** The step in which agent or gates run: it has settings, or a key, or is the job of the gates at `separate-job`. */
 const RUNS_CODE = /^ {10}(?:agent|command: gate|ANTHROPIC_API_KEY)\b/m
 
-export function fillWorkflow(template: string, { inputs, keys, setups, pin }: WorkflowValues): string {
-  const setup = setups.map((line) => `      - run: ${line}\n`).join('')
+export function fillWorkflow(template: string, { inputs, keys, setups, tools, pin }: WorkflowValues): string {
+  const setup = [...tools.map(toolStep), ...setups.map((line) => `      - run: ${line}\n`)].join('')
   return template
     .replace(/^(?:#.*\n)+/, '# Written by `ralph init`, and yours to change; it is not written over.\n')
     .replace(STEP, (step) => (RUNS_CODE.test(step) ? setup + withInputs(step, inputs) : step))
@@ -124,6 +128,12 @@ export function fillWorkflow(template: string, { inputs, keys, setups, pin }: Wo
     )
     .replace(/^ {8}env:\n(?! {10})/gm, '')
     .replaceAll(UNPINNED, pin === null ? UNPINNED : `@${pin} # v1`)
+}
+
+function toolStep({ action, commit, tag, inputs }: ToolStep): string {
+  const values =
+    Object.keys(inputs).length === 0 ? '' : toYaml({ with: inputs }).replace(/^(?=.)/gm, '        ')
+  return `      - uses: ${action}@${commit} # ${tag}\n${values}`
 }
 
 /** The step with these settings instead of the example's, and with the example's comments; a step without settings stays. */

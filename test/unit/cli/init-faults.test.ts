@@ -98,3 +98,21 @@ test('init leaves out a formatter that changes files instead of checking them', 
   const { out } = project.ralph('init', '--yes', ...PIN)
   assert.match(out, /red +format: .*exit 0, but it changes files/)
 })
+
+test('init runs a test gate without the few tests that are red before any change, and names them', async () => {
+  const go = `#!/bin/sh
+case "$*" in
+  *-skip*TestOld*) echo "--- PASS: TestNew (0.0s)"; exit 0 ;;
+  test*) echo "--- PASS: TestNew (0.0s)"; echo "--- FAIL: TestOld (0.0s)"; echo "FAIL"; exit 1 ;;
+esac
+`
+  await using project = await openProject({ 'go.mod': 'module x\n', '.git/bin/go': go })
+  execFileSync('chmod', ['+x', `${project.folder}/.git/bin/go`])
+  git(project, 'init', '-q')
+  const { out } = project.ralph('init', '--yes', ...PIN)
+  assert.equal((await gatesIn(project)).test, "go test -skip '^(?:TestOld)$' -v ./...")
+  assert.match(
+    out,
+    /warning: 1 test is red before any change, and gate test does not run it: TestOld\. Fix it/,
+  )
+})

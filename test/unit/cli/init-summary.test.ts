@@ -1,4 +1,4 @@
-// The last screen of `ralph init`: twelve lines at most, and what is missing is among them.
+// The last screen of `ralph init`: ten lines at most, and what is missing is among them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
@@ -16,15 +16,14 @@ test("init's summary has what was found and made, what is missing, and the next 
   assert.equal(
     lastScreen(out),
     `Ralph is set up, but for what is missing.
-Found    JavaScript; agent claude
-Gates    lint, test (not tried: \`ralph doctor\` runs them)
-Files    6 files written
-Missing  ${SECRET}
-Next     git add --all && git commit -m "ci: Ralph"
-         ralph doctor
-         ralph plan`,
+Found      JavaScript; agent claude; 6 files written
+Not tried  lint, test (\`ralph doctor\` runs them)
+Missing    ${SECRET}
+Next       git add --all && git commit -m "ci: Ralph"
+           ralph doctor
+           ralph plan`,
   )
-  assert.match(lastScreen(project.init('--yes').out) ?? '', /^Files +all there, none written$/m)
+  assert.match(lastScreen(project.init('--yes').out) ?? '', /^Found .*; all files there, none written$/m)
 })
 
 test('init started by npx prints next commands with npx', async () => {
@@ -33,16 +32,16 @@ test('init started by npx prints next commands with npx', async () => {
   assert.match(out, /^ +npx @ralph\/action doctor\n +npx @ralph\/action plan$/m)
 })
 
-test("init's summary has at most twelve lines, the most important first", async () => {
+test("init's summary has at most ten lines, the most important first", async () => {
   const files = { ...LINT, '.gitignore': '.ralph/\n', '.github/actionlint.yaml': 'paths: { "a.yml": {} }\n' }
   await using project = await open(files)
   const { out } = project.ralph('init', '--yes', '--no-try', '--agent', 'cursor')
   const lines = (lastScreen(out) ?? '').split('\n')
-  assert.ok(lines.length <= 12, `${lines.length} lines`)
+  assert.ok(lines.length <= 10, `${lines.length} lines`)
   const at = lines.findIndex((line) => line.startsWith('Missing'))
-  assert.equal(lines[at], 'Missing  a gate that runs tests')
+  assert.equal(lines[at], 'Missing    a gate that runs tests')
   assert.equal(lines[at + 1]?.trim(), 'the commit of the action instead of <sha>: no run starts in CI')
-  assert.match(lines[at + 3] ?? '', /^ +and \d more: see the warnings above$/)
+  assert.match(lines[at + 2] ?? '', /^ +and \d more: see the warnings above$/)
   for (const word of ['no gate runs tests', '<sha>', 'cannot install cursor'])
     assert.ok(out.includes(word), `the warnings say ${word} in full`)
 })
@@ -50,7 +49,7 @@ test("init's summary has at most twelve lines, the most important first", async 
 test("init's summary without a gate says that first", async () => {
   await using project = await open({})
   const screen = lastScreen(project.init('--yes').out) ?? ''
-  assert.match(screen, /^Found +no code yet; agent claude\nGates +none\n/m)
+  assert.match(screen, /^Found +no code yet; agent claude; \d files written\nGates +none\n/m)
   assert.match(screen, /^Missing +a gate: no command checks what the agent does$/m)
 })
 

@@ -423,7 +423,7 @@ test('init --bmad writes the workflow, the command and the status line, and keep
 
 test('init --json is one line with each file and its state, and the rest goes to stderr', async () => {
   await using project = await open(NODE)
-  const { out, err } = project.init('--json')
+  const { out, err } = project.init('--json', '--diff')
   const { files, outcome } = JSON.parse(out)
   assert.equal(outcome, null)
   assert.deepEqual(files.map(({ path }: { path: string }) => path).sort(), WRITTEN)

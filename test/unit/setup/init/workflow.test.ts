@@ -46,9 +46,21 @@ test("init with the example's answers writes each example workflow byte for byte
     const text = await example(name)
     const person = writtenSettings({ inputs: inputsIn(text), env: {} })
     const { inputs } = resolveAnswers({ person, config: {} }, NOTHING)
-    const filled = fillWorkflow(text, { inputs, keys: ['ANTHROPIC_API_KEY'], setups: [], pin: null })
+    const filled = fillWorkflow(text, {
+      inputs,
+      keys: ['ANTHROPIC_API_KEY'],
+      setups: [],
+      tools: [],
+      pin: null,
+    })
     assert.equal(withoutHead(filled), withoutHead(text))
-    const pinned = fillWorkflow(text, { inputs, keys: ['ANTHROPIC_API_KEY'], setups: [], pin: PIN })
+    const pinned = fillWorkflow(text, {
+      inputs,
+      keys: ['ANTHROPIC_API_KEY'],
+      setups: [],
+      tools: [],
+      pin: PIN,
+    })
     assert.ok(!pinned.includes('<sha>'))
     assert.equal(pinned.replaceAll(`@${PIN}`, '@<sha>'), filled)
   }
@@ -172,6 +184,7 @@ test('init with every agent, any command and tools passes actionlint but for `qu
           inputs,
           keys: secretsOfAgent(agent, () => false),
           setups: ['npm install --global pnpm@9.1.0'],
+          tools: [],
           pin: PIN,
         })
         await writeFile(join(folder, `${agent}-${name}`), filled)
@@ -204,6 +217,7 @@ test("init puts the tools' set-up step before agent and gates only, never where 
     inputs: {},
     keys: ['K'],
     setups: ['pipx install uv'],
+    tools: [],
     pin: null,
   })
   const { jobs } = parse(filled)
