@@ -189,13 +189,14 @@ function compareWithBaseline(
   before: GateBaseline | undefined,
   ms: number,
   tests: TestCounts | null,
-  { of, asItWas }: GateRun,
+  { of, asItWas, fork }: GateRun,
 ): Comparison {
   if (before === undefined) return NO_DIFFERENCE
   const [remarks, findings]: [string[], string[]] = [[], []]
   const times = ms / Math.max(before.ms, 1)
-  // The final verification runs in a clean clone without build caches, where tools take their full time.
-  if (of !== 'whole' && times >= SLOWER && ms >= SLOW_MS)
+  // A clean clone, where the final verification and the last story run, has no build caches: tools take their full time there.
+  const isCold = of === 'whole' || fork !== undefined
+  if (!isCold && times >= SLOWER && ms >= SLOW_MS)
     remarks.push(
       `took ${seconds(ms)} s, and ${seconds(before.ms)} s on the base: ${Math.floor(times)} times as long`,
     )

@@ -1,7 +1,7 @@
 // From the files of a repository to what `ralph init` proposes: one project, or several in one repository.
 import { shellWord } from '../../system/shell-word.ts'
 import { readCi } from './ci/ci-checks.ts'
-import { serviceNotes } from './ci/services.ts'
+import { serviceNotes } from './ci/ci-services.ts'
 import { type ToolStep, toolchainOf, type WantedVersion } from './ci/toolchain.ts'
 import { withCi } from './ci/with-ci.ts'
 import { ECOSYSTEMS } from './ecosystems.ts'

@@ -360,16 +360,17 @@ test('gates find programs of .venv/bin, but not if the commit has files in it', 
   assert.match((await ran(t, { ...made, gate, options: { code } }, files)).ended, /exit 127/)
 })
 
-test('a gate that became slow gets a remark, except in the final verification, where build caches are empty', async () => {
-  const slow = async (of: GateRun['of']) => {
+test('a gate that became slow gets a remark, except in a clean clone, where build caches are empty', async () => {
+  const slow = async (of: GateRun['of'], cold: Partial<GateRun> = {}) => {
     const took = { ok: true, ended: 'exit 0', ms: 60_000, output: '' }
     const code = { files: async () => [], changedLines: async () => new Map(), changedPaths: async () => [] }
-    const run = gateRun({ of, baseline: { test: { ms: 2000 } } })
+    const run = gateRun({ of, baseline: { test: { ms: 2000 } }, ...cold })
     const options = { top: '/', cwd: '/', code, redact: (text: string) => text }
     return (await withEvidence(GATE, took, null, run, options)).remarks ?? []
   }
   assert.deepEqual(await slow('story'), ['took 60 s, and 2.0 s on the base: 30 times as long'])
   assert.deepEqual(await slow('whole'), [])
+  assert.deepEqual(await slow('story', { fork: 'base' }), [], 'the last story')
 })
 
 test('a gate that exits with 0 is red when it counts more failed tests than before', async (t) => {
