@@ -30,8 +30,6 @@ export type DetectedProject = {
   alternatives: Alternatives
   /** Gates that may run at the same time. */
   independent: string[]
-  /** Commands of CI that are not among the gates. */
-  notProposed: string[]
   notes: string[]
 }
 
@@ -71,8 +69,11 @@ export function detect(tree: FileTree): DetectedProject {
     tools: tools.steps,
     wanted: tools.wanted,
     ...joined,
-    notProposed,
-    notes: [...notesOn(all.length - supported.length, supported.length), ...serviceNotes(ci.services)],
+    notes: [
+      ...notesOn(all.length - supported.length, supported.length),
+      ...notesOnCi(notProposed, ci.unread),
+      ...serviceNotes(ci.services),
+    ],
   }
 }
 
@@ -106,6 +107,16 @@ function notesOn(unread: number, count: number): string[] {
   const leftOutNote = `${unread} folders with unusual letters in their names are left out`
   const limitNote = `of ${count} projects the gates of ${MAX_PROJECTS} are proposed`
   return [...(unread > 0 ? [leftOutNote] : []), ...(count > MAX_PROJECTS ? [limitNote] : [])]
+}
+
+function notesOnCi(notProposed: readonly string[], unread: readonly string[]): string[] {
+  const steps = distinct(unread.filter((name) => name !== ''))
+  return [
+    ...(notProposed.length > 0
+      ? [`CI also runs: ${notProposed.join('; ')}. --gate NAME=COMMAND adds one`]
+      : []),
+    ...(steps.length > 0 ? [`steps of CI that only a run can read: ${steps.join('; ')}`] : []),
+  ]
 }
 
 /** The projects of one ecosystem, the top first. Members of a workspace are no projects of their own. */

@@ -1,4 +1,4 @@
-// How Python projects install what their tools need, and start them: uv, poetry or pip.
+// How Python projects install what their tools need, and start them: uv, poetry, PDM or pip.
 import { asObject } from '../../engine/model/json.ts'
 import { shellWord } from '../../system/shell-word.ts'
 import type { Folder } from './project.ts'
@@ -25,7 +25,7 @@ type PythonManager = (
   run(tool: string, line: string): string | null
 }
 
-export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', PythonManager>> = {
+export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pdm' | 'pip', PythonManager>> = {
   uv: (folder, project, tools) => {
     const { sources, runner } = neededSources(folder, project, tools)
     const extras = project.sources.filter(
@@ -73,10 +73,18 @@ export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pip', PythonMan
           : `pipx run ${line.replace(/^(\S+)/, `$1${findPin(folder, tool)}`)}`,
     }
   },
+  // It installs the groups for development by itself.
+  pdm: () => ({
+    prepare: 'pdm install',
+    instead: ['pdm install --no-lock'],
+    run: (_tool, line) => `pdm run ${line}`,
+  }),
   pip: (folder, project, tools) => {
     const installWords = pipWords(folder, project, tools)
     const run = (start: string) => (_tool: string, line: string) =>
-      `${start} -m ${line.replace(/^python -m /, '')}`
+      /^python (?!-m )/.test(line)
+        ? line.replace(/^python/, start)
+        : `${start} -m ${line.replace(/^python -m /, '')}`
     if (installWords.length === 0) return { prepare: null, run: run('python3') }
     // The system's Python takes no packages (PEP 668). Git sees nothing of a folder that ignores itself.
     const make = 'python3 -m venv .venv && echo "*" > .venv/.gitignore'

@@ -29,7 +29,8 @@ export const python: Ecosystem = {
     }
     const looks = (tool: Tool, line: string) => (tools.includes(tool) ? run(tool, line) : null)
     // unittest may exit with 0 where it finds no test.
-    const unittest = hasTestsLike(folder, UNITTEST) ? unittestBy(folder, run) : null
+    const django = /django/i.test(folder.text('manage.py')) ? run('python', 'python manage.py test') : null
+    const unittest = django ?? (hasTestsLike(folder, UNITTEST) ? unittestBy(folder, run) : null)
     // CI may run only a part of the tests in each job.
     const test = tools.includes('pytest') ? run('pytest', 'pytest') : unittest
     const calls = statedArguments(stated, 'pytest')
@@ -149,6 +150,7 @@ function withoutEnvironment(gate: string | null): string | null {
 function managerOf(folder: Folder, { toml }: PythonProject): keyof typeof PYTHON_MANAGERS {
   const tool = asObject(toml.tool)
   if (folder.has('uv.lock') || asObject(tool?.uv) !== null) return 'uv'
+  if (folder.has('pdm.lock')) return 'pdm'
   if (folder.has('poetry.lock') || asObject(tool?.poetry) !== null) return 'poetry'
   return 'pip'
 }

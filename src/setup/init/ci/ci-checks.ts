@@ -25,8 +25,6 @@ export type CiCheck = {
 
 export type CiFacts = {
   checks: CiCheck[]
-  /** Commands that install something, in the order of CI. */
-  prepares: string[]
   services: CiService[]
   /** Actions that the jobs with checks use. */
   uses: Extract<CiStep, { kind: 'uses' }>[]
@@ -39,10 +37,9 @@ const MAX_CHECKS = 40
 const MAX_LENGTH = 500
 
 export function readCi(folder: Folder): CiFacts {
-  const facts: CiFacts = { checks: [], prepares: [], services: [], uses: [], unread: [] }
+  const facts: CiFacts = { checks: [], services: [], uses: [], unread: [] }
   for (const job of pullRequestJobs(folder)) readJob(job, facts)
   facts.checks = withoutRepeats(facts.checks).slice(0, MAX_CHECKS)
-  facts.prepares = [...new Set(facts.prepares)]
   return facts
 }
 
@@ -54,9 +51,6 @@ function readJob({ name, steps, services }: CiJob, facts: CiFacts): void {
   })
   if (!checks.some(({ kind, run }) => kind !== 'other' || targetOf(run) !== '')) return
   facts.checks.push(...checks)
-  facts.prepares.push(
-    ...found.filter(({ kind, folder }) => kind === 'prepare' && folder === '').map(({ run }) => run),
-  )
   facts.services.push(...services)
   facts.uses.push(...steps.flatMap((step) => (step.kind === 'uses' ? [step] : [])))
 }
@@ -82,7 +76,7 @@ function commandsOf(step: CiStep, facts: CiFacts): Found[] {
 
 /** What reaches out of the checkout, anywhere in a command. */
 const EFFECTS =
-  /\$(?:\{?GITHUB_(?:ENV|OUTPUT|PATH|STEP_SUMMARY|TOKEN)|\{?RUNNER_)|\b(?:curl|wget|docker|gh|sudo|apt-get|brew) |git push|\/tmp\/|\/home\/|\/opt\//
+  /\$(?:\{?GITHUB_(?:ENV|OUTPUT|PATH|STEP_SUMMARY|TOKEN)|\{?RUNNER_)|\b(?:curl|wget|docker|gh|sudo|apt-get|brew) |git push|\/tmp\/|\/home\/|\/opt\/|~\/|\$\{?HOME\b|--global\b|\brm -/
 
 /** A variable that neither the command nor every shell sets. */
 function hasUnknown(run: string): boolean {

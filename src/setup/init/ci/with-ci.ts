@@ -112,7 +112,9 @@ class Joined {
       return null
     if (kind === 'other') this.#more.set('other', (this.#more.get('other') ?? 0) + 1)
     const name = kind === 'other' ? target : kind
-    return folder === '' ? name : `${slug(folder)}-${name}`
+    // Settings take no number as a name, and no longer one.
+    const full = folder === '' ? name : `${slug(folder)}-${name}`.slice(-60).replace(/^-/, '')
+    return /^\d+$/.test(full) ? null : full
   }
 
   #addMore(name: string, line: string, { run }: CiCheck): boolean {

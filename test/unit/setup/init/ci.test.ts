@@ -184,3 +184,31 @@ test('of two build tools in one folder one has the gate called test', () => {
     ['test', 'java-test'],
   )
 })
+
+test('what CI runs and is no gate is named; nothing is proposed that reaches out of the checkout, or has no valid name', () => {
+  const steps = [
+    'rm -rf ~/.cache && go test ./a',
+    'git config --global x y',
+    'make 123',
+    'go test -run A ./b',
+    'go test -run B ./b',
+    'go test -run C ./b',
+  ]
+  const { gates, notes } = detect(
+    tree({
+      'go.mod': 'module x\n',
+      ...workflow(
+        `  a: { runs-on: ubuntu-latest, steps: [${steps.map((run) => `{ run: "${run}" }`).join(', ')}] }`,
+      ),
+    }),
+  )
+  assert.deepEqual(Object.values(gates), [
+    'go vet ./...',
+    'go test -v ./...',
+    'go test -v -run A ./b',
+    'go test -v -run B ./b',
+    'go build ./...',
+  ])
+  assert.deepEqual(notes, ['CI also runs: make 123; go test -v -run C ./b. --gate NAME=COMMAND adds one'])
+  assert.ok(Object.keys(gates).every((name) => /^(?!\d+$)[a-z0-9][a-z0-9-]{0,63}$/.test(name)))
+})

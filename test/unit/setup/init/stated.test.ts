@@ -227,3 +227,27 @@ test('init: targets of a Makefile, Taskfile or justfile add gates that the langu
   })
   assert.equal(python.gates.typecheck, '.venv/bin/python -m mypy --strict calc')
 })
+
+test('init: Django by manage.py, PDM by its lock file, ruff of no group of poetry by pipx, a file of requirements once', () => {
+  const django = found({
+    'requirements.txt': 'django\n',
+    'manage.py': 'import django\n',
+    'tox.ini': '[testenv]\ndeps = -r requirements.txt\n',
+  })
+  assert.equal(django.gates.test, '.venv/bin/python manage.py test')
+  assert.match(django.prepare ?? '', /-r requirements\.txt$/)
+  assert.equal(django.prepare?.split('requirements.txt').length, 2)
+  const pdm = found({ ...PYTEST, 'pyproject.toml': PROJECT, 'pdm.lock': '' })
+  assert.deepEqual([pdm.prepare, pdm.gates.test], ['pdm install', 'pdm run pytest'])
+  const group = (tool: string) =>
+    `[tool.poetry]\n[tool.poetry.group.dev.dependencies]\n${tool} = "*"\npytest = "*"\n[tool.ruff]\n`
+  const lint = (tool: string) =>
+    found({ ...PYTEST, 'pyproject.toml': group(tool), 'poetry.lock': '' }).gates.lint
+  assert.equal(lint('ruff'), 'poetry run ruff check .')
+  assert.equal(lint('flask'), 'pipx run ruff check .')
+})
+
+test('init: what a marker leaves out of a current Python counts as not listed', () => {
+  const { prepare } = found({ ...PYTEST, 'requirements-dev.txt': 'pytest; python_version < "3.8"\nruff\n' })
+  assert.match(prepare ?? '', / -r requirements-dev\.txt pytest$/)
+})
