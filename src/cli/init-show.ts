@@ -286,7 +286,7 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
       `git ignores ${paths}: a run reads only what is committed`,
     ],
     [note !== null, "the project's actionlint does not know `queue` (warning above)", note ?? ''],
-    [tried.warnings.length > 0, 'a look at gates that could not be tried (warning above)', ...tried.warnings],
+    [tried.warnings.length > 0, 'what the warnings above say of gates', ...tried.warnings],
   ]
 }
 

@@ -60,7 +60,7 @@ test('init writes the workflow that answers a required check when asked, with th
 test("init adds an exception for `queue` to the project's actionlint configuration", async () => {
   const config = '.github/actionlint.yaml'
   await using project = await open({ ...NODE, [config]: 'self-hosted-runner:\n  labels: [big]\n' })
-  const { out } = project.init('--yes')
+  const { out } = project.init('--yes', '--diff')
   assert.match(out, /^\+paths:$/m)
   assert.deepEqual(Object.keys(parse(await project.read(config))), ['self-hosted-runner', 'paths'])
   assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
