@@ -170,6 +170,7 @@ function readDocument(
         rank,
         urgency: 1,
         blocks: [],
+        isNumbered: false,
         isTracked: false,
         isRemoved: false,
         mayLackCriteria: true,

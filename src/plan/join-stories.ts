@@ -65,15 +65,22 @@ function isInFull({ rank }: DocumentStory): boolean {
 
 /**
  * Whether the story can be in the group: from another document than the others, and with no other id than they have. Two documents
- * that are each the story's own, with one id and unlike titles, are two stories: two branches gave both the next number.
+ * that are each the story's own, with one id and unlike titles, are two stories: two branches gave both the next number. So are
+ * `Task 1` of two lists in different folders, because each list begins at 1.
  */
 function isSameStory(story: DocumentStory, group: readonly DocumentStory[]): boolean {
   const { path, raw } = story
   const isOther = (one: DocumentStory) =>
     isGiven(raw.id) && isGiven(one.raw.id) && String(one.raw.id) !== String(raw.id)
   const areTwo = (one: DocumentStory) =>
-    isInFull(story) && one.format === story.format && !areClose(titleOf(story), titleOf(one))
+    ((isInFull(story) && one.format === story.format) || areOfTwoLists(story, one)) &&
+    !areClose(titleOf(story), titleOf(one))
   return group.every((one) => one.path !== path && !isOther(one) && !areTwo(one))
+}
+
+function areOfTwoLists(story: DocumentStory, other: DocumentStory): boolean {
+  const folderOf = ({ path }: DocumentStory) => path.slice(0, path.lastIndexOf('/') + 1)
+  return story.isNumbered && other.isNumbered && folderOf(story) !== folderOf(other)
 }
 
 function keysOf({ raw: { id, title } }: DocumentStory): string[] {

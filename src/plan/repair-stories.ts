@@ -94,11 +94,12 @@ function idFrom(id: unknown): string | null {
   return idFault(plain) === null ? plain : null
 }
 
-/** Gives the second story of an id one of its own: `TASK-1` becomes `TASK-1b`. Dependencies on the id mean the first. */
+/** Gives the second story of an id one of its own: `TASK-1` becomes `TASK-1b`. Dependencies on the id mean the one of their own document, else the first. */
 function renumbered(stories: readonly JoinedStory[], notes: string[]): JoinedStory[] {
   const taken = new Set(stories.map(({ raw }) => String(raw.id)))
   const first = new Map<string, JoinedStory>()
-  return stories.map((story) => {
+  const newIds = new Map<string, string>()
+  const all = stories.map((story) => {
     const { id } = story.raw
     const before = first.get(String(id))
     if (!isGiven(id) || before === undefined) {
@@ -107,12 +108,21 @@ function renumbered(stories: readonly JoinedStory[], notes: string[]): JoinedSto
     }
     const own = freeId(String(id), taken)
     taken.add(String(own))
+    for (const { path } of story.from)
+      if (!before.from.some((one) => one.path === path)) newIds.set(`${path}\0${id}`, own)
     const expected = `an id used once (it is also that of ${before.from[0].place()})`
     const fix = 'give one of them another id'
     const path = story.from[0].place('id')
     notes.push(noticeOf({ path, found: describeValue(String(id)), expected, fix }, `this one is ${own}`))
     const dependsOn = listOf(story.raw.dependsOn).filter((one) => one !== id)
     return { ...story, raw: { ...story.raw, id: own, dependsOn } }
+  })
+  if (newIds.size === 0) return all
+  return all.map((story) => {
+    const needs = listOf(story.raw.dependsOn)
+    const { path } = story.from[0]
+    const dependsOn = needs.map((id) => newIds.get(`${path}\0${String(id)}`) ?? id)
+    return needs.length === 0 ? story : { ...story, raw: { ...story.raw, dependsOn } }
   })
 }
 

@@ -84,6 +84,8 @@ export type ParsedStory = {
   urgency?: number
   /** Ids of stories that depend on this one, by its own document. */
   blocks?: readonly string[]
+  /** Whether its id is a number that counts only within its own file, such as that of `Task 1`. */
+  isNumbered?: boolean
   /** Whether a status in the document says that it was removed. */
   isRemoved?: boolean
   /** From a tracker, whose status wins over other documents. */

@@ -14,7 +14,6 @@ import {
 } from '../story-words.ts'
 import type { ParsedStory, Reading } from '../types.ts'
 import { boxTitle, isCheckpoint, isProcessStep, parseTask, plainNumber } from './box-text.ts'
-import { describePart } from './many-stories.ts'
 import { hasBox, readTask, stepsBelow, type TaskTitle, taskTitleOf } from './task-section.ts'
 
 /** `numbers`: the number before a box, or before a heading (`### 2. Name`), is that of a task. */
@@ -109,7 +108,8 @@ function addSection({ heading, title, blocks, above }: Section, walk: ListWalk, 
   const { story, needs, notes } = readTask(heading, title, blocks)
   found.notes.push(...notes)
   const raw = { ...story.raw, epicId: walk.epicOf(above) }
-  found.stories.push({ story: { ...story, rank: 'planned', raw }, needs, isSection: true })
+  const whole: ParsedStory = { ...story, rank: 'planned', raw, isNumbered: true }
+  found.stories.push({ story: whole, needs, isSection: true })
 }
 
 /** Goes through the boxes outside of sections, and remembers the headings above them. */
@@ -262,6 +262,7 @@ function boxStory(
       ...(dependsOn.length > 0 ? { dependsOn } : {}),
     },
     urgency: urgencyOf(above.at(-1)?.text ?? ''),
+    isNumbered: task !== null,
     marks: [
       { kind: 'box', line },
       ...(numbers ? points.flatMap(boxLines) : []).map((one) => ({ kind: 'box' as const, line: one })),
@@ -339,9 +340,9 @@ function notesOf(stories: readonly ParsedStory[], sections: number, { left, step
   const boxes = stories.length - sections
   const read = [
     ...(sections > 0 ? [`${formatCount(sections, 'task')} below headings`] : []),
-    ...(boxes > 0 || sections === 0 ? [`${formatCount(Math.max(boxes, 0), 'box')} of the check list`] : []),
+    ...(boxes > 0 ? [`${formatCount(boxes, 'box')} of the check list`] : []),
   ]
-  const all = [`${read.join(' and ')} read as user stories.`, ...describePart(stories), ...notes]
+  const all = [...(read.length > 0 ? [`${read.join(' and ')} read as user stories.`] : []), ...notes]
   for (const [heading, lines] of left)
     all.push(
       `left out: ${formatCount(lines.length, 'box')} below "${heading}" (line ${lines.slice(0, 5).join(', ')}${lines.length > 5 ? ' ...' : ''}).`,

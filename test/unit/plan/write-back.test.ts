@@ -307,3 +307,21 @@ test('write-back marks a renumbered story, and one next to an entry that was lef
     [undefined, false, true],
   )
 })
+
+test('write-back ticks a task that another list also numbers, each in its own file', () => {
+  const listOf = (folder: string, ...titles: string[]): DocumentFile => ({
+    path: `${folder}/tasks.md`,
+    text: titles.map((title, index) => `### Task ${index + 1}: ${title}\n\n- [ ] do it\n`).join('\n'),
+    isNamed: true,
+  })
+  const shop = listOf('shop', 'Show the price', 'Order a lamp')
+  const office = listOf('office', 'Print the bill', 'Send a mail')
+  const prd = planned([shop, office])
+  assert.deepEqual(
+    prd.userStories.map(({ id }) => id),
+    ['1', '2', '1b', '2b'],
+  )
+  assert.deepEqual(changed([shop, office], passed(prd, 'Print the bill')), {
+    [office.path]: office.text.replace('[ ]', '[x]'),
+  })
+})
