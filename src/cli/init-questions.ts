@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentNames, findAgent } from '../agents/registry.ts'
-import type { Prd, Scope } from '../engine/model/feature.ts'
+import type { Prd, Scope, Story } from '../engine/model/feature.ts'
 import { resolveScope } from '../engine/prd/scope.ts'
+import { hasManyStories, type PlanPart, partsOf } from '../plan/many-stories.ts'
 import { terminalText } from '../report/escape.ts'
 import { configFileNames, readSettings, type Settings } from '../settings/read-settings.ts'
 import { settingRows } from '../settings/settings-table.ts'
@@ -192,8 +193,10 @@ export async function chosenScope(
 
 async function askScope(ask: TerminalPrompts, prd: Prd): Promise<Scope | null> {
   const open = prd.userStories.filter(({ passes }) => !passes)
-  const epics = [...new Set(open.flatMap(({ epicId }) => epicId ?? []))]
+  const parts = partsOf(prd)
+  const epics = parts.filter(({ epic }) => epic !== null)
   if (open.length < 2) return null
+  if (hasManyStories(prd)) return askPart(ask, parts, open)
   const whole = { value: 'all' as const, label: `all of them (${open.length})` }
   const some = { value: 'stories' as const, label: 'some of them, by name' }
   const one = { value: 'epic' as const, label: `those of an epic (there are ${epics.length})` }
@@ -203,9 +206,37 @@ async function askScope(ask: TerminalPrompts, prd: Prd): Promise<Scope | null> {
   )
   if (part === 'all') return null
   if (part === 'epic') {
-    const choices = epics.map((epic) => ({ value: epic, label: terminalText(epic, 60) }))
+    const choices = epics.map(({ epic, ...one }) => ({ value: epic ?? '', label: partLabel(one) }))
     return { stories: [], epic: await ask.choose('Which epic?', choices), job: 0 }
   }
+  return askStories(ask, open)
+}
+
+/** Which part of a plan that is too large for one run. */
+async function askPart(
+  ask: TerminalPrompts,
+  parts: readonly PlanPart[],
+  open: readonly Story[],
+): Promise<Scope | null> {
+  const choices = [
+    ...parts.map((part, index) => ({ value: `part ${index}`, label: partLabel(part) })),
+    { value: 'stories', label: 'some of them, by name' },
+    { value: 'all', label: `all of them (${open.length})` },
+  ]
+  const answer = await ask.choose(`${open.length} open stories are many for one run. Which part?`, choices)
+  if (answer === 'all') return null
+  if (answer === 'stories') return askStories(ask, open)
+  const part = parts[Number(answer.slice('part '.length))]
+  return part === undefined
+    ? null
+    : { stories: part.epic === null ? [...part.stories] : [], epic: part.epic, job: 0 }
+}
+
+function partLabel({ name, count }: Pick<PlanPart, 'name' | 'count'>): string {
+  return `${terminalText(name, 60)} (${count})`
+}
+
+async function askStories(ask: TerminalPrompts, open: readonly Story[]): Promise<Scope> {
   const choices = open.map(({ id, title }) => ({ value: id, label: `${id}  ${terminalText(title, 60)}` }))
   return { stories: await ask.several('Which stories?', choices, []), epic: null, job: 0 }
 }

@@ -33,7 +33,7 @@ export async function readMaterial(
   const named = from.length > 0 ? await filesAt(planContext, from, as) : []
   const isNothing = named.length === 0 && sentence === ''
   const files = isNothing ? await foundFiles(planContext, as, isNew ? null : existing.base) : named
-  const documents = files.length === 0 ? null : read(files, planContext.clone.branch)
+  const documents = files.length === 0 ? null : read(files, planContext)
   const isAsked = sentence === '' && isNew && documents === null
   const isPlannedBySession =
     documents === null ? isAsked || sentence !== '' : documents.prd.userStories.length === 0
@@ -319,8 +319,10 @@ async function filesAt(
   ]
 }
 
-function read(files: readonly DocumentFile[], branch: string | null): Documents {
-  const result = readDocuments(files, { branch })
+function read(files: readonly DocumentFile[], { ask, clone: { branch }, settings }: PlanContext): Documents {
+  const isChosen = settings.stories.length > 0 || settings.epic !== null
+  // On a terminal the person is asked for the part.
+  const result = readDocuments(files, { branch, isPart: isChosen || ask !== null })
   if (!result.ok) throw new UserError(result.mistakes)
   return result.documents
 }

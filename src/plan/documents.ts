@@ -1,5 +1,5 @@
 // The entry of this room: reads documents of every known format as stories. Pure. Import it lazily, as it loads parsers for
-// Markdown, YAML and TOML. `render-prd-md.ts`, `merge-plan.ts` and `size.ts` can be imported without it.
+// Markdown, YAML and TOML. `render-prd-md.ts`, `merge-plan.ts`, `many-stories.ts` and `size.ts` can be imported without it.
 export { findDocuments } from './formats.ts'
 export { mergePlanned } from './merge-plan.ts'
 export { proposedSettings } from './proposed-settings.ts'

@@ -10,6 +10,7 @@ import { renderContext } from './context-md.ts'
 import { featureNameFrom } from './feature-name.ts'
 import { type DocumentReading, readEach } from './formats.ts'
 import { type JoinedStory, joinStories } from './join-stories.ts'
+import { manyStoriesNote } from './many-stories.ts'
 import { markPlanned } from './merge-plan.ts'
 import { noticeOf, repairFeature, repairStories } from './repair-stories.ts'
 import type { DocumentFile, DocumentStory, Documents, DocumentUse, Reading } from './types.ts'
@@ -22,15 +23,16 @@ export const MAX_READ = 5 * MAX_STORIES
 
 /**
  * `branch`: the branch that is checked out, which may name one of several features; null to ignore it. `isStrict`: every mistake refuses
- * the plan, as for a page that a person edits right now. Otherwise a mistake costs its story or document, with a note.
+ * the plan, as for a page that a person edits right now. Otherwise a mistake costs its story or document, with a note. `isPart`: the
+ * person has chosen a part already, and is not told which parts there are.
  */
-type Options = { branch?: string | null; isStrict?: boolean }
+type Options = { branch?: string | null; isStrict?: boolean; isPart?: boolean }
 
 type Result = { ok: true; documents: Documents } | { ok: false; mistakes: Mistake[] }
 
 export function readDocuments(
   files: readonly DocumentFile[],
-  { branch = null, isStrict = false }: Options = {},
+  { branch = null, isStrict = false, isPart = false }: Options = {},
 ): Result {
   const refusal = sizeMistake(files)
   if (refusal !== null) return { ok: false, mistakes: [refusal] }
@@ -57,6 +59,8 @@ export function readDocuments(
   const feature = featureOf(readings, all.stories, notes, isStrict)
   if (!feature.ok) return feature
   const { prd, from } = feature
+  const many = isPart ? null : manyStoriesNote(prd)
+  if (many !== null) notes.unshift(many)
   const sources = from.flatMap((places, index) =>
     places.map(({ path, line, format }) => ({
       path,

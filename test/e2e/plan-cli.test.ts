@@ -147,23 +147,16 @@ test('a killed `ralph plan` leaves every file whole, old or new, and writes prd.
 
 test('a source that cannot be planned from is refused with its path, and nothing is written', async () => {
   await using at = await place({
-    'cycle.json': JSON.stringify({
-      userStories: [
-        one('US-001', 'a', { dependsOn: ['US-002'] }),
-        one('US-002', 'b', { dependsOn: ['US-001'] }),
-      ],
-    }),
-    'bare.json': JSON.stringify({ schemaVersion: 2, userStories: [{ id: 'US-001', title: 'a' }] }),
+    'odd.json': JSON.stringify({ schemaVersion: 2, userStories: [{ id: 'US-001' }, 7] }),
     'many.md': Array.from({ length: 2100 }, (_, index) => `- [ ] part ${index}\n`).join(''),
     'large.md': `- [ ] a\n${'x'.repeat(5_100_000)}\n`,
   })
   const cases: [string[], RegExp][] = [
-    [['--from', 'cycle.json'], /cycle\.json: userStories\[\d\]\.dependsOn\[0\]: .*no cycle/],
-    [['--from', 'bare.json'], /bare\.json: userStories\[0\].*criteri/],
+    [['--from', 'odd.json'], /odd\.json: userStories\[0\].*without words/],
     [['--from', 'many.md'], /2100 stories.*at most/],
     [['--from', 'large.md'], /large\.md.*at most 5 MB/],
     [['--from', 'nowhere.md'], /--from: found "?nowhere\.md/],
-    [['--from', 'bare.json', 'auth'], /--from: found "?auth/],
+    [['--from', 'odd.json', 'auth'], /--from: found "?auth/],
     [[], /--from docs.*ralph plan auth --/],
     [['auth', 'more', 'words'], /ralph plan auth -- more words/],
     [['a..b', '--from', 'many.md'], /feature/],
@@ -175,6 +168,52 @@ test('a source that cannot be planned from is refused with its path, and nothing
     assert.ok(JSON.parse(out).errors.length > 0)
     assert.ok(!existsSync(join(at.repository, '.ralph')), `${args}`)
   }
+})
+
+test('a cycle and a story without criteria are notices, and the plan is written', async () => {
+  await using at = await place({
+    'cycle.json': JSON.stringify({
+      userStories: [
+        one('US-001', 'a', { dependsOn: ['US-002'] }),
+        one('US-002', 'b', { dependsOn: ['US-001'] }),
+        { id: 'US-003', title: 'c' },
+      ],
+    }),
+  })
+  const { code, out, err } = await at.ralph(['plan', 'auth', '--from', 'cycle.json', '--yes'])
+  assert.equal(code, 0, err)
+  const said = out.replace(/\s+/g, ' ')
+  assert.match(said, /"US-001" waits for this story itself .*: this dependency is dropped/)
+  assert.match(said, /1 story had no acceptance criteria: .*userStories\[2\]/)
+  assert.equal((await storiesOf(at)).length, 3)
+})
+
+const LARGE = ['Search', 'Export', 'Import', 'Print']
+  .map(
+    (part) =>
+      `## ${part}\n\n${Array.from({ length: 100 }, (_, at) => `- [ ] ${part} part ${at}\n`).join('')}`,
+  )
+  .join('\n')
+
+test('of 400 boxes a person chooses a part on a terminal, and reads its flag without one', async () => {
+  await using at = await place({ 'fix_plan.md': LARGE, 'ralph.config.yml': 'gates: none\n' })
+  const { code, out } = await at.ralph(['plan', 'whole', '--from', 'fix_plan.md'])
+  assert.equal(code, 64)
+  const said = out.replace(/\s+/g, ' ')
+  assert.match(said, /400 open stories are many for one run/)
+  assert.match(said, /--epic "Search" \(100 open\), --epic "Export" \(100 open\)/)
+  const part = await at.ralph(['plan', 'search', '--from', 'fix_plan.md', '--epic', 'Search', '--yes'])
+  assert.equal(part.code, 0, part.err)
+  assert.doesNotMatch(part.out, /many for one run/)
+  await using terminal = at.terminal(['plan', 'export', '--from', 'fix_plan.md'])
+  await terminal.see('400 open stories are many for one run. Which part?')
+  await terminal.see('Export (100)')
+  terminal.type(KEYS.down, KEYS.enter)
+  await terminal.see('Leave it')
+  terminal.type(KEYS.enter)
+  assert.equal(await terminal.ended, 0, terminal.shown())
+  assert.doesNotMatch(terminal.shown(), /Search part/)
+  assert.match(terminal.shown(), /100 stories/)
 })
 
 test('without a terminal a plan is printed and written only with `--yes`; for an existing feature the changes are printed', async () => {

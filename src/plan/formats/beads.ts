@@ -29,7 +29,9 @@ function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
   const kept = all.filter(isWork)
   const { stories, notes: waits } = dropUnknownDependencies(kept.map(storyOf))
   const left = all.filter((one) => !kept.includes(one))
-  const notes = [`${formatCount(stories.length, 'issue')} of beads read as user stories.`, ...waits]
+  const notes = [...waits]
+  if (stories.length > 0)
+    notes.unshift(`${formatCount(stories.length, 'issue')} of beads read as user stories.`)
   if (left.length > 0)
     notes.push(
       `left out: ${formatCount(left.length, 'issue')} that are no work (epics, gates) or put off: ${nameEntries(left)}.`,

@@ -100,7 +100,8 @@ function readList(document: OpenDocument, documents: DocumentSet): Partial<Readi
       }
       return { line: 1, raw, urgency: urgencyIn(document, raw.id, documents) }
     })
-  const notes = [`${formatCount(stories.length, 'ticket')} read as user stories.`]
+  const notes: string[] = []
+  if (stories.length > 0) notes.push(`${formatCount(stories.length, 'ticket')} read as user stories.`)
   if (left.length > 0) notes.push(`left out, for they were dropped: ${nameEntries(left)}.`)
   const people = entries.filter((entry) => entry.hitl === true && !isLeft(entry))
   if (people.length > 0) notes.push(`marked for a person (hitl): ${nameEntries(people)}.`)

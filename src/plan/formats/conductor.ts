@@ -25,7 +25,9 @@ export const conductor: Format = {
     const isForPeople = ({ text }: Box) => /\bmanual(?:ly)?\b.*\bverif/i.test(text)
     const stories = boxes.filter((box) => !isForPeople(box)).map(storyOf)
     const leftOut = boxes.length - stories.length
-    const notes = [`${formatCount(stories.length, 'task')} of the track read as user stories.`]
+    const notes: string[] = []
+    if (stories.length > 0)
+      notes.push(`${formatCount(stories.length, 'task')} of the track read as user stories.`)
     if (leftOut > 0) notes.push(`left out: ${formatCount(leftOut, 'task')} for people, who look at a phase.`)
     return { stories, unit, notes, root: { project: track }, boxes: leftOut }
   },

@@ -29,10 +29,9 @@ export const featureList: Format = {
     const word = doneWord(kept)
     const { stories, notes: waits } = dropUnknownDependencies(kept.map((one) => storyOf(document, one, word)))
     const done = stories.filter(({ raw }) => raw.passes === true).length
-    const notes = [
-      `${formatCount(stories.length, 'feature')} read as user stories, ${done} of them passed.`,
-      ...waits,
-    ]
+    const notes = [...waits]
+    if (stories.length > 0)
+      notes.unshift(`${formatCount(stories.length, 'feature')} read as user stories, ${done} of them passed.`)
     if (left.length > 0)
       notes.push(`left out, for they are not to be built: ${nameEntries(left.map(({ entry }) => entry))}.`)
     if (odd.length > 0)

@@ -95,7 +95,9 @@ function read(document: OpenDocument): Partial<Reading> {
   )
   const closed = work.filter(({ isClosed }) => isClosed).length
   const words = closed > 0 ? `, ${closed} of them closed` : ''
-  const notes = [`${formatCount(stories.length, 'issue')} read as user stories${words}.`, ...waits]
+  const notes = [...waits]
+  if (stories.length > 0)
+    notes.unshift(`${formatCount(stories.length, 'issue')} read as user stories${words}.`)
   const named = (issues: readonly Issue[]) =>
     `${issues
       .slice(0, 20)

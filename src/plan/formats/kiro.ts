@@ -6,7 +6,6 @@ import type { Format, ParsedStory } from '../types.ts'
 import { isCheckpoint } from './box-text.ts'
 import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
 import { type Sentences, sentencesOf } from './kiro-requirements.ts'
-import { describePart } from './many-stories.ts'
 import { epicOf } from './task-list.ts'
 
 // A folder whose name begins with a dot or a low line holds templates.
@@ -35,10 +34,8 @@ export const kiro: Format = {
     )
     const notes: string[] = []
     const stories = storiesOf(boxes, sentences, notes)
-    notes.unshift(
-      `${formatCount(stories.length, 'task')} of the spec read as user stories.`,
-      ...describePart(stories),
-    )
+    if (stories.length > 0)
+      notes.unshift(`${formatCount(stories.length, 'task')} of the spec read as user stories.`)
     const left = all.length - boxes.length
     if (left > 0) notes.push(`left out: ${formatCount(left, 'box')} of criteria or checks of the whole.`)
     return { stories, unit, notes, root, boxes: left }

@@ -7,7 +7,6 @@ import { isNonWorkHeading } from '../sections.ts'
 import { withoutEmphasis } from '../story-words.ts'
 import type { DocumentSet, Format, ParsedStory, Reading } from '../types.ts'
 import { type Box, flattenBoxes, parseBoxes } from './boxes.ts'
-import { describePart } from './many-stories.ts'
 import { storyDependencies } from './spec-kit-order.ts'
 import { readTaskList } from './task-list.ts'
 
@@ -28,7 +27,7 @@ export const specKit: Format = {
     if (isTasks(document) && !isNumbered(document)) return { ...readPlainTasks(document), unit }
     const stories = storiesIn(document, documents)
     if (stories !== null) {
-      const notes = [`${formatCount(stories.length, 'story')} of the feature.`, ...describePart(stories)]
+      const notes = [`${formatCount(stories.length, 'story')} of the feature.`]
       return { stories, unit, notes, root: { project: featureOf(document) } }
     }
     const what = `${name.replace('.md', '')} of a Spec Kit feature`

@@ -71,10 +71,10 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   const { stories, notes: waits } = dropUnknownDependencies(
     tasks.map(({ task, index }) => storyOf(document, task, [...tag.at, index])),
   )
-  const notes = [
-    `${formatCount(stories.length, 'task')} read as user stories${tag.name === '' ? '' : `, of the tag ${tag.name}`}.`,
-    ...waits,
-  ]
+  const ofTag = tag.name === '' ? '' : `, of the tag ${tag.name}`
+  const notes = [...waits]
+  if (stories.length > 0)
+    notes.unshift(`${formatCount(stories.length, 'task')} read as user stories${ofTag}.`)
   const others = tags.filter((one) => one !== tag).map(({ name }) => name)
   if (others.length > 0) notes.push(`its other tags are left alone: ${others.slice(0, 20).join(', ')}.`)
   if (left.length > 0) notes.push(`left out, for they are deferred or cancelled: ${nameEntries(left)}.`)
