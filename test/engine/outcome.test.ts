@@ -127,3 +127,19 @@ test('lines of the plan that an agent rewrote, so that they match no story, stay
     ['US-001, US-002 passed and could not be marked: not where the documents of the plan had it'],
   )
 })
+
+test("boxes of other stories that a session ticks in the plan's document are open again in its commit", async () => {
+  const list = (one: string, two: string, words = '') =>
+    `# To do\n\n- [${one}] Draw a pond\n- [${two}] Draw a frog\n${words}`
+  const planned = (id: string, title: string, priority: number) =>
+    story(id, title, { priority, planned: '0' })
+  const claiming = { files: { 'src/one': 'one\n', 'TODO.md': list('x', 'x', '\nA note.\n') } }
+  await using chain = await open({
+    stories: [planned('US-001', 'Draw a pond', 1), planned('US-002', 'Draw a frog', 2)],
+    files: { 'TODO.md': list(' ', ' ') },
+    script: { 'US-001': [claiming], 'US-002': [{}] },
+  })
+  assert.equal((await chain.go()).outcome, 'stuck')
+  const commits = (await chain.bare.run(['log', '--format=%H', BRANCH, '--', 'src/one'])).split('\n')
+  assert.equal(await chain.read(commits[0] ?? '', 'TODO.md'), list('x', ' ', '\nA note.\n'))
+})
