@@ -235,7 +235,12 @@ const STATUS_SUFFIX = ' (status)'
 export function checkOfStatus(context: string): string | null {
   if (!context.endsWith(STATUS_SUFFIX)) return null
   const name = context.slice(0, -STATUS_SUFFIX.length)
-  return name === 'ralph' || name.startsWith(STORY_PREFIX) ? name : null
+  return isCheckOfRalph(name) ? name : null
+}
+
+/** Whether Ralph posts a check of this name, for the run or for a story. */
+export function isCheckOfRalph(name: string): boolean {
+  return name === 'ralph' || name.startsWith(STORY_PREFIX)
 }
 
 const STATUSES = {

@@ -127,6 +127,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<GitHub> 
     protectedBranches: [],
     requiredChecks: {},
     branchRules: {},
+    environments: {},
     releases: {},
     workflowGuard: 'strict',
     oldDispatch: false,

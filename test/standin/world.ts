@@ -47,6 +47,8 @@ export interface Settings {
   requiredChecks: Record<string, string[]>
   /** The rules of rulesets, by branch; one without parameters by its type alone. */
   branchRules: Record<string, (string | BranchRule)[]>
+  /** Branches that may use an environment, by its name; null: every branch. */
+  environments: Record<string, string[] | null>
   /** The newest release of repositories, also of others, by `owner/repo`. */
   releases: Record<string, string>
   /** Pushes by apps that touch .github/workflows: `strict` also counts what a merge brings in (facts 3.4). */

@@ -3,7 +3,7 @@ import { asObject, asString } from '../../engine/model/json.ts'
 import { pathsIn } from '../../git/trees.ts'
 import { type GitHub, httpStatusOf, isForbidden, pagesOf } from '../../github/client.ts'
 import { repositoryUrl } from '../../github/repository-address.ts'
-import { checkOfStatus } from '../../report/check-runs.ts'
+import { checkOfStatus, isCheckOfRalph } from '../../report/check-runs.ts'
 import { yamlObject } from '../yaml-object.ts'
 import {
   type Checkout,
@@ -31,7 +31,7 @@ export async function requiredChecks(subject: Subject): Promise<CheckResult[]> {
       unknownResult(`which checks ${base.branch} requires is not shown to this token`, `look at ${page}`),
     ]
   }
-  const ralphChecks = rules.checks.filter(({ name }) => checkOfStatus(name) !== null)
+  const ralphChecks = rules.checks.filter(({ name }) => isCheckOfRalph(name) || checkOfStatus(name) !== null)
   if (ralphChecks.length === 0) return [okResult(`${base.branch} requires none of Ralph's`)]
   const found = [
     ...ralphChecks.filter(({ name }) => name !== 'ralph').map(({ name }) => tooNarrow(base.branch, name)),

@@ -197,6 +197,14 @@ export const issues: Endpoints = {
       return ok(renderLabels(call.world, issue))
     },
   },
+  'issues/get-label': {
+    needs: anyRead,
+    answer: ({ world, params }) => {
+      const name = params.name ?? ''
+      if (!world.labels.has(name)) throw notFound()
+      return ok(renderLabel(world, name))
+    },
+  },
   'issues/create-label': {
     needs: anyWrite,
     answer: ({ world, body }) => {

@@ -30,6 +30,26 @@ function renderRelease(world: World, tag: string): Json {
   }
 }
 
+function renderEnvironment(
+  world: World,
+  { id, name, isLimited }: { id: number; name: string; isLimited: boolean },
+): Json {
+  const born = `${world.born.toISOString().slice(0, 19)}Z`
+  return {
+    id,
+    node_id: nodeId('Environment', id),
+    name,
+    url: apiUrl(world, `/environments/${name}`),
+    html_url: htmlUrl(world, `/deployments/activity_log?environments_filter=${name}`),
+    created_at: born,
+    updated_at: born,
+    protection_rules: isLimited
+      ? [{ id: 1, node_id: nodeId('ProtectionRule', 1), type: 'branch_policy' }]
+      : [],
+    deployment_branch_policy: isLimited ? { protected_branches: false, custom_branch_policies: true } : null,
+  }
+}
+
 interface RawCommit {
   tree: string
   parents: string[]
@@ -163,6 +183,30 @@ export const repository: Endpoints = {
         call,
         rules.map((rule) => ({ ...(typeof rule === 'string' ? { type: rule } : rule), ...from })),
       )
+    },
+  },
+  'repos/get-all-environments': {
+    needs: ['actions:read'],
+    answer: (call) => {
+      const all = Object.entries(call.world.settings.environments)
+      const environments = all.map(([name, branches], at) =>
+        renderEnvironment(call.world, { id: at + 1, name, isLimited: branches !== null }),
+      )
+      return paged(call, environments, (page) => ({ total_count: environments.length, environments: page }))
+    },
+  },
+  'repos/list-deployment-branch-policies': {
+    needs: ['actions:read'],
+    answer: (call) => {
+      const branches = call.world.settings.environments[call.params.environment_name ?? '']
+      if (branches === undefined) throw notFound()
+      const policies = (branches ?? []).map((name, at) => ({
+        id: at + 1,
+        node_id: nodeId('DeploymentBranchPolicy', at + 1),
+        name,
+        type: 'branch',
+      }))
+      return paged(call, policies, (page) => ({ total_count: policies.length, branch_policies: page }))
     },
   },
   // Anybody may see the releases of a public repository; those of another one alone are asked for.

@@ -155,6 +155,9 @@ test('doctor with a token checks the GitHub repository of the remote', async () 
   assert.equal((await look()).get('pull requests')?.state, 'ok')
   github.settings.actionsMayOpenPullRequests = false
   assert.equal((await look()).get('pull requests')?.state, 'warning')
+  assert.match((await look()).get('environment')?.found ?? '', /^ralph does not exist/)
+  github.settings.environments.ralph = ['main']
+  assert.equal((await look()).get('environment')?.found, 'only main may use ralph')
   assert.deepEqual(github.violations, [])
   const before = github.requests.length
   place.git('remote', 'set-url', 'origin', 'https://evil.example/acme/shop.git')
