@@ -113,6 +113,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     namespace: settings.stateNamespace,
     remote: options.remote,
     publishRemote: options.publishRemote ?? null,
+    ...(options.isPersons === true && { refusal: PERSON_REFUSED }),
     snapshot,
     initialRefs: options.initialRefs ?? null,
     leaseMs: leaseMsOf(settings),
@@ -128,6 +129,12 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     submodules: submodules.repositories,
     [Symbol.dispose]: () => objects[Symbol.dispose](),
   }
+}
+
+const PERSON_REFUSED = {
+  path: '--push',
+  expected: 'an account that may push to `origin`',
+  fix: 'run `git push` here: if it is refused as well, log in again or ask for write access; if it works, a rule protects refs/ralph/*. Without --push the run stays on this machine',
 }
 
 /** A lane's session has refs of its own, and Ralph works with those of the run's clone. */

@@ -21,7 +21,7 @@ import {
   remoteRefs,
 } from '../git/remote.ts'
 import { moveOwnRef } from '../git/update-refs.ts'
-import { UserError } from '../system/errors.ts'
+import { type Mistake, UserError } from '../system/errors.ts'
 import { clearPathTo, readRegularFile } from '../system/files.ts'
 import { baseCommits, candidateCommits, stateParents } from './referenced-commits.ts'
 import { readScreenshot } from './screenshot-blobs.ts'
@@ -34,11 +34,19 @@ export type StoreOptions = {
   remote: Remote | null
   /** For the push of the branch, with an App's or a person's token so that CI starts on it; null for `remote`. */
   publishRemote: Remote | null
+  /** What to do if the remote refuses a push: `path` is the input or flag that it is about. Left out: what a job needs. */
+  refusal?: Pick<Mistake, 'path' | 'expected' | 'fix'>
   snapshot: Snapshot
   /** Reads all refs that a job needs at its start in one request; without it there is one request for each. */
   initialRefs?: InitialRefs | null
   /** How long each push renews the lease, milliseconds. */
   leaseMs: number
+}
+
+const JOB_REFUSED = {
+  path: 'input token',
+  expected: 'a token that may push',
+  fix: 'give the job permissions: contents: write (and do not protect refs/ralph/*)',
 }
 
 /** A state that was read, and the ref's commit for the next compare-and-swap. */
@@ -363,11 +371,7 @@ class GitStore implements Store {
     if (now !== null && (now.get(ref) ?? null) !== before) return new LeaseLost(`${ref} moved`)
     if (!REMOTE_REFUSAL.test(answer) && !UNKNOWN_TOKEN_MESSAGE.test(answer))
       return new Error(`the state could not be saved: ${describeRefusal(answer, ref)}`)
-    return new UserError({
-      path: 'input token',
-      found: describeRefusal(answer, ref),
-      expected: 'a token that may push',
-      fix: 'give the job permissions: contents: write (and do not protect refs/ralph/*)',
-    })
+    const { refusal = JOB_REFUSED } = this.#options
+    return new UserError({ ...refusal, found: describeRefusal(answer, ref) })
   }
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startGitHub } from '../../standin/github.ts'
 import { GATE, good, openPlace, type Place } from './place.ts'
 
 const NO_JUDGE = ['--final-verification', 'false']
@@ -73,4 +74,19 @@ test('run --push without a remote says so, and changes nothing', async () => {
   assert.equal(code, 64)
   assert.match(err, /--push: this clone has no remote `origin` to push to/)
   assert.equal(place.refs(), before)
+})
+
+test('run --push without write access says what the person can do, and begins nothing', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  await using github = await startGitHub({
+    people: { alice: 'read' },
+    tokens: { 'a-token': { login: 'alice', type: 'User', permissions: { contents: 'read' } } },
+  })
+  place.git('remote', 'add', 'origin', github.cloneUrl.replace('://', '://alice:a-token@'))
+  const { code, out, err } = await place.ralph('run', ...place.agent, ...GATE, '--push')
+  assert.equal(code, 64, out + err)
+  assert.match(err, /--push: found refs\/ralph\/2026-01-31-sample was not accepted: /)
+  assert.match(err, /fix: run `git push` here: .*ask for write access/)
+  assert.doesNotMatch(out + err, /input token|permissions: contents|a-token/)
+  assert.deepEqual(await place.called(), [])
 })
