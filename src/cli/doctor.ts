@@ -12,7 +12,13 @@ import { connect, type GitHub } from '../github/client.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { isHealthy } from '../report/summaries.ts'
-import { doctorRow, formatCurrentCheck, verdictLines } from '../report/terminal/doctor-lines.ts'
+import {
+  CI_HEADING,
+  closingRows,
+  doctorRow,
+  formatCurrentCheck,
+  isHeldBack,
+} from '../report/terminal/doctor-lines.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { loadFeatures } from '../setup/checks/check-stories.ts'
@@ -86,19 +92,26 @@ async function examine(
   const ofCi = new Set(CHECKS.flatMap((check) => (check.ofCi === true ? [check.name] : [])))
   const findings: Finding[] = []
   let current: string | null = null
+  const showCurrent = () => {
+    const faults = findings.filter((finding) => finding.state === 'fault' && isHeldBack(finding, look)).length
+    const soFar = faults === 0 ? '' : ` (${faults} ${faults === 1 ? 'fault' : 'faults'} so far)`
+    out.write(formatCurrentCheck(current === null ? null : `${current}${soFar}`, look))
+  }
   const onBegin = (what: string) => {
     current = what
-    out.write(formatCurrentCheck(what, look))
+    showCurrent()
   }
   const onFinding = (finding: Finding) => {
-    if (ofCi.has(finding.name) && !findings.some(({ name }) => ofCi.has(name))) show(['', 'In CI:'])
+    // On a terminal the heading is above what a person has to do in CI; rows that are fine need none.
+    const isFirstOfCi = ofCi.has(finding.name) && !findings.some(({ name }) => ofCi.has(name))
+    if (look.plain && isFirstOfCi) show(['', CI_HEADING])
     findings.push(finding)
-    show(doctorRow(finding, look))
-    out.write(formatCurrentCheck(current, look))
+    if (!isHeldBack(finding, look)) show(doctorRow(finding, look))
+    showCurrent()
   }
   const place = { env, directory, signal, feature, anew: false, github, action: ACTION, onBegin, onFinding }
   const all = await diagnoseIsolated({ ...found, ...place }, { report: () => {}, mark: newMark() }, redact)
-  show(verdictLines(findings, look))
+  show(closingRows(findings, (name) => ofCi.has(name), look))
   return all
 }
 

@@ -34,17 +34,28 @@ export function doctorRow(finding: Finding, look: Look): string[] {
   return findingLines(finding, Math.min(MAX_NAME_LENGTH, Math.floor(look.width / 4)), look)
 }
 
-/**
- * The verdict on findings that were shown in this order. On a terminal, faults and warnings are shown again above it, unless they
- * were the last ones: they may have scrolled away.
- */
-export function verdictLines(shown: readonly Finding[], look: Look): string[] {
-  const needs = ({ state }: Finding) => state === 'fault' || state === 'warning'
-  const count = shown.filter(needs).length
-  const isAtHand = look.plain || shown.slice(shown.length - count).every(needs)
-  const again = isAtHand ? [] : ['', ...findingRows(shown.filter(needs), look)]
-  return [...again, ...verdict(shown, look)]
+/** Whether the row waits for the end: on a terminal, a person reads faults and warnings once, next to the prompt. */
+export function isHeldBack({ state }: Finding, look: Look): boolean {
+  return !look.plain && (state === 'fault' || state === 'warning')
 }
+
+/** The rows that were held back, this machine's first and CI's below them, and the verdict. `isOfCi`: by the name of a finding. */
+export function closingRows(
+  findings: readonly Finding[],
+  isOfCi: (name: string) => boolean,
+  look: Look,
+): string[] {
+  const held = findings.filter((finding) => isHeldBack(finding, look))
+  const here = held.filter(({ name }) => !isOfCi(name))
+  const inCi = held.filter(({ name }) => isOfCi(name))
+  return [
+    ...(here.length > 0 ? ['', ...findingRows(here, look)] : []),
+    ...(inCi.length > 0 ? ['', CI_HEADING, ...findingRows(inCi, look)] : []),
+    ...verdict(findings, look),
+  ]
+}
+
+export const CI_HEADING = 'In CI:'
 
 function verdict(findings: readonly Finding[], look: Look): string[] {
   const { title, text } = doctorVerdict(findings)

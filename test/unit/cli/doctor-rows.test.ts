@@ -25,7 +25,7 @@ test('doctor prints each row when it is known, before the next gate ends, and th
   await writeFile(goOn, '')
   const { out, code } = await child.ended
   assert.equal(code, 0)
-  assert.match(out, /^ok +gate slow: green.*\nREADY: /m)
+  assert.match(out, /^ok +gate slow: green.*\n\nIn CI:\nok +workflow: .*\nREADY: /m)
   assert.equal(out.match(/^ok +git: /gm)?.length, 1)
 })
 

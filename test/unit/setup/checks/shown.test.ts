@@ -10,7 +10,12 @@ import {
   verificationLines,
   verificationSummary,
 } from '../../../../src/report/summaries.ts'
-import { doctorLines, formatCurrentCheck } from '../../../../src/report/terminal/doctor-lines.ts'
+import {
+  closingRows,
+  doctorLines,
+  formatCurrentCheck,
+  isHeldBack,
+} from '../../../../src/report/terminal/doctor-lines.ts'
 import { textWidth } from '../../../../src/report/terminal/width.ts'
 import { midRun } from '../../report/samples.ts'
 import { assertHarmless, assertVisible, corpus } from '../../report/structure.ts'
@@ -39,6 +44,34 @@ test('the verdict is printed last, next to the prompt, with findings that need a
     title: 'READY',
     text: '1 warning, 1 not known, 1 fine',
   })
+})
+
+test('on a terminal faults and warnings are shown once, above the verdict: this machine first, then CI', () => {
+  const environment: Finding = {
+    name: 'environment',
+    state: 'warning',
+    found: 'open',
+    expected: 'x',
+    fix: 'y',
+  }
+  const permissions: Finding = { ...environment, name: 'permissions', state: 'fault', found: 'too few' }
+  const all = [environment, ...FINDINGS, permissions]
+  const isOfCi = (name: string) => ['environment', 'permissions', 'github'].includes(name)
+  const held = all.filter((finding) => isHeldBack(finding, wide)).map(({ name }) => name)
+  assert.deepEqual(held, ['environment', 'agent', 'key', 'permissions'])
+  const lines = closingRows(all, isOfCi, wide)
+  const text = lines.join('\n')
+  assert.match(
+    text,
+    /^\n ! key .*\n(?:.*\n)+? ✘ agent .*(?:\n.+)+\n\nIn CI:\n ! environment .*\n(?:.*\n)+? ✘ permissions /,
+  )
+  for (const { name, found } of all.filter((finding) => isHeldBack(finding, wide)))
+    assert.equal(text.split(`${name}  `).length + text.split(found).length, 4, name)
+  assert.equal(lines.at(-1), ' ✘ NOT READY  2 faults, 2 warnings, 1 not known, 1 fine')
+  const plain = { ...wide, plain: true }
+  assert.ok(all.every((finding) => !isHeldBack(finding, plain)))
+  assert.deepEqual(closingRows(all, isOfCi, plain), ['NOT READY: 2 faults, 2 warnings, 1 not known, 1 fine'])
+  assert.deepEqual(closingRows(FINDINGS.slice(1, 2), isOfCi, wide), ['', ' ✔ READY  1 fine'])
 })
 
 test('findings in a pipe are one line each, with the state first', () => {
