@@ -24,6 +24,8 @@ type Questions = {
   proposed: ResolvedAnswers['inputs']
   /** What flags say already. */
   answered: WrittenSettings
+  /** What an existing configuration says. */
+  written: WrittenSettings
   required: boolean
   /** Agents on this machine. */
   here: readonly string[]
@@ -36,7 +38,8 @@ export async function askAll(questions: Questions): Promise<{ person: WrittenSet
   const agent = await askAgent(questions)
   const gates = 'gates' in answered || 'gate' in answered ? {} : await askGates(questions)
   const limits = await askLimits(questions, agent)
-  const person = { ...agent, ...gates, ...limits, ...(await askIsolation(questions)) }
+  const isolation = await askIsolation(questions)
+  const person = { ...agent, ...gates, ...limits, ...isolation, ...(await askLearnings(questions)) }
   return { person, required: questions.required || (await ask.yes(REQUIRED, false)) }
 }
 
@@ -124,6 +127,15 @@ async function askIsolation({ ask, proposed, answered }: Questions): Promise<Wri
   const question = 'In CI, how far are agent and gates kept from tokens?'
   return { isolation: await ask.choose(question, choices, String(proposed.isolation ?? 'other-user')) }
 }
+
+/** A complete run writes into a file of the project, and creates it: the person decides that here, and once. */
+async function askLearnings({ ask, answered, written }: Questions): Promise<WrittenSettings> {
+  if ('agentsMd' in answered || 'agentsMd' in written) return {}
+  return (await ask.yes(LEARNINGS, true)) ? {} : { agentsMd: 'off' }
+}
+
+const LEARNINGS =
+  'When a feature is complete, add what its sessions learned to AGENTS.md? (creates the file if there is none)'
 
 /** Why the settings refuse an answer; undefined where they take it. */
 function settingFault(flags: Record<string, string | string[]>, env: Questions['env']): string | undefined {

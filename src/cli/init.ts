@@ -101,6 +101,7 @@ async function initProject(context: Context): Promise<CommandResult> {
           ask,
           proposed: proposed.inputs,
           answered: fromFlags,
+          written: existing.config,
           required,
           here: found.installedAgents,
           env,

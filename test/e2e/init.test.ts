@@ -136,7 +136,7 @@ const { enter: ENTER, down: DOWN, interrupt: CTRL_C } = KEYS
 
 const TESTED = { ...NODE, 'test/one.test.mjs': "import test from 'node:test'\ntest('one', () => {})\n" }
 
-test('init on a terminal asks for agent, gates, limits, isolation and a required check, shows the files on request, and writes after a yes', async () => {
+test('init on a terminal asks for agent, gates, limits, isolation, AGENTS.md and a required check, shows the files on request, and writes after a yes', async () => {
   using project = projectOf(TESTED)
   const { code, shown } = await talk(project.folder, [
     ['Try these commands once, in a copy?', ENTER],
@@ -148,6 +148,7 @@ test('init on a terminal asks for agent, gates, limits, isolation and a required
     ['How many iterations', `\u0015${'9'}${ENTER}`],
     ['After how many failed', `5${ENTER}`],
     ['In CI, how far', ENTER],
+    ['to AGENTS.md?', 'n'],
     ['Does a rule require the check', 'y'],
     ['Write these 7 files?', DOWN + ENTER],
     ['Write them?', ENTER],
@@ -159,7 +160,10 @@ test('init on a terminal asks for agent, gates, limits, isolation and a required
   assert.deepEqual(parse(files['ralph.config.yml'] ?? ''), {
     agent: 'codex',
     agentVersion: findAgent('codex')?.tested,
+    agentsMd: 'off',
     gates: { test: 'npm test', lint: 'node --check a.mjs', style: 'true' },
+    // codex reports no cost, so its sessions are limited by time.
+    maxAgentTime: '8h',
     maxIterations: 9,
     maxAttempts: 5,
     protectedPaths: 'elsewhere',
@@ -177,6 +181,7 @@ test('init that ends by Ctrl+C at any question, or by a no, writes nothing and e
     'After how many failed',
     'How many dollars',
     'In CI, how far',
+    'to AGENTS.md?',
     'Does a rule require the check',
     'Write these',
   ]
