@@ -7,7 +7,7 @@ import { restartRun } from '../engine/archive-stories.ts'
 import { withScope } from '../engine/commands/apply-commands.ts'
 import { formatHolder } from '../engine/lease.ts'
 import { resetWaits } from '../engine/limits.ts'
-import { takeOver } from '../engine/lost-attempts.ts'
+import { takeOver, withoutStaleCandidates } from '../engine/lost-attempts.ts'
 import { hasCandidate } from '../engine/model/attempt.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { emptyControl, newJob } from '../engine/model/job.ts'
@@ -79,6 +79,8 @@ export type ClaimRequest = {
   today: string
   /** Whether this run works on several stories at the same time, each in a lane. */
   inLanes?: boolean
+  /** Whether candidates of a killed run can be gated apart from the ignored files that it left: in lanes, or in a clean room. */
+  canResume?: boolean
   /** Whether this job lands the candidates of the last wave that still wait for gates. Otherwise their work is saved for the next sessions. */
   landsWaiting?: boolean
   /** Called before the lease is taken: refuses uncommitted changes, takes up people's edits of the stories. */
@@ -188,13 +190,14 @@ async function resume(
   let notes: string[] = []
   if (file !== null) notes = isUnpublished ? [...file.notes] : await baseEditNotes(state, file, repository)
   const rebased = isUnpublished ? withCurrentBase(state, file, request) : state
-  const hasCandidates = store.isLocal === true
+  const canGateCandidates = store.isLocal === true && request.canResume === true
   const takenOver = takeOver(withLostUsage(git, rebased), {
     inLanes: request.inLanes === true,
-    hasCandidates,
+    canGateCandidates,
   })
   const unclaimed = request.landsWaiting === true ? takenOver : withWaitingReturned(takenOver)
-  const claimed = withJobStarted(await request.prepareState(unclaimed, isUnpublished), request, request.job)
+  const edited = withoutStaleCandidates(unclaimed, await request.prepareState(unclaimed, isUnpublished))
+  const claimed = withJobStarted(edited, request, request.job)
   await store.save(claimed)
   return { state: claimed, resumed: true, notes: [...notes, ...resumedNotes(claimed)] }
 }

@@ -159,11 +159,22 @@ function ownerOf(attempt: Attempt) {
 }
 
 function writeNote(git: Git, folder: string, note: Note): void {
-  const place = notesFolder(git, folder)
-  mkdirSync(place, { recursive: true })
   const number = note.kind === 'run' ? '' : `-${note.calls}`
   const name = `${ownerDigest(note.storyId === null ? null : note)}-${note.startedAt ?? 0}-${note.kind}${number}`
-  renameIntoPlace(git, JSON.stringify(note), join(place, name))
+  const write = () => {
+    const place = notesFolder(git, folder)
+    mkdirSync(place, { recursive: true })
+    renameIntoPlace(git, JSON.stringify(note), join(place, name))
+  }
+  try {
+    write()
+  } catch {
+    // An agent at `same-user` can put a file in the folder's place. A note is no reason to end a session.
+    removeSync(notesFolder(git, folder))
+    try {
+      write()
+    } catch {}
+  }
 }
 
 function readNotes(git: Git, { nonce, folder }: State): Note[] {

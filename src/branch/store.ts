@@ -145,9 +145,13 @@ class GitStore implements Store {
     this.#options.initialRefs?.end()
     // The job that claimed the feature has looked at the branch already.
     this.#hasCheckedBranch = true
+    const known = this.#known
     const found = await this.load(ours.folder.replace(/^\.ralph\//, ''))
-    if (found === null || found.state.lease?.nonce !== ours.lease?.nonce)
+    if (found === null || found.state.lease?.nonce !== ours.lease?.nonce) {
+      // The other run's state is no base for a save of ours.
+      this.#known = known
       throw new LeaseLost(`the lease on ${ours.folder} is not ours`)
+    }
     const { state } = found
     await this.fetch([state.green, ...baseCommits(state), ...candidateCommits(state)], 'tip')
     return state

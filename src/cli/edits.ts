@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { checkDirt, formatPaths, isOwnFile } from '../app/dirt.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { withoutArchived } from '../engine/archive-stories.ts'
-import { returnAsLost } from '../engine/lost-attempts.ts'
+import { returnResumed } from '../engine/lost-attempts.ts'
 import { type Attempt, hasCandidate } from '../engine/model/attempt.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { attemptInCheckout } from '../engine/model/job.ts'
@@ -70,7 +70,7 @@ async function withOwnCandidate({ repository, clone }: Workspace, state: State):
   const attempt = attemptInCheckout(state)
   if (attempt === null || !hasCandidate(attempt) || clone.branch !== state.branch) return state
   const differences = await repository.uncommitted(attempt.candidate.commit)
-  return differences.length === 0 ? state : returnAsLost(state, attempt, 'the job was lost')
+  return differences.length === 0 ? state : returnResumed(state, attempt, 'the job was lost')
 }
 
 /** Warns that changes of a lost session count as its work: later changes of people cannot be distinguished from them. */

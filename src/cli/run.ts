@@ -132,6 +132,7 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
       scope: settings,
       anew: context.flags.force === true,
       inLanes: limits.maxParallel > 1,
+      canResume: limits.maxParallel > 1 || ports.openCleanRoom !== null,
       prepareState: (state) => takeUpEdits(local.workspace, state, live.warn),
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async () => 0,

@@ -2,7 +2,7 @@
 // step of a run is done (engine/executors/).
 
 import { Journal } from './journal.ts'
-import { attemptKey } from './model/attempt.ts'
+import { attemptKey, idOf } from './model/attempt.ts'
 import type { Event, EventOf } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
 import { LeaseLost, type Ports } from './model/ports.ts'
@@ -36,6 +36,10 @@ export type Place =
 /** One way to run: in the checkout, in lanes, as a worker of a wave, or as a job of `isolation: separate-job`. */
 export type Executor = {
   readonly ports: Ports
+  /** Whether other processes save the same state. */
+  readonly sharesState?: true
+  /** Another run of the same job follows, which lets the observers finish. */
+  readonly isFollowed?: true
   /**
    * The next step, or the event of a decision with nothing to perform; null while there is nothing to begin. `isFree`: whether an
    * attempt's step is neither in work nor left to another job.
@@ -67,7 +71,7 @@ export async function run(
     return await driver.run()
   } finally {
     await executor.close?.()
-    await settleObservers(executor.ports)
+    if (executor.isFollowed !== true) await settleObservers(executor.ports)
   }
 }
 
@@ -98,7 +102,7 @@ class Driver {
   readonly #stop = new AbortController()
 
   constructor(start: State, limits: Limits, executor: Executor) {
-    this.#journal = new Journal(start, limits, executor.ports)
+    this.#journal = new Journal(start, limits, executor.ports, executor.sharesState)
     this.#limits = limits
     this.#executor = executor
   }
@@ -110,7 +114,7 @@ class Driver {
         if (end !== null) return end
       }
     } catch (error) {
-      await this.#saveAfterError()
+      await this.#saveAfter(error)
       throw error
     }
   }
@@ -233,18 +237,28 @@ class Driver {
     this.#executor.follow?.(this.#journal.state)
   }
 
-  /** Whatever the error, what sessions used is saved. Steps in lanes are ended first, and what they used counts, too. */
-  async #saveAfterError(): Promise<void> {
+  /** Whatever the error, what sessions used is saved. Steps in lanes are ended first, and what they used counts as well. */
+  async #saveAfter(error: unknown): Promise<void> {
     const journal = this.#journal
     this.#stop.abort()
-    for (const done of await Promise.all(this.#working.values()))
-      if ('event' in done) await this.#record(done.step, done.event)
+    const all = await Promise.all(this.#working.values())
+    // Nothing more may be saved.
+    if (error instanceof LeaseLost) return
+    for (const done of [...all.filter((one) => !isCut(one)), ...all.filter(isCut)])
+      if ('event' in done) await this.#record(done.step, abandonedIfCut(done))
     if (Object.values(journal.state.attempts).some(({ phase }) => phase !== 'reserved')) journal.markDue()
     // Saving may fail because the repository is lost. The first error is the one to report.
     await journal.save().catch((lost: unknown) => {
       if (lost instanceof LeaseLost) throw lost
     })
   }
+}
+
+/** A step that was cut short by another one's error abandons only its own attempt, whose candidate stays. */
+function abandonedIfCut({ step, event }: { step: AttemptStep; event: Event }): Event {
+  if (event.kind !== 'interrupted' && event.kind !== 'out-of-time') return event
+  const { at, spent } = event
+  return { kind: 'abandoned', ...idOf(step.attempt), why: 'the run ended with an error', spent, at }
 }
 
 function isCut(done: Performed): boolean {

@@ -44,7 +44,11 @@ export class Journal {
   /** The time of this job; other workers of a wave have their own. */
   readonly #time: JobTime
 
-  constructor(start: State, limits: Limits, ports: JournalPorts) {
+  /** Whether other processes save the same state. */
+  readonly isShared: boolean
+
+  constructor(start: State, limits: Limits, ports: JournalPorts, isShared = false) {
+    this.isShared = isShared
     this.#state = start
     this.#limits = limits
     this.#ports = ports
@@ -60,11 +64,6 @@ export class Journal {
     return this.#isDue
   }
 
-  /** Whether other processes save the same state. */
-  get isShared(): boolean {
-    return this.#ports.store.loadNewest !== undefined
-  }
-
   /** Notifies of a step that begins; `view`: the state as that step sees it. */
   async announce(step: Step, view: State): Promise<void> {
     // Another worker may reserve the story first, so a reservation is announced when it is saved.
@@ -75,7 +74,7 @@ export class Journal {
 
   async apply(event: Event): Promise<void> {
     this.#reduce(event)
-    if (this.#mustBeSaved(event)) this.#isDue = true
+    if (this.#mustBeSaved(event)) this.markDue()
     const notice = { event, state: this.#state }
     if (this.#isDue || this.#notices.length > 0) this.#notices.push(notice)
     else await this.#notify(notice)
@@ -95,28 +94,37 @@ export class Journal {
 
   /** Saves if something is due, then notifies. Returns the events of `foresee` that are saved, too. Throws LeaseLost. */
   async save(foresee: Foresee = async () => []): Promise<readonly Event[]> {
-    const { clock, random, signal, store } = this.#ports
+    const { clock, store } = this.#ports
     for (let tries = 1; this.#isDue; tries += 1) {
       const began = clock.now()
       const foreseen = await foresee(this.#state)
       try {
         await store.save(foreseen.reduce((state, event) => reduce(state, event, this.#limits), this.#state))
-        this.#isDue = false
-        this.#unsaved = []
-        await this.#notifyAll()
-        return foreseen
       } catch (error) {
-        if (!(error instanceof LeaseLost) || store.loadNewest === undefined || tries === MAX_TRIES)
-          throw this.#failed(error)
-        // Random, and longer with each try: workers that collided once would collide again.
-        const maxMs = Math.min((clock.now() - began) * 2 ** tries, MAX_PAUSE_MS)
-        await clock.sleep(random() * maxMs, signal)
-        this.#replay(await store.loadNewest(this.#state))
-        if (this.#unsaved.length === 0) this.#isDue = false
+        await this.#takeInNewest(error, tries, clock.now() - began)
+        continue
       }
+      this.#isDue = false
+      this.#unsaved = []
+      await this.#notifyAll()
+      return foreseen
     }
     await this.#notifyAll()
     return []
+  }
+
+  /** After a save that another worker overtook. Throws the error of any other failed save: then nothing more is saved. */
+  async #takeInNewest(error: unknown, tries: number, tookMs: number): Promise<void> {
+    const { clock, random, signal, store } = this.#ports
+    const isOvertaken = this.isShared && error instanceof LeaseLost && tries < MAX_TRIES
+    if (!isOvertaken || store.loadNewest === undefined) throw this.#failed(error)
+    // Random, and longer with each try: workers that collided once would collide again.
+    await clock.sleep(random() * Math.min(tookMs * 2 ** tries, MAX_PAUSE_MS), signal)
+    const newest = await store.loadNewest(this.#state).catch((lost: unknown) => {
+      throw this.#failed(lost)
+    })
+    this.#replay(newest)
+    if (this.#unsaved.length === 0) this.#isDue = false
   }
 
   /** Nothing that is not saved is announced. */
@@ -143,13 +151,18 @@ export class Journal {
     this.#state = withTimeOf(newest, this.#time)
     for (const event of this.#unsaved.splice(0)) {
       // A reservation has not begun yet, so it is decided again, on the newest state.
-      if (event.kind === 'reserved' && !this.#isStillNext(event)) this.#forget(event)
-      else {
-        this.#reduce(event)
-        this.#notices = this.#notices.map((one) =>
-          'event' in one && one.event === event ? { event, state: this.#state } : one,
-        )
+      if (event.kind === 'reserved' && !this.#isStillNext(event)) {
+        this.#forget(event)
+        continue
       }
+      const before = this.#state
+      this.#reduce(event)
+      // An event that changes nothing any more did not happen.
+      const hasHappened = this.#state !== before
+      this.#notices = this.#notices.flatMap((one) => {
+        if (!('event' in one) || one.event !== event) return [one]
+        return hasHappened ? [{ event, state: this.#state }] : []
+      })
     }
   }
 

@@ -4,6 +4,7 @@ import { attemptIn, attemptsInWork, refund } from './attempt-events.ts'
 import { type Attempt, type AttemptId, hasCandidate } from './model/attempt.ts'
 import type { State } from './model/state.ts'
 import type { Usage } from './model/usage.ts'
+import { storiesWithOtherCriteria } from './prd/merge-edits.ts'
 import { lostSessionUsage, recordLostSession, reservedUsage } from './record-session.ts'
 import { withAttempt, withRecord } from './state-updates.ts'
 
@@ -22,8 +23,8 @@ export function withLostSession(state: State, lost: LostSession): State {
   return withAttempt(recordLostSession(state, lost, usage), { ...attempt, phase: 'worked', session })
 }
 
-/** The run that takes over: whether it works in lanes, and whether the commits of saved candidates are there for it. */
-export type Successor = { inLanes: boolean; hasCandidates: boolean }
+/** The run that takes over: whether it works in lanes, and whether it can gate candidates of the lost one apart from what that left. */
+export type Successor = { inLanes: boolean; canGateCandidates: boolean }
 
 /**
  * The state after a job was lost. A candidate whose session has ended stays in work, so that its gates run again and no session is paid
@@ -31,30 +32,62 @@ export type Successor = { inLanes: boolean; hasCandidates: boolean }
  */
 export function takeOver(
   state: State,
-  successor: Successor = { inLanes: false, hasCandidates: false },
+  successor: Successor = { inLanes: false, canGateCandidates: false },
 ): State {
+  const resumed = attemptsInWork(state).filter((attempt) => isResumable(state, attempt, successor))
+  const stories = new Set(resumed.map(({ storyId }) => storyId))
+  const counted = [...stories].reduce((after, storyId) => addInterruptions(after, storyId, 1), state)
   return attemptsInWork(state).reduce(
     (after, attempt) =>
-      isResumable(after, attempt, successor)
-        ? countInterruption(after, attempt)
+      resumed.includes(attempt)
+        ? withAttempt(after, asResumed(attempt))
         : returnAsLost(after, attempt, 'the job was lost'),
-    state,
+    counted,
   )
 }
 
 /** A candidate whose gates end the run each time is returned in the end. */
 const MAX_RESUMED = 2
 
-function isResumable(state: State, attempt: Attempt, { inLanes, hasCandidates }: Successor): boolean {
+function isResumable(state: State, attempt: Attempt, successor: Successor): boolean {
   const { storyId, unwanted, inLane = false } = attempt
   const interruptions = state.records[storyId]?.interruptions ?? 0
-  return (
-    hasCandidates && hasCandidate(attempt) && !unwanted && inLane === inLanes && interruptions < MAX_RESUMED
-  )
+  const fits = successor.canGateCandidates && inLane === successor.inLanes
+  return fits && hasCandidate(attempt) && !unwanted && interruptions < MAX_RESUMED
 }
 
-function countInterruption(state: State, { storyId }: Attempt): State {
-  return withRecord(state, storyId, (record) => ({ ...record, interruptions: record.interruptions + 1 }))
+/** Its gates run again, whatever was saved of them: the settings may have changed. */
+function asResumed(attempt: Attempt): Attempt {
+  if (!hasCandidate(attempt)) return attempt
+  const { gates: _gates, paths: _paths, ...rest } = { gates: [], paths: [], ...attempt }
+  return { ...rest, phase: 'guarded', resumed: true }
+}
+
+/** Returns an attempt that was to be resumed, with the work that is in its tree now. Nothing was interrupted twice. */
+export function returnResumed(state: State, attempt: Attempt, message: string): State {
+  return returnAsLost(addInterruptions(state, attempt.storyId, -1), attempt, message)
+}
+
+/** Whether a candidate is still asked for after people spoke: its story is there, open, and has the same criteria as before. */
+export function isStillWanted({ prd }: State, { storyId, unwanted }: Attempt): boolean {
+  const story = prd.userStories.find(({ id }) => id === storyId)
+  return !unwanted && story !== undefined && !story.passes && !story.skipped
+}
+
+/** The state after people's edits, without resumed candidates of stories that they removed, closed or gave other criteria. */
+export function withoutStaleCandidates(before: State, after: State): State {
+  const changed = storiesWithOtherCriteria(before.prd, after.prd)
+  return Object.values(after.attempts)
+    .filter(hasCandidate)
+    .filter((attempt) => changed.includes(attempt.storyId) || !isStillWanted(after, attempt))
+    .reduce((state, attempt) => returnResumed(state, attempt, 'its story was changed'), after)
+}
+
+function addInterruptions(state: State, storyId: string, count: number): State {
+  return withRecord(state, storyId, (record) => ({
+    ...record,
+    interruptions: Math.max(0, record.interruptions + count),
+  }))
 }
 
 /** The state after the workers of a wave have ended: candidates have no worker any more, and other attempts count as lost. */

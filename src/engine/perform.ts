@@ -174,6 +174,8 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   const { owes = [], redTree } = state.records[storyId] ?? {}
   // In a clean room the results count for the final verification, too. Null for all but the run's last story.
   await using room = await openLastStoryRoom(attempt, context)
+  if (room === null && attempt.resumed === true && attempt.inLane !== true)
+    return { kind: 'lost', ...idOf(attempt), why: 'no clean room for the gates of what a killed run left' }
   const fork = room === null ? {} : { fork: state.base.sha }
   const inCheckout = newGateRun(state, { of: 'story', tags, stories, what, commit, also: owes, ...fork })
   const run = room === null ? inCheckout : inCleanClone(inCheckout)

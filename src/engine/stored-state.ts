@@ -111,7 +111,7 @@ function checked(found: unknown, files: Files, path = 'state.json'): State {
     throw new UserError({
       path: `${path}: version`,
       found: String(version),
-      expected: String(VERSION),
+      expected: `${VERSION} or less`,
       fix: 'a newer version of Ralph has written it: update this one (the ref of the action, or the installed command), then run again',
     })
   return readBy(State, withFiles(found, files, path), path)

@@ -50,7 +50,7 @@ export async function claimMatrix(start: State, limits: Limits, ports: Ports): P
   const [guarded] = Object.values(begun.attempts)
   if (guarded?.phase === 'guarded')
     return withWorkers({ step: { kind: 'gates', attempt: guarded }, state: begun })
-  const ended = await runJob(begun, limits, inCheckout(limits, ports, isOfClaim))
+  const ended = await runJob(begun, limits, inCheckout({ ...limits, maxParallel: 1 }, ports, isOfClaim))
   return 'step' in ended ? withWorkers(ended) : ended
 }
 

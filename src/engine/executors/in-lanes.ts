@@ -1,6 +1,7 @@
 // Works on several stories at the same time on one machine. Each attempt has a lane, a work tree of its own; what passed lands in the
 // run's checkout.
 
+import { messageOf } from '../../system/errors.ts'
 import type { Executor } from '../driver.ts'
 import { type Attempt, attemptKey, hasCandidate } from '../model/attempt.ts'
 import type { Limits } from '../model/limit-types.ts'
@@ -9,21 +10,27 @@ import type { State } from '../model/state.ts'
 import type { AttemptStep } from '../model/step.ts'
 import { nextAttemptStep, nextRunStep } from '../parallel/parallel-steps.ts'
 import { stateForStep } from '../parallel/state-for-step.ts'
+import { ResumedCandidates } from './resumed.ts'
 
 export function inLanes(limits: Limits, ports: Ports): Executor {
   const lanes = new Lanes(ports)
+  const resumed = new ResumedCandidates()
   return {
     ports,
     isOwn: () => true,
     next: (state, isFree) =>
-      nextAttemptStep(state, limits, isFree) ?? nextRunStep(state, limits, ports.clock.now()),
+      resumed.next(state, ports.clock.now()) ??
+      nextAttemptStep(state, limits, isFree) ??
+      nextRunStep(state, limits, ports.clock.now()),
     async place(step, state) {
       // The lane is opened first: if that fails, nothing is reserved and nothing charged.
       if (step.kind === 'reserve') await lanes.reserve(state)
       if (!('attempt' in step) || step.kind === 'accept') return { at: 'here', ports, view: state }
       const view = stateForStep(step, state, step.attempt)
       const lane = await lanes.laneOf(step, state)
-      return lane === null ? { at: 'here', ports, view } : { at: 'lane', ports: { ...ports, ...lane }, view }
+      return lane === null
+        ? { at: 'here', ports: withoutLane(ports), view }
+        : { at: 'lane', ports: { ...ports, ...lane }, view }
     },
     follow: (state) => lanes.freeEnded(state),
     close: () => lanes.close(),
@@ -67,7 +74,9 @@ class Lanes {
   }
 
   async close(): Promise<void> {
-    for (const lane of [...this.#free, ...this.#used.values()]) await lane[Symbol.asyncDispose]()
+    const closed = [...this.#free, ...this.#used.values()].map((lane) => lane[Symbol.asyncDispose]())
+    for (const result of await Promise.allSettled(closed))
+      if (result.status === 'rejected') this.#ports.warn(messageOf(result.reason))
   }
 
   #open(state: State): Promise<Lane> {
@@ -75,6 +84,16 @@ class Lanes {
     if (openLane === undefined) throw new Error('these ports open no lanes')
     return openLane(state)
   }
+}
+
+/** For an attempt whose lane went with a killed run: there is nothing to look at, and the run's own checkout stays as it is. */
+function withoutLane(ports: Ports): Ports {
+  const repository: Ports['repository'] = {
+    ...ports.repository,
+    saveWork: async ({ kept }, storyId) => kept[storyId] ?? null,
+    checkOut: async () => ({ conflict: null }),
+  }
+  return { ...ports, repository }
 }
 
 /** A session or a candidate needs a work tree. What else a killed run left went with its lane. */

@@ -26,6 +26,9 @@ export function inWave(limits: Limits, ports: Ports, who: Worker): Executor {
   }
   return {
     ports,
+    sharesState: true,
+    // The join job goes on after it has finished what the workers left.
+    ...(who.begins ? {} : { isFollowed: true }),
     isOwn: () => true,
     next(state) {
       const step = nextWorkerStep(state, limits, ports.clock.now(), who)

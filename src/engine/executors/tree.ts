@@ -23,5 +23,7 @@ export class TreeOfCandidates {
   /** The steps that build a candidate leave it in the tree. */
   saw(event: Event): void {
     if (event.kind === 'guarded' || event.kind === 'rebased') this.#commit = event.candidate.commit
+    else if (event.kind === 'entered' || event.kind === 'rejected' || event.kind === 'returned')
+      this.#commit = null
   }
 }

@@ -23,16 +23,22 @@ export function isLastStory(
   return limits.finalVerification && inLane === undefined && number === 1 && others.length === 0
 }
 
-/** Opens a clean room for the gates of the last story, whose results then count for the final verification, too; else null. */
+/**
+ * Opens a clean room for the gates of the last story, whose results then also count for the final verification, and for a candidate of
+ * a killed run, whose checkout may have ignored files of that run's session. Null for others.
+ */
 export async function openLastStoryRoom(
   attempt: AttemptIn<'guarded'>,
   { state, limits, ports }: StepContext,
 ): Promise<CleanRoom | null> {
   const { openCleanRoom, gates } = ports
   const { commit } = attempt.candidate
-  if (openCleanRoom === null || gates.keys === undefined || !isLastStory(state, limits, attempt)) return null
-  const keys = Object.values(await gates.keys(commit, state.base.sha))
-  if (keys.every((key) => key === '')) return null
+  const isResumed = attempt.resumed === true && attempt.inLane !== true
+  if (openCleanRoom === null || !(isResumed || isLastStory(state, limits, attempt))) return null
+  if (!isResumed) {
+    const keys = Object.values((await gates.keys?.(commit, state.base.sha)) ?? {})
+    if (keys.every((key) => key === '')) return null
+  }
   // If no clean room can be opened, the gates run in the work tree, so that the session was not paid for nothing.
   const room = await openCleanRoom({ ...state, green: commit }).catch((error: unknown) => {
     ports.warn(messageOf(error))

@@ -125,6 +125,8 @@ const Guarded = z.extend(Worked, {
   redBehind: z.exactOptional(z.literal(true)),
   /** How often it was rebased and gated again. */
   rebased: z.exactOptional(z.number()),
+  /** Its session ended in a run that was killed. In the checkout, files that git ignores may be that session's. */
+  resumed: z.exactOptional(z.literal(true)),
 })
 const Gated = z.extend(Guarded, {
   phase: z.literal('gated'),

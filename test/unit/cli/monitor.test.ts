@@ -132,7 +132,7 @@ test('monitor reports a missing run, and a state of a newer version', async () =
   await place.ralph('run', ...place.agent, ...GATE, '--once')
   const name = 'refs/ralph/2026-01-31-sample'
   const text = place.git('show', `${name}:.ralph-state/state.json`)
-  await place.write({ '../state.json': text.replace('"version":5', '"version":99') })
+  await place.write({ '../state.json': text.replace('"version":1', '"version":99') })
   const blob = place.git('hash-object', '-w', '../state.json')
   const tree = (input: string) =>
     execFileSync('git', ['mktree'], { cwd: place.repository, env: place.env, input, encoding: 'utf8' }).trim()
@@ -141,7 +141,7 @@ test('monitor reports a missing run, and a state of a newer version', async () =
   writeFileSync(join(place.repository, '.git', 'ralph', 'git', name), `${commit}\n`)
   const newer = await place.ralph('monitor')
   assert.equal(newer.code, 64)
-  assert.match(newer.err, /version: found 99, expected 6 or less\n {2}fix: a newer version of Ralph/)
+  assert.match(newer.err, /version: found 99, expected 1 or less\n {2}fix: a newer version of Ralph/)
 })
 
 async function inCi(place: Place, github: Awaited<ReturnType<typeof startGitHub>>, token: string) {

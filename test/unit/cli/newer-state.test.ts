@@ -13,7 +13,7 @@ test('a state of a newer version is refused with what to do, and is not changed'
   const git = (args: string[], input = '') =>
     execFileSync('git', args, { cwd: place.repository, env: place.env, input, encoding: 'utf8' }).trim()
   const state = JSON.parse(git(['show', `${ref}:.ralph-state/state.json`]))
-  assert.equal(state.version, 5)
+  assert.equal(state.version, 1)
   const blob = git(['hash-object', '-w', '--stdin'], JSON.stringify({ ...state, version: 99 }))
   const own = git(['ls-tree', `${ref}:.ralph-state`]).replace(/[0-9a-f]{40}(?=\tstate\.json)/, blob)
   const folder = git(['mktree'], `${own}\n`)
@@ -26,9 +26,9 @@ test('a state of a newer version is refused with what to do, and is not changed'
   for (const args of [['run', ...place.agent, ...GATE], ['status'], ['report'], ['retry', 'US-001']]) {
     const { code, err } = await place.ralph(...args)
     assert.equal(code, 64, err)
-    assert.match(err, /state\.json: version: found 99, expected 6 or less\n.*update this one/)
+    assert.match(err, /state\.json: version: found 99, expected 1 or less\n.*update this one/)
   }
   const all = await place.json('report', '--all')
-  assert.match(JSON.stringify(all.unread), /expected.{3}6 or less/, 'the others are told all the same')
+  assert.match(JSON.stringify(all.unread), /expected.{3}1 or less/, 'the others are told all the same')
   assert.equal(place.refs(), before)
 })

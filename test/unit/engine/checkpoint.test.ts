@@ -108,6 +108,8 @@ function world(how: How = {}) {
       linesChanged: async () => 1,
     },
     store: {
+      // Every store of a remote has it; only the workers of a wave use it.
+      loadNewest: async () => assert.fail('no other process saves this state'),
       async save(state) {
         saves += 1
         if (how.failing !== undefined && saves >= how.failing.from) throw how.failing.with

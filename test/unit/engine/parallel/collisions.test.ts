@@ -67,14 +67,19 @@ async function saveTogether(seed: number, pauses: boolean) {
     }
     const clock = { now: () => time.now, sleep: (ms: number) => time.sleep(pauses ? ms : 0) }
     const { signal } = new AbortController()
-    const shared = new Journal(start, limits, {
-      clock,
-      random: chance,
-      signal,
-      store,
-      observers: [],
-      warn: assert.fail,
-    })
+    const shared = new Journal(
+      start,
+      limits,
+      {
+        clock,
+        random: chance,
+        signal,
+        store,
+        observers: [],
+        warn: assert.fail,
+      },
+      true,
+    )
     await shared.apply({ kind: 'assigned', storyId, worker: null, at: NOW })
     await shared.save()
   })

@@ -5,13 +5,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { runToEnd } from '../../../../src/engine/driver.ts'
 import { inLanes } from '../../../../src/engine/executors/in-lanes.ts'
-import { takeOver } from '../../../../src/engine/lost-attempts.ts'
+import { takeOver, withoutStaleCandidates } from '../../../../src/engine/lost-attempts.ts'
+import type { Event } from '../../../../src/engine/model/event.ts'
 import type { Ports } from '../../../../src/engine/model/ports.ts'
 import { runUsage } from '../../../../src/engine/model/usage-totals.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
 import { runs } from '../../runs.ts'
-import { gate, limitsWith, stateOf } from '../samples.ts'
+import { built, gate, limitsWith, session, stateOf, used } from '../samples.ts'
 import {
   arbitraryLimits,
   arbitraryStories,
@@ -162,4 +163,65 @@ test('attempts of a killed run with lanes are given back without a look at the c
   assert.equal(most, 1)
   assert.deepEqual(state.attempts, {})
   assert.ok(state.prd.userStories.every(({ passes }) => passes))
+})
+
+test('an error in one lane: what the other sessions used is saved, and a finished candidate stays', async () => {
+  const scheduler = fc.sample(fc.scheduler(), 1)[0] ?? assert.fail()
+  const world = new World([], scheduler)
+  const ids = ['US-0', 'US-1', 'US-2']
+  const limits = limitsWith({ maxParallel: 3 })
+  const start = stateOf(
+    ids.map((id) => newStory({ id, title: id })),
+    { published: 'base' },
+  )
+  const cut = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve))
+  let gatesRun = () => {}
+  const gated = new Promise<void>((resolve) => {
+    gatesRun = resolve
+  })
+  const ports = portsOf(world)
+  const openLane = async () => {
+    const lane = laneOf(world)
+    const work: typeof lane.agent.work = async (_state, { storyId }, _bounds, signal) => {
+      if (storyId === 'US-0') return session({})
+      await gated
+      if (storyId === 'US-2') throw new Error('the disk is full')
+      await cut(signal)
+      return session({ status: 'interrupted', usage: used(2) })
+    }
+    const run: typeof lane.gates.run = async (_run, signal) => {
+      gatesRun()
+      await cut(signal)
+      return []
+    }
+    return { ...lane, agent: { ...lane.agent, work }, gates: { ...lane.gates, run } }
+  }
+  const store = { ...ports.store, isLocal: true }
+  const ended = runToEnd(start, limits, inLanes(limits, { ...ports, store, openLane }))
+  await assert.rejects(scheduler.waitFor(ended), /the disk is full/)
+  const last = world.saved.at(-1) ?? assert.fail()
+  assert.equal(last.attempts['US-0']?.phase, 'guarded')
+  assert.equal(runUsage(last).costUsd, 3, 'one session that finished, and one that was cut short')
+})
+
+test('candidates of one story count as one interruption, and what people closed meanwhile is not gated', () => {
+  const limits = limitsWith({ maxParallel: 3, candidates: { run: 3, fromAttempt: 1, byTag: [] } })
+  const start = stateOf([newStory({ id: 'US-0', title: 'one' })], { published: 'base' })
+  const ids = [1, 2, 3].map((slot) => ({ storyId: 'US-0', slot }))
+  const events: Event[] = [
+    ...ids.map(() => ({ kind: 'reserved' as const, storyId: 'US-0', at: 1 })),
+    ...ids.map((id) => ({ kind: 'worked' as const, ...id, session: session({}), at: 2 })),
+    ...ids.map((id) => ({ kind: 'guarded' as const, ...id, candidate: built(`c${id.slot}`), at: 3 })),
+  ]
+  const killed = events.reduce((state, event) => reduce(state, event, limits), start)
+  const taken = takeOver(killed, { inLanes: true, canGateCandidates: true })
+  assert.deepEqual(
+    Object.values(taken.attempts).map((one) => [one.phase, 'resumed' in one && one.resumed]),
+    ids.map(() => ['guarded', true]),
+  )
+  assert.equal(taken.records['US-0']?.interruptions, 1)
+  const userStories = taken.prd.userStories.map((story) => ({ ...story, skipped: true }))
+  const skipped = { ...taken, prd: { ...taken.prd, userStories } }
+  const left = withoutStaleCandidates(taken, skipped)
+  assert.ok(Object.values(left.attempts).every(({ phase }) => phase === 'returned'))
 })

@@ -311,7 +311,7 @@ class Process {
         return structuredClone(remote.state)
       },
     }
-    this.#shared = new Journal(structuredClone(start), limits, { ...atOnce, store })
+    this.#shared = new Journal(structuredClone(start), limits, { ...atOnce, store }, true)
   }
 
   async turn(number: number, saves: boolean, at: number): Promise<void> {
@@ -548,7 +548,7 @@ test('a worker that was considered lost and returns during the join pushes nothi
       return structuredClone(remote.state)
     },
   }
-  const late = new Journal(structuredClone(leased), limits, { ...atOnce, store })
+  const late = new Journal(structuredClone(leased), limits, { ...atOnce, store }, true)
   const ports = processPorts(world, remote, 10_000, [])
   const own = { ...ports, store: { ...ports.store, publish: async () => ({ kind: 'published' as const }) } }
   const joining = runWaveJob(leased, limits, own, { kind: 'join', isCancelled: false })
@@ -570,4 +570,27 @@ test("a candidate of another worker that no longer merges is saved as that worke
   )
   assert.ok(first?.phase === 'guarded')
   assert.equal(keptFrom.at(-1), `US-1: ${first.candidate.commit} to ${second}`)
+})
+
+test('a worker whose lease another run has saves nothing more, and tells nobody of what it did not save', async () => {
+  const { scheduler, world, limits, state } = twoInTrain([])
+  const ports = processPorts(world, new Remote(state), 10_000, [])
+  let [saves, told] = [0, 0]
+  const store: Ports['store'] = {
+    ...ports.store,
+    save: async () => {
+      saves += 1
+      throw new LeaseLost('moved')
+    },
+    loadNewest: async () => {
+      throw new LeaseLost('another run has it')
+    },
+  }
+  const event = async ({ kind }: Event) => {
+    if (kind === 'accepted') told += 1
+  }
+  const own = { ...ports, store, observers: [{ event }] }
+  const working = run(state, limits, inWave(limits, own, { worker: '1', begins: true }))
+  await assert.rejects(scheduler.waitFor(working), LeaseLost)
+  assert.deepEqual([saves, told], [1, 0])
 })
