@@ -126,7 +126,7 @@ test('validate checks prd.json although the configuration is unreadable or missi
 
 test('validate warns about what it changed or ignored in prd.json, and about settings without effect', () => {
   const prd = JSON.parse(readFileSync(join(FIXTURES, 'bmad.json'), 'utf8'))
-  prd.userStories[1].depends_on = ['US-001']
+  prd.userStories[1].dependOn = ['US-001']
   const config = [
     'logs: 5',
     'agentEnv: [GITHUB_TOKEN]',
@@ -139,7 +139,7 @@ test('validate warns about what it changed or ignored in prd.json, and about set
   assert.equal(code, 0, out)
   const place = PRD.replaceAll('.', '\\.')
   assert.match(out, new RegExp(`^warning: ${place}: config\\.qualityGates \\(.*\\) is a proposal only`, 'm'))
-  assert.match(out, new RegExp(`^warning: ${place}: US-\\d+: "depends_on" is kept but not read`, 'm'))
+  assert.match(out, new RegExp(`^warning: ${place}: US-\\d+: "dependOn" is kept but not read`, 'm'))
   assert.match(out, /^warning: ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never passed to the agent/m)
 })
 

@@ -40,7 +40,7 @@ test('why and diff of a blocked story, a passed one and one that does not exist'
   assert.deepEqual(await place.ralph('why', 'us-002').then(({ out }) => out), why.out)
   const passed = await place.ralph('why', 'US-001')
   assert.match(passed.out, /^US-001 {2}One\nStatus: passed, 1 attempt\.\n/)
-  const wrong = await place.ralph('why', 'US-02')
+  const wrong = await place.ralph('why', 'US-0O2')
   assert.deepEqual([wrong.code, wrong.err.split('\n')[1]], [64, '  fix: ralph why US-002'])
 
   const kept = await place.ralph('diff', 'US-002')
