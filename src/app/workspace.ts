@@ -62,8 +62,8 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   if (clone.head === null) {
     throw new UserError({
       path: clone.workTree,
-      found: 'a repository without a commit',
-      expected: 'at least one commit',
+      found: 'this is a repository without a commit.',
+      expected: '',
       fix: 'commit something first: a branch needs a point to start from',
     })
   }

@@ -154,7 +154,7 @@ function noPlanError(agent: string, proposal: Exclude<Proposal, Proposed>): User
 }
 
 function noCommitError(directory: string): UserError {
-  const found = 'a repository without a commit'
+  const found = 'this is a repository without a commit.'
   const fix = 'commit something first: a session works on a commit'
-  return new UserError({ path: directory, found, expected: 'at least one commit', fix })
+  return new UserError({ path: directory, found, expected: '', fix })
 }

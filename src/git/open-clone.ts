@@ -3,6 +3,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { UserError } from '../system/errors.ts'
 import { readRegularFile, readRegularFileSync } from '../system/files.ts'
+import { shellWord } from '../system/shell-word.ts'
 import { type Environment, execute, gitEnv } from './git-process.ts'
 import { requireGit } from './git-version.ts'
 import { readRef } from './refs.ts'
@@ -26,10 +27,11 @@ export const NO_FETCH = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }
 
 /** Settings of a clone that lacks objects. */
 const PARTIAL_CLONE_KEYS = /^(?:extensions\.partialclone|remote\..+\.promisor)$/s
+const FILTER_KEY = /^remote\..+\.partialclonefilter$/s
 
 /** Throws UserError if Ralph cannot work in the directory, or with this git. */
 export async function openClone(directory: string, env: Environment): Promise<Clone> {
-  if (!existsSync(directory)) throw unusableClone(directory, 'no such folder', 'check the path')
+  if (!existsSync(directory)) throw unusableClone(directory, 'there is no such folder.', 'check the path')
   await requireGit(env)
   const run = (args: string[], accept: number[] = []) =>
     execute(['-c', 'safe.directory=*', ...args], {
@@ -46,12 +48,16 @@ export async function openClone(directory: string, env: Environment): Promise<Cl
   ])
   if (found.code !== 0) {
     const fix =
-      'run `git init`, commit once, and run again (in a workflow: put actions/checkout before this step)'
-    throw unusableClone(directory, 'no git repository', fix)
+      'go to your project, or name its folder with -C. A new project: run `git init`, and commit once (in a workflow: put actions/checkout before this step)'
+    throw unusableClone(directory, 'there is no git repository here.', fix)
   }
   const [bare = '', gitDir = '', common = '', workTree = ''] = found.stdout.split('\n')
   if (bare === 'true' || workTree === '')
-    throw unusableClone(directory, 'a bare repository', 'run in a checkout')
+    throw unusableClone(
+      directory,
+      'this is a bare repository, without files to work on.',
+      'run in a checkout',
+    )
   const config = new Map<string, string>()
   for (const entry of listed.stdout.split('\0')) {
     const at = entry.indexOf('\n')
@@ -64,13 +70,19 @@ export async function openClone(directory: string, env: Environment): Promise<Cl
 
 function refuseIncomplete(directory: string, config: ReadonlyMap<string, string>): void {
   if (config.get('core.sparsecheckout') === 'true') {
-    const fix = 'run `git sparse-checkout disable`: gates need the whole tree'
-    throw unusableClone(directory, 'a sparse checkout', fix)
+    const fix =
+      'run `git sparse-checkout disable`: gates need every file (in a workflow: leave `sparse-checkout` out of actions/checkout)'
+    throw unusableClone(directory, 'this is a sparse checkout: it leaves out files of the commit.', fix)
   }
   if ([...config].some(([key, value]) => PARTIAL_CLONE_KEYS.test(key) && value !== 'false')) {
-    const fix =
-      'leave `filter` out of actions/checkout (here: `git fetch --refetch`, then `git config --unset` remote.<name>.promisor and remote.<name>.partialclonefilter): Ralph fetches nothing file by file'
-    throw unusableClone(directory, 'a partial clone', fix)
+    // Without `--no-filter` the fetch would filter again, and the clone would lack objects for good.
+    const unset = [...config.keys()]
+      .filter((key) => PARTIAL_CLONE_KEYS.test(key) || FILTER_KEY.test(key))
+      .map((key) => `git config --unset ${shellWord(key)}`)
+    const commands = ['git fetch --refetch --no-filter', ...unset].join(' && ')
+    const fix = `run \`${commands}\` (in a workflow: leave \`filter\` out of actions/checkout)`
+    const found = 'this is a partial clone: it lacks older files, and Ralph does not fetch them one by one.'
+    throw unusableClone(directory, found, fix)
   }
 }
 
@@ -116,5 +128,5 @@ export function checkedOutElsewhere(
 }
 
 function unusableClone(directory: string, found: string, fix: string): UserError {
-  return new UserError({ path: directory, found, expected: 'a checkout with at least one commit', fix })
+  return new UserError({ path: directory, found, expected: '', fix })
 }

@@ -126,10 +126,7 @@ test('-C with a folder that does not exist is refused', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const { code, err } = await place.ralph('status', '-C', '/nowhere/at/all')
   assert.equal(code, 64)
-  assert.equal(
-    err,
-    'error: /nowhere/at/all: found no such folder, expected a checkout with at least one commit\n  fix: check the path\n',
-  )
+  assert.equal(err, 'error: /nowhere/at/all: there is no such folder.\n  fix: check the path\n')
 })
 
 test("an unknown story is one error line, and add prints the new story's id", async () => {

@@ -192,19 +192,23 @@ test("when `prepare` changes the clone's configuration, the branch is moved with
   assert.ok(!at.ran())
 })
 
-test('a partial clone is refused', async () => {
+test('a partial clone is refused, and the printed commands make it whole', async () => {
   await using at = await place({ start: false })
   const env = { PATH: process.env.PATH ?? '', HOME: at.folder, GIT_ALLOW_PROTOCOL: 'file' }
-  at.shell('git config uploadpack.allowFilter true; git clone -q --filter=blob:none "file://$PWD" ../partial')
+  at.shell('echo newer > src/a.js; git commit -qam newer; git config uploadpack.allowFilter true')
+  at.shell('git clone -q --filter=blob:none "file://$PWD" ../partial')
   const partial = join(at.folder, 'partial')
-  await assert.rejects(
-    openClone(partial, env),
-    /found a partial clone.*leave `filter` out of actions\/checkout/s,
-  )
-  at.shell(
-    'cd ../partial; git -c maintenance.auto=false -c gc.auto=0 fetch -q --refetch; git config --unset remote.origin.promisor; git config --unset remote.origin.partialclonefilter',
-  )
-  assert.equal((await openClone(partial, env)).head, at.head)
+  const missing = () =>
+    at.shell(
+      'cd ../partial; GIT_NO_LAZY_FETCH=1 git rev-list --objects --all --missing=print | grep -c ^? || true',
+    )
+  assert.notEqual(missing().trim(), '0')
+  const refusal = await openClone(partial, env).then(() => '', String)
+  assert.match(refusal, /this is a partial clone.*leave `filter` out of actions\/checkout/s)
+  at.shell('cd ../partial; git config maintenance.auto false; git config gc.auto 0')
+  at.shell(`cd ../partial; ${/run `([^`]+)`/.exec(refusal)?.[1]}`)
+  assert.equal(missing().trim(), '0')
+  assert.equal((await openClone(partial, env)).head, at.shell('git rev-parse HEAD').trim())
 })
 
 test('trees of old git versions and importers are read as git reads them', async () => {
