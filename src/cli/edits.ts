@@ -9,6 +9,7 @@ import type { Prd } from '../engine/model/feature.ts'
 import { attemptInCheckout } from '../engine/model/job.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
+import { withEditsAsShown } from '../engine/planning/shown-stories.ts'
 import { claimedPassWarning, mergePeople, untouchedStories } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { hasNote } from '../engine/story-notes.ts'
@@ -30,7 +31,8 @@ export async function withEdits(
   const edited = known.at(-1)
   const untouched = new Set(edited === undefined ? [] : untouchedStories(edited, prd))
   const people = withoutArchived(prd, state)
-  return { ...state, prd: mergePeople(state.prd, people, ids, (id) => hasNote(state, id), untouched) }
+  const merged = mergePeople(state.prd, people, ids, (id) => hasNote(state, id), untouched)
+  return { ...state, prd: withEditsAsShown(merged, state.plan) }
 }
 
 /** Takes up people's changes in the feature's own folder, and keeps the changes of an open attempt. Refuses any other change. */

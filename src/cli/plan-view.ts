@@ -2,7 +2,7 @@
 
 import { formatCommandLine } from '../engine/commands/command-table.ts'
 import type { Prd, Story } from '../engine/model/feature.ts'
-import { MAX_PLANNED_LENGTH } from '../engine/planning/shown-stories.ts'
+import { hiddenPart, MAX_PLANNED_LENGTH } from '../engine/planning/shown-stories.ts'
 import type { DocumentUse, Source } from '../plan/types.ts'
 import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
@@ -80,9 +80,15 @@ export function proposedPlanLines(plan: PlanView, width: number): string[] {
     const texts = [...storyTexts(story), describePlacement(story)]
     return [
       ...wrapHanging(head, '  ', width),
-      ...texts.flatMap((text) => wrapHanging(terminalText(text, MAX_PLANNED_LENGTH), '    ', width)),
+      ...texts.flatMap((text) =>
+        wrapHanging(`${terminalText(text, MAX_PLANNED_LENGTH)}${hiddenPart(text)}`, '    ', width),
+      ),
       ...story.acceptanceCriteria.flatMap((criterion) =>
-        wrapHanging(`- ${terminalText(criterion, MAX_PLANNED_LENGTH)}`, '    ', width),
+        wrapHanging(
+          `- ${terminalText(criterion, MAX_PLANNED_LENGTH)}${hiddenPart(criterion)}`,
+          '    ',
+          width,
+        ),
       ),
     ]
   })

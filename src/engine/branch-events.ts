@@ -13,6 +13,7 @@ import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, State } from './model/state.ts'
 import { returnWaiting } from './parallel/waiting.ts'
 import { recordBranchContext } from './planning/plan-events.ts'
+import { withEditsAsShown } from './planning/shown-stories.ts'
 import { mergePeople, storiesWithOtherCriteria } from './prd/merge-edits.ts'
 import { haltWithError, incrementCount, withJob, withoutApproval, withReady } from './state-updates.ts'
 import { hasNote } from './story-notes.ts'
@@ -69,7 +70,8 @@ export function joined(state: State, event: EventOf<'joined'>, limits: Limits): 
 
 function mergePeoplesEdits(state: State, { prd, seen, untouched }: PeopleEdits): Prd {
   const theirs = withoutArchived(prd, state)
-  return mergePeople(state.prd, theirs, new Set(seen), (id) => hasNote(state, id), new Set(untouched))
+  const merged = mergePeople(state.prd, theirs, new Set(seen), (id) => hasNote(state, id), new Set(untouched))
+  return withEditsAsShown(merged, state.plan)
 }
 
 const CRITERIA_CHANGED = 'people changed its acceptance criteria'

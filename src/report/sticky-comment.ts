@@ -2,7 +2,7 @@
 
 import { formatCommandLine } from '../engine/commands/command-table.ts'
 import type { Story } from '../engine/model/feature.ts'
-import { MAX_PLANNED_LENGTH } from '../engine/planning/shown-stories.ts'
+import { hiddenPart, MAX_PLANNED_LENGTH } from '../engine/planning/shown-stories.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
 import { characterCount, collapsible, fitToLimit, joinBlocks, list, section, table } from './blocks.ts'
 import { code, codeBlock, markdownText, mermaidText } from './escape.ts'
@@ -123,7 +123,7 @@ function plannedStories(stories: readonly Story[], room: number): string {
   for (const story of stories) {
     const { id, title, acceptanceCriteria } = story
     const lines = [...storyTexts(story), describePlacement(story), ...acceptanceCriteria].map(
-      (one) => `  - ${markdownText(one, MAX_PLANNED_LENGTH)}`,
+      (one) => `  - ${markdownText(one, MAX_PLANNED_LENGTH)}${hiddenPart(one)}`,
     )
     const item = [`${storyIdMarkdown(id)} ${markdownText(title, 1000)}`, ...lines].join('\n')
     left -= item.length

@@ -101,6 +101,24 @@ test('/ralph approve-plan after an edit that was not shown asks again, unless it
   assert.deepEqual(worked(chain), ['A'])
 })
 
+test('a text that a person writes into prd.json is cut to what is shown before the plan is approved', async () => {
+  await using chain = await Chain.open({ stories: [], issue: ISSUE, script: { plan: [PLAN], ...WORK } })
+  await chain.go()
+  await chain.edit((prd) => {
+    const [first] = prd.userStories
+    if (first !== undefined) first.description = `${'visible '.repeat(600)}HIDDEN`
+  })
+  assert.equal((await chain.go('as it stands')).outcome, 'paused')
+  const state = parseState(JSON.stringify(await chain.state()))
+  const [first] = state.prd.userStories
+  assert.match(first?.description ?? '', /Cut here: \d+ more characters are not part of this story/)
+  const [view] = plansOf(state)
+  assert.deepEqual(view?.stories[0]?.description, first?.description)
+  chain.say('/ralph approve-plan')
+  assert.equal((await chain.go('as it stands')).outcome, 'complete', chain.notes.join('\n'))
+  assert.doesNotMatch(JSON.stringify(await chain.prd()), /HIDDEN/)
+})
+
 test('context.md is part of the approved plan: an edit that was not shown is shown and needs another approval', async () => {
   const path = `${FOLDER}/context.md`
   await using chain = await Chain.open({ stories: [], issue: ISSUE, script: { plan: [PLAN], ...WORK } })

@@ -1,7 +1,7 @@
 // A person approves what is shown: nothing of a story beyond it is stored.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { asShown, MAX_PLANNED_LENGTH } from '../../../../src/engine/planning/shown-stories.ts'
+import { asShown, hiddenPart, MAX_PLANNED_LENGTH } from '../../../../src/engine/planning/shown-stories.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { markdownText } from '../../../../src/report/escape.ts'
 import { storyTexts } from '../../../../src/report/view.ts'
@@ -28,4 +28,9 @@ test('a text that is too long to be shown is cut in the stored story, and says h
 test('a text that fits stays as it is', () => {
   const story = { ...newStory({ id: 'GH-1', title: 'Import' }), description: 'x'.repeat(MAX_PLANNED_LENGTH) }
   assert.deepEqual(asShown([story]), [story])
+})
+
+test('a stored text that is longer than what is shown says how much is hidden', () => {
+  assert.equal(hiddenPart('x'.repeat(MAX_PLANNED_LENGTH)), '')
+  assert.match(hiddenPart('x'.repeat(MAX_PLANNED_LENGTH + 7)), /^ \(7 more characters are in prd\.json,/)
 })
