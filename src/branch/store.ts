@@ -43,6 +43,9 @@ export type StoreOptions = {
   leaseMs: number
 }
 
+/** A hook or a ruleset of the remote refuses a ref. */
+const REFUSED_BY_RULE = /^!.*\[remote rejected\]/m
+
 const JOB_REFUSED = {
   path: 'input token',
   expected: 'a token that may push',
@@ -373,9 +376,11 @@ class GitStore implements Store {
     const ref = this.#refOf(state)
     const now = remote === null ? null : await remoteRefs(this.#git, remote, [ref]).catch(() => null)
     if (now !== null && (now.get(ref) ?? null) !== before) return new LeaseLost(`${ref} moved`)
-    if (!REMOTE_REFUSAL.test(answer) && !UNKNOWN_TOKEN_MESSAGE.test(answer))
-      return new Error(`the state could not be saved: ${describeRefusal(answer, ref)}`)
     const { refusal = JOB_REFUSED } = this.#options
+    // A job's report shows the rule; a person is told what to do about it.
+    const isPersonsRule = refusal !== JOB_REFUSED && REFUSED_BY_RULE.test(answer)
+    if (!isPersonsRule && !REMOTE_REFUSAL.test(answer) && !UNKNOWN_TOKEN_MESSAGE.test(answer))
+      return new Error(`the state could not be saved: ${describeRefusal(answer, ref)}`)
     return new UserError({ ...refusal, found: describeRefusal(answer, ref) })
   }
 }

@@ -1,6 +1,7 @@
 // `ralph run --push`: branch and state go to the remote, and a run in another clone goes on from there.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startGitHub } from '../../standin/github.ts'
@@ -89,4 +90,15 @@ test('run --push without write access says what the person can do, and begins no
   assert.match(err, /fix: run `git push` here: .*ask for write access/)
   assert.doesNotMatch(out + err, /input token|permissions: contents|a-token/)
   assert.deepEqual(await place.called(), [])
+})
+
+test('run --push refused by a rule of the remote prints the rule, and what the person can do', async () => {
+  await using place = await withRemote()
+  const said = '- Cannot create ref due to creations being restricted.'
+  await writeFile(join(place.remote, 'hooks', 'pre-receive'), `#!/bin/sh\necho '${said}'\nexit 1\n`, {
+    mode: 0o755,
+  })
+  const { code, out, err } = await place.ralph('run', ...place.agent, ...GATE, '--push')
+  assert.match(err, /--push: found .* was not accepted: Cannot create ref .*\n {2}fix: run `git push` here: /)
+  assert.equal(code, 64, out + err)
 })
