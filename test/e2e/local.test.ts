@@ -202,7 +202,7 @@ test('a run killed during gates: the next run gates the same work, without a sec
   // The story's session, and the final judge's.
   assert.deepEqual([costUsd, inputTokens, estimatedCostUsd], [0.02, 2000, undefined])
   assert.match(
-    ended.err,
+    ended.out,
     /US-001: its session had ended when the last run was lost, so only its gates run again/,
   )
   assert.equal(at.git('ls-tree', '--name-only', 'HEAD', 'src/litter'), '', 'what a gate wrote is no work')
@@ -214,7 +214,7 @@ test('a run killed during the baseline or the final verification goes on where i
     const prd = '.ralph/2026-01-31-sample/prd.json'
     await at.write({ [prd]: (await at.read(prd)).replace('part US-001', 'another part') })
     const gate = await gateIn(at)
-    // What git cannot take in is taken away all the same.
+    // A repository without a commit is no hindrance.
     const nested = time === 1 ? '' : 'git init -q src/nested;'
     const whole = `echo x >>../count; [ $(wc -l <../count) != ${time} ] || { echo litter | tee src/litter >>src/base.txt; ${nested} ${gate.shell}; }`
     // What a gate leaves in a clean room is gone with it.
@@ -227,9 +227,7 @@ test('a run killed during the baseline or the final verification goes on where i
     assert.deepEqual([at.git('status', '--porcelain'), await at.read('src/base.txt')], ['', 'base\n'])
     assert.equal(at.state().prd.userStories[0]?.title, 'another part')
     const [, aside = ''] = /Were they yours\? git restore --source=(\w+) -- <path>/.exec(ended.out) ?? []
-    const [, left = ''] = /Were they yours\? They are in (\S+)/.exec(ended.out) ?? []
-    if (time === 1) assert.equal(at.git('show', `${aside}:src/litter`), 'litter')
-    else assert.equal(await readFile(join(left, 'src/litter'), 'utf8'), 'litter\n')
+    assert.equal(at.git('show', `${aside}:src/litter`), 'litter')
   }
 })
 
