@@ -119,7 +119,7 @@ test('an unknown story or command gets one reply with the nearest valid one', as
   await site.go()
   const { number } = await site.pull()
   const runs = site.runner.runs.length
-  const first = await site.say('bob', '/ralph retry US-01')
+  const first = await site.say('bob', '/ralph retry US-0O1')
   assert.deepEqual(site.reactions(first), ['github-actions[bot]: confused'])
   const second = await site.say('bob', '/ralph retyr US-001')
   assert.deepEqual(site.reactions(second), ['github-actions[bot]: confused'])
@@ -132,7 +132,7 @@ test('an unknown story or command gets one reply with the nearest valid one', as
   assert.equal(replies.length, 2)
   assert.match(
     replies[0]?.body ?? '',
-    /^<!-- ralph:reply:\d+ -->\n😕 There is no story US-01\..*`\/ralph retry US-001`/,
+    /^<!-- ralph:reply:\d+ -->\n😕 There is no story US-0O1\..*`\/ralph retry US-001`/,
   )
   assert.match(
     replies[1]?.body ?? '',
