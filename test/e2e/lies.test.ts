@@ -265,7 +265,16 @@ test('without protected-paths the check shows a changed gate definition', async 
   const packaged = (command: string) =>
     `{"name":"sample","type":"module","private":true,"scripts":{"test":"${command}"}}\n`
   await using site = await openSite({
-    ...liars({ PACKAGE: { files: { 'package.json': packaged('true'), ...BROKEN } } }),
+    // A script that ran no test, or hid a red one, would be red by its count.
+    ...liars({
+      PACKAGE: {
+        files: {
+          'package.json': packaged('node --test test/other.mjs'),
+          'test/other.mjs': "import test from 'node:test'\ntest('nothing', () => {})\n",
+          ...BROKEN,
+        },
+      },
+    }),
     files: { 'package.json': packaged('node --test test/*.test.mjs'), 'test/base.test.mjs': SUITE },
     inputs: { 'final-verification': 'false', 'weakened-tests': 'warn', gates: 'test: npm test' },
   })
