@@ -65,6 +65,8 @@ export const hidden = grouped(
     },
     {
       id: 'hide.own-index',
+      // It hides a change only if git's look at the file is older than two seconds.
+      machine: 'same-user',
       title: "a forged entry in Ralph's own index",
       stops: INDEX,
       judge: same('own-index'),
@@ -840,12 +842,15 @@ export const strikes = [...forged, ...struck]
 async function survives(seen: Seen): Promise<string | null> {
   const { bare } = seen.site.github
   const log = await bare.run(['log', '--format=%(trailers:key=Ralph-Story,valueonly)', 'main..ralph/sample'])
-  const stories = log.split('\n').filter(Boolean).sort()
-  const wanted = seen.state.prd.userStories.map((one) => one.id).sort()
+  // Stories that forge objects of git have rows of their own: where one of them succeeds, it need not land.
+  const isCounted = (id: string) => !id.startsWith('FORGE')
+  const stories = log.split('\n').filter(Boolean).filter(isCounted).sort()
+  const counted = seen.state.prd.userStories.filter(({ id }) => isCounted(id))
+  const wanted = counted.map((one) => one.id).sort()
   if (stories.join() !== wanted.join()) return `the commits are those of ${stories.join(', ')}`
   const green = seen.site.runner.runs.filter(
     (run) => run.event === 'workflow_dispatch' && run.conclusion === 'success',
   )
   if (green.length > 1) return 'a job that was struck down is green'
-  return seen.state.prd.userStories.every((one) => one.passes) ? null : 'not every story passed'
+  return counted.every((one) => one.passes) ? null : 'not every story passed'
 }

@@ -329,7 +329,6 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
   'same-user': [
     ...ANYWHERE,
     'hide.own-assume',
-    'hide.own-index',
     'forge.blob',
     'forge.gone',
     'forge.tree',
