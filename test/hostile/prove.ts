@@ -329,9 +329,6 @@ export const OPEN: Readonly<Record<Level, readonly string[]>> = {
   'same-user': [
     ...ANYWHERE,
     'hide.own-assume',
-    'forge.blob',
-    'forge.gone',
-    'forge.tree',
     'plant.later',
     'leave.wiped',
     'leave.watch',

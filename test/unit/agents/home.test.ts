@@ -210,7 +210,7 @@ console.log(home)
 setInterval(() => {}, 1000)`
   const args = ['--input-type=module', '-e', script, name, key, renewed ?? '']
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH, HOME: person },
+    env: { PATH: process.env.PATH, HOME: person, TMPDIR: tmpdir() },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [home] = await once(createInterface(child.stdout), 'line')
