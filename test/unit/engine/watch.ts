@@ -91,15 +91,23 @@ export class Watch {
     this.#spend({ ...emptyUsage(), costUsd, inputTokens, ...estimated })
     assert.deepEqual(runUsage(claimed), this.#now.usage, 'a lost session is charged as an estimate')
     const { evidence } = this.#now
-    if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, end: 'back' } }
     if (attempt.chosen !== undefined && openAttempt(claimed) === null) {
+      this.#waits(evidence)
       assert.ok(
         claimed.contests?.[attempt.storyId],
         'a chosen candidate of a lost job waits to be chosen again',
       )
       return
     }
+    if (evidence !== null) this.#now = { ...this.#now, evidence: { ...evidence, end: 'back' } }
     assert.equal(openAttempt(claimed)?.phase, 'returned', 'the attempt of a lost job is given back')
+  }
+
+  /** The candidate is chosen later, and what was proved of it still counts then. */
+  #waits(evidence: Evidence | null): void {
+    const { done } = this.#now
+    const known = evidence?.candidate == null ? done : { ...done, [evidence.candidate]: evidence }
+    this.#now = { ...this.#now, evidence: null, done: known }
   }
 
   decided(state: State, step: Step, limits: Limits, now: number): void {
@@ -182,8 +190,7 @@ export class Watch {
     if (usage !== null) this.#spend(usage)
     const { evidence } = this.#now
     if (event.kind === 'reserved') this.#now = { ...this.#now, evidence: nothingYet(event.storyId) }
-    else if (event.kind === 'entered' && evidence?.candidate != null)
-      this.#now = { ...this.#now, done: { ...this.#now.done, [evidence.candidate]: evidence } }
+    else if (event.kind === 'entered' && evidence?.candidate != null) this.#waits(evidence)
     else if (evidence !== null)
       this.#now = { ...this.#now, evidence: { ...evidence, ...proof(before, event, evidence) } }
   }
