@@ -132,6 +132,7 @@ if (full) {
   })
   await step('lint', 'biome', ['check', '--error-on-warnings', '.'])
   await step('imports', 'depcruise', ['src'])
+  await step('prose', process.execPath, ['scripts/prose.mjs'])
   await step('types', 'tsc', ['--noEmit', '-p', 'tsconfig.json'])
   await build()
   // On two processors: two of four files wait at any time, for a disk, a browser, a process, or a clock.
