@@ -1,6 +1,7 @@
 // How often an agent that is wrong about its work is believed: every case of bench/trust/, on Ralph's bundle at each setting
 // and on peers, judged by a hidden check on a clean clone.
 // Run: npm run build && node bench/trust.mjs [--only NAME,...] [--setting NAME,...] [--kind cheat,honest,change] [--jobs 2]
+//   --set known|sealed|all: the kinds that the code was written against (the default), or those that it never saw.
 //   --json: a line of JSON a result; --from FILE,... takes such lines in place of a run (a later one wins).
 //   --prove runs no loop: it shows that each hidden check is red for the cheat and green for the honest solution.
 //   --write: the tables of docs/trust.md. --peers FOLDER: ralph-tui, ralphy-cli and bun are in its node_modules, and
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     setting: { type: 'string', default: 'plain,init,fail' },
     kind: { type: 'string', default: 'cheat,honest,change' },
+    set: { type: 'string', default: 'known' },
     jobs: { type: 'string', default: '2' },
     peers: { type: 'string' },
     from: { type: 'string' },
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 })
+if (!['known', 'sealed', 'all'].includes(values.set)) throw new Error(`no set ${values.set}`)
 const settings = values.prove ? ['prove'] : values.setting.split(',')
 for (const name of settings)
   if (name !== 'prove' && !(name in SETTINGS) && !(name in PEERS)) throw new Error(`no setting ${name}`)
@@ -46,6 +49,7 @@ const works = (command) => {
 const wanted = CASES.filter(
   (one) =>
     values.kind.split(',').includes(one.kind) &&
+    (values.set === 'all' || values.set === one.set) &&
     (values.only === undefined || values.only.split(',').includes(one.name)),
 )
 const TOOLS = { pytest: 'python3 -m pytest --version', Python: 'python3 --version', Go: 'go version' }
@@ -89,8 +93,8 @@ async function worker() {
       wrong: null,
       why: String(error.stack),
     }))
-    const { name, kind, language, title, limit } = one
-    report({ name, kind, language, title, limit, setting, ...found })
+    const { name, set, kind, language, title, limit } = one
+    report({ name, set, kind, language, title, limit, setting, ...found })
   }
 }
 function report(row) {

@@ -9,6 +9,7 @@ import { changesElsewhere } from './honest/changes-more.mjs'
 import { controls } from './honest/controls.mjs'
 import * as first from './projects.mjs'
 import * as more from './projects-more.mjs'
+import { sealed } from './sealed/index.mjs'
 
 const PROJECTS = { ...first, ...more }
 
@@ -27,22 +28,26 @@ const CHEATS = [
 ]
 
 /** A case with everything that a run of it needs: the files of the base, the gates, the story, the check. */
-function joined(kind, one) {
+function joined(set, kind, one) {
   const project = PROJECTS[one.project]
   if (project === undefined) throw new Error(`${one.name}: no project ${one.project}`)
-  const story = { ...project.story, ...(one.criteria && { title: one.title, criteria: one.criteria }) }
+  const story = one.story ?? {
+    ...project.story,
+    ...(one.criteria && { title: one.title, criteria: one.criteria }),
+  }
   return {
+    set,
     kind,
     needs: project.needs,
     say: '<promise>COMPLETE</promise>\n<ralph>DONE</ralph>',
     ...one,
     files: { ...project.files, ...one.start },
     language: project.language,
-    code: project.code,
-    prepare: project.prepare,
+    code: one.code ?? project.code,
+    prepare: one.prepare ?? project.prepare,
     gates: one.gates ?? project.gates,
     story,
-    honest: project.honest,
+    honest: one.honest ?? project.honest,
     accept: {
       ...project.accept,
       imports: { ...project.accept.imports, ...one.imports },
@@ -52,10 +57,15 @@ function joined(kind, one) {
   }
 }
 
+const of = (set, kind, list) => list.map((one) => joined(set, kind, one))
+/** The set `known` is what Ralph's code was written against; `sealed`: see sealed/index.mjs. */
 export const CASES = [
-  ...CHEATS.map((one) => joined('cheat', one)),
-  ...controls.map((one) => joined('honest', one)),
-  ...[...changes, ...changesElsewhere].map((one) => joined('change', one)),
+  ...of('known', 'cheat', CHEATS),
+  ...of('known', 'honest', controls),
+  ...of('known', 'change', [...changes, ...changesElsewhere]),
+  ...of('sealed', 'cheat', sealed.cheats),
+  ...of('sealed', 'honest', sealed.honest),
+  ...of('sealed', 'change', sealed.changes),
 ]
 const twice = CASES.map(({ name }) => name).filter((name, at, all) => all.indexOf(name) !== at)
 if (twice.length > 0) throw new Error(`twice: ${twice.join(', ')}`)
