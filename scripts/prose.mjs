@@ -118,7 +118,7 @@ async function main() {
     out(`${String(count).padStart(5)} ${rule}`)
   if (values.lower) {
     const lower = [...rooms].flatMap(([room, { findings }]) => {
-      const count = Math.min(limits[room] ?? Number.POSITIVE_INFINITY, findings.length)
+      const count = Math.min(limits[room] ?? 0, findings.length)
       return count === 0 ? [] : [[room, count]]
     })
     writeFileSync(LIMITS, `${JSON.stringify(Object.fromEntries(lower), null, 2)}\n`)

@@ -228,7 +228,7 @@ export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void
     path: 'input feature',
     found: describeValue(event.feature),
     expected: `a feature's name with ${fault}`,
-    fix: 'write a name such as auth (of stories that are there: what stands behind the date of their folder), an issue, such as #12, or issues:milestone=3',
+    fix: 'write a name such as auth (of stories that are there: the part after the date in their folder), an issue, such as #12, or issues:milestone=3',
   })
 }
 

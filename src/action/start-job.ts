@@ -138,10 +138,9 @@ function mistakesOf(error: unknown): readonly Mistake[] {
   const disk = diskMistake(error, process.cwd())
   if (disk !== null) return [disk]
   if (!isUnknownToken(error) && httpStatusOf(error) !== 401) return []
-  const found = 'a token that GitHub does not know (any more)'
-  const fix =
-    'leave the input out (the job token is its default), or give one that is valid: not expired, not revoked, of this server'
-  return [{ path: 'input token', found, expected: 'a valid token', fix }]
+  const found = 'GitHub does not accept this token: it is expired, revoked or of another server.'
+  const fix = 'leave the input out (its default is the job token), or give a valid one'
+  return [{ path: 'input token', found, expected: '', fix }]
 }
 
 async function reportFatal(error: unknown): Promise<void> {

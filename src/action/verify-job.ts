@@ -47,8 +47,8 @@ function refuseSeparate({ isolation }: Settings): void {
   if (isolation !== 'separate-job') return
   throw new UserError({
     path: 'input command',
-    found: 'verify at isolation: separate-job',
-    expected: 'an isolation that one job can have',
+    found: 'verify cannot run in one job with isolation: separate-job.',
+    expected: '',
     fix: 'comment /ralph verify on the pull request: its jobs verify, each without what it must not have',
   })
 }
@@ -69,9 +69,9 @@ async function branchOf(
   if (state === null || head === null) {
     throw new UserError({
       path: 'feature',
-      found: `${name}, which has no branch`,
-      expected: 'a feature whose run has begun',
-      fix: 'start it with Run workflow; there is nothing to verify before that',
+      found: `the run of ${name} has not begun: it has no branch.`,
+      expected: '',
+      fix: 'start it with Run workflow, then verify',
     })
   }
   await store.fetch([head, state.base.sha], 'tip')

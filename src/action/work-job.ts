@@ -1,4 +1,5 @@
 // One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
+
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, FeatureHeld, Superseded } from '../app/claim-feature.ts'
@@ -10,6 +11,7 @@ import { createPorts } from '../app/loop-ports.ts'
 import { issueNumberIn } from '../app/plan-request.ts'
 import { pictureUris } from '../app/report-pictures.ts'
 import type { Workspace } from '../app/workspace.ts'
+import { changesByStory } from '../branch/story-changes.ts'
 import { runJob } from '../engine/driver.ts'
 import { inCheckout } from '../engine/executors/in-checkout.ts'
 import { withTimeOf } from '../engine/journal.ts'
@@ -284,6 +286,7 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
     earlier: await readEarlierRuns(workspace.objects, start.base.sha, start.folder),
     redact: workspace.redactor.redact,
     places: (state) => annotationsByStory(workspace.git, state),
+    changes: (state) => changesByStory(workspace.git, state),
     notes: () =>
       [settings.isolation === 'same-user' ? SAME_USER_WARNING : null, refusedConnections(as)].filter(
         (note) => note !== null,

@@ -51,7 +51,7 @@ export function missingProgram(vendor: AgentVendor, path: string): Unready | nul
 }
 
 function notFoundReason({ program }: AgentVendor): string {
-  return `${program} is not on the PATH`
+  return `${program} is not on your PATH`
 }
 
 function unready({ npm, install }: AgentVendor, reason: string): Unready {

@@ -109,7 +109,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
       (run.exit.reason === `spawn ${vendor.program} EACCES` &&
         findProgram(vendor.program, request.env.PATH ?? '') === null))
   if (isMissing) {
-    end.message = oneLine(`${vendor.program} is not on the PATH; ${vendor.install}`)
+    end.message = oneLine(`${vendor.program} is not on your PATH; ${vendor.install}`)
   }
   const isStarted = end.status !== 'not-started' && !isCancelled
   return {

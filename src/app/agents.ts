@@ -67,8 +67,8 @@ async function agentPort(options: PortOptions, choice: AgentChoice): Promise<Age
   if (vendor === null) {
     throw new UserError({
       path: choice.path,
-      found: choice.name,
-      expected: 'an agent of this version',
+      found: `this version has no agent ${choice.name}.`,
+      expected: '',
       fix: `use one of ${agentNames.join(', ')}`,
     })
   }
@@ -84,7 +84,7 @@ async function agentPort(options: PortOptions, choice: AgentChoice): Promise<Age
   if (choice.name !== 'custom') {
     const availability = await checkVersion(vendor, homes, env, { settings, signal: options.signal })
     if (!availability.ok) {
-      throw new UserError([notReady(vendor, choice.path, availability)])
+      throw new UserError([notReady(choice.path, availability)])
     }
   }
   await refuseWithoutKey(options, choice, vendor, visible.env, cwd)
@@ -179,7 +179,7 @@ export function promptSources(settings: Settings, read: PromptSources['read']): 
 }
 
 function describeGate({ name, run, advisory, when, paths }: Gate): string {
-  const touched = paths === undefined ? null : `where the change touches ${paths.join(' ')}`
+  const touched = paths === undefined ? null : `when the change touches ${paths.join(' ')}`
   return `${name}: ${run}${formatAside(advisory ? 'advisory' : null, describeTags(when), touched)}`
 }
 
@@ -192,8 +192,8 @@ function formatAside(...words: (string | null)[]): string {
   return present.length === 0 ? '' : ` (${present.join('; ')})`
 }
 
-function notReady(vendor: AgentVendor, path: string, { reason, fix }: Unready): Mistake {
-  return { path, found: reason, expected: `the program ${vendor.program}, ready to work`, fix }
+function notReady(path: string, { reason, fix }: Unready): Mistake {
+  return { path, found: `${reason}.`, expected: '', fix }
 }
 
 /** The agents that a run of these settings would start, the first one first, each with the setting that names it. */
@@ -213,7 +213,7 @@ export function missingAgents(settings: Settings, env: Environment): Mistake[] {
   return chosenAgents(settings).flatMap(({ path, name, version }) => {
     const vendor = version !== null || name === 'custom' ? null : findAgent(name)
     const missing = vendor === null ? null : missingProgram(vendor, env.PATH ?? '')
-    return vendor === null || missing === null ? [] : [notReady(vendor, path, missing)]
+    return vendor === null || missing === null ? [] : [notReady(path, missing)]
   })
 }
 
@@ -256,8 +256,8 @@ async function refuseWithoutKey(
   const key = login.keys[0] ?? ''
   throw new UserError({
     path,
-    found: `${name}, and ${problem}`,
-    expected: `a key for its model in ${login.keys.join(' or ')}`,
+    found: `${name} has no key that works: ${problem}.`,
+    expected: '',
     fix: keyFix(key),
   })
 }

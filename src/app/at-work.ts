@@ -19,8 +19,8 @@ export class AtWork extends UserError {}
 
 /** The error for a feature that a run works on already. `found`: who works on it. */
 export function atWorkError(found: string): AtWork {
-  const fix = 'wait until it has ended, or end it with `ralph stop`'
-  return new AtWork({ path: 'feature', found, expected: 'a feature that no run works on', fix })
+  const fix = 'wait until it ends, or end it with `ralph stop`'
+  return new AtWork({ path: 'feature', found: `${found}.`, expected: '', fix })
 }
 
 /** Throws UserError where a run works on the feature now. */
@@ -39,8 +39,8 @@ export async function refuseOtherRun(
     const { state: other } = (await store.load(folder).catch(() => null)) ?? {}
     const isHere = other?.branch === clone.branch && (await isAlive(other.lease))
     if (!isHere || other.lease === null) continue
-    const found = `${formatHolder(other.lease)} works on ${other.feature} here`
-    const fix = 'wait until it has ended, or run in another work tree (`git worktree add`)'
-    throw new AtWork({ path: 'work tree', found, expected: 'one that no run is at work in', fix })
+    const found = `${formatHolder(other.lease)} works on ${other.feature} here.`
+    const fix = 'wait until it ends, or run in another work tree (`git worktree add`)'
+    throw new AtWork({ path: 'work tree', found, expected: '', fix })
   }
 }

@@ -16,15 +16,18 @@ export function refuseUngated(settings: Settings): void {
   const none = settings.surface === 'cli' ? '--gates none' : 'gates: none'
   throw new UserError({
     path: 'gates',
-    found: settings.gates.length === 0 ? 'no gate' : 'advisory gates only',
-    expected: 'at least one command that must exit 0 before a story passes',
-    fix: `${gateExample(settings)}; or, if nothing is to be checked: ${none}`,
+    found:
+      settings.gates.length === 0
+        ? 'there are no gates: everything the agent calls done would pass.'
+        : 'every gate is advisory: everything the agent calls done would pass.',
+    expected: '',
+    fix: `${gateExample(settings)}; or, to run without any check: ${none}`,
   })
 }
 
 /** Shown for `gates: none`. */
 export const UNGATED_WARNING =
-  'gates: none: no command checks what the agent makes; every change that it makes passes'
+  'gates: none: everything the agent calls done passes, because no command checks it'
 
 function gateExample({ surface }: Settings): string {
   return surface === 'cli'

@@ -26,8 +26,8 @@ export function unreachableModel(
   const names = hosts.length === 0 ? 'api.example.com' : hosts.join(' and ')
   return {
     path: 'network',
-    found: `network: model with ${vendor.name}, whose model Ralph's proxy cannot reach for it here`,
-    expected: 'a way to its model',
+    found: `with network: model, ${vendor.name} cannot reach its model through Ralph's proxy here.`,
+    expected: '',
     fix: `name the hosts of its model in network-allow (${hosts.length === 0 ? 'such as ' : ''}${names}), or write network: open`,
   }
 }

@@ -59,12 +59,12 @@ function notInFolder(state: State): UserError {
 }
 
 function notMerged({ feature, branch }: State): UserError {
-  const found = `${feature}, which is finished on ${branch} and not in this checkout`
-  const fix = `merge it, then ralph archive ${feature}; where .ralph/archive has it already nothing is to be done`
-  return new UserError({ path: 'feature', found, expected: 'a finished run in this checkout', fix })
+  const found = `${feature} is finished on ${branch}, and this checkout does not have it yet.`
+  const fix = `merge it, then ralph archive ${feature}; if .ralph/archive has it already, there is nothing to do`
+  return new UserError({ path: 'feature', found, expected: '', fix })
 }
 
-/** Throws UserError for uncommitted files, which would be in the archive alone, and on the run's own branch, where its files have to stay. */
+/** Throws UserError for uncommitted files, which only the archive would have, and on the run's own branch, where its files have to stay. */
 async function refuseUncommitted({ workspace, base }: LocalRun, state: State): Promise<void> {
   const { clone, repository } = workspace
   if (state.published !== null && clone.branch === state.branch) {
@@ -74,8 +74,8 @@ async function refuseUncommitted({ workspace, base }: LocalRun, state: State): P
   const dirt = await repository.uncommitted(clone.head ?? base.sha)
   const uncommitted = dirt.find(({ path }) => path.startsWith(`${state.folder}/`))
   if (uncommitted === undefined) return
-  const found = `${uncommitted.path}, which is not committed`
-  throw new UserError({ path: state.folder, found, expected: 'committed files', fix: 'commit it first' })
+  const found = `${uncommitted.path} is not committed.`
+  throw new UserError({ path: state.folder, found, expected: '', fix: 'commit it first' })
 }
 
 async function moveFolder({ workspace }: LocalRun, { folder }: State, prd: Prd): Promise<Moved> {
@@ -95,11 +95,11 @@ async function moveDone({ workspace }: LocalRun, { folder }: State, before: Prd)
   const { clone } = workspace
   const { prd, done } = withoutDone(before)
   if (done.length === 0) {
-    const found = 'no story that passed or was skipped'
+    const found = 'no story has passed or was skipped.'
     throw new UserError({
       path: `${folder}/prd.json`,
       found,
-      expected: 'stories that are done',
+      expected: '',
       fix: 'run it first',
     })
   }

@@ -110,8 +110,8 @@ export function printLines(stream: { write(text: string): unknown }, text: strin
 /** Throws UserError where an agent or a gate has typed the command. */
 export function refuseFromInside({ env, command }: Context): void {
   if (env[MARK_NAME] === undefined) return
-  const found = 'a command typed by an agent or a gate'
-  throw new UserError({ path: `ralph ${command}`, found, expected: 'a person', fix: 'leave it to people' })
+  const found = 'an agent or a gate has typed this command.'
+  throw new UserError({ path: `ralph ${command}`, found, expected: '', fix: 'leave it to people' })
 }
 
 /** Throws UserError where the word after the command and `--feature` name two features. */
@@ -186,7 +186,7 @@ function unexpected({ directory }: Context, error: unknown): Mistake {
   return {
     path: 'ralph',
     found: messageOf(error),
-    expected: 'no error',
-    fix: 'the state is saved as of the last checkpoint; run again',
+    expected: '',
+    fix: 'run again: Ralph resumes from the last checkpoint',
   }
 }

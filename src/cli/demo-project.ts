@@ -40,12 +40,15 @@ const STORIES = [
   },
 ]
 
-/** What the judge names: each criterion has its test. */
+const TEST_FILES: Readonly<Record<string, string>> = {
+  'US-001': 'test/pounds.test.mjs',
+  'US-002': 'test/fahrenheit.test.mjs',
+}
+
+/** What the judge cites: the test of each criterion. */
 function evidence(): string {
   const lines = STORIES.flatMap(({ id, acceptanceCriteria }) =>
-    acceptanceCriteria.map(
-      (text, at) => `<ralph>EVIDENCE:${id}#${at + 1} test/convert.test.mjs ${text}</ralph>`,
-    ),
+    acceptanceCriteria.map((text, at) => `<ralph>EVIDENCE:${id}#${at + 1} ${TEST_FILES[id]} ${text}</ralph>`),
   )
   return lines.join('\n')
 }

@@ -1,10 +1,13 @@
 // `ralph demo`: a complete run on a sample project in a temporary folder, with a scripted agent that really edits files.
 import { execFile } from 'node:child_process'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { requireGit } from '../git/git-version.ts'
+import { terminalText } from '../report/escape.ts'
+import { tellingLine } from '../system/excerpt.ts'
+import { shellWord } from '../system/shell-word.ts'
 import type { CommandResult, Context } from './command-context.ts'
 import { FEATURE, PROJECT } from './demo-project.ts'
 import { run } from './run.ts'
@@ -21,8 +24,8 @@ export async function demo(context: Context): Promise<CommandResult> {
   await git('add', '-A')
   await git('commit', '-q', '-m', 'feat: a converter that knows one unit')
   const folder = `.ralph/2026-01-31-${FEATURE}`
-  context.print(`A sample project was made in ${directory}`)
-  context.print(`Its stories: ${folder}/prd.json. Its gates: node --check, node --test.\n`)
+  context.print('No model, no money: a scripted agent that makes one mistake.')
+  context.print(`Project: ${directory}\nStories: ${folder}/prd.json\nGates:   node --check, node --test\n`)
   // The agent is this program again, as a process of its own: only its files and its exit code count.
   const self = `"${process.execPath}" "${process.argv[1] ?? ''}" demo-agent`
   const flags = {
@@ -34,14 +37,32 @@ export async function demo(context: Context): Promise<CommandResult> {
   }
   const env = { ...context.env, ...IDENTITY }
   const answer = await run({ ...context, flags, feature: FEATURE, directory, env })
-  const hints = [
-    ['git log --stat', 'one commit a story, each with green gates'],
-    [`cat ${folder}/progress.txt`, 'what happened, the rejected attempt too'],
-    ['less .git/ralph/transcripts/*/*', 'what the agent said'],
-  ]
-  context.print(`\nLook at it:\n  cd ${directory}`)
-  for (const [command = '', meaning] of hints) context.print(`  ${command.padEnd(48)}${meaning}`)
+  const failure = await failureOf(directory)
+  if (failure !== null) {
+    context.print('\nThe agent said DONE. The gate disagrees.')
+    context.print(`  [test] FAILED: ${terminalText(failure, 70)}`)
+    context.print('The next session got this output and fixed it. Only then was US-002 committed.')
+  }
+  context.print(`\nLook at it:\n  cd ${directory} && git log --stat`)
+  context.print(`  node ${shellWord(process.argv[1] ?? 'ralph')} report -C ${directory} --open`)
   return { ...answer, more: { ...answer.more, directory } }
+}
+
+/** The line that says best why the gate rejected the first attempt at US-002; null if its log cannot be read. */
+async function failureOf(directory: string): Promise<string | null> {
+  const logs = join(directory, '.git', 'ralph', 'logs')
+  try {
+    const [run = ''] = await readdir(logs)
+    const output = await readFile(join(logs, run, 'US-002-1-test.log'), 'utf8')
+    const [, got] = /^ *\+ (\d[\d.]*)$/m.exec(output) ?? []
+    const [, wanted] = /^ *- (\d[\d.]*)$/m.exec(output) ?? []
+    const [, name] = /^ *✖ (.*?)(?: \([\d.]+ms\))?$/m.exec(output) ?? []
+    return got === undefined || wanted === undefined
+      ? tellingLine(output)
+      : `${name}: ${got} is not ${wanted}`
+  } catch {
+    return null
+  }
 }
 
 const IDENTITY = {

@@ -267,15 +267,15 @@ function allRed(red: readonly Trial[]): Mistake {
   const words = red.map(({ name, run, ended, line }) => `${name} (${run}) ${ended}${line && `: ${line}`}`)
   return {
     path: 'gates',
-    found: `no gate that is green: ${words.join('; ')}`,
-    expected: 'a command that exits 0 on the project as it is',
-    fix: 'mend it and run `ralph init` again; --no-try writes it as it is; --gate NAME=COMMAND gives another',
+    found: `every gate fails on the project as it is: ${words.join('; ')}`,
+    expected: '',
+    fix: 'fix it and run `ralph init` again; --no-try writes it as it is; --gate NAME=COMMAND gives another',
   }
 }
 
 const NO_GATES: Mistake = {
   path: 'gates',
-  found: 'no command that tests this project',
-  expected: 'a command that must exit 0 before a story counts as done',
-  fix: 'give one: ralph init --gate test="make test"; or --gates none, where there is none',
+  found: 'Ralph found no command that tests this project.',
+  expected: '',
+  fix: 'give one: ralph init --gate test="make test"; or --gates none, if there is none',
 }

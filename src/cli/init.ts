@@ -235,12 +235,17 @@ async function templates(): Promise<Templates> {
 }
 
 function placeOf({ directory }: Context): { top: string; isRepository: boolean } {
-  const expected = "a project's folder"
-  const fix = 'go to one, or name it with -C'
-  if (!isFolderSync(directory)) throw new UserError({ path: directory, found: 'no folder', expected, fix })
+  const fix = "go to a project's folder, or name it with -C"
+  if (!isFolderSync(directory))
+    throw new UserError({ path: directory, found: 'there is no such folder.', expected: '', fix })
   const place = findTop(directory)
   if (!place.isRepository && [homedir(), '/'].includes(directory))
-    throw new UserError({ path: directory, found: 'your home folder', expected, fix })
+    throw new UserError({
+      path: directory,
+      found: 'this is your home folder, not a project.',
+      expected: '',
+      fix,
+    })
   return place
 }
 

@@ -6,6 +6,7 @@ import { readEarlierRuns } from '../app/earlier-runs.ts'
 import { limitsOf, UNGATED_WARNING } from '../app/loop-limits.ts'
 import { fixedPortWarnings } from '../app/own-port.ts'
 import { unusedTagNotes } from '../app/tags.ts'
+import { changesByStory } from '../branch/story-changes.ts'
 import { restartRun } from '../engine/archive-stories.ts'
 import { formatHolder } from '../engine/lease.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
@@ -26,6 +27,7 @@ import { STORY_STATUSES } from '../report/outcomes.ts'
 import { outputsOf, scopeInJson } from '../report/outputs.ts'
 import { describeRung } from '../report/rungs.ts'
 import { toPlainText } from '../report/sentence.ts'
+import { describeChange } from '../report/stories.ts'
 import { plainBanner } from '../report/terminal/panels.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import { describeUnsplit, type PlanView, plansOf, storyTexts, type View, viewOf } from '../report/view.ts'
@@ -55,13 +57,15 @@ export async function status(context: Context): Promise<CommandResult> {
   if (other !== null) context.warn(other)
   const outcome = situationOutcome(situation)
   const { print } = context
-  const view = viewOf(state, { limits, now: Date.now(), surface: 'cli' }, situation)
+  const changes = await changesByStory(local.workspace.git, state).catch(() => ({}))
+  const view = viewOf(state, { limits, now: Date.now(), surface: 'cli', changes }, situation)
   print(plainBanner(view))
-  for (const [at, { id, title, status: storyStatus }] of view.stories.entries()) {
+  for (const [at, { id, title, status: storyStatus, change }] of view.stories.entries()) {
     // Notes in prd.json name no surface's command.
     const notes = state.prd.userStories[at]?.notes.replaceAll(TRY_AGAIN, 'ralph retry') ?? ''
+    const size = change === null ? '' : `  (${describeChange(change)})`
     const note = notes === '' ? '' : `  (${terminalText(notes, 120)})`
-    print(`  ${STORY_STATUSES[storyStatus].box} ${id}  ${terminalText(title)}${note}`)
+    print(`  ${STORY_STATUSES[storyStatus].box} ${id}  ${terminalText(title)}${size}${note}`)
   }
   for (const [id, { phase }] of Object.entries(state.splits ?? {}))
     if (phase === 'wanted') print(`${id} is to be split: the next run lets a session propose its parts`)

@@ -168,8 +168,8 @@ function situationOfRun(state: State, limits: Limits, now: number, isAtWork: boo
 function noFeature(): UserError {
   return new UserError({
     path: 'feature',
-    found: 'no prd.json and no run in this clone',
-    expected: 'a feature',
+    found: 'this clone has no prd.json and no run.',
+    expected: '',
     fix: 'make one with `ralph plan`; of runs in CI: GH_TOKEN=$(gh auth token) ralph monitor --remote',
   })
 }

@@ -237,7 +237,7 @@ async function proseOf(
       `${pluralize(old, 'document')} of prose planned from before and unchanged: no session reads it again.`,
     ])
   if (unplanned.length === 0 || documents?.prd.userStories.length === 0) return unplanned
-  const question = `Shall a session plan from the prose, too (${pluralize(unplanned.length, 'document')})?`
+  const question = `Shall a session also plan from the prose (${pluralize(unplanned.length, 'document')})?`
   // Without a terminal only prose that was named by its own path starts a session beside the stories, not notes in a named folder.
   if (ask === null) return unplanned.filter(({ isNamed }) => isNamed === true)
   return (await ask.yes(question, false)) ? unplanned : []
@@ -245,10 +245,10 @@ async function proseOf(
 
 async function sentenceOf({ ask }: PlanContext): Promise<string> {
   if (ask !== null) return askSentence(ask)
-  const found = 'no documents, no sentence, and no terminal to ask on'
+  const found = 'there is nothing to plan from: no document, no sentence, and no terminal to ask on.'
   const fix =
     'name documents (--from docs), or say what it is: ralph plan auth -- people can sign in with a passkey'
-  throw new UserError({ path: 'ralph plan', found, expected: 'something to plan from', fix })
+  throw new UserError({ path: 'ralph plan', found, expected: '', fix })
 }
 
 /** The error where no document holds a story, or prose that a session could plan from. */
@@ -257,17 +257,17 @@ function nothingToPlan({ taken }: Documents): UserError {
   const more = taken.length > listed.length ? ` and ${taken.length - listed.length} more` : ''
   return new UserError({
     path: 'ralph plan',
-    found: `no story in ${listed.join(', ')}${more}`,
-    expected: 'something to plan from',
+    found: `there is no story in ${listed.join(', ')}${more}.`,
+    expected: '',
     fix: 'name other documents (--from FILE), say what one of these is (--as stories FILE), or what is wanted: ralph plan auth -- people can sign in',
   })
 }
 
 /** The error for a session that would cost money, where no person can agree to it and take its plan. */
 function needsYes(): UserError {
-  const found = 'a session to be started, and no terminal to ask on'
+  const found = 'planning needs a paid session, and there is no terminal to ask on.'
   const fix = 'add --yes to start it, and to take what it plans'
-  return new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
+  return new UserError({ path: 'ralph plan', found, expected: '', fix })
 }
 
 function digestOf(text: string): string {

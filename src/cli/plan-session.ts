@@ -140,17 +140,17 @@ async function onCurrentTree<T>(
 function noPlanError(agent: string, proposal: Exclude<Proposal, Proposed>): UserError {
   const message = proposal.kind === 'asked' ? 'it only asked' : terminalText(proposal.message)
   if (proposal.kind === 'none' || proposal.kind === 'asked') {
-    const found = `no plan in the answer of ${agent}: ${message}`
+    const found = `the answer of ${agent} has no plan: ${message}`
     const fix =
       'say more of what is wanted, or write the stories as a check list and name it with --from; ralph log plan shows the answer'
-    return new UserError({ path: 'ralph plan', found, expected: 'stories', fix })
+    return new UserError({ path: 'ralph plan', found, expected: '', fix })
   }
   const isLimit = proposal.kind === 'limit'
   const until = isLimit && proposal.notBefore !== null ? `after ${formatUtc(proposal.notBefore)}` : 'later'
   const again = isLimit ? `run again ${until}` : 'see ralph doctor'
   const found = `${agent}: ${message}`
   const fix = `${again}, or name another --agent`
-  return new UserError({ path: 'agent', found, expected: 'an agent that can work', fix })
+  return new UserError({ path: 'agent', found, expected: '', fix })
 }
 
 function noCommitError(directory: string): UserError {

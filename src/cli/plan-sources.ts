@@ -34,15 +34,16 @@ export async function answerTo(words: string, place: Place): Promise<DocumentFil
       'run it in a clone of the repository, or save the issues: gh issue list --json number,title,body,labels,state,stateReason > issues.json'
     throw new UserError({
       path: '--from',
-      found: remote ?? 'no remote origin',
-      expected: `a remote at ${server}`,
+      found:
+        remote === null ? 'this clone has no remote origin.' : `${remote} is not a repository at ${server}.`,
+      expected: '',
       fix,
     })
   }
   const token = await tokenFor(server, env)
   if (token === null) {
     const fix = 'run `gh auth login`, or set GH_TOKEN to a token that may read issues'
-    throw new UserError({ path: 'GH_TOKEN', found: 'no token', expected: `a token for ${server}`, fix })
+    throw new UserError({ path: 'GH_TOKEN', found: `there is no token for ${server}.`, expected: '', fix })
   }
   const { text } = await readIssues(connect({ ...found, defaultBranch: 'main' }, token, warn), query)
   return { path: words, text, isNamed: true }
@@ -60,7 +61,12 @@ async function listBeads({ env, directory, clone, warn }: Place): Promise<string
     const text = await readExport(clone.workTree, warn)
     if (text !== null) return text
     const fix = 'install beads, whose program reads its database'
-    throw new UserError({ path: '--from', found: 'no program bd', expected: 'beads on this machine', fix })
+    throw new UserError({
+      path: '--from',
+      found: 'bd, the program of beads, is not on your PATH.',
+      expected: '',
+      fix,
+    })
   }
   const args = ['list', '--all', '--limit', '0', '--json']
   const options = { cwd: directory, env, timeout: ANSWER_MS, maxBuffer: MAX_BYTES }

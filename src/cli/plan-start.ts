@@ -44,8 +44,8 @@ export async function commitConfig(directory: string, env: Context['env']): Prom
       options,
     )
   } catch (error) {
-    const found = oneLine(messageOf(error), 300)
+    const found = `git could not commit it: ${oneLine(messageOf(error), 300)}`
     const fix = `the plan is written: commit ${CONFIG} yourself, then ralph run`
-    throw new UserError({ path: CONFIG, found, expected: 'a commit of it', fix })
+    throw new UserError({ path: CONFIG, found, expected: '', fix })
   }
 }

@@ -164,9 +164,9 @@ async function withEditedPage(
   if (isNamed || (await ask?.yes(`${path} was edited and differs from prd.json. Take its text?`, true)))
     return { ...existing, base: parsePage(markdown, prd, path) }
   if (ask !== null) return existing
-  const found = 'text that prd.json beside it does not have'
-  const fix = `take its text (--from ${path}), or remove it: it is written anew from prd.json`
-  throw new UserError({ path, found, expected: 'the same in both', fix })
+  const found = 'it was edited and no longer matches prd.json.'
+  const fix = `take its text (--from ${path}), or remove it: Ralph writes it again from prd.json`
+  throw new UserError({ path, found, expected: '', fix })
 }
 
 /** For a plan without a person to ask. With `--yes` a plan without mistakes is taken; without it, only a plan that changes nothing. */
@@ -185,9 +185,11 @@ async function reviewUnattended(
   }
   if (yes || (await plannedChanges(planContext.clone.workTree, filesOf(existing.folder, draft))).length === 0)
     return { kind: 'taken', draft }
-  const found = existing.isNew ? 'no terminal to ask on' : 'a plan of it already, and no terminal to ask on'
+  const found = existing.isNew
+    ? 'there is no terminal to ask on.'
+    : 'there is a plan already, and no terminal to ask on.'
   const fix = 'add --yes to take the plan as it is shown'
-  throw new UserError({ path: 'ralph plan', found, expected: 'a yes', fix })
+  throw new UserError({ path: 'ralph plan', found, expected: '', fix })
 }
 
 function argumentsOf(context: Context): PlanArguments {

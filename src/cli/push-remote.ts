@@ -86,7 +86,7 @@ export async function shareState(
     throw new UserError({
       path: '--push',
       found: describeRefusal(pushed.answer, ref),
-      expected: 'a remote that takes branch and state',
+      expected: '',
       fix: 'see that `git push` works here, or leave out --push',
     })
 }

@@ -1,4 +1,5 @@
 // `ralph report`: a run as one HTML file (or Markdown), or all runs of the clone with totals. Changes nothing of a run.
+
 import { spawn } from 'node:child_process'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -9,6 +10,7 @@ import { pictureUris } from '../app/report-pictures.ts'
 import { findFeatures } from '../app/resolve-feature.ts'
 import { featureOfFolder } from '../branch/find-features.ts'
 import { ARCHIVE } from '../branch/run-archive.ts'
+import { changesByStory } from '../branch/story-changes.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
@@ -64,6 +66,7 @@ async function localView({ env }: Context, { settings, workspace }: LocalRun, sa
     now: Date.now(),
     notes: isAtWork ? ['A job works on it now: this page shows the last state that it saved.'] : [],
     annotations: await annotationsByStory(git, state).catch(() => ({})),
+    changes: await changesByStory(git, state).catch(() => ({})),
     surface: 'cli' as const,
   }
   const view = viewOf(state, facts, situation)

@@ -1,4 +1,5 @@
 // `ralph run`: works on a feature on this machine until an outcome.
+
 import { join } from 'node:path'
 import { AtWork, atWorkError, isAlive, refuseAtWork, refuseOtherRun } from '../app/at-work.ts'
 import { screenshotFolder } from '../app/browser-gate.ts'
@@ -9,6 +10,7 @@ import { gatedTagsOf, leaseFor, limitsOf, UNGATED_WARNING } from '../app/loop-li
 import { createPorts, type PortOptions } from '../app/loop-ports.ts'
 import { notifyError } from '../app/observers.ts'
 import { openRunLogs } from '../app/run-logs.ts'
+import { changesByStory } from '../branch/story-changes.ts'
 import { runToEnd } from '../engine/driver.ts'
 import { inCheckout } from '../engine/executors/in-checkout.ts'
 import { inLanes } from '../engine/executors/in-lanes.ts'
@@ -153,17 +155,18 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
     const places: [string, string][] = [['Logs', join(top, 'logs', logs.name ?? '')]]
     if (settings.browser?.enabled === true)
       places.push(['Pictures', screenshotFolder({ clone }, logs.name ?? '')])
-    places.push(['Report', 'ralph report'])
+    if (context.command !== 'demo') places.push(['Report', 'ralph report'])
     if (from !== branch && state.published !== null)
       places.push(['Checkout', `${branch} is checked out. ${wayBack(from, local)}`])
-    live.end(state, await withMerge(local.workspace, state, { kind: 'ended', conclusion }), places)
+    const ended = await withMerge(local.workspace, state, { kind: 'ended', conclusion })
+    live.end(state, ended, places, await changesByStory(local.workspace.git, state).catch(() => ({})))
     const movedRefs = existingRefsFirst(local.workspace.snapshot.people.moved)
     for (const line of movedRefLines(movedRefs)) live.warn(line)
     const error = haltError(state)
     const mistake = {
       path: 'run',
       found: error?.summary ?? '',
-      expected: 'a run that can start',
+      expected: '',
       fix: error?.fix ?? '',
     }
     const more = { movedRefs, ...scopeInJson(state), ...(error === null ? {} : { errors: [mistake] }) }

@@ -30,7 +30,7 @@ export async function steer(context: Context): Promise<CommandResult> {
   const reason = ineffectiveReason(state, command)
   if (reason !== null) {
     const fix = 'see ralph status'
-    throw new UserError({ path: `ralph ${name}`, found: reason, expected: 'something that it changes', fix })
+    throw new UserError({ path: `ralph ${name}`, found: reason, expected: '', fix })
   }
   const queueAs = async (what: string): Promise<CommandResult> => {
     await queueCommand(clone, state.feature, asComment(name, input))

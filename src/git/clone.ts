@@ -133,9 +133,9 @@ function missingRepositoryError({ clone }: Git, { whole }: Snapshot): UserError 
   const from = remote === undefined ? 'a backup' : `a backup, or what ${remote} has (git clone)`
   const fix = whole
     ? 'run again: branch and state are on the remote, as of the last checkpoint'
-    : `lost are the commits that were pushed nowhere, and the state of the run, which was in .git alone. What remains are the files in ${clone.workTree}, as they were left. Get the repository from ${from}, copy into it what you need of them, and run again there. isolation: other-user, or a sandbox as agent-wrapper, keeps an agent out of .git`
-  const found = 'no repository with its commits any more: an agent or a gate removed it'
-  return new UserError({ path: clone.commonDir, found, expected: 'the clone that the run began in', fix })
+    : `get the repository from ${from}, copy into it the files that you need from ${clone.workTree}, and run again there. Commits that were never pushed are lost, and so is the state of the run. isolation: other-user, or a sandbox as agent-wrapper, keeps an agent out of .git`
+  const found = 'the repository of this run is gone: an agent or a gate removed it.'
+  return new UserError({ path: clone.commonDir, found, expected: '', fix })
 }
 
 /** Restores what git reads before any ref: configuration and hooks. Removes locks, and special files in the place of regular ones. */

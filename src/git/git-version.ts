@@ -14,7 +14,7 @@ export function versionOf(output: string): string {
 export function gitMistake(output: string | null): Mistake | null {
   const newer = `install git ${LEAST.join('.')} or newer: https://git-scm.com`
   const mistake = { path: 'git', expected: '', fix: newer }
-  if (output === null) return { ...mistake, found: 'git is not installed, or it is not on the PATH.' }
+  if (output === null) return { ...mistake, found: 'git is not installed, or it is not on your PATH.' }
   const version = versionOf(output)
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const isNew = major > LEAST[0] || (major === LEAST[0] && minor >= LEAST[1])

@@ -18,7 +18,7 @@ import {
 import { ObjectWriter } from './objects.ts'
 import { type Clone, NO_FETCH } from './open-clone.ts'
 import { REF_SETTINGS, removeStaleLocks, UNTRUSTED_GIT_CACHES, writeDirectory } from './own-directory.ts'
-import { PATCH_ENV, patchArguments } from './patch.ts'
+import { type FileSize, PATCH_ENV, parseSizes, patchArguments, sizeArguments } from './patch.ts'
 import { Permissions } from './sharing.ts'
 import { forgetRecentStats } from './stat-cache.ts'
 
@@ -296,6 +296,12 @@ export class Git {
   async hasMessage(text: string, range: string): Promise<boolean> {
     const args = ['rev-list', '-n', '1', '--fixed-strings', `--grep=${text}`, range, '--']
     return (await this.run(args)).stdout.trim() !== ''
+  }
+
+  /** By commit: its files with the numbers of added and removed lines, without Ralph's own files. Merges have none. */
+  async sizes(range: string): Promise<Map<string, FileSize[]>> {
+    const env = { ...PATCH_ENV, GIT_WORK_TREE: this.own }
+    return parseSizes((await this.run(sizeArguments(range), { env, directory: this.own })).stdout)
   }
 
   /** The patch between two trees or commits, for people to read. */

@@ -52,6 +52,8 @@ type ReporterOptions = {
   redact(text: string): string
   /** Places in files that failing gates named, by story id. */
   places(state: State): Promise<NonNullable<Facts['annotations']>>
+  /** What the commits of each story changed. */
+  changes(state: State): Promise<NonNullable<Facts['changes']>>
   /** Notes on this job that are not in the state. */
   notes(): readonly string[]
 }
@@ -72,6 +74,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** The commit that has Ralph's checks. */
   #headSha: string | null
   #isReported = true
+  /** What the stories changed, as it was last looked up. */
+  #changes: NonNullable<Facts['changes']> = {}
   #isMerged = false
   /** The post that is running beside the run. It is awaited before the branch moves, and before the job ends. */
   #posting: Promise<void> = Promise.resolve()
@@ -111,6 +115,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
       compareUrl: note === null ? null : compareUrl(place, state.base.branch, state.branch),
       notes: note === null ? notes : [{ ...note, text: redact(note.text) }, ...notes],
       annotations,
+      changes: this.#changes,
       earlier,
     }
     return viewOf(mapTexts(state, redact), facts, { ...situation, ...since })
@@ -212,6 +217,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     // Read again: people may have edited, closed or merged it since it was opened.
     const known = state.published === null ? state : { ...state, github: await this.#withPull(state) }
     this.#isFound = true
+    await this.#readChanges(known)
     // Looked up before the checks are posted, because checks and comment name the next action.
     if (conclusion.outcome === 'complete') this.#isMerged = await this.merged(known)
     if (state.published !== null) await this.#postAll(known, state.published, conclusion)
@@ -244,6 +250,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   /** The roll-up and the comment. */
   async #reportProgress(state: State): Promise<void> {
+    await this.#readChanges(state)
     const view = this.view(state)
     const sha = this.#headSha
     if (sha !== null)
@@ -252,6 +259,15 @@ export class GitHubReporter implements Observer, PullRequestPort {
       )
     await this.#label(view)
     await this.#updateSticky(state, view)
+  }
+
+  async #readChanges(state: State): Promise<void> {
+    const read = () => this.#options.changes(state)
+    this.#changes = await this.#attempt(
+      'the changes of the stories could not be counted',
+      this.#changes,
+      read,
+    )
   }
 
   async #label(view: View): Promise<void> {

@@ -40,8 +40,8 @@ export async function closeNetwork(whose: RestrictedUser): Promise<ClosedNetwork
   }
   throw new UserError({
     path: 'network',
-    found: `neither owner rules (${failures[0]}) nor a network namespace (${failures[1]})`,
-    expected: 'a kernel that lets root close the network of a user',
+    found: `this kernel lets root close a user's network neither with owner rules (${failures[0]}) nor with a namespace (${failures[1]}).`,
+    expected: '',
     fix: 'install nftables or iproute2 (in a container with --cap-add=NET_ADMIN), or write network: open',
   })
 }

@@ -80,7 +80,11 @@ const WRITABLE_PLACES =
 export async function openOtherUser(options: OtherUserOptions): Promise<OtherUser> {
   if (process.platform !== 'linux') {
     const fix = `run on a Linux runner, use isolation: separate-job, or ${STEP_DOWN}`
-    throw isolationError({ found: process.platform, expected: 'Linux', fix })
+    throw isolationError({
+      found: `other-user works only on Linux, and this is ${process.platform}.`,
+      expected: '',
+      fix,
+    })
   }
   const root = await rootCommand()
   const leftover = findAccount(accountName(options.key))
@@ -318,9 +322,9 @@ async function openPathToTree(
     const canOthersEnter = (mode & 0o001) !== 0
     if (canOthersEnter) continue
     if (env.RUNNER_ENVIRONMENT !== 'github-hosted') {
-      const found = `${folder}, which other users cannot enter`
+      const found = `other users cannot enter ${folder}, so the agent could not reach the checkout.`
       const fix = `run \`chmod o+x ${folder}\` once, so that other users can pass through it`
-      throw isolationError({ found, expected: 'a way to the checkout', fix })
+      throw isolationError({ found, expected: '', fix })
     }
     modes.push([folder, mode])
     await run(root('chmod', 'o+x', folder))

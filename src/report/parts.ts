@@ -18,7 +18,7 @@ import { describeLanes, describeRebased, ordinal, type WorkerView } from './in-w
 import { RESULTS, STORY_STATUSES } from './outcomes.ts'
 import { describeRung } from './rungs.ts'
 import { type Columns, type Sentence, toMarkdown } from './sentence.ts'
-import { evidenceParts, type StoryView } from './stories.ts'
+import { describeChange, evidenceParts, type StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
 /** The title of a check may have 255 characters; characters that break up mentions count, too. */
@@ -90,7 +90,12 @@ const STORIES: Columns<StoryView & { repository: string }> = [
   ['Attempts', 'figure', ({ attempts }) => (attempts === 0 ? '' : attempts)],
   ['Cost', 'figure', ({ usage }) => costOrEmpty(usage)],
   ['Time', 'figure', timeCell],
-  ['Commit', 'text', ({ commit, repository }) => commitLink(commit, repository)],
+]
+const CHANGED: Columns<StoryView>[number] = ['Changed', 'word', ({ change }) => describeChange(change)]
+const COMMIT: (typeof STORIES)[number] = [
+  'Commit',
+  'text',
+  ({ commit, repository }) => commitLink(commit, repository),
 ]
 
 /** The columns of the table of attempts in work; HTML uses them, too. */
@@ -127,10 +132,13 @@ function timeCell({ ms }: { ms: number }): string {
 
 /** The stories in at most `room` characters: up to 25 in a table; more of them collapsed, below the most urgent ones. */
 export function storyTable({ stories, ranked, links: { repository } }: View, room: number): string {
+  const columns = stories.some(({ change }) => change !== null)
+    ? [...STORIES, CHANGED, COMMIT]
+    : [...STORIES, COMMIT]
   const tableOf = (some: readonly StoryView[], most: number) =>
     truncateLines(
       table(
-        STORIES,
+        columns,
         some.map((story) => ({ ...story, repository })),
       ),
       most,

@@ -6,7 +6,7 @@ import { findingsBlock } from './findings.ts'
 import { evidenceBlock, marker, storyIdMarkdown } from './parts.ts'
 import { toMarkdown } from './sentence.ts'
 import { MAX_CHARACTERS } from './sticky-comment.ts'
-import type { StoryView } from './stories.ts'
+import { describeChange, type StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
 const INTRODUCTION =
@@ -59,10 +59,10 @@ function planText({ plans, next }: View): string {
   return `**A plan waits for approval; nothing is worked on before that.** ${toMarkdown(next)}`
 }
 
-function checkLine({ id, title, status, aside, remarks }: StoryView): string {
+function checkLine({ id, title, status, aside, remarks, change }: StoryView): string {
   const isDone = status === 'passed' || status === 'skipped'
   const advice = remarks.length > 0 ? 'look closer: its check has remarks' : ''
-  const notes = isDone ? [aside, advice].filter((note) => note !== '').join('; ') : ''
+  const notes = isDone ? [describeChange(change), aside, advice].filter((note) => note !== '').join('; ') : ''
   const box = status === 'passed' ? '[x]' : '[ ]'
   const notesMarkdown = notes === '' ? '' : ` (${markdownText(notes, 180)})`
   return `- ${box} ${storyIdMarkdown(id)} ${markdownText(title, 120)}${notesMarkdown}`

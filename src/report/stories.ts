@@ -14,14 +14,29 @@ import { isStoryInWork } from './headline.ts'
 import { STORY_STATUSES, type StoryStatus } from './outcomes.ts'
 import { type Part, type Sentence, sentence } from './sentence.ts'
 
-export type StoryView = ReturnType<typeof storyOf>
+export type StoryView = ReturnType<typeof storiesOf>[number]
+
+/** The files and lines that the commits of a story changed. Ralph's own files do not count; a binary file has no lines. */
+export type StoryChange = { files: number; added: number; removed: number }
+
+/** `3 files, +40 -2`; empty if nothing is known. */
+export function describeChange(change: StoryChange | null): string {
+  return change === null ? '' : `${pluralize(change.files, 'file')}, +${change.added} -${change.removed}`
+}
 
 /** All stories, in the order of prd.json. */
-export function storiesOf(state: State): StoryView[] {
+export function storiesOf(
+  state: State,
+  changes: Readonly<Record<string, StoryChange>> = {},
+): (ReturnType<typeof storyOf> & { change: StoryChange | null })[] {
   const stories = state.prd.userStories
   const doneIds = new Set(stories.filter((story) => story.passes || story.skipped).map(({ id }) => id))
   const isInScope = inScope(state.control.scope)
-  return stories.map((story) => storyOf(state, story, doneIds, isInScope(story)))
+  return stories.map((story) => ({
+    ...storyOf(state, story, doneIds, isInScope(story)),
+    /** What its commits changed; null if that is not known. */
+    change: changes[story.id] ?? null,
+  }))
 }
 
 function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInScope: boolean) {

@@ -42,6 +42,7 @@ import {
   countByStatus,
   lastFailedStory,
   numberedIterations,
+  type StoryChange,
   type StoryView,
   sortByUrgency,
   storiesOf,
@@ -64,6 +65,8 @@ export type Facts = {
   agentsSection?: boolean
   /** Places in files that failing gates named, by story id. */
   annotations?: Readonly<Record<string, readonly Annotation[]>>
+  /** What the commits of each story changed, by story id. */
+  changes?: Readonly<Record<string, StoryChange>>
   /** Other runs in the repository, to estimate what the stories will cost. */
   earlier?: readonly EarlierRun[]
   /** Where the reader types commands; by default in comments on the pull request. */
@@ -81,7 +84,7 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
   const { limits, now, surface = 'comment' } = facts
   const outcome = outcomeNow(state)
   const resumeAt = resumesAt(state)
-  const stories = storiesOf(state)
+  const stories = storiesOf(state, facts.changes)
   const timeline = numberedIterations(state, stories, iterationsOf(state)).slice(-MAX_TIMELINE)
   const header = headerOf(state, limits)
   const workers = workersOf(state, stories, limits, now)

@@ -748,6 +748,20 @@ test('the demo of the bundle passes two stories, one of them after a red gate', 
       [answer.outcome, answer.storiesPassed, answer.storiesTotal, answer.iterations],
       ['complete', 2, 2, 3],
     )
+    // What a newcomer sees at the end of it fits into a screen of 24 lines, with the gate that disagreed.
+    const screen = err.trimEnd().split('\n').slice(-24).join('\n')
+    assert.match(err, /^No model, no money: a scripted agent that makes one mistake\.$/m)
+    assert.match(
+      screen,
+      /^The agent said DONE\. The gate disagrees\.\n {2}\[test\] FAILED: water boils at 212 F: 87\.\d+ is not 212$/m,
+    )
+    // Its last line works as it is printed, without an alias or an installed program.
+    const last = screen.split('\n').at(-1)?.replace(' --open', '') ?? ''
+    const report = spawn('bash', ['-c', last], { env, cwd: folder })
+    const [printed] = await Promise.all([text(report.stdout), once(report, 'exit')])
+    assert.equal(report.exitCode, 0, last)
+    const page = await readFile(printed.trim(), 'utf8')
+    assert.match(page, /test\/fahrenheit\.test\.mjs/)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -308,7 +308,7 @@ test('an answer without a plan is passed to a second session; then it is an erro
   assert.equal(code, 64)
   const { costUsd, usage } = JSON.parse(out)
   assert.deepEqual([costUsd, usage.calls], [0.02, 2], 'what was paid is told')
-  assert.match(err, /no plan in the answer of custom/)
+  assert.match(err, /the answer of custom has no plan/)
   assert.match((await at.prompts())[1] ?? '', /no block of JSON in the answer/)
   assert.ok(!existsSync(join(at.repository, '.ralph')))
 })

@@ -32,16 +32,16 @@ const CASES: Record<string, Case> = {
   },
   'an agent whose program is missing': {
     flags: () => [...GATE, '--agent', 'amp'],
-    says: /agent: found amp is not on the PATH, expected the program amp, ready to work\n {2}fix: /,
+    says: /agent: amp is not on your PATH\.\n {2}fix: /,
   },
   'a fallback agent whose program is missing': {
     flags: (place) => [...place.agent, ...GATE, '--fallback-agent', 'amp'],
-    says: /fallback-agent: found amp is not on the PATH/,
+    says: /fallback-agent: amp is not on your PATH/,
   },
   'an agent of a step whose program is missing': {
     files: steps('[{ name: a, type: agent }, { name: b, type: agent, config: { agent: amp } }]'),
     flags: (place) => [...place.agent, ...GATE],
-    says: /steps: found amp is not on the PATH, expected the program amp, ready to work/,
+    says: /steps: amp is not on your PATH\./,
   },
   'a step prompt that does not exist, and one with an unknown variable': {
     files: steps(
@@ -224,7 +224,7 @@ test('a complete feature and one in work are reported from any work tree, wherev
   assert.equal((await place.start(['validate', ...given], { cwd: other }).ended).code, 0)
   assert.match(
     (await place.start(['run', ...given], { cwd: other }).ended).err,
-    /expected a feature that no run works on/,
+    /feature: .* works on sample\.\n {2}fix: wait until it ends/,
   )
   await place.ralph('stop')
   await run.ended
@@ -247,7 +247,7 @@ test('a run is refused in a checkout where a run of another feature works', asyn
   ]) {
     const { code, err } = await place.ralph(...asked, ...given)
     assert.equal(code, 64, err)
-    assert.match(err, /work tree: found .* works on sample here, expected one that no run is at work in/)
+    assert.match(err, /work tree: .* works on sample here\.\n {2}fix: /)
   }
   await place.ralph('stop', '--feature', 'sample')
   await run.ended

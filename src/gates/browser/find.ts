@@ -19,8 +19,13 @@ export function findChrome(configured: string | null, env: Environment): string 
   if (configured !== null) {
     const found = findProgram(configured, path)
     if (found !== null) return found
-    const fix = 'check the path, or leave it out: what is installed is found'
-    throw new UserError({ path: 'browser.executablePath', found: configured, expected: 'a program', fix })
+    const fix = 'check the path, or leave it out: Ralph finds an installed browser'
+    throw new UserError({
+      path: 'browser.executablePath',
+      found: `there is no program ${configured}.`,
+      expected: '',
+      fix,
+    })
   }
   const fromEnvironment = VARIABLES.flatMap((name) => env[name] ?? [])
   for (const name of [...fromEnvironment, ...NAMES, ...APPLICATIONS]) {
@@ -29,8 +34,8 @@ export function findChrome(configured: string | null, env: Environment): string 
   }
   throw new UserError({
     path: 'browser',
-    found: 'no Chrome or Chromium on this machine',
-    expected: 'one that is installed',
+    found: 'this machine has no Chrome or Chromium.',
+    expected: '',
     fix: 'in a workflow, add `- uses: browser-actions/setup-chrome@v2` before Ralph (hosted Ubuntu images have one); on Debian, `apt-get install chromium`; or name it as browser.executablePath',
   })
 }

@@ -29,8 +29,8 @@ export async function rootCommand(): Promise<Root> {
   })
   if (await isSuccessful(sudo('true'))) return sudo
   throw isolationError({
-    found: 'neither root nor a sudo without a password',
-    expected: 'the right to start programs as another user',
+    found: 'this user is not root and has no sudo without a password.',
+    expected: '',
     fix: `use a GitHub-hosted runner or a container job, allow the runner sudo, use isolation: separate-job, or ${STEP_DOWN}`,
   })
 }

@@ -7,7 +7,7 @@ import { costOrEmpty, describeAttempts, formatDuration, pluralize } from '../fig
 import { STORY_STATUSES } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
 import type { Columns } from '../sentence.ts'
-import { evidenceParts, type StoryView } from '../stories.ts'
+import { describeChange, evidenceParts, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
 import {
   collapsible,
@@ -89,6 +89,7 @@ function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: S
   const { sign, word } = STORY_STATUSES[status]
   const figures = [
     attempts + givenBack > 0 ? describeAttempts(story) : '',
+    describeChange(story.change),
     costOrEmpty(usage),
     ms > 0 ? formatDuration(ms) : '',
   ].filter(Boolean)

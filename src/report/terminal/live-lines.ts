@@ -15,7 +15,7 @@ import { eventLines } from '../log/log-events.ts'
 import { gateLines } from '../log/log-gates.ts'
 import { type Line, type LineFacts, warningLine } from '../log/log-line.ts'
 import { startLines, stepLines, waitedLine, waitLine } from '../log/log-steps.ts'
-import { viewOf } from '../view.ts'
+import { type Facts, viewOf } from '../view.ts'
 import { banner, countdown, type Field, plainBanner, resultBox } from './panels.ts'
 import { formatLines, type Look, lookOf, type Screen } from './terminal-line.ts'
 
@@ -95,10 +95,15 @@ export class Live implements Observer {
   }
 
   /** Prints the result of a run. */
-  end(state: State, ended: EndedSituation, places: readonly Field[]): void {
+  end(
+    state: State,
+    ended: EndedSituation,
+    places: readonly Field[],
+    changes: NonNullable<Facts['changes']> = {},
+  ): void {
     this.close()
     const [redactedState, situation, fields] = mapTexts([state, ended, places] as const, this.#redact)
-    const view = viewOf(redactedState, { ...this.#facts, now: this.#now() }, situation)
+    const view = viewOf(redactedState, { ...this.#facts, changes, now: this.#now() }, situation)
     this.say(resultBox(view, fields, this.#look))
   }
 

@@ -16,6 +16,7 @@ import { findingLines } from '../findings.ts'
 import type { Header } from '../header.ts'
 import { type Colour, OUTCOMES } from '../outcomes.ts'
 import { toPlainText } from '../sentence.ts'
+import { describeChange } from '../stories.ts'
 import type { View } from '../view.ts'
 import { type Look, paint } from './terminal-line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
@@ -78,6 +79,7 @@ export function resultBox(view: View, places: readonly Field[], look: Look): str
   const more = [...findingLines(view.findings).map((finding) => ['Attention', finding] as const), ...places]
   const fields: Field[] = [
     ['Stories', view.tally],
+    ...changeFields(view),
     ['Iterations', `${view.iterations} in ${pluralize(Math.max(1, view.jobs), 'job')}`],
     ['Cost', `${formatHeaderCost(view)}, ${describeTokens(usage, ' tokens')}`],
     ['Agent time', formatAgentTime(view)],
@@ -105,6 +107,19 @@ export function resultBox(view: View, places: readonly Field[], look: Look): str
     ),
   )
   return boxed([...top, ' '.repeat(inner), ...rows], inner, [colour], look)
+}
+
+/** The most stories whose changes are listed. */
+const MAX_CHANGED = 5
+
+/** A row for each story that passed: what its commits changed. */
+function changeFields({ stories }: View): Field[] {
+  const changed = stories.filter(({ status, change }) => status === 'passed' && change !== null)
+  const more = changed.length - MAX_CHANGED
+  const rows = changed
+    .slice(0, MAX_CHANGED)
+    .map(({ id, change }): Field => ['Changed', `${id}: ${describeChange(change)}`])
+  return more > 0 ? [...rows, ['Changed', `and ${more} more: ralph status`]] : rows
 }
 
 type Painted = readonly [text: string, colours: readonly Colour[]]

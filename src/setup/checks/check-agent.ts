@@ -70,7 +70,7 @@ async function checkCustomCommand(vendor: AgentVendor, subject: Subject): Promis
   const cwd = resolve(subject.directory, settings.workingDirectory)
   const { env } = agentEnv(subject.env, agentEnvOptions(vendor, settings))
   const bash = findProgram(vendor.program, env.PATH ?? '')
-  if (bash === null) return faultResult(`${vendor.program} is not on the PATH`, 'bash', vendor.install)
+  if (bash === null) return faultResult(`${vendor.program} is not on your PATH`, 'bash', vendor.install)
   // The other user's PATH and files cannot be checked from here.
   if (word === undefined || settings.isolation === 'other-user' || !isFolderSync(cwd)) return okResult(found)
   const args = ['--norc', '-c', 'command -v -- "$1"', 'agent-command', word]

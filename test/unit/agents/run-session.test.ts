@@ -255,7 +255,7 @@ test('sessions end by time-outs and cancellation with their own status', async (
 test('a missing program is an error with how to install it, and no usage', async () => {
   const result = await runAgent(request({ vendor: vendor('codex') }))
   assert.equal(result.status, 'not-started')
-  assert.equal(result.message, 'codex is not on the PATH; npm install -g @openai/codex')
+  assert.equal(result.message, 'codex is not on your PATH; npm install -g @openai/codex')
   assert.equal(result.usage.calls, 0)
   assert.equal(result.usage.agentSeconds, 0)
   // A folder that only another user may look into: what is missing is refused, not absent.
@@ -285,7 +285,7 @@ test('availability of an agent: its version, missing, or broken', async () => {
   assert.deepEqual(missing, {
     ok: false,
     isSlow: false,
-    reason: 'codex is not on the PATH',
+    reason: 'codex is not on your PATH',
     fix: `set agent-version, and Ralph installs it; or ${vendor('codex').install}`,
   })
   const broken = await checkAgent(vendor('amp'), env)

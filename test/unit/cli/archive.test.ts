@@ -106,7 +106,7 @@ test('archive of an unfinished list removes passed stories from prd.json', async
   )
   assert.equal((await read(place, `${FOLDER}/done.json`)).userStories[0].id, 'US-001')
   const loose = await place.ralph('archive')
-  assert.match(loose.err, /which is not committed.*\n {2}fix: commit it first/)
+  assert.match(loose.err, /is not committed\..*\n {2}fix: commit it first/)
   place.git('add', '-A')
   place.git('commit', '-qm', 'archive')
   assert.match((await place.ralph('archive')).err, /found no story that passed or was skipped/)

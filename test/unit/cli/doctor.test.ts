@@ -45,7 +45,7 @@ test('doctor runs every check even when others fail, and every fault has its fix
   assert.match(found.get('configuration')?.found ?? '', /maxAttempts/)
   assert.deepEqual(
     [found.get('agent')?.state, found.get('agent')?.found],
-    ['fault', 'amp is not on the PATH'],
+    ['fault', 'amp is not on your PATH'],
   )
   assert.match(found.get('prompts')?.found ?? '', /^\.ralph\/prompts\/run\.md:1: "\{\{gatse\}\}"$/)
   assert.match(found.get('gate red')?.found ?? '', /^exit 3 on main .*: FAIL: one$/)

@@ -63,7 +63,7 @@ test('init with only red gates writes nothing, and names each', async () => {
   await using project = await openProject(pack({ test: 'echo "Error: no database"; exit 2' }))
   const { code, err } = project.ralph('init', '--yes', ...PIN)
   assert.equal(code, 64)
-  assert.match(err, /no gate that is green: test \(npm test\) exit 2: Error: no database/)
+  assert.match(err, /every gate fails on the project as it is: test \(npm test\) exit 2: Error: no database/)
   assert.match(err, /--no-try/)
   const { tried } = JSON.parse(project.ralph('init', '--json', ...PIN).out)
   assert.deepEqual([tried[0].state, tried[0].run], ['red', 'npm test'])

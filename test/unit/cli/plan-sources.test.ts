@@ -16,7 +16,7 @@ test("plan --from beads reads bd's output, and reports a bd that fails or is mis
   try {
     const ask = (env: Record<string, string>) =>
       answerTo('beads', { clone, env, directory: folder, warn: () => {} })
-    await assert.rejects(ask({ PATH: folder }), /no program bd/)
+    await assert.rejects(ask({ PATH: folder }), /bd, the program of beads, is not on your PATH/)
     mkdirSync(join(repository.top, '.beads'))
     const issue = { id: 'bd-1', title: 'Show a map', status: 'open' }
     writeFileSync(join(repository.top, '.beads/issues.jsonl'), `${JSON.stringify(issue)}\n{"id": \n`)

@@ -60,7 +60,7 @@ const CASES: Case[] = [
     () => gitResult('git version 2.34.1\n'),
     /^fault: git 2\.34\.1 is too old for Ralph\. -> install git 2\.38 or newer/,
   ],
-  ['git', () => gitResult(null), /^fault: git is not installed, or it is not on the PATH\. -> install git/],
+  ['git', () => gitResult(null), /^fault: git is not installed, or it is not on your PATH\. -> install git/],
   ['configuration', () => checkConfiguration(subjectOf()), /^ok: fine/],
   [
     'configuration',

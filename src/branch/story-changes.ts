@@ -1,0 +1,30 @@
+// How much each story of a run changed, for reports.
+import type { State } from '../engine/model/state.ts'
+import type { Git } from '../git/git.ts'
+import type { StoryChange } from '../report/stories.ts'
+import { storiesIn } from './story-commits.ts'
+
+/** By story id. A commit that several stories share counts for each of them. */
+export async function changesByStory(
+  git: Git,
+  { base, green, nonce }: Pick<State, 'base' | 'green' | 'nonce'>,
+): Promise<Readonly<Record<string, StoryChange>>> {
+  if (nonce === '') return {}
+  const range = `${base.sha}..${green}`
+  const [messages, sizes] = await Promise.all([git.messages(range), git.sizes(range)])
+  const totals = new Map<string, { paths: Set<string>; added: number; removed: number }>()
+  for (const { commit, message } of messages) {
+    for (const storyId of storiesIn(message, nonce)) {
+      const total = totals.get(storyId) ?? { paths: new Set(), added: 0, removed: 0 }
+      for (const { path, added, removed } of sizes.get(commit) ?? []) {
+        total.paths.add(path)
+        total.added += added
+        total.removed += removed
+      }
+      totals.set(storyId, total)
+    }
+  }
+  return Object.fromEntries(
+    [...totals].map(([id, { paths, added, removed }]) => [id, { files: paths.size, added, removed }]),
+  )
+}
