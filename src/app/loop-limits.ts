@@ -51,7 +51,7 @@ export function limitsOf(settings: Settings): Limits {
     maxAgentTimeMs: settings.maxAgentTimeMs,
     callsPerHour: settings.callsPerHour,
     breaker: settings.breaker,
-    baseline: settings.baseline === 'require' && !settings.ungated,
+    baseline: settings.baseline !== 'off' && !settings.ungated,
     finalVerification: settings.finalVerification,
     // At `separate-job` the job that could ask a judge is over when gates have run, so weakened tests are only reported.
     weakenedTests:

@@ -197,6 +197,7 @@ export function gatesPort(options: GatesPortOptions, place = workTreePlace(optio
     gates: settings.gates,
     parallel: settings.gatesParallel,
     prepare: settings.prepare,
+    knownRed: settings.baseline === 'known-red',
     lockfileChanged: repository.lockfileChanged,
     code: repository,
     restore,

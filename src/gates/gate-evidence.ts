@@ -15,6 +15,7 @@ import { annotationsFrom, selectAnnotations } from './annotations.ts'
 import { missingCount } from './count-advice.ts'
 import { ranNoTest, testCounts } from './counts.ts'
 import { type ChangedLines, measureChange, type RedReason, reportCoverage } from './coverage.ts'
+import { judgeRed } from './known-red.ts'
 import type { Stamps, TreeFolders } from './report-files.ts'
 import { createResolver } from './resolver.ts'
 
@@ -27,16 +28,23 @@ export type CodeReader = {
   changedPaths(from: string, to: string): Promise<readonly string[]>
 }
 
-export type EvidenceOptions = TreeFolders & { code: CodeReader; redact(text: string): string }
+export type EvidenceOptions = TreeFolders & {
+  code: CodeReader
+  /** Whether named tests may fail on the base. */
+  knownRed?: boolean
+  redact(text: string): string
+}
 
 /** A gate's run: how it ended, and its output, redacted. */
 export type GateOutcome = Pick<GateResult, 'ok' | 'ended' | 'ms' | 'output'>
 export type GateReport = GateOutcome &
-  Partial<Pick<GateResult, 'tests' | 'annotations' | 'remarks' | 'findings' | 'flaky'>>
+  Partial<Pick<GateResult, 'tests' | 'annotations' | 'remarks' | 'findings' | 'flaky' | 'knownRed'>>
 
 /** Evidence from the files that a gate wrote. */
 type FileEvidence = {
   tests: TestCounts | null
+  /** The names of failed tests; left out if no report has tests. */
+  failed?: string[]
   annotations: Annotation[]
   remarks: string[]
   red: RedReason | null
@@ -60,13 +68,14 @@ export async function stampsBefore(
 /** The run with its evidence. A green gate becomes red where coverage is below the threshold, or where it counts new failures itself. */
 export async function withEvidence(
   gate: Gate,
-  ran: GateOutcome,
+  ended: GateOutcome,
   before: Stamps | null,
   run: GateRun,
   options: EvidenceOptions,
 ): Promise<GateReport> {
-  const evidence = before === null ? NO_EVIDENCE : await readEvidence(gate, ran, before, run, options)
-  const tests = evidence.tests ?? testCounts(ran.output)
+  const evidence = before === null ? NO_EVIDENCE : await readEvidence(gate, ended, before, run, options)
+  const counts = evidence.tests ?? testCounts(ended.output)
+  const { ran, tests, known } = withKnownRed(gate, ended, { ...evidence, tests: counts }, run, options)
   const clean = (text: string, most: number) => oneLine(options.redact(withoutControls(text)), most)
   const failures =
     ran.ok && evidence.red === null
@@ -78,7 +87,7 @@ export async function withEvidence(
       : NO_DIFFERENCE
   const uncounted = uncountedRemark(gate, { ok: ran.ok, tests }, run) ?? []
   const empty = ran.ok && ranNoTest(tests) && run.asItWas !== true ? [RAN_NO_TEST] : []
-  const remarks = [...empty, ...evidence.remarks, ...comparison.remarks]
+  const remarks = [...known.remarks, ...empty, ...evidence.remarks, ...comparison.remarks]
     .concat(uncounted)
     .slice(0, MAX_REMARKS)
   // Checked here for all sources: an invalid line number would make the state unreadable.
@@ -96,10 +105,42 @@ export async function withEvidence(
     ...red,
     ...hidden,
     ...(tests === null ? {} : { tests }),
+    ...(known.knownRed === undefined ? {} : { knownRed: known.knownRed }),
     ...(comparison.findings.length === 0 ? {} : { findings: comparison.findings }),
     ...(remarks.length === 0 ? {} : { remarks: remarks.map((one) => clean(one, MAX_REMARK_LENGTH)) }),
     ...(annotations.length === 0 ? {} : { annotations }),
   }
+}
+
+/** A red gate is green if only tests failed that may fail, as `baseline: known-red` says; else its output says why it is red. */
+function withKnownRed(
+  gate: Gate,
+  ran: GateOutcome,
+  { tests, failed }: Pick<FileEvidence, 'tests' | 'failed'>,
+  run: GateRun,
+  { knownRed = false }: EvidenceOptions,
+): {
+  ran: GateOutcome
+  tests: TestCounts | null
+  known: Pick<GateResult, 'knownRed'> & { remarks: string[] }
+} {
+  const none = { ran, tests, known: { remarks: [] } }
+  if (ran.ok) return none
+  const judged = judgeRed(
+    { ...ran, tests, ...(failed === undefined ? {} : { failed }) },
+    run,
+    gate.name,
+    knownRed,
+  )
+  if ('why' in judged) {
+    if (judged.why === '') return none
+    return { ...none, ran: { ...ran, output: `${ran.output.trimEnd()}\n\n${judged.why}\n` } }
+  }
+  // Without -v, \`go test\` names failed tests alone: the number would be lost as soon as they pass.
+  const counted = tests?.passed === 0 ? null : tests
+  const ended = `${ran.ended}, of tests that fail on the base`
+  const known = { knownRed: judged.knownRed, remarks: [judged.remark] }
+  return { ran: { ...ran, ok: true, ended }, tests: counted, known }
 }
 
 const RAN_NO_TEST = 'ran no test, so that it is green proves nothing'

@@ -39,6 +39,8 @@ export type GatesOptions = {
   prepare: string | null
   /** True when a lockfile differs between the two commits. */
   lockfileChanged(from: string, to: string): Promise<boolean>
+  /** Whether named tests may fail on the base: \`baseline: known-red\`. */
+  knownRed?: boolean
   code: CodeReader
   /** Makes the work tree the commit again, before a gate runs once more on it. */
   restore(commit: string): Promise<unknown>
@@ -144,10 +146,12 @@ export function createGates(options: GatesOptions): GatesPort {
       const before = await stampsBefore(gate, options)
       const { exit, ...ran } = await runOnce(gate, signal, where)
       const isOver = ran.ok || signal.aborted || exit.kind === 'not-started'
-      if (isOver || red.length >= (gate.retries ?? 0)) {
-        const shown = await withEvidence(gate, ran, before, run, { ...options, redact })
+      const isLast = isOver || red.length >= (gate.retries ?? 0)
+      const mayFail = options.knownRed === true || run.baseline[gate.name]?.knownRed !== undefined
+      const shown =
+        isLast || mayFail ? await withEvidence(gate, ran, before, run, { ...options, redact }) : null
+      if (shown !== null && (isLast || shown.ok))
         return finishGate(reported, run.what, ...reportTries(shown, [...red, ran], canRestore))
-      }
       red.push(ran)
       if (canRestore) await restoreTree(run.commit)
     }

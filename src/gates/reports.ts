@@ -3,6 +3,7 @@
 import { parseXml, type XmlElement, XmlError } from '@rgrove/parse-xml'
 import * as z from 'zod/mini'
 import type { Annotation, TestCounts } from '../engine/model/gate.ts'
+import { oneLine } from '../engine/model/text.ts'
 import { decodePercent } from '../system/percent-encoding.ts'
 import { addHits, type Hits } from './coverage.ts'
 import type { ResolvePath } from './resolver.ts'
@@ -13,7 +14,8 @@ type Place = { path: string; line: number }
 /** Finds files of the repository by the names in a report; `placeIn`: the first place that a text names, such as a stack trace. */
 export type PlaceFinder = { resolve: ResolvePath; placeIn(text: string): Place | null }
 
-type ReportEvidence = { tests: TestCounts | null; annotations: Annotation[] }
+/** `failed`: the names of failed tests. */
+type ReportEvidence = { tests: TestCounts | null; failed: string[]; annotations: Annotation[] }
 
 /** The most places that are read from one file. */
 const MAX_FOUND = 500
@@ -22,7 +24,7 @@ const MAX_FOUND = 500
 export function readReports(
   files: readonly File[],
   finder: PlaceFinder,
-): ReportEvidence & { remarks: string[] } {
+): Omit<ReportEvidence, 'failed'> & { failed?: string[]; remarks: string[] } {
   const remarks: string[] = []
   const found = files.flatMap((file) => {
     const xml = (root: XmlElement) => readJunit(root, finder)
@@ -33,7 +35,8 @@ export function readReports(
   const sum = (kind: Exclude<keyof TestCounts, 'empty'>) => counts.reduce((all, one) => all + one[kind], 0)
   const tests = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') }
   const annotations = found.flatMap((one) => one.annotations)
-  return { tests: counts.length === 0 ? null : tests, annotations, remarks }
+  const failed = found.flatMap((one) => one.failed)
+  return counts.length === 0 ? { tests: null, annotations, remarks } : { tests, failed, annotations, remarks }
 }
 
 /** The coverage of a file; null where it cannot be read, with the reason in `remarks`. */
@@ -67,6 +70,7 @@ function readAs<T>(
 function readJunit(root: XmlElement, finder: PlaceFinder): ReportEvidence | null {
   if (root.name !== 'testsuites' && root.name !== 'testsuite') return null
   const tests: TestCounts = { passed: 0, failed: 0, skipped: 0 }
+  const failed: string[] = []
   const annotations: Annotation[] = []
   for (const test of elements(root, 'testcase')) {
     const ends = childrenOf(test)
@@ -74,10 +78,15 @@ function readJunit(root: XmlElement, finder: PlaceFinder): ReportEvidence | null
     const end =
       bad !== undefined ? 'failed' : ends.some(({ name }) => name === 'skipped') ? 'skipped' : 'passed'
     tests[end] += 1
+    if (bad !== undefined) failed.push(nameOf(test))
     const found = bad && annotations.length < MAX_FOUND ? annotateFailure(test, bad, finder) : null
     if (found !== null) annotations.push(found)
   }
-  return { tests, annotations }
+  return { tests, failed, annotations }
+}
+
+function nameOf({ attributes: { classname = '', name = 'a test' } }: XmlElement): string {
+  return oneLine(classname === '' ? name : `${classname}: ${name}`, 200)
 }
 
 /** The failure at the place that its text names, else at the test's own place; null where neither is known. */
@@ -136,7 +145,7 @@ function readSarif(json: unknown, { resolve }: PlaceFinder): ReportEvidence {
     const message = [data.message.text, data.ruleId].filter((part) => part.trim() !== '').join(' - ')
     annotations.push({ path, line: parseLine(where.region.startLine), message, level: LEVELS[data.level] })
   }
-  return { tests: null, annotations }
+  return { tests: null, failed: [], annotations }
 }
 
 /** lcov, as c8, nyc, vitest, jest, coverage.py, cargo-llvm-cov and many others write it; null for other text. */

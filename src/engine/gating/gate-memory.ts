@@ -2,7 +2,7 @@
 
 import { excerpt } from '../../system/excerpt.ts'
 import type { EventOf } from '../model/event.ts'
-import { type GateResult, remarksOf, testsRun } from '../model/gate.ts'
+import { type GateBaseline, type GateResult, type KnownRed, remarksOf, testsRun } from '../model/gate.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import { CANNOT_START, NOT_READY, PORT_TAKEN } from '../model/service.ts'
 import type { State } from '../model/state.ts'
@@ -75,13 +75,14 @@ export function haltOnPortConflict(state: State, gates: readonly GateResult[]): 
 export function recordFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
   const green = gates.filter(({ ok, asItWas }) => ok && asItWas !== true)
-  const entries = green.flatMap(({ name, ms, tests, alone, needIgnored }) => {
+  const entries = green.flatMap(({ name, ms, tests, alone, needIgnored, knownRed }) => {
     const before = Object.hasOwn(known, name) ? known[name] : undefined
     if (before !== undefined && (alone === undefined || before.alone === true)) return []
     const first = before ?? {
       ms,
       ...(tests === undefined ? {} : { tests }),
       ...(needIgnored === undefined ? {} : { needIgnored }),
+      ...(knownRed === undefined ? {} : { knownRed }),
     }
     return [[name, { ...first, ...(alone === undefined ? {} : { alone }) }] as const]
   })
@@ -89,14 +90,27 @@ export function recordFirstRuns(state: State, gates: readonly GateResult[]): Sta
   return { ...state, baselineGates: { ...known, ...Object.fromEntries(entries) } }
 }
 
-/** Updates the test counts after each pass, so that a story that adds tests does not hide a later one that removes as many. */
+/** The base's record of a gate after a story passed: failed tests that no longer fail are fixed. */
+function withFixed(before: GateBaseline, now: KnownRed | undefined): GateBaseline {
+  const fixed = (before.knownRed?.tests ?? []).filter((name) => now?.tests.includes(name) !== true)
+  if (fixed.length === 0) return before
+  return { ...before, fixed: [...new Set([...(before.fixed ?? []), ...fixed])] }
+}
+
+/**
+ * Updates the test counts after each pass, so that a story that adds tests does not hide a later one that removes as many, and which
+ * of the base's failed tests are fixed.
+ */
 export function updateTestCounts(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
-  const now = gates.flatMap(({ name, ok, tests }) => {
-    const before = known[name]
-    if (!ok || tests === undefined || before === undefined) return []
+  const now = gates.flatMap(({ name, ok, tests, knownRed }) => {
+    const first = known[name]
+    if (!ok || first === undefined) return []
+    const before = withFixed(first, knownRed)
+    if (tests === undefined) return before === first ? [] : [[name, before] as const]
     // A clean clone, in which the last story's gates run, has fewer tests although nothing was removed.
-    if (before.needIgnored !== undefined && testsRun(tests) < testsRun(before.tests)) return []
+    if (before.needIgnored !== undefined && testsRun(tests) < testsRun(before.tests))
+      return before === first ? [] : [[name, before] as const]
     return [[name, { ...before, tests }] as const]
   })
   return now.length === 0 ? state : { ...state, baselineGates: { ...known, ...Object.fromEntries(now) } }

@@ -63,6 +63,10 @@ export const Screenshot = z.object({
   before: z.nullable(z.string()),
 })
 
+/** The failed tests of a gate whose other tests passed, by name, and how it ended: `baseline: known-red`. */
+export type KnownRed = z.infer<typeof KnownRed>
+export const KnownRed = z.object({ ended: z.string(), tests: z.array(z.string()) })
+
 /** The result of one gate. `output` is cut to its limit and redacted; `ms` is wall time. */
 export type GateResult = z.infer<typeof GateResult>
 export const GateResult = z.object({
@@ -84,6 +88,8 @@ export const GateResult = z.object({
   needIgnored: z.exactOptional(z.number()),
   /** It was red, and green when it ran again on the same tree. */
   flaky: z.exactOptional(z.literal(true)),
+  /** It counts as green, for only these tests failed, and they failed on the base. */
+  knownRed: z.exactOptional(KnownRed),
   /** Remarks for people, also on a green gate: it was slower than before, lines that no test ran. */
   remarks: z.exactOptional(z.array(z.string())),
   /** What a green gate no longer checks, such as tests that were skipped. A story may only do that if its criteria ask for it. */
@@ -121,6 +127,10 @@ export const GateBaseline = z.object({
   needIgnored: z.exactOptional(z.number()),
   /** It was green at the fork point. Left out: it was green for the first time with a story's work. */
   atFork: z.exactOptional(z.literal(true)),
+  /** The tests that failed at the fork point, and may go on failing. */
+  knownRed: z.exactOptional(KnownRed),
+  /** Those of them that passed with a story's work, and may not fail again. */
+  fixed: z.exactOptional(z.array(z.string())),
 })
 
 /** How many tests ran; skipped ones did not. */

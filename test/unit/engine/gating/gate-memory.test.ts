@@ -35,6 +35,17 @@ test('the first green run of a gate is recorded, a red one is not, and test coun
   assert.deepEqual([passed.baselineGates?.b, passed.baselineGates?.new], [{ ms: 7 }, undefined])
 })
 
+test('a test that failed on the base and passed with a story is fixed from then on, also in a gate without counts', () => {
+  const both = { ended: 'exit 1', tests: ['one', 'two'] }
+  const base = recordFirstRuns(complete(), [gate('a', { tests, knownRed: both })])
+  assert.deepEqual(base.baselineGates?.a, { ms: 5, tests, knownRed: both })
+  assert.equal(updateTestCounts(base, [gate('a', { knownRed: both })]), base)
+  const one = updateTestCounts(base, [gate('a', { knownRed: { ...both, tests: ['one'] } })])
+  assert.deepEqual(one.baselineGates?.a?.fixed, ['two'])
+  const all = updateTestCounts(one, [gate('a', { tests })])
+  assert.deepEqual(all.baselineGates?.a?.fixed, ['two', 'one'])
+})
+
 test('a gate that must run alone from now on is recorded, also of a known gate', () => {
   const known = recordFirstRuns(complete(), [gate('a', { tests })])
   const alone = recordFirstRuns(known, [gate('a', { ms: 900, alone: true }), gate('b', { alone: true })])

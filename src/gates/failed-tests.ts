@@ -1,0 +1,101 @@
+// Which tests failed, by name, as test runners print them. Pure.
+import { oneLine } from '../engine/model/text.ts'
+
+export type FailedTests = {
+  /** Every failed test, with its file, package or class where the runner names it. */
+  names: readonly string[]
+  /** How many of them the runner's summary counts: Go does not count subtests. */
+  counted: number
+  /** A runner ended at the first failure, so it says nothing of the tests after it. */
+  stoppedEarly: boolean
+}
+
+type Reader = {
+  /** The failed test of this line, if the line names one. */
+  failed: RegExp
+  /** Lines count only after this one. */
+  after?: RegExp
+  /** A line that says where the tests after it are. */
+  scope?: RegExp
+}
+
+/** The test runners that name failed tests on a line of their own. */
+const READERS: readonly Reader[] = [
+  // pytest: the short summary
+  { failed: /^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$/ },
+  // unittest
+  { failed: /^(?:FAIL|ERROR): (\S+ \([\w.]+\).*)$/ },
+  // cargo test: the same name may exist in several targets
+  {
+    failed: /^test (.+?)(?: - should panic)?(?: \(line \d+\))? \.\.\. FAILED$/,
+    scope: /^\s+(?:Running (?:unittests )?|Doc-tests )(\S+)/,
+  },
+  // Maven surefire, versions 2 and 3
+  {
+    failed:
+      /^\[ERROR\] (?!Tests run)([\w$.]+(?:\([\w$.]+\)|[^<>]*?))(?: --)? {1,2}Time elapsed: .* <<< (?:FAILURE|ERROR)!/,
+  },
+  // Gradle
+  { failed: /^(\S.* > .+) FAILED$/ },
+  // node --test: the list at the end
+  { failed: /^✖ (.+?)(?: \([\d.]+ms\))?$/, after: /^✖ failing tests:$/, scope: /^test at (.+?):\d+:\d+$/ },
+  // jest
+  { failed: /^ {2}● (.+)$/, scope: /^ ?FAIL {1,2}(\S+)$/ },
+  // vitest
+  { failed: /^ ?FAIL {1,2}(\S+ (?:> .+|\[.+\]))$/ },
+]
+
+/** What runners print when they leave out the tests after a failure. */
+const STOPPED_EARLY = [
+  /^!+ (?:stopping after \d+ failures|_pytest\.outcomes\.Exit|Interrupted).*!+$/m,
+  /^error: test failed, to rerun pass `/m,
+  /^\[INFO\] .+ SKIPPED$/m,
+]
+
+const LEFT_OUT = /^\.\.\. \d+ bytes left out \.\.\.$/m
+const MAX_LINE = 400
+const MAX_NAME = 200
+
+/** Null if a part of the output is missing: a failed test may be in it. */
+export function failedTests(output: string): FailedTests | null {
+  if (LEFT_OUT.test(output)) return null
+  const lines = output.split('\n').map((line) => line.slice(0, MAX_LINE).trimEnd())
+  const found = new Set(READERS.flatMap((reader) => namesBy(reader, lines)))
+  const go = goFailures(lines)
+  const names = [...new Set([...found, ...go.names])].map((name) => oneLine(name, MAX_NAME))
+  const stoppedEarly = STOPPED_EARLY.some((pattern) => pattern.test(output))
+  return { names, counted: found.size + go.counted, stoppedEarly }
+}
+
+function namesBy({ failed, after, scope }: Reader, lines: readonly string[]): string[] {
+  let isOpen = after === undefined
+  let place = ''
+  return lines.flatMap((line) => {
+    if (!isOpen) {
+      isOpen = after?.test(line) === true
+      return []
+    }
+    const [, found] = scope?.exec(line) ?? []
+    if (found !== undefined) place = `${found}: `
+    const [, name] = failed.exec(line) ?? []
+    return name === undefined ? [] : [`${place}${name}`]
+  })
+}
+
+/** Go names the package after its tests; a package that fails without a failed test did not compile, or panicked. */
+function goFailures(lines: readonly string[]): { names: string[]; counted: number } {
+  const names: string[] = []
+  let counted = 0
+  let open: string[] = []
+  for (const line of lines) {
+    const [, indent, test] = /^( *)--- FAIL: (\S+)/.exec(line) ?? []
+    if (test !== undefined) open.push(test)
+    if (test !== undefined && indent === '') counted += 1
+    const [, failedPackage] = /^FAIL\t(\S+)/.exec(line) ?? []
+    if (failedPackage !== undefined) {
+      names.push(...(open.length === 0 ? [failedPackage] : open.map((name) => `${failedPackage}: ${name}`)))
+      open = []
+    }
+  }
+  return { names, counted }
+}
