@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { TestCounts } from '../engine/model/gate.ts'
 import { CAPTURE_BYTES, cleanOutput, formatExit, INTO_ONE_PIPE, SHELL } from '../gates/captured-output.ts'
 import { ranNoTest, testCounts } from '../gates/counts.ts'
+import { type NamedFailures, namedFailures } from '../gates/known-red.ts'
 import { withToolFolders } from '../gates/tool-folders.ts'
 import { execute, gitEnv } from '../git/git-process.ts'
 import { type Environment, secretsIn } from '../isolation/untrusted-env.ts'
@@ -24,6 +25,8 @@ export type Trial = {
   line: string
   /** How many tests it says that it ran; null if it says nothing of tests. */
   tests: TestCounts | null
+  /** The tests that failed, by name, or why they cannot be named. */
+  failures: NamedFailures
   /** What it printed, redacted and limited. */
   output: string
 }
@@ -92,7 +95,8 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
       const ended = isProgramNamed
         ? `needs ${missing}, which is not on this machine`
         : `${formatExit(exit, timeoutMs)}${proofless}`
-      return { name, run: command, state, ended, ms, line, tests, output: text }
+      const failures = namedFailures({ ended, output: text, tests })
+      return { name, run: command, state, ended, ms, line, tests, failures, output: text }
     },
     [Symbol.asyncDispose]: remove,
   }

@@ -14,6 +14,7 @@ import { toYaml } from '../setup/init/init-files.ts'
 import { UserError } from '../system/errors.ts'
 import type { Context, Flags } from './command-context.ts'
 import { openTree } from './init-look.ts'
+import { type TrialResults, withKnownRed } from './init-try.ts'
 import { nameFault } from './plan-draft.ts'
 import type { Material } from './plan-material.ts'
 import type { TerminalPrompts } from './terminal-questions.ts'
@@ -41,6 +42,23 @@ export async function askAll(questions: Questions): Promise<{ person: WrittenSet
   const isolation = await askIsolation(questions)
   const person = { ...agent, ...gates, ...limits, ...isolation, ...(await askLearnings(questions)) }
   return { person, required: questions.required || (await ask.yes(REQUIRED, false)) }
+}
+
+/** What gates do with tests that are red before any change. Throws Cancelled if the person left. */
+export async function askRedTests(ask: TerminalPrompts, tried: TrialResults): Promise<TrialResults> {
+  let answered = tried
+  for (const red of tried.redTests ?? []) {
+    if (!red.isLeftOut) continue
+    const are = red.tests.length === 1 ? '1 test is' : `${red.tests.length} tests are`
+    const question = `${are} red before any change (${terminalText(red.tests.join(', '), 200)}). What should gate ${red.name} do?`
+    const choices = [
+      { value: 'leave-out', label: 'not run them' },
+      { value: 'known-red', label: 'run them, and let only them fail (baseline: known-red)' },
+    ]
+    if ((await ask.choose(question, choices, 'leave-out')) === 'known-red')
+      answered = withKnownRed(answered, red)
+  }
+  return answered
 }
 
 const REQUIRED =

@@ -56,21 +56,33 @@ function writtenText(written: readonly string[]): string {
 }
 
 /** Which gates are green, which could not be judged and why, and which are left out and why. */
-function gateRows(gates: unknown, { trials, leftOut }: TrialResults): [label: string, lines: string[]][] {
+function gateRows(
+  gates: unknown,
+  { trials, leftOut, redTests = [] }: TrialResults,
+): [label: string, lines: string[]][] {
   const names = typeof gates === 'object' && gates !== null ? Object.keys(gates) : []
   if (names.length === 0) return [['Gates', ['none']]]
   const last = new Map(trials.map((trial) => [trial.name, trial]))
   const isGreen = (name: string) => last.get(name)?.state === 'green'
-  const green = names.filter(isGreen).map((name) => {
-    const tests = last.get(name)?.tests
-    return tests == null ? name : `${name} (${pluralize(tests.passed + tests.failed, 'test')})`
-  })
-  const others = names.filter((name) => !isGreen(name))
+  const green = names
+    .filter((name) => isGreen(name) && !redTests.some((one) => one.name === name && !one.isLeftOut))
+    .map((name) => {
+      const tests = last.get(name)?.tests
+      const red = redTests.find((one) => one.name === name)
+      const without = red?.isLeftOut === true ? `, without ${red.tests.length} that fail` : ''
+      return tests == null ? name : `${name} (${pluralize(tests.passed + tests.failed, 'test')}${without})`
+    })
+  const mayFail = redTests.filter(({ isLeftOut }) => !isLeftOut)
+  const known = mayFail.map(
+    ({ name, tests }) => `${name} (${pluralize(tests.length, 'test')}: ${tests.join(', ')})`,
+  )
+  const others = names.filter((name) => !isGreen(name) && !mayFail.some((one) => one.name === name))
   const [ended] = others.flatMap((name) => last.get(name)?.ended ?? [])
   const why = ended === undefined ? '`ralph doctor` runs them' : ended
   const out = leftOut.map(({ name, ended: end, line }) => `${name} (${end}${line === '' ? '' : `: ${line}`})`)
   const rows: [string, string[]][] = [
     ['Green', green.length === 0 ? [] : [green.join(', ')]],
+    ['May fail', known.length === 0 ? [] : [`${known.join('; ')}; baseline: known-red`]],
     ['Not tried', others.length === 0 ? [] : [`${others.join(', ')} (${why})`]],
     ['Left out', out.length === 0 ? [] : [out.join('; ')]],
   ]

@@ -5,7 +5,8 @@ import { formatDuration } from '../report/figures.ts'
 import { formatCurrentCheck } from '../report/terminal/doctor-lines.ts'
 import { type Look, lookOf, paint } from '../report/terminal/terminal-line.ts'
 import type { FoundFacts } from '../setup/init/answers.ts'
-import { withoutRedTests } from '../setup/init/without-tests.ts'
+import { toYaml } from '../setup/init/init-files.ts'
+import { MAX_RED, withoutRedTests } from '../setup/init/without-tests.ts'
 import { messageOf } from '../system/errors.ts'
 import { type Context, onSignals, printLines } from './command-context.ts'
 import { Cancelled } from './terminal-questions.ts'
@@ -17,7 +18,12 @@ export type TrialResults = {
   leftOut: readonly Trial[]
   /** Why nothing, or not everything, could be tried. */
   warnings: readonly string[]
+  /** Gates with tests that are red before any change. */
+  redTests?: readonly RedTests[]
 }
+
+/** `run`: the command with all tests. `isLeftOut`: the written command leaves these tests out; else it may fail them. */
+export type RedTests = { name: string; run: string; tests: readonly string[]; isLeftOut: boolean }
 
 export type Place = {
   top: string
@@ -83,8 +89,7 @@ type TriedGate = {
   tried: Trial[]
   /** It was green only after this gate. */
   needs: string | null
-  /** Tests that are red on the project as it is, which its command does not run. */
-  leavesOut?: readonly string[]
+  redTests?: RedTests
 }
 
 const isGreen = ({ state }: Trial) => state === 'green'
@@ -113,12 +118,46 @@ async function tryGate(name: string, run: string, found: FoundFacts, attempt: At
   const again = isAgain ? [await attempt(name, run)] : []
   const last = again[0] ?? first
   if (!isBad(last)) return { name, tried: [first, ...again], needs: null }
-  const reduced = name in found.olderGates ? null : withoutRedTests(run, last.output)
-  const known = reduced === null ? [] : [await attempt(name, reduced.run)]
-  if (reduced !== null && known.some(isGreen))
-    return { name, tried: [first, ...again, ...known], needs: null, leavesOut: reduced.tests }
-  const rest = await firstGreen(name, others, attempt)
-  return { name, tried: [first, ...again, ...known, ...rest], needs: null }
+  const tried = [first, ...again]
+  const redTests = name in found.olderGates ? null : await tryRedTests(tried, attempt)
+  if (redTests !== null) return { name, tried, needs: null, redTests }
+  tried.push(...(await firstGreen(name, others, attempt)))
+  return { name, tried, needs: null }
+}
+
+/**
+ * A gate of which only a few named tests are red: the same command without them, else the command as it is, whose base may fail them
+ * (`baseline: known-red`). Adds its trials to `tried`; the last one is the command that is written.
+ */
+async function tryRedTests(tried: Trial[], attempt: Attempt): Promise<RedTests | null> {
+  const last = tried.at(-1)
+  if (last === undefined || last.state !== 'red') return null
+  const { name, run } = last
+  const reduced = withoutRedTests(run, last.output)
+  if (reduced !== null) {
+    const without = await attempt(name, reduced.run)
+    tried.push(without)
+    if (isGreen(without)) return { name, run: runsAllTests(run, last), tests: reduced.tests, isLeftOut: true }
+  }
+  const whole = runsAllTests(run, last)
+  const end = whole === run ? last : await attempt(name, whole)
+  const before = whole === run ? tried.find((one) => one.run === run && one !== end) : end
+  const { failures: judged } = end
+  // Tests that are red in one of two trials only would make every later comparison wrong.
+  const isSteady = before === undefined || sameFailures(before.failures, judged)
+  if ('why' in judged || judged.names.length > MAX_RED || !isSteady) return null
+  if (tried.at(-1) !== end) tried.push(end)
+  return { name, run: whole, tests: judged.names, isLeftOut: false }
+}
+
+function sameFailures(one: Trial['failures'], other: Trial['failures']): boolean {
+  return 'names' in one && 'names' in other && one.names.join('\0') === other.names.join('\0')
+}
+
+/** cargo stops at the first target with a failed test, so the others would never be compared. */
+function runsAllTests(run: string, { output }: Trial): string {
+  const isCargo = /^error: test failed, to rerun pass `/m.test(output)
+  return isCargo ? run.replace(/\bcargo test\b/, 'cargo test --no-fail-fast') : run
 }
 
 /** Tries red gates once more after a green build that came after them: they may use what it writes. */
@@ -147,31 +186,59 @@ function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<Tria
   const needs: Record<string, readonly string[]> = {}
   const leftOut: Trial[] = []
   const warnings: string[] = []
-  for (const { name, tried, needs: needed, leavesOut = [] } of results) {
+  const redTests: RedTests[] = []
+  for (const { name, tried, needs: needed, redTests: red } of results) {
     const [first, last] = [tried[0], tried.at(-1)]
     if (first === undefined || last === undefined) continue
     // Where no command could be judged, the first is taken: the project's own.
-    const chosen = last.state === 'green' || last.state === 'unknown' ? last : first
-    if (isLeftOut(chosen)) {
+    const chosen = last.state === 'green' || last.state === 'unknown' || red !== undefined ? last : first
+    if (red === undefined && isLeftOut(chosen)) {
       leftOut.push(first)
       continue
     }
     gates.set(name, chosen.run)
     if (needed !== null) needs[name] = [needed]
-    if (leavesOut.length > 0) warnings.push(describeLeftOut(name, leavesOut))
+    if (red !== undefined) {
+      redTests.push(red)
+      warnings.push(describeRedTests(red))
+      continue
+    }
     if (chosen.state !== 'green') warnings.push(undecided(chosen))
     else if (needed === null && tried.some((one) => one.state === 'red' && one.run === chosen.run))
       warnings.push(
         `${name} was red at first, and green when it was tried again: its result may be unreliable`,
       )
   }
-  return { found: withNeeds(withGates(found, gates), needs), leftOut, warnings }
+  const mayFail = redTests.flatMap(({ tests, isLeftOut: isOut }) => (isOut ? [] : tests))
+  const kept = withNeeds(withGates(found, gates), needs)
+  const knownRed = mayFail.length === 0 ? {} : { knownRed: mayFail }
+  return { found: { ...kept, ...knownRed }, leftOut, warnings, redTests }
 }
 
-function describeLeftOut(name: string, tests: readonly string[]): string {
-  const isOne = tests.length === 1
-  const [are, them] = isOne ? ['test is', 'it'] : ['tests are', 'them']
-  return `${tests.length} ${are} red before any change, and gate ${name} does not run ${them}: ${tests.join(', ')}. Fix ${them}, then take ${them} back into its command`
+/** The person wants these tests run, and lets the base fail them. */
+export function withKnownRed(tried: TrialResults, red: RedTests): TrialResults {
+  const { found, redTests = [], warnings } = tried
+  const { project, knownRed = [] } = found
+  const allowed = { ...red, isLeftOut: false }
+  return {
+    ...tried,
+    found: {
+      ...found,
+      project: { ...project, gates: { ...project.gates, [red.name]: red.run } },
+      knownRed: [...knownRed, ...red.tests],
+    },
+    warnings: warnings.map((one) => (one === describeRedTests(red) ? describeRedTests(allowed) : one)),
+    redTests: redTests.map((one) => (one === red ? allowed : one)),
+  }
+}
+
+function describeRedTests({ name, run, tests, isLeftOut }: RedTests): string {
+  const [are, them] = tests.length === 1 ? ['test is', 'it'] : ['tests are', 'them']
+  const head = `${tests.length} ${are} red before any change`
+  const list = tests.join(', ')
+  return isLeftOut
+    ? `${head}, and gate ${name} does not run ${them}: ${list}. Fix ${them}, then take ${them} back into its command; or write \`baseline: known-red\` and \`${toYaml({ [name]: run }).trim()}\`, which runs ${them} and lets only ${them} fail`
+    : `${head}, and \`baseline: known-red\` lets only ${them} fail in gate ${name}: ${list}. Fix ${them}, then set \`baseline: require\``
 }
 
 /** Gates that need others come after them. */

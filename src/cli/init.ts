@@ -44,7 +44,7 @@ import {
   releasedCommit,
   settingsFromFlags,
 } from './init-look.ts'
-import { askAll } from './init-questions.ts'
+import { askAll, askRedTests } from './init-questions.ts'
 import { closingLines, diffLines, foundLines, isWritten, warningsOn } from './init-show.ts'
 import { proposedGates, type TrialResults, tryProposals, untried } from './init-try.ts'
 import { Cancelled, type TerminalPrompts, terminalPrompts } from './terminal-questions.ts'
@@ -90,7 +90,8 @@ async function initProject(context: Context): Promise<CommandResult> {
     required,
     texts: await templates(),
   }
-  const tried = await tryGates(ask, first, fromFlags, { top, isRepository, workingDirectory, gateEnv })
+  const trials = await tryGates(ask, first, fromFlags, { top, isRepository, workingDirectory, gateEnv })
+  const tried = ask === null ? trials : await askRedTests(ask, trials)
   const project = { ...first, found: tried.found }
   // Where workflow and configuration exist, no answer would be written.
   const { resolved: proposed, changes: before } = draftFiles(project, fromFlags)
@@ -216,7 +217,7 @@ function needsAnswers(changes: readonly Change[]): boolean {
 }
 
 function withoutOutput({ trials }: TrialResults): object[] {
-  return trials.map(({ output: _output, ...shown }) => shown)
+  return trials.map(({ output: _output, failures: _failures, ...shown }) => shown)
 }
 
 /** The templates in examples/; the bundle has them beside its code. */

@@ -36,6 +36,8 @@ export type FoundFacts = {
   budgetUsd: number | null
   /** The base branch, where Ralph would not find it by itself. */
   baseBranch: string | null
+  /** Tests that fail as the project is, and that gates run: the base may fail them. Left out if there are none. */
+  knownRed?: readonly string[]
 }
 
 /** Settings that a newcomer should see: first in both files, in this order. */
@@ -182,7 +184,7 @@ function withOrder(gates: Gates, project: DetectedProject): WrittenSettings {
 
 /** Proposals for settings that were not given. */
 function proposeSettings(
-  { project, isEmpty, agent, olderGates, olderSettings, budgetUsd, baseBranch }: FoundFacts,
+  { project, isEmpty, agent, olderGates, olderSettings, budgetUsd, baseBranch, knownRed }: FoundFacts,
   answers: WrittenSettings,
   isSet: (variable: string) => boolean,
 ): WrittenSettings {
@@ -205,7 +207,7 @@ function proposeSettings(
         : ((name === agent.name ? agent.version : null) ?? vendor.tested ?? 'latest'),
     prepare: project.prepare,
     gates: Object.keys(gates).length > 0 ? withOrder(gates, project) : isEmpty ? 'none' : null,
-    baseline: isEmpty ? 'off' : null,
+    baseline: isEmpty ? 'off' : knownRed === undefined ? null : 'known-red',
     // The default, written down so that a reader meets it.
     weakenedTests: 'judge',
     protectedPaths: 'elsewhere',

@@ -116,3 +116,17 @@ esac
     /warning: 1 test is red before any change, and gate test does not run it: TestOld\. Fix it/,
   )
 })
+
+test('init lets a base fail the tests that no option of its runner leaves out, and names them', async () => {
+  const script =
+    "console.log('✖ failing tests:\\n\\ntest at test/a.test.js:3:1\\n✖ adds old prices (1.5ms)\\n\\nℹ pass 8\\nℹ fail 1'); process.exit(1)"
+  await using project = await openProject({
+    'package.json': JSON.stringify({ name: 'x', scripts: { test: 'node run.js' } }),
+    'run.js': script,
+  })
+  git(project, 'init', '-q')
+  const { out } = project.ralph('init', '--yes', ...PIN)
+  assert.equal((await gatesIn(project)).test, 'npm test')
+  assert.match(await project.read('ralph.config.yml'), /^baseline: known-red$/m)
+  assert.match(out, /May fail +test \(1 test: test\/a\.test\.js: adds old prices\); baseline: known-red/)
+})
