@@ -3,18 +3,18 @@ import type { CommandName } from '../engine/commands/command-table.ts'
 import { EXIT_CODES } from '../report/outputs.ts'
 import type { FlagRow } from '../settings/read-settings.ts'
 
-/** An option of one command that is no setting. */
+/** An option of one command, which is not a setting. */
 type OwnOption = readonly [flags: string, description: string, isRepeatable?: true]
 
 export type CliCommand = {
-  /** `words`: story ids and the like, with a text behind `--`. */
+  /** `words`: story ids and the like, with a text after `--`. */
   takes: 'feature' | 'words' | 'nothing'
   settings: (flag: FlagRow) => boolean
   options: readonly OwnOption[]
   exits: readonly (readonly [code: number, meaning: string])[]
 }
 
-/** Settings of the action alone. The CLI accepts and ignores them, so that one configuration file serves both. */
+/** Settings that only the action has. The CLI accepts and ignores them, so that one configuration file serves both. */
 const OF_THE_ACTION: ReadonlySet<string> = new Set(
   'command token publishToken pullRequest reportAs signCommits redispatch workflow'.split(' '),
 )
@@ -28,7 +28,7 @@ const isLocation = (flag: FlagRow) =>
   flag.group === 'what' && isListed(flag) && !isPart(flag) && !isOfPlan(flag)
 /** Flags that choose a part of the feature. */
 const isPart = ({ key }: FlagRow) => key === 'stories' || key === 'epic'
-/** Flags of `ralph plan` alone. */
+/** Flags that only `ralph plan` has. */
 const isOfPlan = ({ key }: FlagRow) => key === 'ask'
 const isForStatus = (flag: FlagRow) =>
   isLocation(flag) || flag.group === 'limits' || ['baseline', 'finalVerification'].includes(flag.key)
@@ -58,9 +58,9 @@ const WATCH_EXITS = [
 
 const REMOTE: OwnOption = [
   '--remote',
-  'the runs in CI, by GH_TOKEN, GITHUB_TOKEN or gh, although there are some on this machine',
+  'show runs in CI even if there are runs on this machine; uses GH_TOKEN, GITHUB_TOKEN or gh',
 ]
-const PORT: OwnOption = ['--port <number>', 'of the page (default: one that is free)']
+const PORT: OwnOption = ['--port <number>', 'port of the page (default: a free one)']
 
 const steering = (...options: OwnOption[]): CliCommand => ({
   takes: 'words',
@@ -104,13 +104,16 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     takes: 'nothing',
     settings: isForInit,
     options: [
-      ['--yes', 'take what is found, and ask nothing'],
-      ['--no-try', 'do not run the proposed commands once to see which are green'],
+      ['--yes', 'accept all proposals without asking'],
+      ['--no-try', 'do not try the proposed commands first'],
       ['--bmad', 'also install the /ralph workflow into a BMAD project'],
-      ['--required', 'also write the workflow that answers where a rule requires the check `ralph`'],
-      ['--notify', 'only ask where notifications of a run go, and write that to ~/.ralph.env (mode 600)'],
-      ['--diff', 'show the files before they are written'],
-      ['--pin <commit>', "the action's commit (default: that of v1, looked up)"],
+      [
+        '--required',
+        'also write the workflow that passes the check `ralph` on pull requests of people, for a repository that requires it',
+      ],
+      ['--notify', 'only set up notifications, in ~/.ralph.env (mode 600)'],
+      ['--diff', 'show the contents of the files before writing them'],
+      ['--pin <commit>', 'commit of the action (default: that of v1, looked up)'],
     ],
     exits: [[0, 'written, or nothing to do'], NOT_WRITTEN, INTERRUPTED],
   },
@@ -118,11 +121,11 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     takes: 'feature',
     settings: all,
     options: [
-      ['--once', 'one iteration'],
-      ['--dry-run', 'print the decision and touch nothing'],
-      ['--force', 'start anew: what is there goes to .ralph/archive, every story is worked on again'],
-      ['--push', 'push branch and state to `origin` as the action does, with the login of your git'],
-      ['--no-wait', 'end (exit 4) where a limit or a rest would be waited for more than 5 minutes'],
+      ['--once', 'run one iteration'],
+      ['--dry-run', 'print what would happen, and change nothing'],
+      ['--force', 'start over: moves the current run to .ralph/archive and works on every story again'],
+      ['--push', 'push branch and state to `origin` with your git login, as the action does'],
+      ['--no-wait', 'exit with 4 instead of waiting more than 5 minutes for a limit'],
     ],
     exits: OUTCOMES,
   },
@@ -135,11 +138,11 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     options: [
       [
         '--from <path...>',
-        'files and folders to read, issues:milestone=3 or beads; without it what is known by its name or place',
+        'files, folders, issues:milestone=3 or beads; by default, documents with a known name or place',
       ],
-      ['--as <kind-and-file...>', 'stories FILE or background FILE: what a file is, whatever it looks like'],
+      ['--as <kind-and-file...>', 'stories FILE or background FILE: how to read a file'],
       ['--replace', 'change the stories of a plan that was made from other documents'],
-      ['--yes', 'take the plan as it is shown, without questions'],
+      ['--yes', 'accept the plan without questions'],
     ],
     exits: [[0, 'written, or there already'], [1, 'left, nothing was written'], NOT_WRITTEN, INTERRUPTED],
   },
@@ -149,17 +152,17 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     takes: 'feature',
     settings: all,
     options: [
-      ['--no-gates', 'run no gate'],
-      ['--ask-agent', 'also ask the agent for one word, in a session that costs what it costs'],
+      ['--no-gates', 'do not run the gates'],
+      ['--ask-agent', 'also ask the agent for one word, in a paid session'],
     ],
-    exits: [[0, 'nothing keeps a run from working'], [1, 'something does'], BAD_INPUT, [130, 'interrupted']],
+    exits: [[0, 'ready'], [1, 'not ready'], BAD_INPUT, [130, 'interrupted']],
   },
   notify: {
     takes: 'nothing',
     settings: ({ key }) => key === 'notify' || key === 'configFile' || key === 'isolation',
     options: [['--test [kind]', 'send one message to each, or to one: slack, discord, ...']],
     exits: [
-      [0, 'every service took it'],
+      [0, 'every service accepted it'],
       [1, 'a service did not'],
       [64, 'bad input, or no service is set up'],
     ],
@@ -175,8 +178,8 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: isLocation,
     options: [
       ['--attempt <number>', 'an earlier attempt (default: the last)'],
-      ['--follow', 'show the sessions of a run in work as they go on, until it has ended'],
-      ['--raw', 'what the agent printed, line by line'],
+      ['--follow', 'follow the sessions of the current run until it ends'],
+      ['--raw', "show the agent's output as it was printed"],
     ],
     exits: [[0, 'printed'], [1, 'nothing ran on this machine'], BAD_INPUT],
   },
@@ -184,17 +187,17 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     takes: 'feature',
     settings: isForStatus,
     options: [
-      ['--open', 'show it in the browser, where this is a terminal'],
-      ['--markdown', 'print the summary of a job instead, in Markdown'],
-      ['--output <file>', 'write it there (default: .git/ralph/report)'],
-      ['--all', 'all features of the clone in one table, with totals'],
+      ['--open', 'open it in the browser (on a terminal only)'],
+      ['--markdown', 'print the job summary in Markdown instead'],
+      ['--output <file>', 'where to write it (default: .git/ralph/report)'],
+      ['--all', 'one table of all features in the clone, with totals'],
     ],
     exits: [[0, 'written'], BAD_INPUT],
   },
   monitor: {
     takes: 'words',
     settings: isLocation,
-    options: [REMOTE, ['--web', 'as `ralph serve`'], PORT],
+    options: [REMOTE, ['--web', 'the same as `ralph serve`'], PORT],
     exits: WATCH_EXITS,
   },
   serve: { takes: 'words', settings: isLocation, options: [REMOTE, PORT], exits: WATCH_EXITS },
@@ -202,16 +205,21 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     takes: 'feature',
     settings: isForJudge,
     options: [],
-    exits: [[0, 'every gate is green and the judge agrees'], [1, 'not so'], BAD_INPUT, [130, 'interrupted']],
+    exits: [
+      [0, 'every gate is green and the judge agrees'],
+      [1, 'not verified'],
+      BAD_INPUT,
+      [130, 'interrupted'],
+    ],
   },
   pause: { ...steering(), takes: 'feature' },
   stop: { ...steering(), takes: 'feature' },
-  retry: steering(['--fresh', 'throw away what its rejected attempts left']),
+  retry: steering(['--fresh', 'discard the work that rejected attempts left']),
   redo: steering(),
   skip: steering(),
   note: steering(),
   add: steering(
-    ['--description <text>', 'what it is for'],
+    ['--description <text>', 'what the story is for'],
     ['--criterion <text>', 'an acceptance criterion; may be repeated', true],
   ),
   split: steering(),
@@ -226,7 +234,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   upgrade: {
     takes: 'words',
     settings: none,
-    options: [['--yes', 'write what is shown, without a question']],
+    options: [['--yes', 'write without asking']],
     exits: [
       [0, 'written, or nothing to do'],
       [1, 'the releases could not be read'],

@@ -13,7 +13,7 @@ import { CLI_COMMANDS, type CliCommand, HELP_GROUPS, isListed } from './command-
 import { olderLine } from './older-lines.ts'
 import type { PROGRAMS } from './programs.ts'
 
-// A reader that stops reading (`| head`) is no error.
+// A reader that stops reading (`| head`) is not an error.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 /** What all commands share, loaded only when one of them runs: it takes longest to load. */
@@ -59,7 +59,7 @@ function rootCommand(): Command {
   const [lastGroup = ''] = HELP_GROUPS.at(-1) ?? []
   return new Command('ralph')
     .description(
-      'Hands a list of user stories to coding agents, believes only gates, and gives back a branch you can trust.',
+      'Works through your user stories with a coding agent, and commits a story only when your tests pass.',
     )
     .version(VERSION)
     .showSuggestionAfterError()
@@ -67,19 +67,19 @@ function rootCommand(): Command {
       throw error
     })
     .configureHelp({
-      // The options of a command are in its own help; this list shows the commands alone, the five to begin with first.
+      // The options of a command are in its own help; this list shows only the commands, the five to begin with first.
       subcommandTerm: (command) => [command.name(), ...command.aliases()].join('|'),
       visibleOptions: (command) => (command.parent === null ? [] : whole.visibleOptions(command)),
       minWidthToWrap: 20,
     })
     .usage('<command> [options]')
-    .addHelpText('after', '\nralph help <command> shows what a command takes, with an example.')
+    .addHelpText('after', '\nralph help <command> shows its options and an example.')
     .configureOutput({ outputError: () => {} })
     .addHelpCommand(
       new Command('help')
         .helpGroup(lastGroup)
         .argument('[command]')
-        .description('this list, or what a command takes'),
+        .description('show this list, or the options of a command'),
     )
 }
 
@@ -111,8 +111,8 @@ async function add(
   for (const [flags, description, isRepeatable = false] of options)
     command.addOption(repeated(new Option(flags, description), isRepeatable))
   command
-    .option('--json', 'exactly one line of JSON on stdout; everything else goes to stderr')
-    .option('-C, --directory <path>', 'work there')
+    .option('--json', 'print exactly one line of JSON on stdout; everything else goes to stderr')
+    .option('-C, --directory <path>', 'work in this folder')
   if (called.some((name) => isNamed(command, name))) {
     const { flagTable } = await loadShared()
     for (const flag of flagTable().filter(settings)) addSetting(command, flag)

@@ -41,40 +41,43 @@ const both = (args: string, meaning: string, example = '') => ({
   comment: helpText(args, meaning, example),
   cli: helpText(args, meaning, example),
 })
-const PAUSES = 'the iteration in work ends, then nothing more until `run`'
-const STOPS = 'the session in work is ended now and counts as no attempt; then as `pause`'
+const PAUSES = 'finish the current iteration, then wait for `run`'
+const STOPS = 'end the running session now, without counting an attempt, then wait for `run`'
 const parsesTo = (command: CommandRequest) => (): ParsedCommand => ({ kind: 'command', command })
 
 const ROWS = {
   demo: {
-    cli: helpText('', 'a complete run on a sample project, with a scripted agent; no network, no key'),
+    cli: helpText(
+      '',
+      'watch a complete run on a sample project with a scripted agent; needs no network and no key',
+    ),
   },
   init: {
     cli: helpText(
       '',
-      'write workflow, configuration and issue form for this project; overwrites nothing',
+      'write the workflow, configuration and issue form for this project; overwrites nothing',
       '--yes --gate "test=npm test"',
     ),
   },
   run: {
     also: 'resume',
-    comment: helpText('', 'go on now; ends a pause'),
+    comment: helpText('', 'continue now, also after a pause'),
     cli: helpText(
       '[feature]',
-      'work on a feature until an outcome; goes on where it stands, ends a pause',
+      'work on a feature until it is complete, stuck or out of budget; resumes where it stopped',
       'auth',
     ),
     read: parsesTo({ kind: 'run' }),
   },
   status: {
-    comment: helpText('', 'how it stands now, in one reply that is brought up to date by the next one'),
-    cli: helpText('[feature]', 'how a feature stands, and what to do next', 'auth'),
+    comment: helpText('', 'show the current status in one reply, which the next `status` updates'),
+    cli: helpText('[feature]', 'show the status of a feature, and what to do next', 'auth'),
     read: (): ParsedCommand => ({ kind: 'status' }),
   },
   why: {
     ...both(
       '[story]',
-      'why a story is not done: its last failure, what was tried, what the gate said, and what would help',
+      'show why a story is not done: its last failure, its attempts, the output of the gate, and what would help',
       'US-002',
     ),
     read: (args: CommandArguments) => aboutStory('why', args),
@@ -82,7 +85,7 @@ const ROWS = {
   diff: {
     ...both(
       '[story]',
-      'what was changed for a story: its commits, or what its rejected attempts left',
+      'show what changed for a story: its commits, or the work that its rejected attempts left',
       'US-002',
     ),
     read: (args: CommandArguments) => aboutStory('diff', args),
@@ -91,7 +94,7 @@ const ROWS = {
     also: 'prd',
     comment: helpText(
       '[-- <what to change>]',
-      'on an issue: propose stories for it; on a pull request: propose the plan anew, with what you say',
+      'on an issue: propose stories; on a pull request: propose the plan again, with your changes',
       '-- leave the billing out',
     ),
     cli: helpText(
@@ -101,58 +104,54 @@ const ROWS = {
     ),
     read: plan,
   },
-  next: { cli: helpText('[feature]', 'which story comes next', 'auth') },
+  next: { cli: helpText('[feature]', 'show which story comes next', 'auth') },
   validate: { cli: helpText('[feature]', 'check prd.json, the configuration and what a run needs', 'auth') },
   doctor: {
-    cli: helpText(
-      '[feature]',
-      'look at everything that a run needs, and say what to mend; changes nothing',
-      '',
-    ),
+    cli: helpText('[feature]', 'check everything that a run needs, and say what to fix; changes nothing', ''),
   },
   notify: {
     cli: helpText(
       '',
-      'whom a run tells; `--test` sends a message to each, and says what it answered',
+      'list notification targets; `--test` sends each a message and shows its answer',
       '--test',
     ),
   },
   prompt: {
     cli: helpText(
       '[story]',
-      'the prompt that the next session of a story gets, and its size by part; without a story: of the next one',
+      'show the prompt of the next session for a story, and the size of each part; by default for the next story',
       'US-001',
     ),
   },
   log: {
     cli: helpText(
       '[story]',
-      'what the last session and gates of a story said on this machine, and where that lies',
+      'show the last session and gate output of a story on this machine, and where the files are',
       'US-001',
     ),
   },
   report: {
     cli: helpText(
       '[feature]',
-      'the run as one HTML file: what to do next, stories, gate output, cost; `--all` sums up every feature of the clone',
+      'write the run as one HTML file: what to do next, stories, gate output, cost; `--all` sums up every feature of the clone',
       'auth --open',
     ),
   },
   monitor: {
     cli: helpText(
       '[feature...]',
-      'how runs stand, live on this terminal: those of this clone, else those in CI',
+      'watch runs live on this terminal: those of this clone, or else those in CI',
       'auth',
     ),
   },
   serve: {
-    cli: helpText('[feature...]', 'the same as a page in your browser, which follows by itself', 'auth'),
+    cli: helpText('[feature...]', 'watch runs live on a page in your browser', 'auth'),
   },
   verify: {
     comment: helpText('', 'run the final verification now'),
     cli: helpText(
       '[feature]',
-      'run every gate and a judge on the checkout as it is; changes nothing, and the run is not charged',
+      'run every gate and a judge on the current checkout; changes nothing, and does not count against the budget',
       'auth',
     ),
     read: parsesTo({ kind: 'verify' }),
@@ -170,7 +169,7 @@ const ROWS = {
   retry: {
     ...both(
       '<story...> [--fresh] [-- <guidance>]',
-      'unblock a story and try it again; several ids or `all`; the guidance goes into the next prompt; `--fresh` throws away what its rejected attempts left',
+      'unblock stories (ids or `all`) and try them again; the guidance goes into the next prompt; `--fresh` discards the work that rejected attempts left',
       'US-002 -- use the existing mailer',
     ),
     read: retry,
@@ -178,15 +177,15 @@ const ROWS = {
   redo: {
     ...both(
       '<story...> [-- <why>]',
-      'work on a story again although it passed; several ids or `all`; its code stays',
-      'US-002 -- it must work offline, too',
+      'work again on stories that passed (ids or `all`); their code stays',
+      'US-002 -- it must also work offline',
     ),
     read: (args: CommandArguments) => storiesAndText('redo', args),
   },
   skip: {
     ...both(
       '<story...> [-- <why>]',
-      'leave a story out; what depends on it goes on',
+      'leave a story out; stories that depend on it can still start',
       'US-002 -- not in this release',
     ),
     read: (args: CommandArguments) => storiesAndText('skip', args),
@@ -194,7 +193,7 @@ const ROWS = {
   note: {
     ...both(
       '<story...> -- <text>',
-      'guidance for the next prompt of a story, nothing else',
+      'add guidance to the next prompt of a story, without a retry',
       'US-002 -- the mailer is in src/mail',
     ),
     read: (args: CommandArguments) => storiesAndText('note', args),
@@ -202,12 +201,12 @@ const ROWS = {
   add: {
     comment: helpText(
       '-- <title>',
-      'a new story; the lines below are its description and criteria',
+      'add a story; the lines below are its description and criteria',
       '-- Sign out everywhere',
     ),
     cli: helpText(
       '-- <title>',
-      'a new story, with its description and criteria as options',
+      'add a story, with its description and criteria as options',
       '--criterion "every session ends" -- Sign out everywhere',
     ),
     read: add,
@@ -215,7 +214,7 @@ const ROWS = {
   split: {
     ...both(
       '<story> [-- <how>]',
-      'a session proposes smaller stories; they replace it when you approve them',
+      'have a session propose smaller stories, which replace it when you approve them',
       'US-002 -- the form first, then the mail',
     ),
     read: (args: CommandArguments) => storiesAndText('split', args),
@@ -223,7 +222,7 @@ const ROWS = {
   'approve-plan': {
     ...both(
       '[<story>] [<digest>]',
-      'work on the plan, or on the parts of a story, as they were shown; a digest names the stories that are meant',
+      'approve the plan, or the parts of a story, as they were shown; the digest says which version you read',
       '',
     ),
     read: approve,
@@ -231,11 +230,11 @@ const ROWS = {
   archive: {
     comment: helpText(
       '',
-      'the stories that are done leave prd.json for `done.json` beside it, with the commit that ends this run',
+      'move finished stories from prd.json to `done.json` with the last commit of this run',
     ),
     cli: helpText(
       '[feature]',
-      'put a finished run into .ralph/archive; of one that is not, the stories that are done into done.json',
+      'move a finished run to .ralph/archive; of an unfinished run, move the finished stories to done.json',
       'auth',
     ),
     read: parsesTo({ kind: 'archive' }),
@@ -251,14 +250,14 @@ const ROWS = {
   upgrade: {
     cli: helpText(
       '[version]',
-      'which release is newer, and what changes; moves the pin of the action in the workflows, and of the package in package.json',
+      'show newer releases and their changes, then update the pins in your workflows and package.json',
       '',
     ),
   },
-  completion: { cli: helpText('bash|zsh|fish', 'print what completes `ralph` on your shell', 'bash') },
+  completion: { cli: helpText('bash|zsh|fish', 'print the shell completion for `ralph`', 'bash') },
   help: {
-    comment: helpText('', 'this list'),
-    cli: helpText('[command]', 'this list, or what a command takes', 'retry'),
+    comment: helpText('', 'show this list'),
+    cli: helpText('[command]', 'show this list, or the options of a command', 'retry'),
     read: (): ParsedCommand => ({ kind: 'help' }),
   },
 } satisfies Record<string, Row>
