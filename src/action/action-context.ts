@@ -29,7 +29,7 @@ export type ActionContext = {
 
 export async function actionContext(): Promise<ActionContext> {
   const env = hostEnvironment()
-  // An agent may have put a git of its own on the PATH of the post step, so that step uses the git that main found.
+  // An agent may have put its own git on the PATH of the post step, so that step uses the git that main found.
   rememberGitProgram(core.getState('git'), env.PATH)
   const { payload, runId: id, ref } = runner
   const place: RepositoryAddress = {

@@ -1,7 +1,7 @@
 // The start of the action. A job that works hides its tokens first. An event that is not for Ralph ends before the rest is loaded.
 //
 // Every process of the same user can read /proc/<pid>/environ, which shows the environment that a process was started with. So
-// the process starts itself anew, with only what agent and gates may see anyway: certificates and proxies, which Node reads at
+// the process starts itself again, with only what agent and gates may see anyway: certificates and proxies, which Node reads at
 // its start, and the mark by which the runner ends processes that are left.
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ function hideEnvironment(): string | null {
   if (GITHUB_EVENT_NAME !== 'workflow_dispatch' && !runsUntrusted) return null
   const [program, script] = process.argv
   if (process.execve === undefined || program === undefined || script === undefined)
-    return `node ${process.version} cannot start itself anew`
+    return `node ${process.version} cannot start itself again`
   const file = join(process.env.RUNNER_TEMP ?? tmpdir(), `ralph-${randomUUID()}`)
   try {
     // The runner empties this folder at the end of the job, also where this process dies before the file is read.
@@ -61,7 +61,7 @@ function visibleEnv(): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GITHUB_')))
 }
 
-/** The event that the runner wrote, and the mistake where the file is no JSON object. Without a file the event is empty. */
+/** The event that the runner wrote, and the mistake where the file is not a JSON object. Without a file the event is empty. */
 function eventFile(): { payload: unknown; mistake: Mistake | null } {
   const { GITHUB_EVENT_PATH: path = '' } = process.env
   try {
@@ -74,7 +74,7 @@ function eventFile(): { payload: unknown; mistake: Mistake | null } {
     path: 'GITHUB_EVENT_PATH',
     found: `${oneLine(path, 200)}, which holds no JSON object`,
     expected: 'the event of this run, as the runner writes it',
-    fix: 'run the job again; on a runner of your own, see that it writes the whole file before the job begins',
+    fix: 'run the job again; on your own runner, see that it writes the whole file before the job begins',
   }
   return { payload: {}, mistake }
 }
@@ -91,7 +91,7 @@ function reasonToSkip(payload: unknown): string | null {
 
 /** Starts the action. `loadJob` loads what works on a feature. */
 export async function bootstrap(loadJob: () => Promise<{ startJob: typeof startJob }>): Promise<void> {
-  // First: in the process that was started anew, the path of the event is in the file, too.
+  // First: in the process that was started again, the path of the event is in the file as well.
   const visible = hideEnvironment()
   const { payload, mistake } = eventFile()
   const skipped = mistake === null ? reasonToSkip(payload) : null

@@ -104,10 +104,10 @@ async function answerOnPull(
       await conversation.reply(issue, comment.id, unchangedReply(parsed.problem, parsed.fix))
       return parsed.problem
     case 'status':
-      if (state === null) return replyAndReact(noRunReply(), 'answered with how it stands')
+      if (state === null) return replyAndReact(noRunReply(), 'answered with the status')
       await replyStatus(answerContext, issue, state)
       await conversation.react(comment.id, 'rocket')
-      return 'answered with how it stands'
+      return 'answered with the status'
     case 'why':
     case 'diff': {
       const body = state === null ? noRunReply() : await explainReply(answerContext, state, parsed)
@@ -117,7 +117,7 @@ async function answerOnPull(
       await conversation.react(comment.id, 'eyes')
       if (state === null) return 'there is no run of this feature yet: start it with Run workflow'
       const isAlive = await isHolderAlive(github, state)
-      if (isAlive && parsed.command.kind !== 'stop') return HEARD_BY_JOB
+      if (isAlive && parsed.command.kind !== 'stop') return HANDLED_BY_JOB
       if (isAlive && state.lease?.runId != null) {
         await api.rest.actions
           .cancelWorkflowRun({ ...repo, run_id: state.lease.runId })
@@ -171,7 +171,7 @@ async function commitsOf(github: GitHub, state: State, story: string): Promise<C
   }
 }
 
-const HEARD_BY_JOB = 'the working job hears it before its next iteration'
+const HANDLED_BY_JOB = 'the running job will handle it before its next iteration'
 
 /** On an issue only `/ralph plan` and help are commands; all others belong on the pull request. */
 async function answerOnIssue(
@@ -185,7 +185,7 @@ async function answerOnIssue(
     return planIssue(answerContext, issue)
   }
   await conversation.react(comment.id, parsed.kind === 'help' ? 'rocket' : 'confused')
-  const problem = 'an issue can only be planned; everything else is heard on the pull request of the run'
+  const problem = 'on an issue only `plan` works; use all other commands on the pull request of the run'
   const body = parsed.kind === 'help' ? helpReply() : unchangedReply(problem, '/ralph plan')
   await conversation.reply(issue, comment.id, body)
   return parsed.kind === 'help' ? 'answered with the list of commands' : problem
@@ -246,12 +246,12 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   if (state === undefined || pull === null || story === undefined)
     return 'there is no such story in a run with a pull request'
   await conversation.postComment(pull, pressedComment(sender.login, identifier, story.id))
-  if (await isHolderAlive(github, state)) return HEARD_BY_JOB
+  if (await isHolderAlive(github, state)) return HANDLED_BY_JOB
   const next = await findNextJob(answerContext, state)
   if (next !== null) return `run ${next.id} has been started already and reads it first`
   const { feature, generation } = state
   const { line, until } = await dispatchJob(answerContext, { feature, generation })
-  return until === null ? line : `${line}: whichever comes next hears it`
+  return until === null ? line : `${line}: the next job will handle it`
 }
 
 /** Starts a job. `line`: what was done. `until`: when GitHub's rate limit ends, if it refused the job (epoch ms); else null. */

@@ -51,12 +51,12 @@ export async function withCredentialsHidden<T>(
   try {
     return await act(credentials.secrets)
   } finally {
-    const why = "somebody has replaced its folder, so checkout's credentials are not put back there"
+    const why = "someone has replaced its folder, so checkout's credentials are not put back there"
     for (const file of await credentials.restore()) core.warning(`${file}: ${why}`)
   }
 }
 
-/** Opens the checkout. `secrets` are redacted beside those of settings and environment. */
+/** Opens the checkout. `secrets` are redacted alongside those of settings and environment. */
 export function openJobWorkspace(
   context: ActionContext,
   settings: Settings,
@@ -228,7 +228,7 @@ export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void
     path: 'input feature',
     found: describeValue(event.feature),
     expected: `a feature's name with ${fault}`,
-    fix: 'write a name such as auth (of stories that are there: the part after the date in their folder), an issue, such as #12, or issues:milestone=3',
+    fix: 'write the name of a feature such as auth (its folder without the date), an issue such as #12, or issues:milestone=3',
   })
 }
 
@@ -254,6 +254,6 @@ export async function withChoices(
 /** Called after the last untrusted program: resets the runner's files, and redacts what is uploaded, since it may have written both. */
 export async function settleFiles({ clone, redactor }: Workspace): Promise<void> {
   resetRunnerFiles()
-  // An agent can write in these folders, too.
+  // An agent can write in these folders as well.
   for (const name of UPLOADS) await redactFiles(join(clone.gitDir, 'ralph', name), redactor.redact)
 }

@@ -77,7 +77,7 @@ export async function findPlanRequest(
 
 /**
  * A plan from the issues of a milestone or label, a story each. Throws UserError where there are none. With `approve: auto` no person
- * reads the plan, so it throws, too, where an author of one of them has no write permission.
+ * reads the plan, so it throws as well, where an author of one of them has no write permission.
  */
 async function requestFromQuery(
   github: GitHub,
@@ -203,7 +203,7 @@ export async function readIssueText(
   const conversation = new Conversation(github)
   const mayCount = async (login: string) => approve !== 'auto' || conversation.mayWrite(login)
   if (author === null || !(await mayCount(author))) {
-    const fix = 'set approve: person, or open an issue with these words as somebody who has it'
+    const fix = 'set approve: person, or open an issue with these words as someone who has it'
     const expected =
       'one of a person with write permission, since no person reads the plan before it runs (approve: auto)'
     throw mistake(`an issue of ${author ?? 'an unknown author'}`, expected, fix, path)

@@ -43,7 +43,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
     }
     const result = await dispatchRun(github, workflow, { feature, generation })
     if (result.kind === 'limited') {
-      // The next dispatch would be refused, too.
+      // The next dispatch would be refused as well.
       limited.push(feature)
       break
     }

@@ -66,7 +66,7 @@ export function artifactName(feature: string, run: { id: number; attempt: number
   return `ralph-${safeName}-${run.id}-${run.attempt}${part === 'whole' ? '' : `-${part}`}`
 }
 
-/** Shows a summary on the job's page, and writes it to a file, too. Gives the file's path. */
+/** Shows a summary on the job's page, and writes it to a file as well. Gives the file's path. */
 export async function writeSummary(folder: string, name: string, summary: string): Promise<string> {
   const path = join(folder, `${name}.md`)
   await replaceFile(path, summary)
@@ -74,7 +74,7 @@ export async function writeSummary(folder: string, name: string, summary: string
   return path
 }
 
-/** Saves values for the post step. Call it early: a main step that is killed cannot save any more. */
+/** Saves values for the post step. Call it early: a main step that is killed can no longer save. */
 export function saveForPost(facts: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(facts)) {
     savedForPost.set(name, value)

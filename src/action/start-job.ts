@@ -70,7 +70,7 @@ async function main(): Promise<void> {
     return endReadOnly(await run(context, log, stop.signal), redactor.redact)
   }
   const worker = context.env.RALPH_WORKER ?? ''
-  // A worker of a wave. With `separate-job`, RALPH_WORKER is set, too, but there the claim job names the workers.
+  // A worker of a wave. With `separate-job`, RALPH_WORKER is set as well, but there the claim job names the workers.
   const isWorker =
     command === 'work' && worker !== '' && !/"workers":/.test(context.env.RALPH_FROM_CLAIM ?? '')
   const isPart = command === 'claim' || command === 'land' || command === 'join'

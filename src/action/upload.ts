@@ -40,7 +40,7 @@ export async function upload(name: string, isRedacted: boolean): Promise<void> {
   } catch (error) {
     const reason = messageOf(error)
     core.warning(
-      `the report and the logs were not uploaded (they lie in .git/ralph on the runner): ${reason}`,
+      `the report and the logs were not uploaded (they are in .git/ralph on the runner): ${reason}`,
     )
   }
 }

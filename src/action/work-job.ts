@@ -143,7 +143,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   const { context, workspace, settings, github, base, log } = parts
   // Only a kick-off asks for a plan: a job that continues works on the stories of the plan.
   const isPlan = event.generation === null && [settings.command, event.inputs.command].includes('plan')
-  // The choices are validated before the state keeps them. The name of a plan is, too: it becomes a folder and a branch.
+  // The choices are validated before the state keeps them. The name of a plan is as well: it becomes a folder and a branch.
   const { settings: choices } = await actionSettings(
     context,
     (path) => workspace.repository.read(base.sha, path),
@@ -292,7 +292,7 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
         (note) => note !== null,
       ),
   })
-  // Workers may share a machine. With a mark of its own, a worker ends the processes that it left, and no other worker's.
+  // Workers may share a machine. With its own mark, a worker ends the processes that it left, and no other worker's.
   const mark = start.lease?.mark ?? ''
   const ownMark = wave?.kind === 'worker' ? markOfPart(mark, `worker${wave.name}`) : mark
   const { live, options } = createJobPorts({ ...parts, settings }, limits, ownMark)
@@ -337,7 +337,7 @@ function partName({ part, wave }: JobRole): string {
   return wave?.kind === 'worker' ? `worker-${wave.name}` : (part ?? wave?.kind ?? 'whole')
 }
 
-/** The report of a job, beside its transcripts: the file's path; null, with a warning, where it could not be written. */
+/** The report of a job, alongside its transcripts: the file's path; null, with a warning, where it could not be written. */
 async function writeReport(
   { clone, git, store, redactor }: Workspace,
   state: State,
@@ -358,10 +358,10 @@ async function writeReport(
   }
 }
 
-/** Whether the run that holds the lease is at work; true, too, where GitHub does not say. The caller also checks the lease's time. */
+/** Whether the run that holds the lease is at work; true as well, where GitHub does not say. The caller also checks the lease's time. */
 async function isRunAlive(github: GitHub, { run }: ActionContext, lease: Lease): Promise<boolean> {
   if (lease.runId === null) return true
-  // A re-run from the UI has the same run id: an earlier attempt of our own run is over.
+  // A re-run from the UI has the same run id: an earlier attempt of it is over.
   if (lease.runId === run.id && lease.runAttempt !== run.attempt) return false
   return (await findWorkflowRun(github, lease.runId))?.status !== 'completed'
 }

@@ -1,5 +1,5 @@
 // Caches an installed agent between jobs, as one file. The entry is untrusted, as others may write the repository's caches:
-// it is unpacked into a folder of its own, and used only if its version is the wanted one and its program starts.
+// it is unpacked into its own folder, and used only if its version is the wanted one and its program starts.
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import type { CacheEntry, FileCache } from '../engine/model/ports.ts'

@@ -113,7 +113,7 @@ export type HomeShare = {
   folderVariable?: readonly [variable: string, start: string]
 }
 
-/** One kind of agent: a file of its own and one line in registry.ts; nothing else in src/ names it. */
+/** One kind of agent: its own file and one line in registry.ts; nothing else in src/ names it. */
 export interface AgentVendor {
   name: string
   /** The provider of its models for OpenTelemetry (`gen_ai.provider.name`); left out if the user chooses it. */

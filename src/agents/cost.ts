@@ -19,7 +19,7 @@ const DEFAULT_PRICE: Price = { input: 5, output: 25, cached: 0.5 }
 const OWN_PROMPT_TOKENS = 10_000
 const CHARACTERS_PER_TOKEN = 4
 
-/** Whether the vendor says what a session used; zero dollars is an answer, too. */
+/** Whether the vendor says what a session used; zero dollars is an answer as well. */
 export function hasReported(usage: Usage): boolean {
   return usage.inputTokens + usage.outputTokens > 0 || usage.costUsd !== null
 }
@@ -107,7 +107,7 @@ export function streamMeter(promptLength: number) {
 /**
  * The usage that a session is charged with: what it reported, and at least what was measured. Without reported tokens, the estimate from the stream counts, but at least the
  * reservation. Without a reported cost, the user's prices count; else the reservation, or more if the tokens cost more. A
- * reservation that is only a share of the limit is no lower bound once the vendor reported usage or the stream showed an answer. A session that the vendor
+ * reservation that is only a share of the limit is not a lower bound once the vendor reported usage or the stream showed an answer. A session that the vendor
  * refused before any answer is free.
  */
 export function finalUsage(

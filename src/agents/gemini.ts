@@ -84,7 +84,7 @@ class GeminiReader extends EventReader {
       this.text = event.delta === true ? appendText(this.text, text) : text
       return textEvent(text).map((piece) => (goesOn ? { ...piece, goesOn } : piece))
     },
-    // Deltas before a tool are no part of the answer after it.
+    // Deltas before a tool are not part of the answer after it.
     tool_use: (event) => {
       this.text = ''
       return [toolUse(event.tool_name, event.parameters)]

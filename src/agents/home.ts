@@ -47,7 +47,7 @@ const XDG_FOLDERS: Readonly<Record<string, string>> = {
   XDG_CACHE_HOME: '.cache',
 }
 
-/** Folders in the person's home where tools keep what they installed. A session sees them, too, as gates do. */
+/** Folders in the person's home where tools keep what they installed. A session sees them as well, as gates do. */
 const TOOL_FOLDERS: Readonly<Record<string, string>> = {
   ASDF_DATA_DIR: '.asdf',
   BUN_INSTALL: '.bun',
@@ -283,7 +283,7 @@ function quoted(text: string): string {
 }
 
 /**
- * Saves renewed tokens: if they were discarded, the person's login would become invalid, too. Only values of existing keys are
+ * Saves renewed tokens: if they were discarded, the person's login would become invalid as well. Only values of existing keys are
  * saved, and never over a file that was changed meanwhile.
  */
 async function saveRenewedLogin(home: string, file: SharedFile): Promise<void> {

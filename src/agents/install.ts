@@ -163,7 +163,7 @@ async function firstWritable({ caches, vendor, version }: PackageRequest): Promi
   for (const folder of caches.map((cache) => join(cache, vendor.name))) {
     try {
       await mkdir(folder, { recursive: true })
-      // Whatever the umask is. A folder of somebody else stays as it is.
+      // Whatever the umask is. A folder of someone else stays as it is.
       for (const made of [dirname(folder), folder]) await chmod(made, 0o755).catch(() => {})
       await access(folder, constants.W_OK)
       return folder
@@ -216,7 +216,7 @@ async function install(target: InstallTarget): Promise<Installed> {
   // A restored lock file is untrusted, so its integrity is not recommended.
   const isAdvised = target.integrity === null && !isRestored
   const found = isAdvised ? integrityOf(target, join(target.folder, version)) : null
-  const advice = `agent-version: ${version} ${found} takes these bytes alone`
+  const advice = `agent-version: ${version} ${found} accepts only these bytes`
   if (found !== null) report(`agent-version names no integrity: ${advice}`)
   return result
 }

@@ -87,7 +87,7 @@ export function permissionEnding(tools: Iterable<string>): Ending {
   return { status: 'refused-permission', message }
 }
 
-/** Collects stderr, and finds the line that says what went wrong: the last that begins with "error", else the last that is no warning. */
+/** Collects stderr, and finds the line that says what went wrong: the last that begins with "error", else the last that is not a warning. */
 export function stderrMessage(): { push(line: string): void; text(): string } {
   let lastLine = ''
   let errorLine = ''

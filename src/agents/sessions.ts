@@ -54,7 +54,7 @@ const CAPTURE_BYTES = 64 * 1024
 const MAX_MESSAGE = 400
 const NO_ESTIMATE: SessionResult['estimate'] = { answers: 0, inputTokens: 0, outputTokens: 0 }
 
-/** The environment variables of a session beside its prompt, and the name of its transcript. */
+/** The environment variables of a session alongside its prompt, and the name of its transcript. */
 type SessionLabels = {
   transcript: string
   variables: Record<string, string>

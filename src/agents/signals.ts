@@ -12,7 +12,7 @@ export type ExpectationAnswer = { kind: 'expected' } | { kind: 'unexpected'; rea
 export type Signals = {
   /** A completion marker, and nothing that speaks against it. */
   done: boolean
-  /** The reason, when the agent says that it cannot go on. */
+  /** The reason, when the agent says that it cannot continue. */
   stuck: string | null
   /** The agent itself says that it is not done, or that tests fail. */
   notDone: boolean

@@ -145,7 +145,7 @@ export function openAgentHomes(
   })
 }
 
-/** Which variables of an environment the agent gets beside the allow-list: options of `agentEnv`. */
+/** Which variables of an environment the agent gets alongside the allow-list: options of `agentEnv`. */
 export function agentEnvOptions(vendor: AgentVendor, { agentEnv }: Settings) {
   return { extra: agentEnv, vendor: agentVariables(vendor), set: {} }
 }
@@ -285,7 +285,7 @@ export async function withInstalledAgent(
     homes: Homes
     /** Whether another user than Ralph's own starts the agent. */
     isForOthers?: boolean
-    /** Keeps the installed agent between jobs; null or left out: it is installed anew. */
+    /** Keeps the installed agent between jobs; null or left out: it is installed again. */
     cache?: FileCache | null
     /** Ralph's own folder in the clone. */
     directory: string

@@ -39,7 +39,7 @@ export function configuredGates({ gates, browser }: Pick<Settings, 'gates' | 'br
   ]
 }
 
-/** The most bytes of one picture: in a state, and in a hand-over between jobs, where others have to fit, too. */
+/** The most bytes of one picture: in a state, and in a hand-over between jobs, where others have to fit as well. */
 const PICTURE_BYTES = 60 * 1024
 const HANDED_OVER_PICTURE_BYTES = 12 * 1024
 /** The browser check has no command: prompts get this description. */

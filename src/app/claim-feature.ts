@@ -221,7 +221,7 @@ function withCurrentBase(state: State, file: Feature | null, { base }: ClaimRequ
   return { ...rebased, prd: { ...asImported(file.prd), run: state.prd.run }, storiesDigest: file.digest }
 }
 
-/** A run that begins anew keeps its branch. Where people have deleted the branch, it starts from the base. */
+/** A run that begins again keeps its branch. Where people have deleted the branch, it starts from the base. */
 async function withoutDeletedBranch(state: State, store: Store): Promise<State> {
   if (state.published === null || (await store.head(state.branch)) !== null) return state
   return { ...state, published: null, github: NO_GITHUB }
@@ -293,7 +293,7 @@ async function begin(
   const claimed = withJobStarted(withEdits, request, withEdits.job)
   await store.save(claimed)
   const notes = [...file.notes, ...stackedBranchNotes(file.name, request)]
-  if (head !== null) notes.push(`the state of ${file.name} was lost; it goes on from ${branch} as it stands`)
+  if (head !== null) notes.push(`the state of ${file.name} was lost; the run continues from ${branch}`)
   return { state: claimed, resumed: head !== null, notes }
 }
 

@@ -1,4 +1,4 @@
-// The clean room of the final verification: a fresh clone with a home of its own, where gates run. It has committed files only: no
+// The clean room of the final verification: a fresh clone with its own home, where gates run. It has committed files only: no
 // ignored files, dependencies or caches.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -148,7 +148,7 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   }
 }
 
-/** The folder for work trees beside the checkout. It is not below the checkout: tools search parent folders for their files. */
+/** The folder for work trees alongside the checkout. It is not below the checkout: tools search parent folders for their files. */
 export function workTreesFolder(env: Environment): string {
   const cache = env.XDG_CACHE_HOME ?? join(env.HOME ?? homedir(), '.cache')
   return env.RUNNER_TEMP === undefined ? join(cache, 'ralph') : join(env.RUNNER_TEMP, 'ralph')

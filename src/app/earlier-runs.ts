@@ -29,7 +29,7 @@ export async function readEarlierRuns(
   return earlierRuns(prds)
 }
 
-/** The newest of these prd.json paths, by the dates in the names of their folders, the newest last. Paths in the archive count, too. */
+/** The newest of these prd.json paths, by the dates in the names of their folders, the newest last. Paths in the archive count as well. */
 export function newestRuns(paths: readonly string[]): string[] {
   const folderOf = (path: string) => path.split('/').at(-2) ?? ''
   return [...paths].sort((a, b) => (folderOf(a) < folderOf(b) ? -1 : 1)).slice(-MAX_RUNS)

@@ -40,14 +40,14 @@ export function refuseShared(branch: string, path: string, base: Request['base']
   const found = shared === branch ? branch : `${branch}, which is ${shared} on file systems that ignore case`
   const fix =
     shared === base.defaultBranch
-      ? 'leave branchName out, or name a branch of its own: Ralph never commits to the default branch'
-      : `go to the branch that the run starts from (git switch ${base.defaultBranch ?? '<branch>'}), or give the feature a branch of its own: Ralph never commits to the base`
-  throw new UserError({ path, found, expected: 'a branch of its own', fix })
+      ? 'leave branchName out, or name another branch: Ralph never commits to the default branch'
+      : `switch to the branch that the run starts from (git switch ${base.defaultBranch ?? '<branch>'}), or name another branch: Ralph never commits to the base`
+  throw new UserError({ path, found, expected: 'another branch', fix })
 }
 
 /**
  * Whether a run of this feature made the branch, although its state is lost: its prd.json names the branch and the run, and a
- * commit beyond the base names that run. The prd.json alone is no proof: it may have come by a merge.
+ * commit beyond the base names that run. The prd.json alone is not a proof: it may have come by a merge.
  */
 async function isMadeByRun(
   branch: string,

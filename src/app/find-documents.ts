@@ -24,7 +24,7 @@ const MAX_FILES = 2_000
 
 /**
  * The documents at these paths: files or folders, relative to the repository; `FILE#part` takes a part of a file. With null, the
- * documents that are known by their name or place. `as`: the kinds of files that a person names; these are read, too. `note` is
+ * documents that are known by their name or place. `as`: the kinds of files that a person names; these are read as well. `note` is
  * called with the files of a named folder that cannot be read. Throws UserError for a missing path, and for too many or too large files.
  */
 export async function readDocumentFiles(
@@ -87,7 +87,7 @@ function sourcePageOf(path: string, text: string): string | null {
   return page ?? null
 }
 
-/** Reads a feature's file: a prd.json, or Markdown that people put in its place. Every note begins with the path. */
+/** Reads a feature's file: a prd.json, or Markdown that people put where it was. Every note begins with the path. */
 export async function parseStories(
   text: string,
   path: string,

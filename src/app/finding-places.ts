@@ -1,4 +1,4 @@
-// The places in the code that gates reported for stories: GitHub shows them beside the diff.
+// The places in the code that gates reported for stories: GitHub shows them alongside the diff.
 
 import { type Annotation, isRed } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'

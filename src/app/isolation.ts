@@ -109,7 +109,7 @@ function refuseProxied(env: Environment): void {
   throw new UserError({
     path: 'network',
     found: `network: model behind ${found}`,
-    expected: 'a runner with a network of its own',
+    expected: 'a runner with its own network',
     fix: 'write network: open',
   })
 }

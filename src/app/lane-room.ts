@@ -61,7 +61,7 @@ function fixFor(count: number): string {
 
 /**
  * The same with what `prepare` installs, as far as that is in the checkout: a warning, for not every ignored file is of `prepare`.
- * Null, too, where not even the committed files fit.
+ * Null as well, where not even the committed files fit.
  */
 export function laneRoomWarning(lanes: number, room: LaneRoom): Omit<Mistake, 'path'> | null {
   const count = countFitting(room.free, room.committed + room.installed)

@@ -24,7 +24,7 @@ export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']>
   const prefix = lanePrefix(clone)
   let count = 0
   return async (state) => {
-    // The lane has a mark of its own: the processes that it leaves are ended, and those of other lanes are not.
+    // The lane has its own mark: the processes that it leaves are ended, and those of other lanes are not.
     const mark = markOfPart(options.mark, `lane${++count}`)
     return openLane({ ...options, mark, worker: String(count) }, { place, prefix }, state.green)
   }

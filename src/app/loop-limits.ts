@@ -69,7 +69,7 @@ export function limitsOf(settings: Settings): Limits {
     waits: false,
     redispatch: settings.surface === 'action' && settings.redispatch,
     publishEach: settings.publish === 'story',
-    // In CI each worker is a job of its own.
+    // In CI each worker is its own job.
     maxParallel: settings.surface === 'cli' ? settings.maxParallel : 1,
   }
 }

@@ -141,7 +141,7 @@ function historyWith({
   }
 }
 
-/** Null at `separate-job`, too: its gates run on a machine of their own, in a checkout that nothing else ran in. */
+/** Null at `separate-job` as well: its gates run on their own machine, in a checkout that nothing else ran in. */
 function cleanRoomOpener(options: PortOptions): Ports['openCleanRoom'] {
   const { settings, workspace, env } = options
   if (settings.cleanRoom === 'off' || settings.isolation === 'separate-job') return null

@@ -1,4 +1,4 @@
-// The observers of a run beside the screen and GitHub: notifications and telemetry. Their code is loaded where they are configured.
+// The observers of a run alongside the screen and GitHub: notifications and telemetry. Their code is loaded where they are configured.
 import { tmpdir } from 'node:os'
 import { findAgent, isModelKey } from '../agents/registry.ts'
 import type { Observer } from '../engine/model/ports.ts'
@@ -56,7 +56,7 @@ async function notifierOf({ settings, env, workTree, signal, warn }: Place, { re
 
 async function telemetryOf({ settings, env, workspace, signal, warn }: PortOptions): Promise<Observer[]> {
   const config = telemetryConfig(env, warn)
-  // The land job sends the telemetry of these jobs, too.
+  // The land job sends the telemetry of these jobs as well.
   const isPart = settings.command === 'work' || settings.command === 'gate'
   if (config === null || isPart) return []
   const { Telemetry } = await import(

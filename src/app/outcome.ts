@@ -23,7 +23,7 @@ export function documentsOnOutcome(
     const { prd, archive, folder } = state
     const { outcome, learnings } = prd.run
     if (outcome === null) return []
-    // Stories that this same commit archives are done, too.
+    // Stories that this same commit archives are done as well.
     const all = { ...prd, userStories: [...prd.userStories, ...(archive?.pending ?? [])] }
     const agents: DocumentEdit = {
       folders: null,

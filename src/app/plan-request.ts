@@ -22,7 +22,7 @@ import { digestOf } from './resolve-feature.ts'
 
 /**
  * A feature to plan, and what its stories are made from. `answers`: what people answered to the open questions; null where there
- * is no answer.
+ * is not an answer.
  */
 export type PlanRequest = { feature: Feature; plan: Plan; answers?: string | null }
 
@@ -50,7 +50,7 @@ export function requestFromIssue(
   const text = [title, body, ...comments].join(' ').replace(/\s+/g, ' ').trim()
   if (text.length < 20) {
     const fix =
-      'say what the feature should do, for whom, and how one can see that it is done; then comment /ralph plan'
+      'say what the feature should do, who it is for, and how to see that it is done; then comment /ralph plan'
     throw new UserError({
       path: `issue #${number}`,
       found: oneLine(text, 100) || 'nothing',
@@ -106,7 +106,7 @@ export async function requestFromIssues(
 }
 
 /**
- * The state of a feature for which a plan is asked again. The plan is made anew where its text has changed, or where no session
+ * The state of a feature for which a plan is asked again. The plan is made again where its text has changed, or where no session
  * made a plan of it. Otherwise, and once stories are worked on, the state stays.
  */
 export function withNewRequest(state: State, { plan, feature, answers = null }: PlanRequest): State {

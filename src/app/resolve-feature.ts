@@ -67,7 +67,7 @@ export async function findFeatures(objects: CatFile, place: StoryPlace, branchPr
   return { features: newestByName(features), mistakes }
 }
 
-/** The link in the place of a file, or of a folder above it. */
+/** The link instead of a file, or of a folder above it. */
 async function linkAt(
   { commit, workTree }: StoryPlace,
   objects: CatFile,

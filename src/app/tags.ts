@@ -14,7 +14,7 @@ export function unusedTagNotes(
   const open = stories.filter(({ skipped }) => !skipped)
   if (open.length === 0) return []
   const storyTags = open.flatMap(({ tags }) => tags)
-  const effect = settings.finalVerification ? 'it runs in the final verification alone' : 'it never runs'
+  const effect = settings.finalVerification ? 'it runs only in the final verification' : 'it never runs'
   const all = [
     ...configuredGates(settings).map(({ name, when }) => ({ what: `gate ${name}`, when })),
     ...settings.services.map(({ name, when }) => ({ what: `service ${name}`, when })),

@@ -147,7 +147,7 @@ const NOT_FOUND = [
   /^(?:make(?:\[\d+\])?|(?:\/usr\/bin\/)?env): [`'‘"]?([\w@.+/-]+?)['’"]?: No such file or directory$/m,
   /"([\w@.+/-]+)": executable file not found in \$PATH/,
 ]
-/** Output of runners that have an exit code of their own, but print that the program ended with 127. */
+/** Output of runners that have their own exit code, but print that the program ended with 127. */
 const PASSED_ON = /\bError 127$|\bexit (?:code|status):? 127\b|: executable file not found in \$PATH/m
 
 /** The name of the missing program, or an empty text if the output does not name it. Null if no program is missing. */

@@ -1,5 +1,5 @@
 // Notes what each session has used so far in Ralph's git directory, until the state has it: a killed run loses none of it. Each
-// session has a note of its own, so that sessions side by side do not overwrite each other's.
+// session has its own note, so that sessions side by side do not overwrite each other's.
 //
 // At `same-user` an agent can write these files, so a note counts only for an attempt or a judge that the saved state lacks.
 import { createHash } from 'node:crypto'
@@ -69,7 +69,7 @@ export function usageNotes(git: Git): Observer {
 const ENDS = new Set<Event['kind']>(['accepted', 'rejected', 'returned', 'entered', 'verified', 'planned'])
 
 /**
- * The agent, which notes what each session uses while it works. For judges and planners their reservation is noted, too, because they
+ * The agent, which notes what each session uses while it works. For judges and planners their reservation is noted as well, because they
  * have no attempt in the state.
  */
 export function withUsageNotes(agent: AgentPort, git: Git): AgentPort {
@@ -169,7 +169,7 @@ function writeNote(git: Git, folder: string, note: Note): void {
   try {
     write()
   } catch {
-    // An agent at `same-user` can put a file in the folder's place. A note is no reason to end a session.
+    // An agent at `same-user` can put a file in the folder's place. A note is not a reason to end a session.
     removeSync(notesFolder(git, folder))
     try {
       write()
@@ -195,7 +195,7 @@ function removeNotes(git: Git, folder: string, of: { storyId: string; slot?: num
   for (const name of notesIn(place)) if (name.startsWith(`${ownerDigest(of)}-`)) removeSync(join(place, name))
 }
 
-/** The same for all sessions of an attempt. A story's id may be no file name. */
+/** The same for all sessions of an attempt. A story's id may not be a file name. */
 function ownerDigest(of: { storyId: string | null; slot?: number } | null): string {
   const { storyId = null, slot } = of ?? {}
   const key = storyId === null ? '' : attemptKey({ storyId, ...(slot === undefined ? {} : { slot }) })

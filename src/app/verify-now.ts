@@ -34,7 +34,7 @@ export function stateToVerify(state: State, head: string, settings: Settings, no
   }
 }
 
-/** Green gates alone are no verdict: a workflow that depends on the result must not go on. */
+/** Green gates alone are not verdict: a workflow that depends on the result must not continue. */
 const NOTHING_JUDGED: Verdict = {
   kind: 'none',
   message: 'the gates are green, but no story has passed yet, so there was nothing to judge',

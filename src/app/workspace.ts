@@ -46,7 +46,7 @@ export type WorkspaceOptions = {
   initialRefs?: InitialRefs
   /** A person works in the clone, although there is a remote: refs that are not Ralph's are left as they are. */
   isPersons?: true
-  /** Secrets beside those of settings and environment. */
+  /** Secrets alongside those of settings and environment. */
   secrets?: readonly string[]
   /** For a lane: the clone and the snapshot of its run. */
   run?: { clone: Clone; snapshot: Snapshot }

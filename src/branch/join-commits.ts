@@ -73,7 +73,7 @@ async function peoplesPrd(
   const parsed = text === null ? null : parsePrd(text, path, ids)
   if (parsed?.ok === false) {
     const where = parsed.mistakes[0]?.path ?? ''
-    warn(`${path} on ${state.branch} is broken; Ralph goes on with its own: ${where}`)
+    warn(`${path} on ${state.branch} is broken; Ralph continues with its own version: ${where}`)
   }
   if (parsed?.ok !== true) return null
   const edited = await objects.text(`${before}:${path}`)
@@ -123,7 +123,7 @@ async function takeBranchAsItIs(
   )
   const failure: Failure = {
     kind: 'conflict',
-    summary: 'its commit is not on the branch any more',
+    summary: 'its commit is no longer on the branch',
     detail: '',
   }
   const takenBack = state.prd.userStories

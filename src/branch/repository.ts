@@ -312,7 +312,7 @@ async function withSavedWork(
   const merged = await git.mergeTree(ours, work)
   if (merged.conflicts.length === 0) return { tree: merged.tree, conflict: null }
   const paths = merged.conflicts.slice(0, 5).map(displayPath).join(', ')
-  return { tree: null, conflict: `it does not fit the newest code any more (${paths})` }
+  return { tree: null, conflict: `it no longer fits the newest code (${paths})` }
 }
 
 /** The `.git` entries below the top before any agent runs. */
@@ -346,7 +346,7 @@ async function keepRepositories(
   return repositories
 }
 
-/** Refuses a repository in the place of a submodule, since git would run programs that its configuration names. */
+/** Refuses a repository instead of a submodule, since git would run programs that its configuration names. */
 async function refuseForeign(tree: WorkTree): Promise<string[]> {
   const found = await findForeignRepositories(await tree.places())
   const inside = found.find((path) => path.endsWith('/.git'))?.slice(0, -'/.git'.length)
@@ -354,7 +354,7 @@ async function refuseForeign(tree: WorkTree): Promise<string[]> {
   if (first === undefined) return found
   throw new UserError({
     path: first,
-    found: 'a repository or files that this clone knows nothing of, in the place of a submodule',
+    found: 'a repository or files that this clone does not know, at the place of a submodule',
     expected: 'a submodule that git has checked out, or an empty folder',
     fix: 'run `git submodule absorbgitdirs` (in a workflow: submodules: true of actions/checkout), or move them away',
   })

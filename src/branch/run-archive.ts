@@ -8,13 +8,13 @@ import { learningsPage } from '../report/agents-md.ts'
 import { fromLatin1 } from '../system/path-text.ts'
 import { featureOfFolder } from './find-features.ts'
 
-/** A folder to move, or to copy (`isCopied`) if the new run uses it, too. */
+/** A folder to move, or to copy (`isCopied`) if the new run uses it as well. */
 export type FolderMove = { from: string; to: string; isCopied: boolean }
 export type ArchivePlan = { moves: FolderMove[]; files: Map<string, string> }
 
 export const ARCHIVE = '.ralph/archive'
 
-/** Which folders to archive: the feature's older ones, and the current one if the run begins anew. Overwrites no archived folder. */
+/** Which folders to archive: the feature's older ones, and the current one if the run begins again. Overwrites no archived folder. */
 export async function planArchive(objects: CatFile, state: State): Promise<ArchivePlan> {
   const { green, folder, feature, control } = state
   const taken = new Set(await foldersIn(objects, green, ARCHIVE))

@@ -79,6 +79,6 @@ function lostGreenError({ clone, shared }: Git, { green, folder }: State): UserE
     path: clone.workTree,
     found: `The run's commit ${green} is not in this clone. \`git gc --prune=now\` removes commits that no ref names`,
     expected: '',
-    fix: `get the commit back (git fetch from where it was pushed), or go on from the branch: ${remove}. That forgets attempts, hints and raised limits since its last commit`,
+    fix: `get the commit back (git fetch from where it was pushed), or continue from the branch: ${remove}. That forgets attempts, hints and raised limits since its last commit`,
   })
 }

@@ -151,7 +151,7 @@ class GitStore implements Store {
     const known = this.#known
     const found = await this.load(ours.folder.replace(/^\.ralph\//, ''))
     if (found === null || found.state.lease?.nonce !== ours.lease?.nonce) {
-      // The other run's state is no base for a save of ours.
+      // The other run's state is not a base for a save of ours.
       this.#known = known
       throw new LeaseLost(`the lease on ${ours.folder} is not ours`)
     }
@@ -207,7 +207,7 @@ class GitStore implements Store {
     }
     await this.#revertRef(ref, before)
     if (result.kind === 'unknown-token' && publishRemote !== null) {
-      const reason = `the publish token is not known any more: ${describeRefusal(result.answer, branch)}`
+      const reason = `the publish token is no longer known: ${describeRefusal(result.answer, branch)}`
       return { kind: 'expired', reason }
     }
     const now = await remoteRefs(this.#git, remote, [branch, ref])
@@ -251,7 +251,7 @@ class GitStore implements Store {
 
   /**
    * Whether the job's first request for refs, at most a minute ago, found the branch where it should be. No other job has moved it
-   * since: that would have moved the state, too, and the push that took the lease would have been refused. Later pushes of people are
+   * since: that would have moved the state as well, and the push that took the lease would have been refused. Later pushes of people are
    * found the next time that the branch is read.
    */
   async #wasAtStart(branch: string, isOurs: (head: string | null) => boolean): Promise<boolean> {
@@ -325,7 +325,7 @@ class GitStore implements Store {
     return this.#commitState(unrenewed, true)
   }
 
-  /** Moves the ref in Ralph's directory, after removing what an agent may have put in its place or above it. */
+  /** Moves the ref in Ralph's directory, after removing what an agent may have put instead or above it. */
   async #moveLocalRef(ref: string, from: string | null, to: string): Promise<boolean> {
     const { shared } = this.#git
     const move = () => moveOwnRef(this.#git, ref, from, to)
@@ -354,7 +354,7 @@ class GitStore implements Store {
     const { shared } = this.#git
     const file = join(shared, ref)
     await clearPathTo(join(shared, 'refs'), file)
-    // git does not replace a file that is no ref.
+    // git does not replace a file that is not a ref.
     if (readRef(shared, ref) === null) await rm(file, { force: true })
     await this.#git.setRef(ref, before)
   }

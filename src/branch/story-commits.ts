@@ -14,7 +14,7 @@ export async function storyCommits(
 
 /** The stories of this run that a commit's message names. */
 export function storiesIn(message: string, nonce: string): string[] {
-  // Other features may have a US-001, too: only commits with this run's nonce count.
+  // Other features may have a US-001 as well: only commits with this run's nonce count.
   const isOurs = [...message.matchAll(/^Ralph-Run: *(\S+) *$/gm)].some(([, run]) => run === nonce)
   const stories = isOurs ? message.matchAll(/^Ralph-Story: *(\S+) *$/gm) : []
   return [...stories].map(([, storyId = '']) => storyId)

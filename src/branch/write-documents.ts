@@ -144,7 +144,7 @@ async function matchingFiles(
 }
 
 async function textOf(objects: CatFile, { mode, oid }: TreeFile): Promise<string> {
-  if (!REGULAR_FILE.test(mode)) throw new Error('it is no plain file')
+  if (!REGULAR_FILE.test(mode)) throw new Error('it is not a plain file')
   const size = (await objects.info(oid))?.size ?? 0
   if (size > MAX_BYTES) throw new Error('it is too large')
   const bytes = (await objects.contents(oid)) ?? Buffer.alloc(0)

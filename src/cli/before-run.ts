@@ -52,7 +52,7 @@ export function startOf(
   return { env, directory, settings, mistakes: [], checkout, features, anew: flags.force === true }
 }
 
-/** A checkout as checks see it; the commit is the one that a run goes on from. */
+/** A checkout as checks see it; the commit is the one that a run continues from. */
 export function checkoutOf({ workspace, base, read }: LocalRun, state: State | null): OpenCheckout {
   const commit = state?.green ?? workspace.clone.head ?? base.sha
   const readThere = (path: string) => workspace.repository.read(commit, path)

@@ -17,7 +17,7 @@ import { sanitizeJson, sanitizeLine } from '../system/workflow-commands.ts'
 
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
-/** A command's result: the exit code, and what `--json` prints beside the outputs. */
+/** A command's result: the exit code, and what `--json` prints alongside the outputs. */
 export type CommandResult = { code: number; outputs: Outputs; more?: Record<string, unknown> }
 
 export type Context = {
@@ -158,7 +158,7 @@ export function onSignals(
   }
 }
 
-/** Runs a command, prints its result with `--json`, and gives the exit code. An error becomes a result, too. */
+/** Runs a command, prints its result with `--json`, and gives the exit code. An error becomes a result as well. */
 export async function runCommand(context: Context, act: () => Promise<CommandResult>): Promise<number> {
   const { code, outputs, more } = await act().catch((error: unknown) => errorResult(context, error))
   if (context.json)

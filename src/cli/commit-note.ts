@@ -30,7 +30,7 @@ function commitCheckedBy(step: Step, green: string): string | null {
   // The candidate of another work tree, or one that was chosen among several, comes into the checkout to land.
   const isFromElsewhere = (one: AttemptStep['attempt']) => one.inLane === true || one.chosen !== undefined
   if (step.kind === 'accept' && isFromElsewhere(step.attempt)) return step.attempt.candidate.commit
-  // Steps of an attempt that has a work tree of its own look at that one.
+  // Steps of an attempt that has its own work tree look at that one.
   if ('attempt' in step && step.attempt.inLane === true) return null
   const { looksAt } = STEPS[step.kind]
   if (looksAt === 'green') return green
@@ -54,7 +54,7 @@ export async function interruptedCheck(
 }
 
 /**
- * Takes away what was changed beside the commit that was looked at, and leaves the tree of `goesOnFrom`. Warns of what is moved away,
+ * Takes away what was changed alongside the commit that was looked at, and leaves the tree of `goesOnFrom`. Warns of what is moved away,
  * and to where: a person may have worked there.
  */
 export async function discardChanges(

@@ -137,7 +137,7 @@ const TURNS: Readonly<Record<string, readonly Turn[]>> = {
   ],
 }
 
-/** The agent, as a process of its own. Gives its exit code. */
+/** The agent, as its own process. Gives its exit code. */
 export async function demoAgent(env: Readonly<Record<string, string | undefined>>): Promise<number> {
   for await (const _chunk of process.stdin) {
     // The prompt: a script needs none of it.

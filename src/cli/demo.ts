@@ -26,7 +26,7 @@ export async function demo(context: Context): Promise<CommandResult> {
   const folder = `.ralph/2026-01-31-${FEATURE}`
   context.print('No model, no money: a scripted agent that makes one mistake.')
   context.print(`Project: ${directory}\nStories: ${folder}/prd.json\nGates:   node --check, node --test\n`)
-  // The agent is this program again, as a process of its own: only its files and its exit code count.
+  // The agent is this program again, as its own process: only its files and its exit code count.
   const self = `"${process.execPath}" "${process.argv[1] ?? ''}" demo-agent`
   const flags = {
     ...context.flags,

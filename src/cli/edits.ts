@@ -44,7 +44,7 @@ export async function takeUpEdits(
   const { repository, clone } = workspace
   const checkedCommit = await interruptedCheck(workspace, found)
   if (checkedCommit !== null) {
-    // If there is no attempt in the checkout, the commit is a candidate that was to land and did not: it is discarded, too.
+    // If there is no attempt in the checkout, the commit is a candidate that was to land and did not: it is discarded as well.
     const resumeFrom = attemptInCheckout(found) === null ? found.green : checkedCommit
     await discardChanges(workspace, checkedCommit, resumeFrom, warn)
   }
@@ -108,7 +108,7 @@ export async function editsOf(workspace: Workspace, state: State): Promise<strin
   return edits.filter((path) => !ownPaths.includes(path))
 }
 
-/** Documents that a killed run wrote for its last commit. They are no edits of people. */
+/** Documents that a killed run wrote for its last commit. They are not edits of people. */
 async function ownDocuments({ clone, repository }: Workspace, state: State): Promise<string[]> {
   const prd = { ...state.prd, run: { ...state.prd.run, outcome: 'complete' as const } }
   const paths: string[] = []

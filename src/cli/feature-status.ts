@@ -25,7 +25,7 @@ export async function readStatus(
   return { state, situation, isAtWork }
 }
 
-/** Adds whether people have merged or archived a complete run, as far as this clone shows. After a squash merge, too, prd.json is the same. */
+/** Adds whether people have merged or archived a complete run, as far as this clone shows. After a squash merge as well, prd.json is the same. */
 export async function withMerge<S extends Situation>(
   workspace: Workspace,
   state: State,

@@ -62,7 +62,7 @@ export async function askRedTests(ask: TerminalPrompts, tried: TrialResults): Pr
 }
 
 const REQUIRED =
-  'Does a rule require the check `ralph`? Then a workflow answers for the pull requests of others, too'
+  'Will you make the check `ralph` required? Then a small workflow passes it on the pull requests of others'
 
 const choice = (value: string, hint: string) => ({ value, label: value, hint })
 
@@ -70,7 +70,7 @@ async function askAgent({ ask, proposed, answered, here }: Questions): Promise<W
   const isKnown = 'agent' in answered || 'agentCommand' in answered
   const hintOf = (name: string) => (here.includes(name) ? 'on this machine' : '')
   const choices = agentNames.map((name) =>
-    choice(name, name === 'custom' ? 'a command of your own' : hintOf(name)),
+    choice(name, name === 'custom' ? 'your own command' : hintOf(name)),
   )
   const standard = String(proposed.agent)
   const agent = isKnown ? standard : await ask.choose('Which agent?', choices, standard)
@@ -94,7 +94,7 @@ async function askGates({
   const gates = Object.fromEntries(found.filter(([name]) => chosen.includes(name)))
   for (;;) {
     const isFirst = Object.keys(gates).length === 0
-    const more = await ask.text(isFirst ? FIRST_GATE : 'Another gate as NAME=COMMAND (empty: no more)', {
+    const more = await ask.text(isFirst ? FIRST_GATE : 'Another gate as NAME=COMMAND (empty: done)', {
       fault: (text) => (text === '' ? undefined : settingFault({ gate: [text] }, env)),
     })
     if (more === '') return { gates: isFirst ? 'none' : gates }
@@ -187,7 +187,7 @@ export async function askSettings(
   }
   const entries = Object.entries(config).filter(([, value]) => value !== null)
   if (entries.length === 0) return { flags: {}, config: null }
-  // The agent is written, too: a later command, such as `ralph init`, does not change the file.
+  // The agent is written as well: a later command, such as `ralph init`, does not change the file.
   const agentSettings = agentCommand === null ? { agent } : { agent, agentCommand: withEscapes(agentCommand) }
   const flagOf = (value: unknown) => (typeof value === 'object' ? toYaml(value) : String(value))
   const flags = Object.fromEntries(entries.map(([key, value]) => [key, flagOf(value)]))

@@ -103,7 +103,7 @@ type Done = {
   changes: readonly Change[]
   answers: ResolvedAnswers
   isRepository: boolean
-  /** What a person has to do by hand, beside all that follows from the files. */
+  /** What a person has to do by hand, alongside all that follows from the files. */
   note: string | null
   tried: TrialResults
   /** Those of the written files that git ignores. */
@@ -168,8 +168,7 @@ function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
     ...wrapToWidth(terminalText(`${name}: ${ended}${line && `: ${line}`}`, 400), look, 2),
     `    ${terminalText(toYaml({ [name]: run }), 400)}`,
   ])
-  const head =
-    'Left out, for they are not green here. Once they are, add the line under gates: in both files:'
+  const head = 'Left out because they fail here. Once they pass, add the line under gates: in both files:'
   return [paint(head, ['yellow'], look), ...lines.map((line) => `  ${line}`)]
 }
 

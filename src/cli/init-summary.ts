@@ -37,7 +37,7 @@ export function summaryLines({ written, answers, tried, missing, next }: Summary
     ['Missing', missing.length === 0 ? ['nothing'] : [...listed, ...rest]],
     ['Next', next],
   ]
-  const head = missing.length === 0 ? 'Ralph is set up.' : 'Ralph is set up, but for what is missing.'
+  const head = missing.length === 0 ? 'Ralph is set up.' : 'Almost done. Still to do:'
   const lines = rows.flatMap(([label, texts]) =>
     texts.map((text, index) => {
       const start = paint((index === 0 ? label : '').padEnd(LABEL_WIDTH), ['bold'], look)

@@ -176,7 +176,7 @@ async function tryAfterBuild(results: TriedGate[], found: FoundFacts, attempt: A
 }
 
 /**
- * Decides by its trials whether a gate is written or left out. One whose program is missing is left out, too; but where no gate at
+ * Decides by its trials whether a gate is written or left out. One whose program is missing is left out as well; but where no gate at
  * all is green, as on a machine without the project's language, a missing program says nothing of the project, and it is written.
  */
 function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<TrialResults, 'trials'> {

@@ -220,7 +220,7 @@ function withoutOutput({ trials }: TrialResults): object[] {
   return trials.map(({ output: _output, failures: _failures, ...shown }) => shown)
 }
 
-/** The templates in examples/; the bundle has them beside its code. */
+/** The templates in examples/; the bundle has them alongside its code. */
 async function templates(): Promise<Templates> {
   const [main, separate, parallel, separateParallel, resume, required, issueForm, bmad] = await Promise.all([
     readFile(new URL('../../examples/ralph.yml', import.meta.url), 'utf8'),

@@ -161,7 +161,7 @@ function selectLogs(logs: readonly Log[], { prd }: State, word: string, parsed: 
     const attempts = all.filter(({ attempt }) => parsed === null || attempt === parsed)
     if (all.length > 0 && attempts.length === 0)
       throw noAttempt(id, parsed, new Set(all.map(({ attempt }) => attempt)))
-    // A run that began anew counts attempts from 1 again.
+    // A run that began again counts attempts from 1 again.
     const run = newestRun(attempts.map(({ one }) => one))
     const newest = attempts.filter(({ one }) => (one.run?.number ?? null) === run)
     const last = Math.max(0, ...newest.map(({ attempt }) => attempt))

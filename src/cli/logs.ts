@@ -40,7 +40,7 @@ export async function logsIn(top: string, feature: string, which: 'all' | 'newes
       for (const file of inside.filter((name) => name.endsWith('.log'))) {
         const path = join(top, folder, run?.name ?? '', file)
         const found = await lstat(path).catch(() => null)
-        // An agent can write there, too: only regular files are logs, no links or pipes.
+        // An agent can write there as well: only regular files are logs, no links or pipes.
         if (found?.isFile() === true)
           logs.push({ path, kind, name: file.slice(0, -4), run, at: found.mtimeMs, bytes: found.size })
       }
@@ -91,7 +91,7 @@ export class GrowingFile {
     return buffer.toString('utf8', 0, bytesRead).split('\n', 1)[0] ?? ''
   }
 
-  /** The lines since the last call. `isOver`: no more will come, so that the rest without a line break is a line, too. */
+  /** The lines since the last call. `isOver`: no more will come, so that the rest without a line break is a line as well. */
   async lines(isOver = false): Promise<string[]> {
     const file = await this.#open()
     const parts = [this.#rest]

@@ -124,8 +124,8 @@ const LABELS: Readonly<Record<ReceiverKind, string>> = {
   discord: "Discord, by a channel's webhook",
   teams: 'Microsoft Teams, by a Workflows webhook',
   telegram: 'Telegram, by a bot',
-  webhook: 'a webhook of your own, signed',
-  custom: 'a script of your own',
+  webhook: 'your own webhook, signed',
+  custom: 'your own script',
 }
 
 /** The text of the file with these values set, and those that are null removed. All other lines stay. */

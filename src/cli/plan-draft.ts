@@ -175,7 +175,7 @@ export function isReadBack(prd: Prd): boolean {
   return result.ok && idsOf(result.documents.prd) === idsOf(prd)
 }
 
-/** Whether people have changed the page since it was written. A changed status, or a split of a story, is no edit. */
+/** Whether people have changed the page since it was written. A changed status, or a split of a story, is not an edit. */
 export function isEdited(page: string, prd: Prd): boolean {
   return differs(page, prd) && differs(page, unsplit(prd))
 }

@@ -42,7 +42,7 @@ export async function readMaterial(
   return { files, documents, sentence: isAsked ? await sentenceOf(planContext) : sentence }
 }
 
-/** `base`: the existing plan, which is made anew from its own documents; null for a new plan. */
+/** `base`: the existing plan, which is made again from its own documents; null for a new plan. */
 async function foundFiles(
   planContext: PlanContext,
   as: PlanArguments['as'],
@@ -64,7 +64,7 @@ async function answersTo({ clone, context }: PlanContext, words: readonly string
   return (await Promise.all(answers)).flatMap((one) => one ?? [])
 }
 
-/** Files in a feature's own folder, and plans saved in .git, are no documents to plan from. */
+/** Files in a feature's own folder, and plans saved in .git, are not documents to plan from. */
 function isOwnFile(path: string): boolean {
   return path.startsWith('.git/') || featureOfFolder(path.split('/').slice(0, 2).join('/')) !== null
 }
@@ -126,7 +126,7 @@ export async function firstDraft(
   if (documents !== null && documents.prd.userStories.length > 0) {
     const part = withinScope(documents.prd, scope)
     if (part.along.length > 0)
-      planContext.say([`They depend on others, which are planned, too: ${part.along.join(', ')}`])
+      planContext.say([`Also planned, because they depend on them: ${part.along.join(', ')}`])
     prd = mergeIntoBase(base, part.prd)
     if (!typed.replace) refuseOtherPlan(feature, { before: base, after: prd }, documents, typed.from)
   }
@@ -238,7 +238,7 @@ async function proseOf(
     ])
   if (unplanned.length === 0 || documents?.prd.userStories.length === 0) return unplanned
   const question = `Shall a session also plan from the prose (${pluralize(unplanned.length, 'document')})?`
-  // Without a terminal only prose that was named by its own path starts a session beside the stories, not notes in a named folder.
+  // Without a terminal only prose that was named by its own path starts a session alongside the stories, not notes in a named folder.
   if (ask === null) return unplanned.filter(({ isNamed }) => isNamed === true)
   return (await ask.yes(question, false)) ? unplanned : []
 }

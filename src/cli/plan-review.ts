@@ -119,7 +119,7 @@ function moves(
     [true, { value: 'refine', label: REFINE, hint: `a session of ${settings.agent}` }],
     [isReadBack(prd), { value: 'markdown', label: 'Edit prd.md', hint: editor }],
     [true, { value: 'json', label: 'Edit prd.json', hint: editor }],
-    [existing.prd === null, { value: 'sketch', label: 'Keep prd.md alone', hint: 'go on another day' }],
+    [existing.prd === null, { value: 'sketch', label: 'Keep only prd.md', hint: 'continue another day' }],
     [true, { value: 'leave', label: isNew ? 'Leave it' : 'Leave it as it is', hint: 'writes nothing' }],
   ]
   return all.flatMap(([isPossible, choice]) => (isPossible ? [choice] : []))

@@ -49,7 +49,7 @@ export async function answerTo(words: string, place: Place): Promise<DocumentFil
   return { path: words, text, isNamed: true }
 }
 
-/** Whether a path is no file, but names issues of GitHub or beads, which can be read again. */
+/** Whether a path is not a file, but names issues of GitHub or beads, which can be read again. */
 export function isAnswer(path: string): boolean {
   return path === 'beads' || /^issues(?::|$)/.test(path)
 }
@@ -81,7 +81,7 @@ async function listBeads({ env, directory, clone, warn }: Place): Promise<string
 
 const EXPORTS = ['.beads/issues.jsonl', '.beads/beads.jsonl']
 
-/** The issues of the export as a JSON list; null without one. A line that is no JSON costs its issue. */
+/** The issues of the export as a JSON list; null without one. A line that is not a JSON costs its issue. */
 async function readExport(workTree: string, warn: (message: string) => void): Promise<string | null> {
   for (const path of EXPORTS) {
     const bytes = await readRegularFile(join(workTree, path)).catch(() => null)

@@ -317,7 +317,7 @@ async function readExistingPlan(
 }
 
 /**
- * Throws UserError if the feature's run is on another branch: stories that are written here would begin the run anew, or conflict with
+ * Throws UserError if the feature's run is on another branch: stories that are written here would begin the run again, or conflict with
  * it. `folderHere`: the feature's newest folder in this checkout; empty if there is none.
  */
 async function refuseOnOtherBranch(name: string, folderHere: string, local: LocalRun): Promise<void> {

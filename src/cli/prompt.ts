@@ -90,7 +90,7 @@ function table({ template }: Prompt, sizes: readonly Size[]): string[] {
     row('part', 'bytes', 'at most'),
     ...sizes.map(({ name, bytes: size, bound }) => row(name, size, bound)),
     row('in all', sum(sizes), null),
-    `${rest} of ${REST_BYTES} bytes beside the story's own text and context.md`,
+    `${rest} of ${REST_BYTES} bytes in addition to the story's own text and context.md`,
     `template: ${template ?? 'built in'}`,
   ]
 }

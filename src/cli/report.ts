@@ -29,7 +29,7 @@ import { readStatus } from './feature-status.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
 import { remoteOf } from './origin.ts'
 
-/** So many of the newest runs get a page of their own, beside the table of all. */
+/** So many of the newest runs get their own page, alongside the table of all. */
 const MAX_PAGES = 100
 
 export async function report(context: Context): Promise<CommandResult> {
@@ -99,7 +99,7 @@ function show(context: Context, path: string): void {
   if (context.flags.open !== true) return
   const isTerminal = process.stdout.isTTY === true && !context.json
   if (isTerminal) openInBrowser(context, path)
-  else context.warn('--open: not opened, because this is no terminal')
+  else context.warn('--open: not opened, because this is not a terminal')
 }
 
 function openInBrowser({ warn }: Context, file: string): void {

@@ -70,7 +70,7 @@ type Follower = {
 }
 
 class Site {
-  /** A part of the address. Other users of this machine can reach the port, too, but do not know it. */
+  /** A part of the address. Other users of this machine can reach the port as well, but do not know it. */
   readonly #token = randomBytes(24).toString('base64url')
   readonly #source: Source
   readonly #followers = new Set<Follower>()

@@ -1,4 +1,4 @@
-// The commands of comments, typed on this machine: `ralph retry`, `pause`, `add` ... A run at work reads them, too.
+// The commands of comments, typed on this machine: `ralph retry`, `pause`, `add` ... A run at work reads them as well.
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isAlive } from '../app/at-work.ts'
@@ -78,7 +78,7 @@ const LATER = new Map<string, string>([
   ['archive', 'the stories that are done go into done.json when the next run ends'],
 ])
 
-/** Parses the words as a command for this feature. Throws UserError where they are no valid command. */
+/** Parses the words as a command for this feature. Throws UserError where they are not valid command. */
 export function parseSteering({ command }: Context, input: CommandInput, { prd }: State) {
   const ids = prd.userStories.map(({ id }) => id)
   const parsed = parseCommand(command, input, ids, 'cli')

@@ -44,7 +44,7 @@ export async function upgrade(context: Context): Promise<CommandResult> {
   print([...headLines(target), ...releaseNoteLines(releases, target, oldestOf(pins))].join('\n'))
   for (const pin of pins.filter(({ kind }) => kind === 'none'))
     context.warn(
-      `${pin.path}:${pin.line} names ${terminalText(pin.ref, 80)}, which is no release: left as it is`,
+      `${pin.path}:${pin.line} names ${terminalText(pin.ref, 80)}, which is not a release: left as it is`,
     )
   const changes = changesTo(files, target)
   const more = { version: VERSION, target: tag, pins, changed: changes.map(({ path }) => path) }
@@ -147,7 +147,7 @@ function targetOf(releases: Releases, requested: string | null): Release {
   const target = requested === null ? releases[0] : releases.find(({ tag }) => tag === requested)
   if (target !== undefined) return target
   const newest = releases.slice(0, 5).map(({ tag }) => tag)
-  const found = `${requested}, which is no release`
+  const found = `${requested}, which is not a release`
   const fix = `ralph upgrade ${newest[0]}`
   throw new UserError({ path: 'ralph upgrade', found, expected: `one of ${newest.join(', ')}`, fix })
 }

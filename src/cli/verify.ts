@@ -64,7 +64,7 @@ function refuseOtherBranch(state: State, branch: string | null): void {
   throw new UserError({
     path: 'HEAD',
     found: branch ?? 'a detached HEAD',
-    expected: `${state.branch}, where the work is`,
+    expected: `${state.branch}, which has the work`,
     fix: `git switch ${state.branch}`,
   })
 }

@@ -12,7 +12,7 @@ type Change = { path: string; before: string | null; after: string }
 
 /**
  * Writes files of the work tree, in their order; where one fails, all are undone. Returns the paths that changed. Throws UserError
- * where a link or a folder is in the place of a file.
+ * where a link or a folder is instead of a file.
  */
 export async function writeFiles(workTree: string, files: Files): Promise<string[]> {
   const changes = await plannedChanges(workTree, files)
@@ -42,7 +42,7 @@ export async function plannedChanges(workTree: string, files: Files): Promise<Ch
   return changes
 }
 
-/** A file's text, or null where there is none. Throws UserError where a link or a folder is in its place. */
+/** A file's text, or null where there is none. Throws UserError where a link or a folder is instead. */
 export async function readText(workTree: string, path: string): Promise<string | null> {
   const mistakes = linkMistakes(workTree, [path])
   if (mistakes.length > 0) throw new UserError(mistakes)

@@ -65,8 +65,8 @@ function textDigest({ id, title, acceptanceCriteria }: Story): string {
 }
 
 /**
- * The state of a run that begins anew. The branch is kept, as rewriting it would lose commits of people. The generation stays, so
- * that a late job of the previous run does nothing. `control.anew` is set until the previous run is archived.
+ * The state of a run that begins again. The branch is kept, as rewriting it would lose commits of people. The generation stays, so
+ * that a late job of the previous run does nothing. `control.again` is set until the previous run is archived.
  */
 export function restartRun(state: State, nonce: string): State {
   const { lastComment, continuePending } = state.control

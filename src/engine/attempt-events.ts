@@ -39,7 +39,7 @@ import {
 } from './state-updates.ts'
 import { withLearnings } from './story-notes.ts'
 
-const FIX_AGENT = 'mend the agent, then run again'
+const FIX_AGENT = 'fix the agent, then run again'
 
 type Open = AttemptIn<'worked' | 'guarded' | 'gated'>
 
@@ -178,7 +178,7 @@ export function nextPlace({ attempts }: State, { inLane }: Attempt): { place?: n
   return { place: Math.max(0, ...places) + 1 }
 }
 
-/** Records which files the attempt changed: stories that are expected to change them, too, will wait for it. */
+/** Records which files the attempt changed: stories that are expected to change them as well, will wait for it. */
 function withTouchedFiles(state: State, storyId: string, touched: readonly string[]): State {
   const story = state.prd.userStories.find(({ id }) => id === storyId)
   if (story === undefined || touched.length === 0) return state
@@ -230,8 +230,8 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
   const earlierPaths = paths === undefined ? {} : { paths }
   const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates, ...earlierPaths }
   const red = redGate(gates)
-  // In the train the candidate may stand on another one that has not landed. Then either of the two may be the cause, so the attempt is
-  // not failed: it waits until the other one landed or left, and its gates run again. One of several candidates for a story stands on a
+  // In the train the candidate may be on another one that has not landed. Then either of the two may be the cause, so the attempt is
+  // not failed: it waits until the other one landed or left, and its gates run again. One of several candidates for a story is on a
   // commit that landed, even if others landed since.
   const mayBeOthersFault = attempt.base !== state.green && attempt.slot === undefined
   if (red !== undefined && mayBeOthersFault) return withAttempt(state, { ...attempt, redBehind: true })
@@ -274,7 +274,7 @@ function failAsFlaky(state: State, attempt: AttemptIn<'gated'>): State {
   return fail(state, { ...attempt, gates: marked }, 'gates', summary, { detail, gate: name })
 }
 
-const FLAKY = 'flaky: red, and green later on the same code. Mend it, or accept it with `retries`'
+const FLAKY = 'flaky: it failed, then passed on the same code. Fix it, or accept it with `retries`'
 
 export function judged(state: State, event: EventOf<'judged'>, limits: Limits): State {
   const { verdict, usage, at } = event
@@ -327,7 +327,7 @@ export function refund(
   const attempt = state.attempts[attemptKey(id)]
   if (attempt === undefined) return state
   // A chosen candidate with green gates needs no further session: it waits in the contest and lands later. After a conflict its work
-  // does not apply any more, so it is returned like any other attempt.
+  // no longer applys, so it is returned like any other attempt.
   if (attempt.chosen !== undefined && isGreen(attempt) && reason !== 'conflict')
     return waitToBeChosen(withoutAttempt(state, attempt), attempt)
   const session = sessionOf(attempt)

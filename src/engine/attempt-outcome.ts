@@ -91,7 +91,7 @@ export function returned(state: State, event: EventOf<'returned'>, limits: Limit
   const run = { ...state.prd.run, currentStoryId: null }
   const closed = withoutAttempt({ ...state, prd: { ...state.prd, run } }, event)
   const isConflict = attempt.reason === 'conflict'
-  // A conflict is no failed attempt, but it counts as an iteration, so that a run with nothing but conflicts ends.
+  // A conflict is not a failed attempt, but it counts as an iteration, so that a run with nothing but conflicts ends.
   const write = isConflict ? chargeIteration : recordAttemptTime
   const freed = write(closed, attempt, 'returned', attempt.message, at)
   const noted = withRecord(freed, storyId, (old) => ({ ...old, givenBack: (old.givenBack ?? 0) + 1 }))
@@ -159,7 +159,7 @@ export function revert(
   })
 }
 
-/** Counts a failed attempt; the last allowed one blocks the story, with a note that says how a person can go on. */
+/** Counts a failed attempt; the last allowed one blocks the story, with a note that says how a person can continue. */
 function countFailedAttempt(state: State, storyId: string, summary: string, limits: Limits): State {
   const story = state.prd.userStories.find((one) => one.id === storyId)
   if (story === undefined) return state

@@ -125,7 +125,7 @@ async function isSameRedCode(
   return (await currentWork(storyId, state, ports))?.tree === record.breaker.tree
 }
 
-/** Whether the tree is that of the set-up session, which alone is no work on the story. */
+/** Whether the tree is that of the set-up session, which alone is not a work on the story. */
 async function hasOnlySetUpWork({ storyId, session }: AttemptIn<'worked'>, { state, ports }: StepContext) {
   const { setUp = '' } = session
   return setUp !== '' && (await currentWork(storyId, state, ports))?.tree === setUp

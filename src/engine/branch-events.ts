@@ -133,7 +133,7 @@ export function pushExpired(state: State, { summary, at }: EventOf<'push-expired
 
 export function diverged(state: State, { theirs, at }: EventOf<'diverged'>): State {
   const { halted, landing } = state.job
-  // A job that is ending does not join any more: it pushes only the state, and the next job joins.
+  // A job that is ending no longer joins: it pushes only the state, and the next job joins.
   if (halted !== null || landing !== null || at >= endOfWork(state.job))
     return withJob(state, { branch: REFUSED })
   return withJob(withMovedBranch(state, theirs), { ending: null })

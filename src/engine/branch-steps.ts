@@ -56,7 +56,7 @@ export async function moveBranch(
 
 export async function sync({ state, ports }: StepContext): Promise<StepResult> {
   const commands = await ports.queue.read(state)
-  // A person who comments `retry` may have pushed a fix just before, so after a command the remote is read anew.
+  // A person who comments `retry` may have pushed a fix just before, so after a command the remote is read again.
   const theirs = await ports.store.peoplesHead(state, commands.length > 0)
   const context = await planContext(state, state.green, ports)
   if (theirs !== 'gone') return { kind: 'synced', commands, theirs, ...context }
@@ -90,7 +90,7 @@ export async function join(theirs: string, context: StepContext): Promise<StepRe
     const red = redGate(results)
     if (red !== undefined && broken.story === null) {
       const reason = `${redGateReason(red, results)} on ${theirs.slice(0, 7)}, which people committed`
-      return { kind: 'join-failed', summary: `${reason}: mend the branch, then run again` }
+      return { kind: 'join-failed', summary: `${reason}: fix the branch, then run again` }
     }
     if (broken.story !== null) takenBack.push(broken.story)
   }

@@ -85,11 +85,11 @@ export function describeFalseDone({ doneInRow = 0 }: Breaker): string {
 }
 
 function openReason(before: Breaker, now: Breaker, limits: Thresholds): string | null {
-  if (before.position === 'half-open') return 'the trial after the cool-down failed, too'
+  if (before.position === 'half-open') return 'the trial after the cool-down failed as well'
   if (now.sameTree >= limits.noProgress) return `${now.sameTree} attempts in a row changed nothing`
   if (now.sameError >= limits.sameError) return `the same failure ${now.sameError} times in a row`
   if ((now.testsOnly ?? 0) >= limits.noProgress)
-    return `${now.testsOnly} attempts in a row changed tests alone`
+    return `${now.testsOnly} attempts in a row changed only tests`
   const shrunk =
     before.output > 0 && now.output > 0 && now.output < before.output * (1 - limits.outputDecline / 100)
   return shrunk && now.sameTree > 0

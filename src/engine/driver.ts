@@ -26,7 +26,7 @@ type Performable = Exclude<Step, { kind: 'stop' }>
 export type Place =
   /** By this process, before anything else is decided. */
   | { at: 'here'; ports: Ports; view: State }
-  /** By this process, in a lane of its own, while other steps are decided and done. */
+  /** By this process, in its own lane, while other steps are decided and done. */
   | { at: 'lane'; ports: Ports; view: State }
   /** Another job has done it, or has lost it: this is the event. */
   | { at: 'done'; event: Event }

@@ -92,7 +92,7 @@ export class Journal {
     this.#isDue = !this.#hasFailed
   }
 
-  /** Saves if something is due, then notifies. Returns the events of `foresee` that are saved, too. Throws LeaseLost. */
+  /** Saves if something is due, then notifies. Returns the events of `foresee` that are saved as well. Throws LeaseLost. */
   async save(foresee: Foresee = async () => []): Promise<readonly Event[]> {
     const { clock, store } = this.#ports
     for (let tries = 1; this.#isDue; tries += 1) {

@@ -1,4 +1,4 @@
-// Whether a run may go on: limits of iterations, jobs, money, tokens, time and calls. Pure.
+// Whether a run may continue: limits of iterations, jobs, money, tokens, time and calls. Pure.
 
 import type { Attempt, Reservation } from './model/attempt.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -43,7 +43,7 @@ export function iterationsLeft(state: State, limits: Limits): number {
   return limits.maxIterations + state.control.granted.iterations - state.prd.run.iterations
 }
 
-/** The most jobs of the run: granted iterations allow further ones, and a command of a person starts the count anew. */
+/** The most jobs of the run: granted iterations allow further ones, and a command of a person starts the count again. */
 export function jobsAllowed({ control }: State, limits: Limits): number {
   const { iterationsPerJob, maxJobs } = limits
   const granted = iterationsPerJob === 0 ? 0 : 3 * Math.ceil(control.granted.iterations / iterationsPerJob)
@@ -78,7 +78,7 @@ export const LANDED = 'what was handed over is landed'
 
 /**
  * Why the batch of this job is over: its iterations are used up, or no further attempt fits before the deadline. Null if it is not
- * over. `done`: only the final verification is left, which is no iteration.
+ * over. `done`: only the final verification is left, which is not an iteration.
  */
 export function batchEndReason(state: State, limits: Limits, now: number, done: boolean): string | null {
   const { job } = state
@@ -94,7 +94,7 @@ export function batchEndReason(state: State, limits: Limits, now: number, done: 
   // The first attempt may have less time than the others, but not less than this.
   const least = Math.min(MIN_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4))
   if (now + least > end)
-    return job.landing === null ? 'no attempt fits any more before the job deadline' : LANDED
+    return job.landing === null ? 'there is no time for another attempt before the job deadline' : LANDED
   return null
 }
 
@@ -111,14 +111,14 @@ export function isWaitedOut(
   return batchEndReason(state, limits, until, done) === null
 }
 
-/** Whether a job whose chain goes on after this conclusion did nothing: it charged no iteration. */
+/** Whether a job whose chain continues after this conclusion did nothing: it charged no iteration. */
 export function isIdleJob({ job }: State, { outcome, until }: Conclusion): boolean {
-  // Gates on the base, on people's commits and in the final verification are no iteration, but they are work.
+  // Gates on the base, on people's commits and in the final verification are not iterations, but they are work.
   if (job.landing !== null && job.landing !== 'lost' && job.counts.begun === 0) return false
   return job.counts.iterations === 0 && (outcome === 'continued' || (until !== null && job.counts.begun > 0))
 }
 
-/** Whether the chain goes on by itself after this conclusion: by a dispatch, or when its wait is over. */
+/** Whether the chain continues by itself after this conclusion: by a dispatch, or when its wait is over. */
 export function continuesByItself({ outcome, until }: Conclusion, limits: Limits): boolean {
   return limits.redispatch && (outcome === 'continued' || until !== null)
 }
@@ -198,7 +198,7 @@ export function withAgentLimit(
   return { ...state, control: { ...control, agentLimits, limited: control.limited + 1 } }
 }
 
-/** For a person who asks to go on: every agent is tried again, and limited sessions and idle jobs are counted from zero. */
+/** For a person who asks to continue: every agent is tried again, and limited sessions and idle jobs are counted from zero. */
 export function resetWaits(control: Control): Control {
   return { ...control, notBefore: null, agentLimits: {}, limited: 0, idleJobs: 0 }
 }

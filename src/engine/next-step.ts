@@ -216,7 +216,7 @@ function planOutcome(state: State, limits: Limits): Conclusion | null {
   if (openQuestions(plan.interview) !== null) return conclusionOf('paused', QUESTIONS_WAIT)
   if (plan.phase === 'wanted')
     return plan.sessions >= limits.maxAttempts
-      ? conclusionOf('stuck', `no plan came of it: ${plan.message}`)
+      ? conclusionOf('stuck', `planning failed: ${plan.message}`)
       : null
   // The branch has to be opened first: the plan is shown there.
   if (published === null && !job.ready.opened) return null

@@ -159,7 +159,7 @@ async function prepareLane(attempt: AttemptIn<'reserved'>, context: StepContext)
   if (inLane === undefined) return null
   await context.ports.repository.checkOut(base, null)
   const result = await prepare(context)
-  // A `prepare` that was cut short is no failure of the project. The session does not begin after it either.
+  // A `prepare` that was cut short is not a failure of the project. The session does not begin after it either.
   if (result.kind !== 'failed' || context.ports.signal.aborted) return null
   return { ...result, attempt: idOf(attempt) }
 }
@@ -172,7 +172,7 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   const tags = stories.flatMap((story) => story.tags)
   const what = attemptName(state, storyId)
   const { owes = [], redTree } = state.records[storyId] ?? {}
-  // In a clean room the results count for the final verification, too. Null for all but the run's last story.
+  // In a clean room the results count for the final verification as well. Null for all but the run's last story.
   await using room = await openLastStoryRoom(attempt, context)
   if (room === null && attempt.resumed === true && attempt.inLane !== true)
     return { kind: 'lost', ...idOf(attempt), why: 'no clean room for the gates of what a killed run left' }

@@ -1,4 +1,4 @@
-// Runs the steps of a pipeline in order, with retries, the iteration's deadline and circuits. Pure but for its tools.
+// Runs the steps of a pipeline in order, with retries, the iteration's deadline and circuits. Pure except for its tools.
 
 import { hasSucceeded } from './attempt-steps.ts'
 import type { Failure, Session } from './model/attempt.ts'
@@ -76,7 +76,7 @@ async function runStep(at: number, run: PipelineRun): Promise<StepsEnd | null> {
     const message = `step ${step.name} rests after ${run.circuits[step.name]?.failures} failures in a row`
     return { status: 'overloaded', message, resetsAt: rest }
   }
-  // The steps go on without a session only where another one does the story's work.
+  // The steps continue without a session only where another one does the story's work.
   const mayFail = step.continueOnError && (step.type !== 'agent' || isWorkedOn)
   for (let tries = 0; ; tries += 1) {
     const now = clock.now()
@@ -157,7 +157,7 @@ function failStep(
   }
   if (!continueOnError) return { ...failure(summary), detail: why.detail }
   run.failed = { kind: 'session', summary, detail: why.detail }
-  run.report(`${name}: ${why.summary}; goes on`)
+  run.report(`${name}: ${why.summary}; continues`)
   return null
 }
 

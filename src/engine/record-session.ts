@@ -158,7 +158,7 @@ export function reservedUsage({ reserved }: Pick<Attempt, 'reserved'>): Usage {
 
 /**
  * The estimated usage of a session that was lost after the vendor or the proxy had counted `counted`. A reservation that is only a
- * share of the limit does not count beside it.
+ * share of the limit does not count alongside it.
  */
 export function lostSessionUsage({ reserved }: Pick<Attempt, 'reserved'>, counted: Usage): Usage {
   const estimate = reservedUsage({ reserved: reserved.isShare ? { costUsd: null, tokens: null } : reserved })

@@ -1,4 +1,4 @@
-// The situation of a feature: at work, ended, or ready to go on. It is derived from the decision of the next step. Pure.
+// The situation of a feature: at work, ended, or ready to continue. It is derived from the decision of the next step. Pure.
 
 import { applyCommand } from './commands/apply-commands.ts'
 import type { Outcome } from './model/feature.ts'
@@ -13,7 +13,7 @@ export type Situation =
   | { kind: 'working'; lease: Lease | null }
   /** No job works; the reason. */
   | EndedSituation
-  /** No job works, and a run would go on with this step; null where the step was not computed. */
+  /** No job works, and a run would continue with this step; null where the step was not computed. */
   | { kind: 'ready'; step: Step | null }
 
 export type EndedSituation = { kind: 'ended'; conclusion: Conclusion; since?: 'merged' | 'archived' }
@@ -43,7 +43,7 @@ export function situationOf(state: State, limits: Limits, now: number, isHolderA
   return last !== null && stillCounts ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }
 }
 
-/** The outcome now; null while a job is at work, or could go on. */
+/** The outcome now; null while a job is at work, or could continue. */
 export function situationOutcome(situation: Situation): Outcome | null {
   return situation.kind === 'ended' ? situation.conclusion.outcome : null
 }

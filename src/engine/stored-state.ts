@@ -129,7 +129,7 @@ function withFiles(found: unknown, files: Files, path: string): unknown {
   const listOf = (name: string, count: number) =>
     fileNames(name, count).flatMap((file) => {
       const text = files.get(file)
-      if (text == null) throw stateError(`${path}: ${name}`, `no ${file} beside it`, 'that file')
+      if (text == null) throw stateError(`${path}: ${name}`, `no ${file} alongside it`, 'that file')
       return parsed(text, `${path}: ${file}`)
     })
   return {
@@ -162,6 +162,6 @@ function shapeError(path: string, issues: readonly z.core.$ZodIssue[]): UserErro
 
 function stateError(path: string, found: string, expected: string): UserError {
   const fix =
-    'somebody else wrote it: put the ref back to a commit before (each holds a whole state), or delete the ref, and Ralph goes on from the branch'
+    'something else wrote it. Reset the ref to an earlier commit (each holds a whole state), or delete the ref, and Ralph continues from the branch'
   return new UserError({ path, found, expected, fix })
 }

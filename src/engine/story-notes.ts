@@ -17,7 +17,7 @@ export function hasNote({ records }: Pick<State, 'records'>, storyId: string): b
   return (records[storyId]?.note ?? '') !== ''
 }
 
-/** The notes with Ralph's new note in the place of its last one. */
+/** The notes with Ralph's new note instead of its last one. */
 export function notesWith(story: Story, record: Noted, note: string): string {
   return [peopleNotes(story, record), note].filter((text) => text !== '').join('\n')
 }

@@ -109,7 +109,7 @@ class Reader {
     return true
   }
 
-  /** eslint's list: the path on a line of its own, then `  1:2  error  text  rule`. */
+  /** eslint's list: the path on its own line, then `  1:2  error  text  rule`. */
   #readListed(line: string): boolean {
     const [item, number = '', level] = /^\s+(\d{1,7}):\d{1,7}\s+(error|warning)\s+/.exec(line) ?? []
     if (item !== undefined && this.#listed !== null) {

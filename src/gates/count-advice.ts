@@ -1,4 +1,4 @@
-// What makes a test runner say how many tests it ran. Without a number, nobody sees that a change runs fewer of them. Pure.
+// What makes a test runner say how many tests it ran. Without a number, no one sees that a change runs fewer of them. Pure.
 import type { Gate } from '../engine/model/gate.ts'
 
 /** Commands that run tests, and what makes that runner print a number. */

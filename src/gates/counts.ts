@@ -44,7 +44,7 @@ const WORDS = new Map<string, Exclude<keyof TestCounts, 'empty'> | 'total'>(
 const EMPTY =
   /^(?:✔|ok \d+ -) (?:\S*\/)?[\w.-]+\.[cm]?[jt]sx?(?: \([\d.]+ms\))?$|^ok\s+\S+\s.*\[no tests to run\]$/
 const MAX_LINE = 400
-/** A greater number is no count of tests. */
+/** A greater number is not a count of tests. */
 const MAX_COUNT = 1e8
 
 /** The sums of all summaries in an output without colours; null where nothing is counted. */

@@ -1,4 +1,4 @@
-// Evidence of a gate beside its exit code: counts of tests, places in the code, coverage, and differences to the base.
+// Evidence of a gate alongside its exit code: counts of tests, places in the code, coverage, and differences to the base.
 import { relative } from 'node:path'
 import {
   type Annotation,

@@ -63,7 +63,7 @@ export type GatesOptions = {
   /** Called when gates first run. */
   services?: () => Promise<Services>
   after?: AfterGates
-  /** What results depend on beside a gate and its tree; left out where no result may be reused. */
+  /** What results depend on alongside a gate and its tree; left out where no result may be reused. */
   reuse?: ReuseFacts
 }
 

@@ -40,7 +40,7 @@ export function specialFault({ folded, isLink, content }: Entry): string | null 
   if (folder !== undefined) return `a folder cannot be called \`.${folder}\`: git wants a file there`
   const special = names.at(-1) ?? null
   if (special === null) return null
-  if (isLink) return 'git reads no link in the place of such a file'
+  if (isLink) return 'git does not follow a link at this place'
   // In the root it is reserved anyway; git also checks the content of one in any other folder.
   if (special === 'gitmodules') return 'submodules are changed by people only'
   const isLong = special === 'gitattributes' && content != null && longestLine(content) >= MAX_LINE_BYTES

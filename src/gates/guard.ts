@@ -56,7 +56,7 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
 
   function reasonsFor(change: Change, hasSecretName: boolean): (string | null)[] {
     const { path, status, oldMode, newMode } = change
-    if (isTooLong(path)) return ['the path is longer or deeper than tools bear']
+    if (isTooLong(path)) return ['the path is too long or too deeply nested']
     const folded = foldPath(path)
     if (isFoldedRalphPath(folded)) return []
     const elsewhere = refusesSensitive ? sensitiveKindOf(folded) : null
@@ -182,7 +182,7 @@ function reservedReason(
   agentSettings: readonly string[],
 ): string | null {
   for (const [at, reason] of RESERVED_ROOTS) if (isAtOrBelow(folded, at)) return reason
-  // A file or link in the place of the folder would remove everything in it, or lead to another folder.
+  // A file or link instead of the folder would remove everything in it, or lead to another folder.
   if (folded === '.github') return '`.github` has to stay a folder'
   // A change is never a folder, so a change at the path of a parent folder has replaced that folder.
   const isConfig = config !== null && (isAtOrBelow(folded, config) || isAtOrBelow(config, folded))
@@ -231,7 +231,7 @@ const SUBMODULES = 'submodules are changed by people only'
 
 function submoduleReason({ status }: Change): string {
   return status === 'A'
-    ? 'the folder is a git repository of its own: remove the `.git` in it, or the folder'
+    ? 'the folder is its own git repository: remove the `.git` in it, or the folder'
     : SUBMODULES
 }
 

@@ -80,7 +80,7 @@ export async function readNewFiles(
     const fresh = paths.filter((path, at) => stamps[at] !== before.get(path))
     if (paths.length === 0) remarks.push(`${pattern}: there is no such file`)
     else if (fresh.length === 0)
-      remarks.push(`${pattern}: the gate wrote nothing new, and what stood there is not read`)
+      remarks.push(`${pattern}: the gate wrote nothing new, and what was there is not read`)
     for (const path of fresh) {
       const read = await readInTree(where.top, join(where.cwd, path), Math.min(left, MAX_BYTES))
       if (read instanceof Buffer) {

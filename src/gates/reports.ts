@@ -130,7 +130,7 @@ const location = z.object({
 })
 const LEVELS = { error: 'failure', warning: 'warning', note: 'notice' } as const
 
-/** SARIF 2.1, as linters and scanners write it; invalid entries are left out. Throws where the JSON is no SARIF. */
+/** SARIF 2.1, as linters and scanners write it; invalid entries are left out. Throws where the JSON is not SARIF. */
 function readSarif(json: unknown, { resolve }: PlaceFinder): ReportEvidence {
   const runs = z.parse(sarif, json).runs.slice(0, MAX_RUNS)
   const results = runs.flatMap((one) => z.safeParse(run, one).data?.results.slice(0, MAX_RESULTS) ?? [])

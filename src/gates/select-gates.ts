@@ -40,7 +40,7 @@ export async function readChange(
 }
 
 /**
- * The gates for the stories' tags and the change. What `paths` leave out runs, too, where a gate needs it, and where no other gate
+ * The gates for the stories' tags and the change. What `paths` leave out runs as well, where a gate needs it, and where no other gate
  * would block. A run of some gates (`only`) has those that they need with them, for these make the files that they use.
  */
 export function selectGates(

@@ -29,7 +29,7 @@ const TABLE: { actsOn: string; files: string; isReportOnly?: true }[] = [
     files: 'action.y*ml .github/scripts',
   },
   {
-    actsOn: 'other services that build and deploy, with keys of their own',
+    actsOn: 'other services that build and deploy, with their own keys',
     files:
       '.circleci .gitlab-ci* .gitlab Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops .travis.yml bitbucket-pipelines.yml appveyor.y*ml .appveyor.y*ml .buildkite buildkite.y*ml .drone.* .woodpecker* .gitea .forgejo .cirrus.* .semaphore .teamcity .codefresh* .builds .build.yml wercker.yml cloudbuild*.* buildspec*.y*ml appspec.y*ml amplify.y*ml netlify.toml _redirects _headers vercel.json now.json fly.toml fly.*.toml render.y*ml railway.json railway.toml Procfile* /app.json /app.y*ml wrangler.toml wrangler.json* firebase.json .firebaserc heroku.y*ml nixpacks.toml .readthedocs.y*ml skaffold.y*ml .earthly serverless.y*ml serverless.json serverless.js serverless.ts cdk.json',
   },

@@ -34,7 +34,7 @@ export function createReadyCheck(
     )
 }
 
-/** The same check as a command, for programs that have a loopback of their own. */
+/** The same check as a command, for programs that have their own loopback. */
 export function asCommand(ready: Ready): Ready {
   if (ready.kind !== 'url' && ready.kind !== 'port') return ready
   const { host, addresses, port, url } = parseAddress(ready)

@@ -136,7 +136,7 @@ export function createServices(options: ServicesOptions) {
     if (occupant !== null) return `${CANNOT_START}${occupant}`
     options.onStart(`service ${service.name}`)
     count += 1
-    // A mark of its own (`<mark>-1`): the end of a gate ends everything with the run's mark, and services go on.
+    // Its own mark (`<mark>-1`): the end of a gate ends everything with the run's mark, and services continue.
     const how = { cwd, env: envOf(service), mark: markOfPart(options.mark, count), as: sharedUser(as) }
     const [logMatched, ended] = [new AbortController(), new AbortController()]
     const one = startService(service, service.start, how, (line) => {
@@ -172,7 +172,7 @@ export function createServices(options: ServicesOptions) {
     return null
   }
 
-  /** Asks the ready check of services whose process we do not hold, and of all of them beside a red gate. */
+  /** Asks the ready check of services whose process we do not hold, and of all of them alongside a red gate. */
   async function findFailed({ tags }: GateRun, results: readonly GateResult[], signal: AbortSignal) {
     // No further gate starts after a service has ended, so the last gate is the one that ran at that time.
     const during = results.at(-1)?.name ?? ''
@@ -186,7 +186,7 @@ export function createServices(options: ServicesOptions) {
       if (one !== null && isAsked && (why !== null || look === null))
         await resolvesWithin(EXIT_GRACE_MS, one.over)
       if (one?.ended != null) return [{ service, one, why: `ended (${one.ended}) while gate ${during} ran` }]
-      return why === null ? [] : [{ service, one, why: `answers no more: ${why}` }]
+      return why === null ? [] : [{ service, one, why: `no longer answers: ${why}` }]
     })
     return (await Promise.all(looks)).flat()
   }
@@ -259,7 +259,7 @@ export function createServices(options: ServicesOptions) {
 
   /**
    * Starts the services, runs `act`, and ends them. Where a service does not become ready, `act` is not run. A service that fails
-   * meanwhile is a red result of its own, and is named in the output of the red gate; otherwise a red gate gets the last lines of the
+   * meanwhile is its own red result, and is named in the output of the red gate; otherwise a red gate gets the last lines of the
    * running services. All processes use the temporary folders of `place`.
    */
   async function beside(
@@ -321,7 +321,7 @@ function withServices(
   const own = excerpt(gate.output, OUTPUT_BYTES.stored - utf8Bytes(beside) - gate.name.length - 10)
   const output =
     failedOutput === '' ? `${own.trimEnd()}\n\n${beside}\n`.trimStart() : `${beside}\n\n${gate.name}:\n${own}`
-  const pointer = `Its last lines stand in the output of gate ${gate.name}.\n`
+  const pointer = `Its last lines are in the output of gate ${gate.name}.\n`
   return [
     ...results.map((one) => (one === gate ? { ...gate, output } : one)),
     ...reds.map((one) => ({ ...one, output: pointer })),

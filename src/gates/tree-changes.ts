@@ -1,4 +1,4 @@
-// Finds gates that write to files of the commit while others run beside them, whose results are then unreliable.
+// Finds gates that write to files of the commit while others run alongside them, whose results are then unreliable.
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { fsPath } from '../system/path-text.ts'
@@ -10,9 +10,9 @@ export class TreeChanges {
   readonly #top: string
   readonly #paths: readonly string[]
   #stamps: readonly string[]
-  /** Running gates, each with the gates that have run beside it. */
+  /** Running gates, each with the gates that have run alongside it. */
   readonly #running = new Map<string, Set<string>>()
-  /** Gates that ran beside each other while a file changed. */
+  /** Gates that ran alongside each other while a file changed. */
   readonly together = new Set<string>()
 
   /** `paths`: the files of the commit that is checked out at `top`. */
@@ -36,7 +36,7 @@ export class TreeChanges {
     if (isChanged && beside.size > 0) for (const one of [name, ...beside]) this.together.add(one)
   }
 
-  /** Size, time and inode of each file: a gate that writes the same bytes again has written, too. */
+  /** Size, time and inode of each file: a gate that writes the same bytes again has written as well. */
   #look(): string[] {
     return this.#paths.map((path) => {
       try {
@@ -52,5 +52,5 @@ export class TreeChanges {
 /** The remark on a gate that runs alone from now on. */
 export function formatRunAlone(name: string, together: ReadonlySet<string>): string {
   const others = [...together].filter((one) => one !== name).join(', ')
-  return `files of the commit changed while it ran beside ${others}: each ran again, alone, and does so from now on`
+  return `files of the commit changed while it ran at the same time as ${others}: each ran again by itself, and does so from now on`
 }

@@ -1,4 +1,4 @@
-// A clone of a commit in a folder of its own, without anything that is not committed. Every object is hashed when it is copied, so
+// A clone of a commit in its own folder, without anything that is not committed. Every object is hashed when it is copied, so
 // that forged objects of the repository do not get into it.
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ export class CleanClone {
     await this.#run(['index-pack', '-o', `${pack}.idx`, `${pack}.pack`], this.#store)
   }
 
-  /** Copies a commit if it is missing, such as a fork point that is no ancestor of the head, or the commit with the earlier tests. */
+  /** Copies a commit if it is missing, such as a fork point that is not an ancestor of the head, or the commit with the earlier tests. */
   async #ensure(commit: string): Promise<void> {
     const isHere = async () => (await this.#run(['cat-file', '-e', commit], this.#store, [1, 128])).code === 0
     if (await isHere()) return

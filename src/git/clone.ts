@@ -138,14 +138,14 @@ function missingRepositoryError({ clone }: Git, { whole }: Snapshot): UserError 
   return new UserError({ path: clone.commonDir, found, expected: '', fix })
 }
 
-/** Restores what git reads before any ref: configuration and hooks. Removes locks, and special files in the place of regular ones. */
+/** Restores what git reads before any ref: configuration and hooks. Removes locks, and special files instead of regular ones. */
 async function restoreFiles(git: Git, snapshot: Snapshot): Promise<void> {
   const { commonDir, gitDir } = git.clone
   // Without these folders git sees no repository. Without objects it is none.
   if (isFolderSync(join(commonDir, 'objects')))
     for (const folder of [gitDir, join(commonDir, 'refs')])
       if (!isFolderSync(folder)) await mkdir(folder, { recursive: true })
-  // On a laptop people may have links there: only those in the place of Ralph's own refs are removed.
+  // On a laptop people may have links there: only those instead of Ralph's own refs are removed.
   removeSpecialFiles(join(commonDir, 'refs'), true, snapshot.whole)
   removeSpecialFiles(join(commonDir, 'ralph/git'), true)
   // Not recursive: deeper files are Ralph's own, and grow with every attempt.

@@ -21,7 +21,7 @@ const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/
 
 /**
  * Finds authorization headers and key files that actions/checkout left. Before v6 they are in `.git`, also that of submodules and of
- * further checkouts inside; since v6 they are below RUNNER_TEMP, where SSH keys always are. A folder that is no repository has none.
+ * further checkouts inside; since v6 they are below RUNNER_TEMP, where SSH keys always are. A folder that is not a repository has none.
  */
 export async function hideCredentials(directory: string, env: Environment): Promise<HiddenCredentials> {
   const gitDir = join(directory, '.git')

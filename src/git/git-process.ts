@@ -58,7 +58,7 @@ export type RunOptions = {
   env?: Readonly<Record<string, string>>
   /** The working directory; the top of the work tree by default. */
   directory?: string
-  /** Exit codes other than 0 that are no error. */
+  /** Exit codes other than 0 that are not error. */
   accept?: readonly number[]
   /** After this time git is killed, with exit code 124. */
   timeoutMs?: number
@@ -113,7 +113,7 @@ type Execution = RunOptions & { directory: string; env: Readonly<Record<string, 
 /** Throws GitError for an exit code that is not accepted. */
 export function execute(args: readonly string[], options: Execution): Promise<GitResult> {
   return new Promise((done, fail) => {
-    // In a process group of its own, so that Ctrl+C in a terminal does not end a git that writes the state.
+    // In its own process group, so that Ctrl+C in a terminal does not end a git that writes the state.
     const child = spawn(gitProgram(options.env.PATH), args, {
       cwd: options.directory,
       env: options.env,

@@ -35,7 +35,7 @@ export async function restoreStash(git: Git): Promise<void> {
   )
 }
 
-/** Adds an entry with the text, the author and the time that it had: git keeps all of them in the entry's commit, too. */
+/** Adds an entry with the text, the author and the time that it had: git keeps all of them in the entry's commit as well. */
 async function storeEntry(git: Git, oid: string): Promise<void> {
   const { stdout } = await git.runOnClone(['log', '-1', '--format=%cn%x00%ce%x00%cI%x00%s', oid])
   const [name = '', email = '', date = '', text = ''] = stdout.trimEnd().split('\0')

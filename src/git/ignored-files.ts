@@ -60,7 +60,7 @@ export class IgnoredFiles {
   }
 
   /**
-   * Prepares the tree for gates. `canPrepare`: shared files that were changed are removed, too, so that `prepare` makes them again.
+   * Prepares the tree for gates. `canPrepare`: shared files that were changed are removed as well, so that `prepare` makes them again.
    * Null if there are too many files: then gates see all of them.
    */
   async forGates(canPrepare: boolean): Promise<IgnoredWork | null> {
@@ -159,7 +159,7 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** The names in a folder. Opens one whose permissions a session removed, because code that gates run could do so, too. */
+/** The names in a folder. Opens one whose permissions a session removed, because code that gates run could do so as well. */
 function namesOf(folder: string): string[] {
   try {
     return namesInSync(folder)

@@ -1,5 +1,5 @@
 // Refs and stash of a lane's own. git shares `refs/stash` between the work trees of a clone, so sessions side by side would pop each
-// other's work. A lane's git sees a common directory of its own instead, with a copy of the clone's refs and the clone's objects.
+// other's work. A lane's git sees its own common directory instead, with a copy of the clone's refs and the clone's objects.
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readRegularFile } from '../system/files.ts'
@@ -44,7 +44,7 @@ export async function takeCommits(git: Git, headBefore: Buffer): Promise<void> {
   await git.run(fetch, { accept: [1, 128], env: { GIT_NO_LAZY_FETCH: '1' } })
 }
 
-/** The clone's settings count, too. What says how its objects and refs are stored has to be in this file. */
+/** The clone's settings count as well. What says how its objects and refs are stored has to be in this file. */
 function configOf({ commonDir, head }: Clone): string {
   const format = head?.length === 64 ? '[extensions]\n\tobjectFormat = sha256\n' : ''
   return `[core]

@@ -181,7 +181,7 @@ export function describeRefusal(answer: string, what: string): string {
   return oneLine(`${refusedRefs(answer, header) || what} was not accepted: ${text}${number}`, MAX_REFUSAL)
 }
 
-/** The refs that the remote names, or that git reports as refused for a reason of their own. Branches by their short name. */
+/** The refs that the remote names, or that git reports as refused for their own reason. Branches by their short name. */
 function refusedRefs(answer: string, header: string | undefined): string {
   const named = /\bfor (refs\/\S+?)\.?$/.exec(header ?? '')?.[1]
   const failed = answer

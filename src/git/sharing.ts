@@ -49,7 +49,7 @@ export class Permissions {
     let more = (mode & 0o200) === 0 ? bits & ~0o222 : bits
     if ((mode & 0o100) !== 0) more |= (more & 0o444) >> 2
     const shared = isExact ? (mode & ~0o777) | more : mode | more
-    // setgid: later files in the folder get its group, too.
+    // setgid: later files in the folder get its group as well.
     return isFolder && (shared & 0o060) !== 0 ? shared | 0o2000 : shared
   }
 }

@@ -15,7 +15,7 @@ const NAME_LENGTH = 0xfff
 
 /**
  * An index without the stat data of files that changed at `from` (seconds) or later, so that git reads these files again; null if it
- * has none. git compares times in whole seconds. It would miss a second change of the same size in the same second if somebody set
+ * has none. git compares times in whole seconds. It would miss a second change of the same size in the same second if someone set
  * the file's mtime back.
  */
 export function withoutRecentStats(index: Buffer, idLength: number, from: number): Buffer | null {

@@ -26,7 +26,7 @@ type Submodule = {
 export type Submodules = {
   /** Submodules of the work tree itself, without nested ones, by path. */
   repositories: ReadonlyMap<string, Git>
-  /** Repositories or files in the place of a submodule that were not the clone's at the start. Ralph runs no git in them. */
+  /** Repositories or files instead of a submodule that were not the clone's at the start. Ralph runs no git in them. */
   foreign: readonly string[]
   /**
    * Restores the submodules' clones. `changed`: files that differ from the job's start (`lib/vendor: a.txt`). `removed`: build
@@ -120,12 +120,12 @@ async function collect(git: Git, head: string, scope: SearchScope) {
     const gitFile = await readRegularFile(join(place, '.git'))
     if (gitFile === null || !(await isInModules(gitFile, place, top))) {
       const names: string[] = await readdir(place).catch(() => [])
-      // Plain files in the place of a submodule of the work tree are found by the work tree's index. Deeper ones are found only here.
+      // Plain files instead of a submodule of the work tree are found by the work tree's index. Deeper ones are found only here.
       if (names.includes('.git') || (parentPath !== '' && names.length > 0)) foreign.push(fullPath)
       continue
     }
     const clone = await openClone(place, env).catch(() => null)
-    // In a folder that is no repository, git walks up and finds another one.
+    // In a folder that is not a repository, git walks up and finds another one.
     if (clone?.head == null || (await realpath(clone.workTree)) !== (await realpath(place))) continue
     const innerGit = await Git.open(clone, env)
     const snapshot = await takeSnapshot(innerGit, true)

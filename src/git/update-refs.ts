@@ -86,7 +86,7 @@ async function clearRefPath(folder: string, ref: string): Promise<void> {
   await removeStaleLock(lock)
 }
 
-/** Removes anything but a regular file in the place of a reflog: git would follow a link, and wait at a pipe. */
+/** Removes anything but a regular file instead of a reflog: git would follow a link, and wait at a pipe. */
 async function clearReflogPath(folder: string, ref: string): Promise<void> {
   const parts = ['logs', ...ref.split('/')]
   for (const [depth] of parts.entries()) {

@@ -132,7 +132,7 @@ export class WorkTree {
   /** Removes the `.git` entries that are new since the job began. Returns their paths. */
   async #removeNested(touched: readonly Change[], untracked: readonly string[]): Promise<string[]> {
     const { folders } = await this.index.listing()
-    // A folder in the place of a tracked file is not listed as untracked.
+    // A folder instead of a tracked file is not listed as untracked.
     const replaced = touched.filter(({ newMode }) => !FILE_MODE.test(newMode)).map(({ path }) => path)
     const all = await nestedGits(this.git, { tracked: folders, untracked: [...untracked, ...replaced] })
     const fresh = all.filter((path) => this.nestedBefore?.has(path) !== true)
@@ -303,12 +303,12 @@ function exists(path: string): boolean {
   try {
     return lstatSync(fsPath(path), { throwIfNoEntry: false }) !== undefined
   } catch {
-    // Its parent is no folder, or has no permissions: git reads nothing there.
+    // Its parent is not a folder, or has no permissions: git reads nothing there.
     return false
   }
 }
 
 function formatTooDeep(paths: readonly string[]): string {
   const more = paths.length > 1 ? ` and ${paths.length - 1} more` : ''
-  return `deeper than tools bear, and removed: ${quotedPath(paths[0] ?? '', 160)}${more}`
+  return `too deeply nested, and removed: ${quotedPath(paths[0] ?? '', 160)}${more}`
 }

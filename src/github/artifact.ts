@@ -75,7 +75,7 @@ export async function uploadArtifact(
   return Finalized.parse(await call('FinalizeArtifact', { size: String(zip.length), hash })).artifact_id
 }
 
-/** Throws where the answer is no success; the error names neither address nor token. */
+/** Throws where the answer is not a success; the error names neither address nor token. */
 export async function fetchOk(url: URL, action: string, request: RequestInit): Promise<Response> {
   const answer = await fetch(url, { ...request, redirect: 'error' })
   if (answer.ok) return answer

@@ -78,7 +78,7 @@ function runId(data: unknown): number | null {
 
 const FIXES: Readonly<Record<number, string>> = {
   403: 'the job needs permissions: actions: write',
-  404: 'it must stand on the default branch with on: workflow_dispatch',
+  404: 'it must be on the default branch with on: workflow_dispatch',
   422: 'it must be enabled and declare the inputs feature and generation',
 }
 

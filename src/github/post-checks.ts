@@ -35,7 +35,7 @@ export class Checks {
   readonly #requestedMode: ReportAs
   /** `statuses` also if the token may not post checks, `none` also if it may post neither. */
   #mode: ReportAs
-  /** A token that has posted one check may post checks: a later 403 is no missing permission. */
+  /** A token that has posted one check may post checks: a later 403 is not a missing permission. */
   #hasPosted = false
   /** The App that owns the checks, once an answer of GitHub names it. */
   #app: string | null = null
@@ -184,7 +184,7 @@ export class Checks {
     return this.#app === null || this.#app === 'github-actions' ? {} : { actions: [...actions] }
   }
 
-  /** Updates a check; null where it does not exist any more. */
+  /** Updates a check; null where it no longer exists. */
   async #update(before: Posted | undefined, content: object): Promise<number | null> {
     if (before === undefined) return null
     try {

@@ -194,7 +194,7 @@ function withSeal(feature: string, title: string | null, text: string): string {
   return `${text}${seal(feature, title === null ? TITLE_OF_PEOPLE : digest(title), digest(text))}`
 }
 
-/** Written in the place of the title's digest where a person has changed the title. */
+/** Written instead of the title's digest where a person has changed the title. */
 const TITLE_OF_PEOPLE = 'people'
 
 function seal(feature: string, title: string, text: string): string {

@@ -77,7 +77,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** What the stories changed, as it was last looked up. */
   #changes: NonNullable<Facts['changes']> = {}
   #isMerged = false
-  /** The post that is running beside the run. It is awaited before the branch moves, and before the job ends. */
+  /** The post that is running alongside the run. It is awaited before the branch moves, and before the job ends. */
   #posting: Promise<void> = Promise.resolve()
   /** The newest state to post; an older one that still waits is skipped. */
   #newest: State | null = null
@@ -144,7 +144,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return this.#found
   }
 
-  /** The state is saved, and another job goes on: what this job opened is reported. */
+  /** The state is saved, and another job continues: what this job opened is reported. */
   async handedOver(): Promise<void> {
     this.#postUnposted()
     await this.#posting
@@ -305,7 +305,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#isReported = isOpen
     this.#isReported = await this.#attempt('the checks could not be posted', isOpen, async () => {
       await checks.post(sha, posted)
-      // When the chain has ended, open checks of earlier jobs are closed, too.
+      // When the chain has ended, open checks of earlier jobs are closed as well.
       const names = posted.map(({ name }) => name)
       if (!isOpen) await checks.closeAll(sha, (name) => closingReportOf(state, name), names)
       return true
@@ -332,7 +332,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#pull = isNew ? null : await findPull(ralphGithub, branch)
     const github = this.#pull === null ? await this.#withoutMerged(state) : state.github
     if (this.#pull === null && github.pull !== null) {
-      const text = 'Its pull request is not open any more; Ralph opens no second one.'
+      const text = 'Its pull request is no longer open; Ralph opens no second one.'
       const url = github.pullUrl ?? pullUrl(ralphGithub.place, github.pull)
       this.#noPullReason = { text, link: { name: `pull request ${github.pull}`, url } }
       return github

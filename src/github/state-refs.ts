@@ -51,7 +51,7 @@ export class StateRefs {
     // With this media type the response is the text itself, although octokit's types say otherwise.
     const text: unknown = data
     if (text instanceof ArrayBuffer) return new TextDecoder().decode(text)
-    if (typeof text !== 'string') throw new Error(`${path} of ${commit} is no file`)
+    if (typeof text !== 'string') throw new Error(`${path} of ${commit} is not a file`)
     return text
   }
 }

@@ -60,7 +60,7 @@ export function checkedTls({ permits, allowsOther }: TlsRules): Transform {
   })
 }
 
-/** The length of a record of these types, 0 if its header is not complete. What is not TLS any more no server reads: all of it. */
+/** The length of a record of these types, 0 if its header is no longer complete. What is not TLS no server reads: all of it. */
 function recordBytes(bytes: Buffer, types: readonly number[]): number {
   if (!types.includes(bytes[0] ?? 0)) return Number.POSITIVE_INFINITY
   return bytes.length < RECORD_HEADER ? 0 : RECORD_HEADER + bytes.readUInt16BE(3)

@@ -1,4 +1,4 @@
-// Closes the network, but for loopback, to one user of the machine: by the kernel's owner rules (nftables) or, if there are
+// Closes the network, except for loopback, to one user of the machine: by the kernel's owner rules (nftables) or, if there are
 // none, by a network namespace that its programs are started in.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -80,7 +80,7 @@ async function ownerRules({ uid, openGid, root }: RestrictedUser): Promise<Close
   return { enter: [], reach: async (port) => port, sharesLoopback: true, [Symbol.asyncDispose]: removeRules }
 }
 
-/** A namespace has a loopback of its own; ours is reached through a socket file. */
+/** A namespace has its own loopback; ours is reached through a socket file. */
 async function namespace({ uid, root }: RestrictedUser): Promise<ClosedNetwork> {
   const name = `ralph-${uid}`
   const remove = () => run(root('ip', 'netns', 'delete', name))

@@ -15,7 +15,7 @@ function formsOf(key: string): Buffer[] {
   return [...forms].map((form) => Buffer.from(form))
 }
 
-/** Bytes of a key that count as the key: an agent may choose the length at which a server cuts its page, so half a key is masked, too. */
+/** Bytes of a key that count as the key: an agent may choose the length at which a server cuts its page, so half a key is masked as well. */
 const minimumMatch = ({ length }: Buffer) =>
   Math.min(length, Math.max(SHORTEST_BEGINNING, Math.ceil(length / 2)))
 

@@ -42,7 +42,7 @@ export { canBeRoot } from './other-user/root.ts'
 export type OtherUser = Awaited<ReturnType<typeof verifiedUser>> & {
   /** Several programs of this user run at the same time: when one of them ends, the others are not ended. */
   readonly isShared?: true
-  /** Its programs listen on a loopback of their own. */
+  /** Its programs listen on their own loopback. */
   readonly hasOwnLoopback?: true
   /** Leaves the machine as it was. */
   close(): Promise<void>

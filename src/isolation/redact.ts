@@ -176,7 +176,7 @@ function withoutBreaks(text: string): string {
   return text.replace(/[\r\n]/g, '')
 }
 
-/** A view removes one level of escapes. With these forms, a second level is found, too (JSON in JSON). */
+/** A view removes one level of escapes. With these forms, a second level is found as well (JSON in JSON). */
 function encodeValue(value: string): string[] {
   const bytes = new TextEncoder().encode(value)
   const binary = Buffer.from(bytes).toString('latin1') // views decode escapes and hex byte by byte, a unit for each byte

@@ -19,7 +19,7 @@ export type Scratch = AsyncDisposable & {
 export type ScratchOptions = {
   /** The mark of the run, by which a later job finds the folder of a killed run. */
   mark?: string
-  /** Whether the place has a home, too. */
+  /** Whether the place has a home as well. */
   home?: boolean
 }
 

@@ -69,7 +69,7 @@ export function isForbidden(name: string): boolean {
 
 /**
  * The agent's environment: the allow-list, the vendor's variables, those that the user names (`extra`), and those that we set
- * ourselves, which take precedence. We may also set `GIT_*`, to give the agent's git a configuration of its own.
+ * ourselves, which take precedence. We may also set `GIT_*`, to give the agent's git its own configuration.
  */
 export function agentEnv(
   full: Environment,
@@ -136,7 +136,7 @@ function jobTokens(full: Environment): string[] {
 /** Names of variables that hold a secret. `COMPASS`, `GIT_AUTHOR_NAME` and `XAUTHORITY` do not match. */
 const SECRET_NAME =
   /TOKEN|SECRET|CREDENTIAL|API_?KEY|(?:^|_)KEYS?(?:_|$)|(?:^|_)PASS(?:_|$)|PASSW|PASSPHRASE|WEBHOOK|(?:^|_)(?:DSN|COOKIES?|AUTH|BEARER|JWT|PAT)(?:_|$)|HEADERS?(?:_|$)|CONN(?:ECTION)?_STR/i
-/** Shorter values are no secrets for us: they occur everywhere by chance. */
+/** Shorter values are not secrets for us: they occur everywhere by chance. */
 const MIN_SECRET_LENGTH = 8
 
 /** An address without a secret in its path may have such a path too, so a shorter one is not hidden. */

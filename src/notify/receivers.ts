@@ -113,7 +113,7 @@ function discordBody(notice: Notice) {
  */
 function teamsBody(notice: Notice) {
   const link = linkOf(notice)
-  // A run of text is no markdown, as a TextBlock is: https://adaptivecards.io/explorer/TextRun.html
+  // A run of text is not a markdown, as a TextBlock is: https://adaptivecards.io/explorer/TextRun.html
   const line = (text: string, look: object) => ({
     type: 'RichTextBlock',
     inlines: [{ type: 'TextRun', text, ...look }],
@@ -180,7 +180,7 @@ async function runCommand(
   const { GITHUB_WORKSPACE: _workspace, ...allowed } = gateEnv(env, { extra: [], isModelKey }).env
   const { exit, output } = await runUntrusted({
     file: 'bash',
-    // The message is `$1`, too, where scripts made for another Ralph expect it.
+    // The message is `$1` as well, where scripts made for another Ralph expect it.
     args: ['-c', command, 'ralph', plainMessage(notice)],
     cwd,
     env: { ...allowed, ...variablesOf(notice) },

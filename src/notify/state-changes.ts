@@ -54,7 +54,7 @@ export function noticesOf(before: State, after: State, at: number, facts: Notice
   return pending.map((one) => noticeOf(one, clean, at, facts))
 }
 
-/** The notice of a job's end; none where the chain goes on by itself, or nothing has changed since the job began. */
+/** The notice of a job's end; none where the chain continues by itself, or nothing has changed since the job began. */
 export function noticesOfEnd(start: State, after: State, at: number, facts: NoticeFacts): Notice[] {
   const outcome = outcomeNow(after)
   if (outcome === null || (outcome === 'continued' && willContinue(after))) return []
@@ -168,7 +168,7 @@ function blocked(before: State, after: State, { surface }: NoticeFacts): Pending
         key: `${id}/${record?.attempts ?? 0}`,
         sign: '⛔',
         headline: `${oneLine(id, 64)} is blocked (${oneLine(title, 120)}): ${why}`,
-        next: sentence`Work goes on where it can.${retry}`,
+        next: sentence`Work continues where it can.${retry}`,
       }
     })
 }

@@ -1,4 +1,4 @@
-// Chooses which documents stories are read from: one of several plans side by side, and no loose list of boxes beside a plan.
+// Chooses which documents stories are read from: one of several plans side by side, and no loose list of boxes alongside a plan.
 import { truncate } from '../engine/model/text.ts'
 import { formatCount, isGiven } from '../engine/prd/migrate.ts'
 import type { Mistake } from '../system/errors.ts'
@@ -45,7 +45,7 @@ function isAmong({ raw }: DocumentStory, stories: readonly DocumentStory[]): boo
 
 /**
  * Without plans that people keep after the work is done, if another document has stories and no single one of these plans is meant:
- * named by a person or by the branch, or the only one with open tasks beside a loose list.
+ * named by a person or by the branch, or the only one with open tasks alongside a loose list.
  */
 function withoutYieldingPlans(
   readings: readonly DocumentReading[],
@@ -177,7 +177,7 @@ function asBackground(one: DocumentReading): DocumentReading {
   const count = reading.stories.length
   const boxes = reading.boxes + count
   const notes = [
-    `left out: ${formatCount(count, 'box')}, for a plan stands beside it. --as stories ${path} takes them, too.`,
+    `left out: ${formatCount(count, 'box')}, because a plan is next to it. --as stories ${path} takes them as well.`,
   ]
   return {
     ...one,
@@ -187,7 +187,7 @@ function asBackground(one: DocumentReading): DocumentReading {
       notes,
       boxes,
       prose: 'background',
-      what: 'a list of boxes beside a plan',
+      what: 'a list of boxes alongside a plan',
     },
   }
 }

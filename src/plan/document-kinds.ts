@@ -3,7 +3,7 @@ import type { OpenDocument } from './open-document.ts'
 import { withoutEmphasis } from './story-words.ts'
 
 /**
- * Documents whose boxes are no work. `isBackground`: their text helps the agent. `beatsPlace`: the rule also holds for a file in a folder
+ * Documents whose boxes are not work. `isBackground`: their text helps the agent. `beatsPlace`: the rule also holds for a file in a folder
  * of plans.
  */
 type Kind = { what: string; isBackground: boolean; at: RegExp; beatsPlace?: boolean }
@@ -132,7 +132,7 @@ function isPlacedAsWork({ path, name, title }: OpenDocument): boolean {
 
 export type OtherKind = { what: string; isBackground: boolean }
 
-/** The kind of a document that is no task list, whatever boxes are in it; null for all others. */
+/** The kind of a document that is not a task list, whatever boxes are in it; null for all others. */
 export function findOtherKind(document: OpenDocument): OtherKind | null {
   const { path, frontFields, title, isMarkdown, file } = document
   const isPlaced = isPlacedAsWork(document)

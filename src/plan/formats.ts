@@ -43,7 +43,7 @@ export const formats: readonly Format[] = [
   bmadTickets,
   bmadTicketPlan,
   bmadTicket,
-  // Documents that are no task list are found before any format reads their boxes.
+  // Documents that are not task lists are found before any format reads their boxes.
   nonTaskDocument,
   agentOs,
   superpowers,
@@ -138,7 +138,7 @@ function readDocument(
     ? asBackground(document)
     : read(document, documents)
   const isWrittenByPeople = format !== ownPage.name && rank !== 'made'
-  // Ralph's own page is read as it stands.
+  // Ralph's own page is read as it is.
   const isGone = (story: ParsedStory) => format !== ownPage.name && isRemovedStory(story)
   const stories = allStories
     .filter((story) => !isGone(story))
@@ -196,7 +196,7 @@ function frontNotes(
   const [first] = isMarkdown && mistakes.length === 0 ? frontMatter.mistakes : []
   if (first === undefined) return []
   const place = first.path.slice(path.length).replace(/^: /, '') || 'line 1'
-  return [`its front matter is no YAML (${place}) and says nothing here: ${first.found}`]
+  return [`its front matter is not YAML (${place}) and says nothing here: ${first.found}`]
 }
 
 /** Shortens a title that is a whole paragraph. The description gets all of the text. */

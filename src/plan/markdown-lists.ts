@@ -75,12 +75,12 @@ type Line = { line: number; text: string }
 // [ ] and [] open, [x] done, anything else (as [~]) open. Text may follow without a space, unless it makes a link or Kiro's star.
 const box = /^\[([ xX~/-]?)\](?:$|[ \t](.*)|(?=\*\*|[^\s([:*\\])(.*))/s
 
-// A line that is no continuation of the one before: a field, or a remark that begins with a symbol.
+// A line that is not a continuation of the one before: a field, or a remark that begins with a symbol.
 const ownLine = /^(?:[_>|\u2192]|\p{Extended_Pictographic}|\*{0,2}\p{Lu}[\p{L} -]{1,30}\*{0,2}[:\uff1a])/u
 /** A shorter line was not wrapped, in characters. */
 const MIN_WRAPPED = 50
 
-/** Whether the text was wrapped onto the line. If not, the line is a remark of its own. */
+/** Whether the text was wrapped onto the line. If not, the line is its own remark. */
 function isWrapped(text: string, line: string): boolean {
   if (line === '' || ownLine.test(line)) return false
   const isNewSentence = /^[`"'(*]*\p{Lu}/u.test(line) && /[.!?:]\W*$/.test(text)

@@ -47,7 +47,7 @@ export class OpenDocument {
     return /\.ya?ml$/i.test(this.path)
   }
 
-  /** Decided by content, too: people also put a check list where a prd.json belongs. */
+  /** Decided by content as well: people also put a check list where a prd.json belongs. */
   get isMarkdown(): boolean {
     return !this.isYaml && !/\.toml$|(?:^|\/)\.ralphrc$/i.test(this.path) && !looksLikeJson(this.text)
   }
@@ -69,7 +69,7 @@ export class OpenDocument {
     return this.#front
   }
 
-  /** The fields of the front matter; empty if it is no YAML. */
+  /** The fields of the front matter; empty if it is not YAML. */
   get frontFields(): Raw {
     const value = this.frontMatter.data?.value
     return isObject(value) ? value : {}
@@ -86,7 +86,7 @@ export class OpenDocument {
     return this.#data
   }
 
-  /** The fields of a data file; empty if its value is no map. */
+  /** The fields of a data file; empty if its value is not a map. */
   get fields(): Raw {
     const value = this.data.data?.value
     return isObject(value) ? value : {}
@@ -103,7 +103,7 @@ export function frontMatterOf(text: string): string {
   return `${lines.slice(0, end + 1).join('\n')}\n`
 }
 
-/** JSON is YAML, too. */
+/** JSON is YAML as well. */
 function yaml({ path, text }: { path: string; text: string }): DataRead {
   const lines = new LineCounter()
   try {
@@ -115,7 +115,7 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
         path: formatPlace(path, line),
         found: describeValue(message),
         expected: 'YAML',
-        fix: 'mend the YAML there',
+        fix: 'fix the YAML there',
       }
     })
     const mistakes = all.filter(
@@ -145,7 +145,7 @@ function toml({ path, text }: OpenDocument): DataRead {
   } catch (error) {
     const place = error instanceof TomlError ? `${path}: line ${error.line}` : path
     const found = describeValue(messageOf(error).split('\n', 1)[0])
-    return { data: null, mistakes: [{ path: place, found, expected: 'TOML', fix: 'mend the TOML there' }] }
+    return { data: null, mistakes: [{ path: place, found, expected: 'TOML', fix: 'fix the TOML there' }] }
   }
 }
 

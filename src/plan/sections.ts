@@ -1,4 +1,4 @@
-// Headings above boxes that are no work: criteria of the whole feature, questions, sign-offs. The whole heading has to match: boxes
+// Headings above boxes that are not work: criteria of the whole feature, questions, sign-offs. The whole heading has to match: boxes
 // below "Notes feature" or "Sign-off flow" are work.
 
 /** `words`: parts of a regular expression. `mayContinue`: other words may follow, as in "Deferred to the next release". */
@@ -16,7 +16,7 @@ const sections: readonly Section[] = [
     ],
   },
   {
-    what: 'what somebody signs or looks at',
+    what: 'what someone signs or looks at',
     words: ['sign-?offs?', 'approvals?', 'reviewers?', 'check-?lists?', 'check lists?', 'pre-?requisites?'],
   },
   {
@@ -77,7 +77,7 @@ const whole = new RegExp(`^${BEFORE}(?:${wordsOf(false)})(?: (?:${AFTER})){0,2}$
 const opening = new RegExp(`^${BEFORE}(?:${wordsOf(true)})(?!\\p{L})`, 'iu')
 const checklist = /\bcheck-?list$/i
 
-/** Whether boxes below such a heading are no work. */
+/** Whether boxes below such a heading are not work. */
 export function isNonWorkHeading(heading: string): boolean {
   const text = heading.slice(0, 300).replaceAll('*', '').replace(/\s+/g, ' ').trim()
   // A number or an emoji may precede the words.

@@ -1,5 +1,5 @@
-// Plans that stand side by side: pages next to the prd.json that was made from one of them, and documents that use the same numbers for
-// other stories. Joined, they would be a plan that nobody wrote.
+// Plans that are side by side: pages next to the prd.json that was made from one of them, and documents that use the same numbers for
+// other stories. Joined, they would be a plan that no one wrote.
 import { oneLine } from '../engine/model/text.ts'
 import { formatCount } from '../engine/prd/migrate.ts'
 import type { DocumentReading } from './formats.ts'
@@ -38,7 +38,7 @@ function asPage(page: DocumentReading, plan: string): DocumentReading {
   return { ...page, reading: { ...page.reading, ...content, prose: 'background', what } }
 }
 
-/** The documents, each that uses the numbers of another one for other stories as a feature of its own. */
+/** The documents, each that uses the numbers of another one for other stories as its own feature. */
 export function withUnits(readings: readonly DocumentReading[]): DocumentReading[] {
   const plans = readings.filter(isSeparable)
   const clashing = new Set<DocumentReading>()

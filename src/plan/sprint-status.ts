@@ -90,14 +90,14 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
 /** `epic-1`, and a project's own such as `supp-epic-1`. */
 const EPIC = /(?:^|-)epic-\w+$/i
 
-/** The keys behind that of an epic, up to the next one's: where its key has no number of its stories, they stand there. */
+/** The keys behind that of an epic, up to the next one's: where its key has no number of its stories, they are there. */
 function storiesBelow(epic: string, keys: readonly string[]): string[] {
   const after = keys.slice(keys.indexOf(epic) + 1)
   const end = after.findIndex((key) => EPIC.test(key))
   return end < 0 ? after : after.slice(0, end)
 }
 
-/** Null where the file is no valid map, has an undefined alias, or too many aliases. */
+/** Null where the file is not a valid map, has an undefined alias, or too many aliases. */
 function plainValue(document: ReturnType<typeof parseDocument>): Raw | null {
   try {
     const value: unknown = document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 100 })

@@ -77,7 +77,7 @@ export function isAcceptanceLabel(text: string): boolean {
 
 /**
  * The ids of stories in words such as `US-001, Story 1.2`. `own`: the id of the story with these words. If it has letters, a number
- * is no id but a version.
+ * is not an id but a version.
  */
 export function findStoryIds(words: string, own: string): string[] {
   const lettered = words.match(/\b[A-Z][A-Z0-9]{0,15}-\d{1,6}\b/g) ?? []

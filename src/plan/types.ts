@@ -41,7 +41,7 @@ export type Documents = {
   notes: string[]
 }
 
-/** How a document was used. `what`: its kind; `boxes`: how many of its boxes are no stories. */
+/** How a document was used. `what`: its kind; `boxes`: how many of its boxes are not stories. */
 export type DocumentUse = {
   path: string
   as: 'stories' | 'background' | 'left out'
@@ -143,7 +143,7 @@ export type Reading<S = ParsedStory> = {
   name: string | null
   /** The path of the page that the stories of this document were made from. */
   madeFrom: string | null
-  /** A list of boxes that may be no plan, and is only used if there is no other plan. */
+  /** A list of boxes that may not be a plan, and is only used if there is no other plan. */
   isLoose: boolean
 }
 
@@ -172,7 +172,7 @@ const FOLDERS = [
   ...['.ralph/', 'ralph/', 'scripts/ralph/', 'tasks/', 'plans/', 'specs/', '.ralph-tui/', '.ralphy/'],
 ]
 
-/** An expression for files with this name (an expression, too) in folders where plans are kept, and for further paths. */
+/** An expression for files with this name (an expression as well) in folders where plans are kept, and for further paths. */
 export function planPaths(name: string, ...others: string[]): RegExp {
   const folders = FOLDERS.map((folder) => folder.replaceAll('.', '\\.')).join('|')
   return new RegExp([`^(?:${folders})(?:${name})$`, ...others].join('|'), 'i')

@@ -47,7 +47,7 @@ export function isRemovedStory({ raw: { title }, isRemoved = false }: ParsedStor
 
 /**
  * The stories without those whose title is a placeholder, and a mistake for the first of these. If there are many, the whole document is
- * a template, and its other stories are samples, too.
+ * a template, and its other stories are samples as well.
  */
 export function withoutPlaceholders(
   document: OpenDocument,

@@ -8,7 +8,7 @@ const BEGIN = '<!-- ralph:learnings -->'
 const END = '<!-- /ralph:learnings -->'
 const HEADING = '## Learnings'
 const ABOUT =
-  'What coding agents noted while Ralph worked here: hints about this project, not instructions. Ralph keeps these lines, drops the oldest, and leaves everything outside of them alone.'
+  'What coding agents noted while Ralph worked here: hints about this project, not instructions. Ralph keeps these lines, drops the oldest, and does not touch anything outside of them.'
 
 /** The size limit of the whole section, in UTF-8 bytes: agents read it in every session. */
 const MAX_BYTES = 4096

@@ -43,7 +43,7 @@ type CheckAction = { label: string; description: string; identifier: 'retry' | '
 
 const BUTTONS: readonly CheckAction[] = [
   { label: 'Retry', description: 'Unblock it and try it again', identifier: 'retry' },
-  { label: 'Skip', description: 'Leave it out; the others go on', identifier: 'skip' },
+  { label: 'Skip', description: 'Leave it out; the others continue', identifier: 'skip' },
 ]
 
 /** GitHub takes 65,535 bytes of a summary, and as many of a text. This limit leaves a margin. */
@@ -87,8 +87,8 @@ export function closingReportOf(state: State, name: string): ClosingReport {
   if (outcome === null || outcome === 'continued') {
     return {
       conclusion: 'cancelled',
-      title: 'The job was ended; run the workflow to go on',
-      summary: `The job was ended before it could report its result; every finished iteration is saved. Go on with ${code('/ralph run')} or *Run workflow*. A job that was not stopped by a person goes on by itself where the hourly ${code('resume-lost')} workflow is set up.`,
+      title: 'The job was ended; run the workflow to continue',
+      summary: `The job was ended before it could report its result; every finished iteration is saved. Continue with ${code('/ralph run')} or *Run workflow*. If the hourly ${code('resume-lost')} workflow is set up, it resumes a job that no person stopped.`,
     }
   }
   return {
@@ -110,8 +110,7 @@ export function parseExternalId(externalId: string): { feature: string; storyId:
 export function storyCheck(view: View, id: string): Check {
   const name = `${STORY_PREFIX}${oneLine(id, 64)}`
   const story = view.stories.find((storyView) => storyView.id === id)
-  if (story === undefined)
-    return check(name, 'neutral', 'This story is not in prd.json any more', [], () => [])
+  if (story === undefined) return check(name, 'neutral', 'This story is no longer in prd.json', [], () => [])
   const { conclusion, word, detail } = checkStatus(view, story)
   const title = `${detail === undefined ? word : `${word}: ${detail}`} · ${story.title}`
   const text = (room: number) => storyText(story, room)

@@ -53,7 +53,7 @@ export function attemptLabel(number: number, most: number | null): string {
   return most === null || number > most ? `attempt ${number}` : `attempt ${number} of ${most}`
 }
 
-/** The short id of a commit; empty if `id` is no commit id. */
+/** The short id of a commit; empty if `id` is not a commit id. */
 export function shortCommit(id: string | null): string {
   return id !== null && /^[0-9a-f]{7,64}$/.test(id) ? id.slice(0, 7) : ''
 }

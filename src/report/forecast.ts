@@ -130,7 +130,7 @@ export type WorstCase = {
   leftUsd: number | null
 }
 
-/** Null if no story is open, or the run cannot go on. */
+/** Null if no story is open, or the run cannot continue. */
 export function worstCase(state: State, limits: Limits): WorstCase | null {
   const open = openStories(state)
   const outcome = outcomeNow(state)

@@ -1,4 +1,4 @@
-// The header of a live view, and its figures: the part of a view that is made anew at every step.
+// The header of a live view, and its figures: the part of a view that is made again at every step.
 import type { Surface } from '../engine/commands/command-table.ts'
 import { iterationsLeft, jobsAllowed } from '../engine/limits.ts'
 import { openAttempt } from '../engine/model/job.ts'
@@ -9,7 +9,7 @@ import { counts } from '../engine/prd/select.ts'
 import { costLabel, describeTokens, formatDuration, formatTokens, withLimit } from './figures.ts'
 import { attemptInWork, tally } from './headline.ts'
 
-/** Made anew at every step, so it computes nothing expensive for each story. */
+/** Made again at every step, so it computes nothing expensive for each story. */
 export type Header = ReturnType<typeof headerOf>
 
 export function headerOf(state: State, limits: Limits | null) {
@@ -50,7 +50,7 @@ function cachedFigure({ cachedTokens, inputTokens }: Header['usage']): [name: st
   return [['Cached', `${formatTokens(cachedTokens)}, ${share} % of what was read`]]
 }
 
-/** Usage, with its limits. On the command line no limit of jobs is shown: there each run allows them anew. */
+/** Usage, with its limits. On the command line no limit of jobs is shown: there each run allows them again. */
 export function figuresOf(
   { usage, most, iterations, jobs }: Header,
   surface: Surface,

@@ -44,7 +44,7 @@ export function nextJobHeldUntil({ job }: State): number | null {
   return job.ending?.next.kind === 'held' ? job.ending.next.until : null
 }
 
-/** When a paused run goes on by itself, epoch milliseconds; null if it waits for a person. */
+/** When a paused run continues by itself, epoch milliseconds; null if it waits for a person. */
 export function resumesAt({ job, control }: State): number | null {
   const conclusion = job.ending?.conclusion
   return conclusion?.outcome === 'paused' && control.paused === null ? conclusion.until : null
@@ -173,7 +173,7 @@ function withoutVerdict({ verification: { sessions, message } }: State): string 
 function describeContinuation(state: State): string {
   const held = nextJobHeldUntil(state)
   if (held !== null) return `GitHub's rate limit refuses the next job until ${formatUtc(held)}`
-  return willContinue(state) ? 'the next job goes on' : 'the batch is over'
+  return willContinue(state) ? 'the next job continues' : 'the batch is over'
 }
 
 function describeBlocked(state: State): string {

@@ -1,4 +1,4 @@
-// The view that `ralph monitor` follows while a run goes on, and its JSON.
+// The view that `ralph monitor` follows while a run continues, and its JSON.
 import type { Surface } from '../engine/commands/command-table.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'

@@ -54,7 +54,7 @@ function run(reader: Reader) {
 
 /** A request for the run. A comment starts the next job by itself; on a command line a person has to start it. */
 function askToContinue(reader: Reader, request: Sentence): Sentence {
-  if (reader.surface === 'cli') return sentence`${request}, then go on with ${run(reader)}.`
+  if (reader.surface === 'cli') return sentence`${request}, then continue with ${run(reader)}.`
   return hasNoThread(reader)
     ? sentence`${openPullRequest(reader)} and comment there. ${request}.`
     : sentence`${request}.`
@@ -74,7 +74,7 @@ function whileWorking(reader: Reader, holder: string | null): Sentence {
 
 function whenReady(reader: Reader, step: Step | null): Sentence {
   const begun = reader.state.nonce !== ''
-  const go = begun ? sentence`Go on with ${run(reader)}` : sentence`Start with ${run(reader)}`
+  const go = begun ? sentence`Continue with ${run(reader)}` : sentence`Start with ${run(reader)}`
   switch (step?.kind) {
     case 'reserve':
       return sentence`${go}: ${{ code: step.storyId, most: 64 }} is next.`
@@ -89,12 +89,12 @@ function whenReady(reader: Reader, step: Step | null): Sentence {
 
 function whenEnded(reader: Reader, { conclusion, since }: EndedSituation): Sentence {
   const { state } = reader
-  const goOn = sentence`Go on with ${run(reader)}.`
+  const goOn = sentence`Continue with ${run(reader)}.`
   switch (conclusion.outcome) {
     case 'continued':
       if (willContinue(state)) return sentence`Nothing to do: the next job was started.`
       if (nextJobHeldUntil(state) === null) return goOn
-      return sentence`Where the hourly ${RESUME_LOST} workflow is set up it starts the next job; else go on then with ${run(reader)}.`
+      return sentence`The hourly ${RESUME_LOST} workflow starts the next job if it is set up; otherwise continue then with ${run(reader)}.`
     case 'complete':
       return whenComplete(reader, since)
     case 'stuck':
@@ -130,17 +130,17 @@ function whileWaiting(reader: Reader, until: number): Sentence {
       ? sentence``
       : sentence`; ${typed(reader, `retry ${resting.id} -- <hint>`)} has it tried at once`
   if (surface === 'comment')
-    return sentence`Nothing to do: work goes on by itself where the hourly ${RESUME_LOST} workflow is set up${atOnce}.`
+    return sentence`Nothing to do if the hourly ${RESUME_LOST} workflow is set up: work continues by itself${atOnce}.`
   return isVendors
-    ? sentence`${run(reader)} tries again at once, and waits where the limit still holds.`
-    : sentence`${run(reader)} waits until then and goes on${atOnce}.`
+    ? sentence`${run(reader)} tries again at once, and waits if the limit still holds.`
+    : sentence`${run(reader)} waits until then and continues${atOnce}.`
 }
 
 function whenComplete(reader: Reader, since: EndedSituation['since']): Sentence {
   const { state, surface } = reader
   const { pull, pullUrl } = state.github
   const isPart = remaining(state.prd).length > 0
-  const rest = isPart ? sentence` Or go on with the other stories: ${run(reader)}.` : sentence``
+  const rest = isPart ? sentence` Or continue with the other stories: ${run(reader)}.` : sentence``
   if (since === 'archived') return sentence`Nothing to do: it is merged, and in the archive.`
   if (since === 'merged' && isPart) return sentence`It is merged.${rest}`
   if (since === 'merged' && surface === 'comment') return sentence`Nothing to do: it is merged.`
@@ -187,7 +187,7 @@ function whenStuck(reader: Reader): Sentence {
     const { prd, control } = reader.state
     const [outside] = control.scope === null ? [] : unmetOutOfScope(prd, control.scope)
     if (outside !== undefined)
-      return askToContinue(reader, sentence`Have it done, too, with ${typed(reader, `retry ${outside.id}`)}`)
+      return askToContinue(reader, sentence`Add it to the run with ${typed(reader, `retry ${outside.id}`)}`)
     if (reader.surface === 'cli') return sentence`Have it judged again with ${typed(reader, 'run')}.`
     return askToContinue(reader, sentence`Have it judged again with ${typed(reader, 'verify')}`)
   }
@@ -217,8 +217,8 @@ function whenAtLimit(reader: Reader): Sentence {
     return allowMore(reader, `limit iterations +${more}`)
   }
   return hasNoThread(reader)
-    ? sentence`Raise ${{ code: 'max-jobs' }}, then go on with ${run(reader)}.`
-    : sentence`Go on with ${run(reader)}: jobs are counted anew from there.`
+    ? sentence`Raise ${{ code: 'max-jobs' }}, then continue with ${run(reader)}.`
+    : sentence`Continue with ${run(reader)}: jobs are counted again from there.`
 }
 
 function whenBudgetSpent(reader: Reader): Sentence {
@@ -226,9 +226,10 @@ function whenBudgetSpent(reader: Reader): Sentence {
   const none = { maxCostUsd: null, maxTokens: null, maxAgentTimeMs: null }
   const isSpent = (key: keyof typeof none) =>
     limits !== null && exhaustedBudget(state, { ...limits, ...none, [key]: limits[key] }) !== null
-  if (isSpent('maxTokens')) return sentence`Raise ${{ code: 'max-tokens' }}, then go on with ${run(reader)}.`
+  if (isSpent('maxTokens'))
+    return sentence`Raise ${{ code: 'max-tokens' }}, then continue with ${run(reader)}.`
   if (isSpent('maxAgentTimeMs'))
-    return sentence`Raise ${{ code: 'max-agent-time' }}, then go on with ${run(reader)}.`
+    return sentence`Raise ${{ code: 'max-agent-time' }}, then continue with ${run(reader)}.`
   // In whole dollars: what was spent beyond the limit, and the remaining stories at the average cost of the passed ones.
   const over = limits === null ? 0 : -(budgetLeft(state, limits).costUsd ?? 0)
   const each = runUsage(state).costUsd / Math.max(1, counts(state.prd).passed)
@@ -251,9 +252,9 @@ function whenError(reader: Reader): Sentence {
   const fixText = { text: capitalize(fix) }
   return /\b(?:run|go on)\b/.test(fix)
     ? sentence`${fixText}.`
-    : sentence`${fixText}; then go on with ${run(reader)}.`
+    : sentence`${fixText}; then continue with ${run(reader)}.`
 }
 
 function fixAndContinue(reader: Reader): Sentence {
-  return sentence`Fix what the reason names, then go on with ${run(reader)}.`
+  return sentence`Fix what the reason names, then continue with ${run(reader)}.`
 }

@@ -44,7 +44,7 @@ export type RunStatus = {
   tone: 'good' | 'bad' | 'wait' | 'run'
 }
 
-/** The status of a run in one or two words. `resumesItself`: the run has paused, and goes on without a person. */
+/** The status of a run in one or two words. `resumesItself`: the run has paused, and continues without a person. */
 export function runStatusOf(situation: Situation, resumesItself: boolean): RunStatus {
   const outcome = situation.kind === 'ended' ? situation.conclusion.outcome : null
   const label = statusLabel(situation, resumesItself)
@@ -134,7 +134,7 @@ export const LABELS = [
 
 export type Label = (typeof LABELS)[number]
 
-/** The label of a run that does not go on by itself. */
+/** The label of a run that does not continue by itself. */
 const OUTCOME_LABELS: Readonly<Record<Outcome, Label>> = {
   complete: 'ralph:complete',
   stuck: 'ralph:stuck',

@@ -21,7 +21,7 @@ import { type Columns, type Sentence, toMarkdown } from './sentence.ts'
 import { describeChange, evidenceParts, type StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
-/** The title of a check may have 255 characters; characters that break up mentions count, too. */
+/** The title of a check may have 255 characters; characters that break up mentions count as well. */
 const MAX_LINE_LENGTH = 240
 /** Cells of the progress bar, about; with fewer stories a cell is a story. */
 const MAX_BAR_LENGTH = 20
@@ -77,7 +77,7 @@ export function spendingBlock(view: View): string {
   const beside = costs.besideStoriesUsd
   return joinBlocks([
     table(columns, [view]),
-    beside < 0.005 ? '' : `**Beside the stories**, such as the final verification: ${formatUsd(beside)}.`,
+    beside < 0.005 ? '' : `**Not part of a story**, such as the final verification: ${formatUsd(beside)}.`,
     list([...rungs.map(describeRung), ...unpaid].map((words) => markdownText(words, 300))),
     expectedCost === null ? '' : `**Estimate:** ${expectedCost}.`,
     outlook === null ? '' : `**Remaining:** ${outlook}.`,
@@ -98,7 +98,7 @@ const COMMIT: (typeof STORIES)[number] = [
   ({ commit, repository }) => commitLink(commit, repository),
 ]
 
-/** The columns of the table of attempts in work; HTML uses them, too. */
+/** The columns of the table of attempts in work; HTML uses them as well. */
 export const IN_WORK: Columns<WorkerView> = [
   ['In work', 'text', ({ id, title }) => ({ text: `${id} ${title}`, most: 120 })],
   ['Train', 'word', ({ place }) => (place === null ? '' : ordinal(place))],
@@ -111,7 +111,7 @@ export const IN_WORK: Columns<WorkerView> = [
   ['Since', 'word', ({ startedAt }) => formatUtc(startedAt).replace(/^\S+ /, '')],
 ]
 
-/** Rows of that table: the comment needs room for the stories, too. */
+/** Rows of that table: the comment needs room for the stories as well. */
 const MAX_IN_WORK = 20
 
 /** The stories in work, if several can be at a time; else empty. */
@@ -150,7 +150,7 @@ export function storyTable({ stories, ranked, links: { repository } }: View, roo
   return `${now}\n\n${collapsible(`All ${stories.length} stories`, all)}`
 }
 
-/** The columns of the table of an attempt's gates; HTML uses them, too. */
+/** The columns of the table of an attempt's gates; HTML uses them as well. */
 export const GATES: Columns<GateResult> = [
   ['Gate', 'text', ({ name }) => ({ text: name, most: 60 })],
   ['Result', 'text', gateCell],
@@ -182,7 +182,7 @@ export function lastFailure({ failed }: View, maxChars: number): string {
   return collapsible(title, failureBlock(failed, maxChars))
 }
 
-/** The columns of the table of a story's attempts; HTML uses them, too. */
+/** The columns of the table of a story's attempts; HTML uses them as well. */
 export const ATTEMPTS: Columns<Iteration> = [
   ['Attempt', 'figure', ({ attempt }) => attempt],
   ['Result', 'word', ({ result }) => `${RESULTS[result].sign} ${RESULTS[result].word}`],

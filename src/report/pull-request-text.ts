@@ -13,7 +13,7 @@ const INTRODUCTION =
   'Ralph builds this feature story by story, each by a fresh session of a coding agent, and commits a story only when its gates pass.'
 
 const UNGATED_INTRODUCTION =
-  '**No gates, no command checks the work.** Ralph builds this feature story by story, each by a fresh session of a coding agent, and the workflow says `gates: none`.'
+  '**No gates, no command checks the work.** The workflow says `gates: none`. Ralph builds this feature story by story, each in a fresh session of a coding agent.'
 
 /**
  * The feature and the first sentence of its description: `auth: Customers sign in to the shop`. It may become the subject of a merge
@@ -114,9 +114,9 @@ function finalSentence({ verification, isUngated, stories, takenGates }: View): 
     case 'off':
       return 'The final verification is switched off: nothing has judged the criteria themselves.'
     case 'not-held':
-      return 'The final verification, where a fresh session judges every criterion on the whole, has not run yet.'
+      return 'The final verification has not run yet: in it, a fresh session judges every criterion on the finished code.'
     case 'not-agreed':
-      return 'The final verification has not agreed to the code as it stands.'
+      return 'The final verification has not approved the current code.'
   }
 }
 

@@ -45,7 +45,7 @@ export function statusReply(state: State, facts: Facts, job: JobNow): string {
   const view = viewOf(state, facts, outsideSituation(state, job.kind !== 'none'))
   const { summary } = view.links
   const { outlook } = view
-  const rest = summary === null ? '' : ` Everything else stands in the ${link('summary', summary)}.`
+  const rest = summary === null ? '' : ` Everything else is in the ${link('summary', summary)}.`
   return joinBlocks([
     `${marker('status', view.feature)}\n${heading(view, 4)}`,
     progressBar(view),
@@ -110,7 +110,7 @@ export function diffReply({ storyId: id, commits, compareUrl, isKept }: ChangesV
       `${link(`\`${sha.slice(0, 7)}\``, url)} ${markdownText(subject, 120)}`,
   )
   if (isKept)
-    return `The saved work of ${storyIdMarkdown(id)} (what its rejected attempts left) is on no branch. The next attempt goes on with it; ${code(`/ralph retry ${id} --fresh`)} throws it away.\n`
+    return `The saved work of ${storyIdMarkdown(id)} (what its rejected attempts left) is on no branch. The next attempt continues with it; ${code(`/ralph retry ${id} --fresh`)} throws it away.\n`
   if (all.length === 0) return `Nothing was changed for ${storyIdMarkdown(id)} yet.\n`
   return joinBlocks([`What was changed for ${storyIdMarkdown(id)}:`, list(all)])
 }
@@ -149,7 +149,7 @@ export function unchangedReply(why: string, instead = ''): string {
 /** The reply to `/ralph plan` on an issue whose feature a job works on. */
 export function busyReply(lease: Lease): string {
   const job = lease.url === null ? markdownText(formatHolder(lease), 200) : link('A job', lease.url)
-  return `⏳ ${job} works on this now, and nothing was planned anew. Comment ${code('/ralph plan')} here when it has ended.\n`
+  return `⏳ ${job} works on this now, and nothing was planned again. Comment ${code('/ralph plan')} here when it has ended.\n`
 }
 
 /** The reply on an issue that cannot be planned. */
@@ -176,7 +176,7 @@ export function issueReply({ feature, branch, pullUrl, plans, stories }: View): 
     questions !== null
       ? questionsText(questions)
       : plan?.phase === 'wanted' && plan.message !== ''
-        ? `❓ No plan came of this issue: ${markdownText(plan.message, 400)}\n\nEdit the issue, then comment ${code('/ralph plan')} here.`
+        ? `❓ This issue could not be planned: ${markdownText(plan.message, 400)}\n\nEdit the issue, then comment ${code('/ralph plan')} here.`
         : plan?.phase === 'proposed'
           ? `📋 ${pluralize(stories.length, 'story is', 'stories are')} proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
           : `🔁 The stories of this issue are worked on in ${where}.`

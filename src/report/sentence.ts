@@ -15,7 +15,7 @@ export type Part =
   | { link: string; url: string }
 export type Sentence = readonly Part[]
 
-/** ``sentence`Go on with ${command}.` ``. A bare string cannot be inserted, since it would not show whether its text is trusted. */
+/** ``sentence`Continue with ${command}.` ``. A bare string cannot be inserted, since it would not show whether its text is trusted. */
 export function sentence(
   words: TemplateStringsArray,
   ...parts: readonly (Exclude<Part, string> | Sentence)[]

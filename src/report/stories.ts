@@ -146,7 +146,7 @@ const SKIPPED = 'skipped: '
 function skippedWords(state: State, id: string): string {
   const note = state.records[id]?.note ?? ''
   const reason = note.startsWith(SKIPPED) ? `: ${note.slice(SKIPPED.length)}` : ''
-  return hadPassed(state, id) ? `${reason}; what was committed for it stays on the branch` : reason
+  return hadPassed(state, id) ? `${reason}; its commits stay on the branch` : reason
 }
 
 function hadPassed({ timeline }: State, id: string): boolean {
@@ -250,7 +250,7 @@ export function sortByUrgency(stories: readonly StoryView[]): StoryView[] {
 }
 
 /**
- * The iterations with the number of the attempt among all that the story ever had, as its check counts them: the state counts anew after a
+ * The iterations with the number of the attempt among all that the story ever had, as its check counts them: the state counts again after a
  * retry. An attempt that was given back has the number of the one that repeats it.
  */
 export function numberedIterations(

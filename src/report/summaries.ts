@@ -33,7 +33,7 @@ export function verificationLines(state: State, { red, verdict, usage }: Verific
       red === null ? verdictWords(state, verdict) : `NOT VERIFIED: gate ${red} fails, so nothing was judged`,
     ),
     ...(open === 0 ? [] : [`${pluralize(open, 'story is', 'stories are')} left to be worked on`]),
-    `Nothing was changed: ${feature} stands as before, and this session${cost} is not charged to the run.`,
+    `Nothing was changed, and this session${cost} does not count against the budget of ${feature}.`,
   ]
 }
 
@@ -101,7 +101,7 @@ const FINDING_COLUMNS: Columns<Finding> = [
   ['Check', 'text', ({ name: text }) => ({ text })],
   ['Found', 'text', ({ found: text }) => ({ text, most: 600 })],
   ['Expected', 'text', ({ expected: text }) => ({ text, most: 300 })],
-  ['Mend', 'text', ({ fix: text }) => ({ text, most: 600 })],
+  ['Fix', 'text', ({ fix: text }) => ({ text, most: 600 })],
 ]
 const FINE: Columns<Finding> = FINDING_COLUMNS.slice(0, 3)
 

@@ -78,7 +78,7 @@ export type Note = string | { text: string; link: { name: string; url: string } 
 
 export type View = ReturnType<typeof viewOf>
 
-/** The state must be redacted before: a secret that was cut or escaped is not found any more. */
+/** The state must be redacted before: a secret that was cut or escaped is no longer found. */
 export function viewOf(savedState: State, facts: Facts, situation: Situation = ownSituation(savedState)) {
   const state = stateInSituation(savedState, situation)
   const { limits, now, surface = 'comment' } = facts
@@ -109,7 +109,7 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
     outcome,
     /** Why it ended so; often empty. */
     reason: state.job.ending?.conclusion.reason ?? '',
-    /** Whether work goes on without a person, in this job or the next. */
+    /** Whether work continues without a person, in this job or the next. */
     chainGoesOn,
     /** Whether the chain has ended with `outcome`. */
     isOver: outcome !== null && !chainGoesOn,
@@ -121,7 +121,7 @@ export function viewOf(savedState: State, facts: Facts, situation: Situation = o
     headline: headline(state, situation),
     surface,
     next: nextAction(state, situation, surface, limits),
-    /** What a person can do for the first blocked story while work goes on. */
+    /** What a person can do for the first blocked story while work continues. */
     needs: isAtWork ? (blocked[0] ?? null) : null,
     /** What the rest will probably take; `probably`, `atWorst` and `outlook` describe it in words. */
     forecast,

@@ -36,7 +36,7 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
   }
 }
 
-/** The iterations of a story, numbered as in `ralph log --attempt`: over all attempts ever made. The state begins anew at a retry. */
+/** The iterations of a story, numbered as in `ralph log --attempt`: over all attempts ever made. The state begins again at a retry. */
 function numberedAttempts(state: State, id: string) {
   const inWorkCount = attemptsAt(state, id).filter(({ chosen }) => chosen === undefined).length
   // The newest iteration has the highest number.
@@ -73,7 +73,7 @@ function helpSentences(state: State, story: StoryView, surface: Surface): Senten
     case 'skipped':
       return [sentence`${command(`redo ${id} -- <why>`)} has it worked on again.`]
     case 'outside':
-      return [sentence`${command(`retry ${id}`)} has it done in this run, too.`]
+      return [sentence`${command(`retry ${id}`)} has it done in this run as well.`]
     case 'waiting':
       return waitsFor
         .slice(0, 1)
@@ -92,9 +92,8 @@ function helpSentences(state: State, story: StoryView, surface: Surface): Senten
       sentence`${command(`note ${id} -- <hint>`)} tells the next attempt what is missing.`,
     isBlocked &&
       state.kept[id] !== undefined &&
-      sentence`${command(`retry ${id} --fresh`)} throws away its saved work (what its attempts left), and begins anew.`,
-    mayBeTooLarge(state, story) &&
-      sentence`${command(`split ${id}`)} has smaller stories proposed in its place.`,
+      sentence`${command(`retry ${id} --fresh`)} throws away its saved work (what its attempts left), and begins again.`,
+    mayBeTooLarge(state, story) && sentence`${command(`split ${id}`)} has smaller stories proposed instead.`,
     isBlocked && sentence`${command(`skip ${id}`)} leaves it out.`,
   ]
   return help.filter((item) => item !== false)
@@ -134,7 +133,7 @@ function hasWeakenedTests(gates: StoryView['gates']): boolean {
 function restSentence({ records }: State, id: string): Sentence | false {
   const breaker = records[id]?.breaker
   if (breaker?.position !== 'open' || breaker.until === null) return false
-  const why = { text: breaker.history.at(-1)?.why ?? 'its attempts came to nothing' }
+  const why = { text: breaker.history.at(-1)?.why ?? 'its attempts made no progress' }
   return sentence`It rests until ${{ text: formatUtc(breaker.until) }} (${why}).`
 }
 

@@ -36,7 +36,7 @@ function areReadable(origins: Origins, ...fields: SettingField[]): boolean {
   return fields.every((field) => origins[field].isReadable)
 }
 
-/** Only another user has a network of its own. A default changes silently; a value that was set is a mistake. */
+/** Only another user has its own network. A default changes silently; a value that was set is a mistake. */
 function deriveNetwork(settings: Settings, origins: Origins): Settings['network'] {
   const { isolation, surface } = settings
   if (isolation === 'other-user') return settings.network ?? (surface === 'action' ? 'model' : 'open')
@@ -90,7 +90,7 @@ function checkAgents(settings: Settings, origins: Origins): void {
   ]) {
     if (name !== 'custom' || agentCommand !== null) continue
     const fix = 'add agent-command (agentCommand in the file): a command line that takes the prompt on stdin'
-    addMistake(origins[field].at, 'custom without a command', 'an agent-command beside it', fix)
+    addMistake(origins[field].at, 'custom without a command', 'an agent-command as well', fix)
   }
   if (fallbackAgent === agent) {
     const at = origins.fallbackAgent.at
@@ -104,7 +104,7 @@ function noteSteps({ steps, isolation, agent }: Settings, { steps: { at } }: Ori
     const names = steps.after.map(({ name }) => name).join(', ')
     addNote(
       at,
-      `not run at isolation: separate-job, where nothing of the repository runs behind the commit: ${names}`,
+      `not run at isolation: separate-job, which runs nothing of the repository after the commit: ${names}`,
     )
   }
   const first = agentSteps(steps)[0]
@@ -122,7 +122,7 @@ function noteServices({ services, isolation }: Settings, { services: { at } }: O
   for (const { name } of stay)
     addNote(
       at,
-      `${name}: restartBeforeVerify: false has no effect at isolation: ${isolation}: it is ended behind the gates`,
+      `${name}: restartBeforeVerify: false has no effect at isolation: ${isolation}: it is stopped after the gates`,
     )
 }
 

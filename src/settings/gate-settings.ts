@@ -122,7 +122,7 @@ export const gates = z
   )
   .register(v.kinds, { kind: 'gates' })
 
-/** The gates with `--gate NAME=COMMAND` flags applied: a known name is replaced in its place, new ones follow. */
+/** The gates with `--gate NAME=COMMAND` flags applied: a known name is replaced instead, new ones follow. */
 export function withGateFlags(base: readonly Gate[], flags: readonly string[], at: ValuePlace): Gate[] {
   const byName = new Map(base.map((one) => [one.name.toLowerCase(), one]))
   for (const flag of flags) {

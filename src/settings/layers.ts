@@ -39,7 +39,7 @@ export function inputLayer(inputs: Readonly<Record<string, string>>, report: Set
   return { rank: 2, values }
 }
 
-/** The CLI's flags by camelCase key, without `gate`, which is no setting of its own. */
+/** The CLI's flags by camelCase key, without `gate`, which is not a setting of its own. */
 export function flagLayer(flags: Readonly<Record<string, unknown>>, report: SettingsReport): Layer {
   const values: Layer['values'] = new Map()
   for (const [key, value] of Object.entries(flags)) {
@@ -111,7 +111,7 @@ export function fileLayer(
   const current = new Map<string, GivenValue>()
   const older = new Map<string, GivenValue>()
   for (const [key, written] of isObject(tree) ? Object.entries(tree) : []) {
-    // Editors find a schema by `$schema`; it is no setting.
+    // Editors find a schema by `$schema`; it is not a setting.
     if (key === '$schema' || unused.includes(key)) continue
     const place = childPlace(at, key)
     const target = fileKeys.includes(key) ? current : agnosticKeys.includes(key) ? older : null

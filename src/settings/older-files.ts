@@ -103,7 +103,7 @@ function readVerify(verify: GivenValue): [string, GivenValue][] {
   if (read === undefined) return []
   addNote(
     verify.at,
-    'read as gates; those of verify.ui run for stories with the tag ui, once their pages were looked at, and all run at the final verification',
+    'read as gates. Those of verify.ui run for stories with the tag ui, after the browser checks; all of them run at the final verification',
   )
   const gates: Record<string, unknown> = {}
   for (const run of read.default) gates[freeName(run, 'default', gates)] = run
@@ -162,7 +162,7 @@ export function readStepsFile(
   }
 }
 
-/** A step without unknown keys, which its own program ignored, too. */
+/** A step without unknown keys, which its own program ignored as well. */
 function withoutUnknownKeys(step: unknown, at: ValuePlace): unknown {
   if (!isObject(step)) return step
   const knownKeysOf = (map: Readonly<Record<string, unknown>>, keys: readonly string[], place: ValuePlace) =>

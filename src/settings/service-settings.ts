@@ -1,4 +1,4 @@
-// Services: named programs that gates need beside them; a list, or a map by name.
+// Services: named programs that gates need alongside them; a list, or a map by name.
 import * as z from 'zod/mini'
 import type { Ready, Service } from '../engine/model/service.ts'
 import { tags } from './gate-settings.ts'

@@ -54,7 +54,7 @@ export const stateNamespace = textWhere(
   (name) =>
     /^refs\/(?!(?:heads$|(?:tags|remotes|pull|replace|stash|notes)(?:\/|$)))/.test(name) &&
     isBranch(name.replace(/^refs\/(?:heads\/)?/, '')),
-  `a ref namespace of its own below \`refs/\`: ${refRules}`,
+  `a separate ref namespace below \`refs/\`: ${refRules}`,
   'write refs/ralph',
 )
 
@@ -98,7 +98,7 @@ export const configPath = textWhere(
 export const version = textWhere(
   (written) => /^[\^~]?[A-Za-z0-9][A-Za-z0-9.+-]*(?: sha512-[A-Za-z0-9+/]{86}==)?$/.test(written),
   'a version such as 2.1.0 or latest, or 2.1.0 sha512-...',
-  'write the version, and behind it nothing but its integrity',
+  'write only the version and its integrity',
 )
 
 /** The agents would read a name with a dash before it as an option of theirs. */

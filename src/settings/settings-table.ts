@@ -127,12 +127,12 @@ export const table = {
   pipeline: agent(
     pipelineName,
     'The steps of an iteration: a name in `steps` of the configuration file, or of .ralph/configs/NAME.json.',
-    { defaultText: 'default, where steps are given' },
+    { defaultText: 'default, if there are steps' },
   ),
 
   gates: gate(
     gates,
-    'YAML map of the commands that must exit 0: name to command, or to run, timeout (15m), when, advisory, report, retries (0), coverage, needs, alone, paths, reuse. A run needs at least one that is not advisory; `none` says that the project has no gate.',
+    'YAML map of the commands that must exit 0: the name of each, and its command. Instead of a command it can have the keys `run`, `timeout` (15m), `when`, `advisory`, `report`, `retries` (0), `coverage`, `needs`, `alone`, `paths` and `reuse`. A run needs at least one that is not advisory; `none` says that the project has no gate.',
     { default: {} },
   ),
   gateEnv: gate(
@@ -148,7 +148,7 @@ export const table = {
   ),
   services: gate(
     services,
-    'YAML map of programs that must run while gates run: name to start, ready (URL, port, tcp, log or command), readyTimeout (30s), restartBeforeVerify (true), when, environment, logs.',
+    'YAML map of programs that must run while gates run. Each has a name and the keys `start`, `ready` (URL, port, tcp, log or command), `readyTimeout` (30s), `restartBeforeVerify` (true), `when`, `environment` and `logs`.',
     {
       default: [],
       remarks: (all) =>
@@ -183,12 +183,12 @@ export const table = {
   ),
   weakenedTests: gate(
     v.choice(['judge', 'warn', 'fail', 'off']),
-    'What happens when the old tests are red on a change, or fewer tests run than before: judge asks a fresh session whether the criteria require that, fail rejects the change, warn reports it',
+    'What happens if the earlier tests fail on a change, or fewer tests run than before. `judge`: a fresh session decides whether the criteria require that. `fail`: rejects the change. `warn`: reports it',
     { default: 'judge' },
   ),
   cleanRoom: gate(
     v.choice(['on', 'off']),
-    'Whether the final verification runs in a fresh clone, where everything is installed again',
+    'Whether the final verification runs in a fresh clone, with everything installed again',
     { default: 'on' },
   ),
   gatesParallel: gate(
@@ -259,7 +259,7 @@ export const table = {
   workflow: pull(names.workflowFile, 'The workflow file to dispatch.', { defaultText: 'this workflow' }),
   notify: pull(
     notify,
-    'YAML map of the services that get notifications: slack, discord, teams (URLs), telegram (botToken, chatId), webhook (URL, or url and secret), custom (a command), every (5 iterations).',
+    'YAML map of the services that get notifications: `slack`, `discord`, `teams` (URLs), `telegram` (botToken, chatId), `webhook` (URL, or url and secret), `custom` (a command). `every`: how often (5 iterations).',
     { default: {}, ...secret },
   ),
 
@@ -322,7 +322,7 @@ export const table = {
   commits: file(
     commits,
     'State commits: prdChanges, message. The subject of story commits: story, with {id}, {title}, {subject} (the title in lower case at its start, for commitlint) and {feature}.',
-    { default: {}, defaultText: 'true, a message of its own for each, feat: {id} - {title}' },
+    { default: {}, defaultText: 'true, a separate message for each, feat: {id} - {title}' },
   ),
   maxInterruptions: file(
     v.count,

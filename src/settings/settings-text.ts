@@ -63,7 +63,7 @@ function isDuplicateKey({ code }: YAMLError): boolean {
 
 function describeFault(fault: YAMLError): [expected: string, fix: string] {
   if (isDuplicateKey(fault)) return ['every key once in a map', 'remove one of the two']
-  const fix = 'mend the YAML there (a text with `: ` or `#` needs quotes)'
+  const fix = 'fix the YAML there (a text with `: ` or `#` needs quotes)'
   return [`valid YAML (${oneLine(fault.message, 80)})`, fix]
 }
 

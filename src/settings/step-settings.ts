@@ -94,7 +94,7 @@ const checkList = z.check<unknown[]>(
       const first = names.indexOf(lower)
       names.push(lower)
       if (first !== -1)
-        addWrongValue(stepName, [index, 'name'], 'a name of its own', `rename it: step ${first + 1} has it`)
+        addWrongValue(stepName, [index, 'name'], 'another name', `rename it: step ${first + 1} has it`)
       const command = isObject(stepConfig) ? stepConfig.command : stepConfig
       if (type !== 'command' || !v.isEmpty(command)) continue
       const fix = 'add `config: { command: ... }`'
@@ -176,8 +176,8 @@ function buildPipeline(name: string, list: readonly WrittenStep[], at: ValuePlac
   const commit = list.findIndex(({ type }) => type === 'git-commit')
   const isLate = (index: number) => commit !== -1 && index > commit
   for (const [index] of sessions.filter(([at]) => isLate(at))) {
-    const fix = 'move it up: behind the commit nothing changes code any more'
-    addMistake(childPlace(at, index), 'an agent step behind git-commit', 'agents before it', fix)
+    const fix = 'move it up: nothing changes code after the commit'
+    addMistake(childPlace(at, index), 'an agent step after git-commit', 'agents before it', fix)
   }
   const [first] = workers
   if (first?.[1].continueOnError === true && workers.length === 1) {
@@ -218,7 +218,7 @@ function checkStep(written: WrittenStep, before: readonly WrittenStep[], at: Val
     if (ignored !== undefined) addNote(place, ignored)
     else {
       const expected = `keys of type ${type}: ${KEYS_OF_TYPE[type].join(', ') || 'none'}`
-      addMistake(place, `${key} on a step of type ${type}`, expected, 'remove it, or mend the type')
+      addMistake(place, `${key} on a step of type ${type}`, expected, 'remove it, or fix the type')
     }
   }
   if (stepConfig.prompt !== null && stepConfig.promptFile !== null)

@@ -27,7 +27,7 @@ export const breaker = z.pipe(
 /** Commits that change Ralph's own files only: whether they are made, and their message. And the subject of a story's commit. */
 export const commits = v.structure({
   prdChanges: v.withDefault(v.boolean, true),
-  /** Null: a message of its own for each commit. */
+  /** Null: a separate message for each commit. */
   message: v.orNull(v.lines),
   /** With `{id}`, `{title}`, `{subject}` (the title as a subject begins: `sign in`) and `{feature}`. */
   story: v.withDefault(

@@ -51,7 +51,7 @@ export function addMistake(at: ValuePlace, found: string, expected: string, fix:
   if (mistakes.length < MAX_MISTAKES) mistakes.push({ path: formatValuePlace(at), found, expected, fix })
   else if (mistakes.length === MAX_MISTAKES) {
     const most = `at most ${MAX_MISTAKES} mistakes`
-    mistakes.push({ path: 'settings', found: 'more mistakes', expected: most, fix: 'mend those above first' })
+    mistakes.push({ path: 'settings', found: 'more mistakes', expected: most, fix: 'fix those above first' })
   }
 }
 
@@ -166,7 +166,7 @@ function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue)
   // Text from a variable may be a secret: no message repeats it.
   const isReplaced = typeof item === 'string' && item !== text
   const isLine = typeof item === 'string' && keys.length < issue.path.length && !isReplaced
-  // A number where a number belongs is no secret.
+  // A number where a number belongs is not a secret.
   const isCount = issue.code === 'too_small' && typeof item === 'number'
   const found =
     writtenFound ?? describeFound((isCount ? undefined : shownAs) ?? (isLine ? issue.input : item))

@@ -203,7 +203,7 @@ function valueOfKind(kind: number): number {
   return KINDS[kind]?.[0] ?? LEAST_VALUE / 2
 }
 
-/** The value of each line in its place: repeated lines of one kind lose value, neighbours of important lines gain some. */
+/** The value of each line at its index: repeated lines of one kind lose value, neighbours of important lines gain some. */
 function lineValues(lines: readonly string[], kinds: readonly number[]): number[] {
   const values = lines.map(() => 0)
   for (const [kind, places] of placesByKind(lines, kinds)) {

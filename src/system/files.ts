@@ -21,7 +21,7 @@ export async function readRegularFile(file: string): Promise<Buffer | null> {
 }
 
 /**
- * `readRegularFile`, synchronous: for a small file the thread pool takes ten times as long as the read itself. Null, too, for a file of more
+ * `readRegularFile`, synchronous: for a small file the thread pool takes ten times as long as the read itself. Null as well, for a file of more
  * than `most` bytes.
  */
 export function readRegularFileSync(file: string, maxBytes = Number.POSITIVE_INFINITY): Buffer | null {
@@ -45,7 +45,7 @@ export function removeSync(file: string): void {
   try {
     if (lstatSync(fsPath(file), { throwIfNoEntry: false }) === undefined) return
   } catch {
-    return // its parent is no folder, or is closed: then it cannot be read either
+    return // its parent is not a folder, or is closed: then it cannot be read either
   }
   removeDeep(fsPath(file))
 }
@@ -102,13 +102,13 @@ export async function replaceFile(file: string, bytes: Uint8Array | string, mode
     await handle.close()
   }
   await rename(temporary, file).catch(async () => {
-    // There is a folder in its place.
+    // There is a folder instead.
     removeSync(file)
     await rename(temporary, file)
   })
 }
 
-/** Removes the temporary copies that killed processes left beside a file. */
+/** Removes the temporary copies that killed processes left alongside a file. */
 function removeStaleCopies(file: string): void {
   const stem = `${basename(file)}.ralph-`
   for (const { name } of entriesSync(dirname(file))) {

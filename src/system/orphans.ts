@@ -24,12 +24,12 @@ export function newMark(): string {
 
 /** What follows a mark in an environment, where processes with exactly this mark are searched: its end. */
 const MARK_ENDS = ['\0']
-/** Where those of all parts of the run are searched, too: also the `-` that `markOfPart` writes behind the run's mark. */
+/** Where those of all parts of the run are searched as well: also the `-` that `markOfPart` writes behind the run's mark. */
 const RUN_MARK_ENDS = ['\0', '-']
 
 /**
- * `<mark>-<part>`, for processes of a run that must outlive programs with the run's own mark, or run beside them: a service has its number,
- * counted from 1. `endOrphans` of the run's mark spares them, and `endOrphansOfRun` ends them, too.
+ * `<mark>-<part>`, for processes of a run that must outlive programs with the run's own mark, or run alongside them: a service has its number,
+ * counted from 1. `endOrphans` of the run's mark spares them, and `endOrphansOfRun` ends them as well.
  */
 export function markOfPart(
   mark: string,

@@ -87,8 +87,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 /**
  * Runs one program to its end and ends every process it leaves behind, before it returns; never rejects for
  * anything the program does. A program that cannot be started (ENOENT, EACCES, E2BIG ...) gives `not-started`.
- * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on. It rejects, too, when
- * processes of another user cannot be ended: nothing may go on beside them.
+ * A throwing `onLine` is our own mistake: the program is ended and the error is thrown on. It rejects as well, when
+ * processes of another user cannot be ended: nothing may continue alongside them.
  */
 export async function runUntrusted(request: RunRequest): Promise<RunResult> {
   startedRuns += 1
@@ -247,7 +247,7 @@ async function start(request: RunRequest, mark: string): Promise<RunningChild | 
       cwd: request.cwd,
       // The other user's environment is passed on stdin, so that it is in no argument and in no process of root's.
       env: as === null ? { ...request.env, [MARK_NAME]: mark } : STARTER_ENV,
-      detached: process.platform !== 'win32', // a group of its own: one signal reaches all that stay in it
+      detached: process.platform !== 'win32', // its own group: one signal reaches all that stay in it
       stdio: [isQuiet ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })
     if (child.pid !== undefined) {

@@ -16,7 +16,7 @@ export type UserProcesses = {
 
 /** Between `grant` and `revoke` the work tree is this user's to write. */
 export type ProgramUser = UserProcesses & {
-  /** Programs of this user run beside each other: ending one does not end the others. */
+  /** Programs of this user run alongside each other: ending one does not end the others. */
   readonly isShared?: true
   grant(): Promise<void>
   revoke(): Promise<void>

@@ -51,7 +51,7 @@ export function watchFolders(folders: readonly string[]) {
       const ms = isPolling ? Math.min(maxMs, POLL_MS) : maxMs
       await timers.setTimeout(ms, undefined, { signal: changeOrAbort }).catch(() => {})
       if (change.signal.aborted) await timers.setTimeout(SETTLE_MS, undefined, { signal }).catch(() => {})
-      // The watches are made anew each time, because a folder may have been replaced.
+      // The watches are made again each time, because a folder may have been replaced.
       start()
     },
     [Symbol.dispose]: close,

@@ -212,7 +212,7 @@ test('a red base is refused with the gate and its output, before any branch, pul
     files: { 'test/base.test.mjs': "throw new Error('the base is broken')\n" },
   })
   const run = await site.go()
-  await refused(site, run, [/the base is red: gate test fails/, /mend main first|baseline: off/])
+  await refused(site, run, [/the base is red: gate test fails/, /fix main first|baseline: off/])
   assert.match(site.log(), /the base is broken/)
   // Mended, it goes on from where the base is now.
   await site.github.commit('main', {

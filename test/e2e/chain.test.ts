@@ -67,7 +67,7 @@ test('a chain of three jobs completes six stories, one of which fails its gate o
         const opened =
           at === 0
             ? /\[git\] opened ralph\/sample, pull request/
-            : /\[git\] goes on with ralph\/sample, pull request/
+            : /\[git\] continues with ralph\/sample, pull request/
         assert.match(said, opened)
       }
     },

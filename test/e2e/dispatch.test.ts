@@ -376,7 +376,7 @@ test('between two jobs a command does not start another job, and status names th
   const reply = site.github.comments((await site.pull()).number).at(-1)?.body ?? ''
   assert.ok(reply.includes(`[A job](${html_url}) has been started and does not work yet.`), reply)
   assert.match(reply, /\*\*Next:\*\* Nothing to do: the job that was started continues the work\./)
-  assert.doesNotMatch(reply, /Go on with/)
+  assert.doesNotMatch(reply, /Continue with/)
   // A job of another feature does not read it.
   started({ display_title: 'Ralph other' })
   await site.say('bob', '/ralph run')

@@ -60,7 +60,7 @@ test('status, next and the dry run agree after stuck, retry, skip and redo', asy
   assert.equal(stood, 'Stuck: US-001 is blocked · 0 of 2 stories pass')
   assert.equal(
     next,
-    'Next: Say what is missing: ralph retry US-001 -- <hint>, or leave it out: ralph skip US-001, then go on with ralph run.',
+    'Next: Say what is missing: ralph retry US-001 -- <hint>, or leave it out: ralph skip US-001, then continue with ralph run.',
   )
   assert.match((await place.ralph('status')).out, /ralph retry US-001 -- <hint>/)
   assert.doesNotMatch((await place.ralph('status')).out, /\/ralph/)
@@ -70,7 +70,7 @@ test('status, next and the dry run agree after stuck, retry, skip and redo', asy
   assert.deepEqual(asked, { code: 1, out: `${stood}\n${next}\n`, err: '' })
   assert.equal((await place.json('status')).outcome, 'stuck')
   const retried = await place.ralph('retry', 'US-001', '--', 'write good')
-  assert.match(retried.out, /^done: retry US-001\nNext: Go on with ralph run: US-001 is next\.$/m)
+  assert.match(retried.out, /^done: retry US-001\nNext: Continue with ralph run: US-001 is next\.$/m)
   const status = await place.json('status')
   assert.deepEqual([status.outcome, status.next], [null, { step: 'work', storyId: 'US-001' }])
   assert.match(await dry(), /^Next: work on US-001 /m)
@@ -126,7 +126,7 @@ test('status while another process works names it and its host, and the commands
   assert.equal((await working.ended).code, 130)
   assert.deepEqual(await stands(place), [
     'Paused: stopped by you · 0 of 2 stories pass',
-    'Next: Go on with ralph run.',
+    'Next: Continue with ralph run.',
   ])
   await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
   assert.equal((await run(place)).code, 0, 'a pause that nobody heard ends by a later run')
@@ -142,7 +142,7 @@ test('status after a run was killed shows no run at work, and the next run goes 
   const [stood, next = ''] = await stands(place)
   assert.deepEqual(
     [stood, next],
-    ['0 of 2 stories pass · US-001 is next', 'Next: Go on with ralph run: US-001 is next.'],
+    ['0 of 2 stories pass · US-001 is next', 'Next: Continue with ralph run: US-001 is next.'],
   )
   await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
   assertDone(await follow(place, next))
@@ -154,7 +154,7 @@ test('status after a pause before the first run, and after an interrupted run', 
   assert.match((await place.ralph('pause')).out, /the first run reads it/)
   assert.deepEqual(await stands(place), [
     'Paused: paused by you · 0 of 2 stories pass',
-    'Next: Go on with ralph run.',
+    'Next: Continue with ralph run.',
   ])
   const working = place.start(['run', ...place.agent, ...GATE])
   await said(working, 'hanging')
@@ -163,7 +163,7 @@ test('status after a pause before the first run, and after an interrupted run', 
   const [stood, next = ''] = await stands(place)
   assert.deepEqual(
     [stood, next],
-    ['Cancelled, nothing is lost · 0 of 2 stories pass', 'Next: Go on with ralph run.'],
+    ['Cancelled, nothing is lost · 0 of 2 stories pass', 'Next: Continue with ralph run.'],
   )
   await place.setScript({ 'US-001': [good('US-001')], 'US-002': [good('US-002')] })
   assertDone(await follow(place, next))
@@ -175,7 +175,7 @@ test('status at max-iterations and after a batch has ended', async () => {
   assert.equal((await run(place, '--once')).code, 5)
   assert.deepEqual(await stands(place), [
     '1 of 2 stories pass · the batch is over',
-    'Next: Go on with ralph run.',
+    'Next: Continue with ralph run.',
   ])
   const limit = ['--max-iterations', '1']
   const ended = await run(place, ...limit)
@@ -185,7 +185,7 @@ test('status at max-iterations and after a batch has ended', async () => {
     [stood, next],
     [
       'Stopped: the limit of 1 iterations is reached · 1 of 2 stories pass',
-      'Next: What was done so far is kept. Allow more with ralph limit iterations +5, then go on with ralph run.',
+      'Next: What was done so far is kept. Allow more with ralph limit iterations +5, then continue with ralph run.',
     ],
   )
   assert.ok(ended.out.includes(next))
@@ -200,7 +200,7 @@ test('status at max-cost-usd', async () => {
   const [, next = ''] = await stands(place, ...limit)
   assert.equal(
     next,
-    'Next: What was done so far is kept. Allow more with ralph limit cost +1, then go on with ralph run.',
+    'Next: What was done so far is kept. Allow more with ralph limit cost +1, then continue with ralph run.',
   )
   assertDone(await follow(place, next, ...limit))
 })
@@ -226,7 +226,7 @@ test('status after a red base, and after a gate whose program is missing', async
     [stood, next],
     [
       'Error: the base is red: gate red fails before Ralph changed anything (exit 1)',
-      'Next: Mend main first, or set baseline: off for a project that does not exist yet; then go on with ralph run.',
+      'Next: Fix main first, or set baseline: off for a project that does not exist yet; then continue with ralph run.',
     ],
   )
   assert.ok(red.out.includes(next), red.out)
@@ -234,7 +234,7 @@ test('status after a red base, and after a gate whose program is missing', async
   assert.equal(missing.code, 64)
   assert.deepEqual(await stands(place), [
     'Error: gate lint cannot be run (exit 127): a program that it calls is missing',
-    'Next: Install what gate lint calls, or mend its command; then go on with ralph run.',
+    'Next: Install what gate lint calls, or fix its command; then continue with ralph run.',
   ])
   assert.equal((await run(place)).code, 0)
 })

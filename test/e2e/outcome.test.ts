@@ -60,7 +60,7 @@ test('an epic, then the remaining stories: messages and documents name what is c
     for (const text of [site.github.comments(pull.number)[0]?.body, summary]) {
       assert.match(text ?? '', new RegExp(`Complete: ${WHAT}`))
       assert.match(text ?? '', /not asked for<\/sub>/)
-      assert.match(text ?? '', /go on with the other stories/)
+      assert.match(text ?? '', /continue with the other stories/)
     }
     assert.match(site.log(), /every story of epic 1 passed its gates; 1 other was not asked for/)
     assert.match((await site.sessions())[2]?.prompt ?? '', /1\.2/)

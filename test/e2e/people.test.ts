@@ -79,7 +79,7 @@ async function completed(site: Site): Promise<void> {
 /** Our pushes of the branch after somebody's commit must hold it. */
 async function holds(site: Site, commit: string): Promise<void> {
   const head = (await site.github.head(BRANCH)) ?? ''
-  assert.ok(await site.github.bare.isAncestor(commit, head), `${commit} is not on the branch any more`)
+  assert.ok(await site.github.bare.isAncestor(commit, head), `${commit} is no longer on the branch`)
 }
 
 test('people delete the branch: the run pauses and does not recreate it; once it is restored the chain goes on', async () => {
@@ -121,7 +121,7 @@ test('people close the pull request during a run: work goes on, no second one is
     pulls.map((one) => one.state),
     ['closed'],
   )
-  assert.match(site.github.comments(pulls[0]?.number ?? 0)[0]?.body ?? '', /is not open any more/)
+  assert.match(site.github.comments(pulls[0]?.number ?? 0)[0]?.body ?? '', /is no longer open/)
 })
 
 test('after completion, the pull request is merged and its branch deleted: another run changes nothing', async () => {
@@ -247,7 +247,7 @@ test('the state is deleted while a job works: the job pushes nothing more, and t
   await site.go()
   await completed(site)
   await holds(site, before ?? '')
-  assert.match(site.log(), /the state of sample was lost; it goes on from ralph\/sample as it stands/)
+  assert.match(site.log(), /the state of sample was lost; the run continues from ralph\/sample/)
   assert.deepEqual(
     (await site.sessions()).map((one) => one.story),
     ['US-001', 'US-002', 'US-002'],

@@ -24,7 +24,7 @@ const CASES: Record<string, Case> = {
   },
   'the base as branchName': {
     files: named('main'),
-    says: /sample\/prd\.json: branchName: found main, expected a branch of its own/,
+    says: /sample\/prd\.json: branchName: found main, expected another branch/,
   },
   "somebody else's branch as branchName": {
     files: named('feature/old'),

@@ -38,10 +38,7 @@ async function completed(chain: Chain): Promise<void> {
 }
 
 async function holds(chain: Chain, commit: string): Promise<void> {
-  assert.ok(
-    await chain.bare.isAncestor(commit, await chain.head()),
-    `${commit} is not on the branch any more`,
-  )
+  assert.ok(await chain.bare.isAncestor(commit, await chain.head()), `${commit} is no longer on the branch`)
 }
 
 const worked = (chain: Chain) => chain.sessions.filter((one) => one.mode === 'run').map((one) => one.story)
@@ -140,7 +137,7 @@ test('people push an invalid prd.json: it is reported, and the run goes on with 
     there.commit(BRANCH, { [PRD]: '{ "userStories": [' }),
   )
   await completed(chain)
-  assert.match(chain.notes.join('\n'), /is broken; Ralph goes on with its own/)
+  assert.match(chain.notes.join('\n'), /is broken; Ralph continues with its own/)
 })
 
 test('people push a commit that conflicts with the story in work: the story is worked on again, and its prompt names the conflict', async () => {
@@ -380,10 +377,7 @@ test('the state is deleted while a job works: the job pushes nothing more, and t
   await chain.go()
   await completed(chain)
   await holds(chain, before)
-  assert.match(
-    chain.notes.join('\n'),
-    /the state of sample was lost; it goes on from ralph\/sample as it stands/,
-  )
+  assert.match(chain.notes.join('\n'), /the state of sample was lost; the run continues from ralph\/sample/)
   assert.deepEqual(worked(chain), ['US-001', 'US-002', 'US-002'])
 })
 
@@ -399,10 +393,7 @@ test('the state is deleted and branchName is a custom name: the branch is recogn
   await chain.bare.run(['update-ref', '-d', STATE_REF])
   const before = await chain.head('work/sample')
   assert.equal((await chain.go()).outcome, 'complete')
-  assert.match(
-    chain.notes.join('\n'),
-    /the state of sample was lost; it goes on from work\/sample as it stands/,
-  )
+  assert.match(chain.notes.join('\n'), /the state of sample was lost; the run continues from work\/sample/)
   assert.ok(await chain.bare.isAncestor(before, await chain.head('work/sample')))
   assert.deepEqual(worked(chain), ['US-001', 'US-002'])
 })

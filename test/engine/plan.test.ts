@@ -77,7 +77,7 @@ test('an issue whose planning sessions return no plan ends in stuck with the rea
   await using chain = await Chain.open({ stories: [], issue: ISSUE, script, inputs: { approve: 'auto' } })
   const stuck = await chain.go()
   assert.equal(stuck.outcome, 'stuck')
-  assert.match(stuck.reason, /no plan came of it: .*title/)
+  assert.match(stuck.reason, /planning failed: .*title/)
   assert.match(ran(chain, 'plan')[1]?.brief ?? '', /no block of JSON/)
   assert.equal((await chain.bare.head('ralph/sample')) ?? null, null, 'nothing was made')
   chain.issue = { ...ISSUE, comments: ['Only with a passkey.'] }

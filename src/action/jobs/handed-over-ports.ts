@@ -47,7 +47,7 @@ export function replayedAgent(
       const tree = await treeIdOf(objects, commit)
       const changes = await changesBetween(objects, base, tree)
       const tooLong = changes.find(({ path }) => isTooLong(path))
-      if (tooLong !== undefined) return `${tooLong.path.slice(0, 100)}... is deeper than tools bear`
+      if (tooLong !== undefined) return `${tooLong.path.slice(0, 100)}... is too long or too deeply nested`
       await repository.checkOut(green, { base, tree, dropped: [] })
       return null
     } catch (error) {
@@ -107,7 +107,7 @@ function circuitsOf(steps: readonly PipelineStep[], circuits: Circuits): Circuit
 
 /**
  * Gates that answer with the results of the gate job. These count only for exactly the code that ran there, and every configured gate
- * needs a result. Other red results of that job, such as a service's, count here, too.
+ * needs a result. Other red results of that job, such as a service's, count here as well.
  */
 export function handedOverGates(
   received: FromGate,

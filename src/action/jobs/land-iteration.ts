@@ -87,14 +87,14 @@ async function missingHandover(
 
 /** No session began: the attempt is given back, and a person has to fix the mistake that the work job reported. */
 function endedByMistake(state: State, summary: string): State {
-  const halted = { kind: 'error' as const, summary, fix: 'mend it, then run again' }
+  const halted = { kind: 'error' as const, summary, fix: 'fix it, then run again' }
   return { ...refundAll(state, 'limit', summary), job: { ...state.job, landing: 'lost', halted } }
 }
 
 /** What people read if a session succeeded and its changes did not arrive. */
 export const NO_ARTIFACT = {
   summary: 'the session ended well, but the artifact with its changes did not arrive',
-  fix: 'look at the upload step of the work job and at the download steps of the others (a full artifact storage quota is the usual cause), then run again',
+  fix: 'check the upload step of the work job and the download steps of the others, then run again. The usual cause is a full artifact storage quota',
 }
 
 /** Whether the work job handed over a session with changes whose artifact is not here. */

@@ -1,5 +1,5 @@
 // `max-parallel` at `isolation: separate-job`: claim begins several stories, a worker each; the jobs `work` and `gate` are matrices, and
-// land takes one candidate after the other. Each gate job runs its gates on the candidates of the workers before it, too: where these
+// land takes one candidate after the other. Each gate job runs its gates on the candidates of the workers before it as well: where these
 // are green, that is the tree that lands.
 import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
@@ -57,7 +57,7 @@ export async function claimMatrix(start: State, limits: Limits, ports: Ports): P
 /** Begins stories until all workers have one, and does whatever else is this job's: rebases candidates, and chooses among several. */
 async function beginStories(start: State, limits: Limits, ports: Ports): Promise<State> {
   const turnOf = async (step: AttemptStep): Promise<Turn> => (isOfClaim(step) ? { ports } : 'left')
-  // Each session has a job of its own: neither the batch nor the time of this one limits how many begin.
+  // Each session has its own job: neither the batch nor the time of this one limits how many begin.
   const deciding = { ...limits, iterationsPerJob: 0, iterationTimeoutMs: 0 }
   // People were asked before the first story, and are asked again when the stories land.
   const nextOfRun = (state: State) => {
@@ -97,7 +97,7 @@ export async function gateInTrain(
   let state = start
   for (const attempt of byWorker(start)) {
     const isNeeded = attempt.worker === worker || isBefore(attempt)
-    // What does not come to the land job either falls out of the train there, too.
+    // What does not come to the land job either falls out of the train there as well.
     if (!isNeeded || (await whyLost(attempt, tools)) !== null) state = withoutAttempt(state, idOf(attempt))
   }
   const turnOf = async (step: AttemptStep): Promise<Turn> => {
@@ -126,7 +126,7 @@ export async function landMatrix(
     if (work?.mistake != null && !cancelled) {
       const summary = createCleaner(redactor.redact)(work.mistake)
       const returned = refund(state, attempt, 'limit', summary)
-      state = haltWithError(returned, summary, 'mend it, then run again')
+      state = haltWithError(returned, summary, 'fix it, then run again')
       continue
     }
     if (!cancelled && (await lacksArtifact(git, work, receivedFrom(attempt.worker ?? '').artifact))) {
@@ -195,7 +195,7 @@ const NOTHING: Omit<FromWork, 'nonce'> = {
   mistake: null,
 }
 
-/** The session that was handed over, in the place of an agent; no gate runs. */
+/** The session that was handed over, instead of an agent; no gate runs. */
 function replayed(attempt: Attempt, { workspace, settings, receivedFrom }: Tools) {
   const { repository, objects, redactor } = workspace
   const work = receivedFrom(attempt.worker ?? '').work ?? { nonce: '', ...NOTHING }

@@ -10,7 +10,7 @@ import { removeSync } from '../../system/files.ts'
 const MAX_BYTES = 256 * 1024 * 1024
 
 /**
- * The path that the artifact steps of the workflow upload from and download to. Of several artifacts each has a folder of its own, by
+ * The path that the artifact steps of the workflow upload from and download to. Of several artifacts each has its own folder, by
  * its name: one cannot hold the file of another.
  */
 export function packFile(git: Git, artifact = ''): string {

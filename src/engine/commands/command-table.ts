@@ -126,7 +126,7 @@ const ROWS = {
   log: {
     cli: helpText(
       '[story]',
-      'show the last session and gate output of a story on this machine, and where the files are',
+      'show the last session and gate output of a story on this machine, with the paths of the files',
       'US-001',
     ),
   },

@@ -21,7 +21,7 @@ export type ParsedCommand =
   | { kind: 'mistake'; problem: string; fix: string }
 
 /**
- * What follows a command's name. `words`: what stands before ` -- `, split at spaces; `text`: the text after it; `below`: the lines after
+ * What follows a command's name. `words`: what is before ` -- `, split at spaces; `text`: the text after it; `below`: the lines after
  * the first. All of it is hostile.
  */
 export type CommandInput = { words: readonly string[]; text: string; below: readonly string[] }

@@ -1,4 +1,4 @@
-// Works on several stories at the same time on one machine. Each attempt has a lane, a work tree of its own; what passed lands in the
+// Works on several stories at the same time on one machine. Each attempt has a lane, its own work tree; what passed lands in the
 // run's checkout.
 
 import { messageOf } from '../../system/errors.ts'

@@ -27,7 +27,7 @@ export function inWave(limits: Limits, ports: Ports, who: Worker): Executor {
   return {
     ports,
     sharesState: true,
-    // The join job goes on after it has finished what the workers left.
+    // The join job continues after it has finished what the workers left.
     ...(who.begins ? {} : { isFollowed: true }),
     isOwn: () => true,
     next(state) {
@@ -46,7 +46,7 @@ export function inWave(limits: Limits, ports: Ports, who: Worker): Executor {
       if (event.kind !== 'interrupted' && event.kind !== 'out-of-time') return event
       isEnding = true
       if (!('attempt' in step)) return null
-      // Only its own attempt is abandoned; the others go on.
+      // Only its own attempt is abandoned; the others continue.
       const why = event.kind === 'interrupted' ? 'cancelled' : 'the job deadline came first'
       return { kind: 'abandoned', ...idOf(step.attempt), why, spent: event.spent, at: event.at }
     },

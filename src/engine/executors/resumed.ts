@@ -21,6 +21,6 @@ export class ResumedCandidates {
     }
     const unwanted = candidates.find((attempt) => !isStillWanted(state, attempt))
     if (unwanted === undefined) return null
-    return { event: { kind: 'lost', ...idOf(unwanted), why: 'it is not asked for any more', at } }
+    return { event: { kind: 'lost', ...idOf(unwanted), why: 'it is no longer asked for', at } }
   }
 }

@@ -12,7 +12,7 @@ type Commit = { commit: string; storyId: string | null }
 
 /**
  * The verdict on a red gate. `last`: the story that has to make the gate green if no commit can be blamed. If the gate is green when it
- * runs again on the same commit, it is flaky. If it is red at the fork point, too, although the baseline was green, no story broke it.
+ * runs again on the same commit, it is flaky. If it is red at the fork point as well, although the baseline was green, no story broke it.
  */
 export async function blame(
   red: GateResult,
@@ -53,7 +53,7 @@ export async function blame(
     if (state.baseline !== 'green') return reset(last, `${words} on the whole`)
     return {
       kind: 'refused',
-      message: `${words} in a clean clone, at the fork point, too, where it was green in the checkout`,
+      message: `${words} in a clean clone, also at the fork point; in the checkout it passed there`,
       fix: NOT_IN_A_CLONE,
     }
   }

@@ -170,7 +170,7 @@ export async function runGatesAsItWas(
   }
 }
 
-/** Adds a finding if fewer tests are skipped now: the earlier tests skip them, too, so only the number shows that tests are gone. */
+/** Adds a finding if fewer tests are skipped now: the earlier tests skip them as well, so only the number shows that tests are gone. */
 function withSkips(result: GateResult, first: readonly GateResult[]): GateResult {
   const now = first.find(({ name }) => asItWasName(name) === result.name)?.tests
   const gone = (result.tests?.skipped ?? 0) - (now?.skipped ?? 0)
@@ -216,7 +216,7 @@ async function openRoom({ state, ports }: StepContext): Promise<CleanRoom> {
 
 /**
  * The story that broke a gate which is red after a join with people's commits. (A gate with `when` may not have run for the story.)
- * Null if Ralph's own head is green, if the fork point is red, too, or if gates cannot be run again.
+ * Null if Ralph's own head is green, if the fork point is red as well, or if gates cannot be run again.
  */
 export async function findBreakingStory(
   red: GateResult,

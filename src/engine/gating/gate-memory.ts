@@ -27,13 +27,13 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>): State 
     return haltWithError(
       state,
       `gate ${red.name} cannot be run (${red.ended}): a program that it calls is missing`,
-      `install what gate ${red.name} calls, or mend its command; ${output}`,
+      `install what gate ${red.name} calls, or fix its command; ${output}`,
     )
   }
   return haltWithError(
     state,
     `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
-    `mend ${state.base.branch} first, ${OR_BASELINE_OFF}; ${output}`,
+    `fix ${state.base.branch} first, ${OR_BASELINE_OFF}; ${output}`,
   )
 }
 
@@ -45,17 +45,17 @@ function haltOnService(state: State, service: GateResult, output: string): State
   const words = `${name} ${ended}`
   if (ended.startsWith(CANNOT_START)) return haltWithError(state, words, portConflictFix(service))
   if (ended.startsWith(NOT_READY)) {
-    const fix = 'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout'
+    const fix = 'see in its log why, fix its `start` or `ready`, or give it a longer readyTimeout'
     return haltWithError(state, words, `${fix}; ${output}`)
   }
-  const startFix = `mend its \`start\`, or ${state.base.branch}, as its log says; ${OR_BASELINE_OFF}`
+  const startFix = `fix its \`start\`, or ${state.base.branch}, as its log says; ${OR_BASELINE_OFF}`
   return haltWithError(state, `${words}, before Ralph changed anything`, `${startFix}; ${output}`)
 }
 
 function portConflictFix({ name, ended }: GateResult): string {
   const pid = /\(process (\d+)\)$/.exec(ended)?.[1]
   return pid === undefined
-    ? `end what answers in the place of ${name}, or give it another port`
+    ? `end the other program that answers for ${name}, or give ${name} another port`
     : `end process ${pid}, or give ${name} another port`
 }
 

@@ -75,8 +75,8 @@ function remarksOn(work: IgnoredWork | null, canPrepare: boolean): string[] {
     remarks.push(`no commit holds what the session made in ${formatFirstPaths(made)}: gates ran without it`)
   if (changed.length > 0) {
     const consequence = canPrepare
-      ? 'it went, for `prepare` to make it anew'
-      : 'nothing prepares it anew, and gates saw it so'
+      ? 'removed; `prepare` recreates it'
+      : 'no `prepare` recreates it, so gates ran with the change'
     remarks.push(`the session changed ${formatFirstPaths(changed)}: ${consequence}`)
   }
   return remarks

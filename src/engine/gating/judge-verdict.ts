@@ -89,10 +89,10 @@ function resetStories(
   const ids = state.prd.userStories
     .filter((story) => story.passes && isInScope(story) && named.includes(story.id))
     .map(({ id }) => id)
-  // A reset of stories that have not passed is no verdict.
+  // A reset of stories that have not passed is not a verdict.
   if (ids.length === 0) return withoutVerdict(state, reason, gates)
   const shownGate = gate ?? redGate(gates)?.name
-  // A run with the earlier tests is no separate gate, and the story does not have to make it green.
+  // A run with the earlier tests is not a separate gate, and the story does not have to make it green.
   const requiredGate = gates.some(({ name, asItWas }) => name === gate && asItWas === true) ? undefined : gate
   const kind = requiredGate === undefined ? 'judge' : 'gates'
   const failure: Failure = {

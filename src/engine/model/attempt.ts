@@ -66,7 +66,7 @@ export const Candidate = z.object({
   empty: z.boolean(),
   /** Its code is that of the last attempt, on which a gate was red: if the gate is green now, it is flaky. */
   wasRed: z.exactOptional(z.literal(true)),
-  /** Every changed file is a test, or a file beside one. */
+  /** Every changed file is a test, or a file alongside one. */
   testsOnly: z.exactOptional(z.literal(true)),
   /** What the guard and the watchers noticed but did not refuse, for reports. */
   remarks: z.array(z.string()),
@@ -105,11 +105,11 @@ const Reserved = z.object({
   startedAt: z.number(),
   /** What is charged as *estimated* if the job is lost. */
   reserved: Reservation,
-  /** A person asked to begin anew: its work is discarded, like the saved work that it is based on. */
+  /** A person asked to begin again: its work is discarded, like the saved work that it is based on. */
   unwanted: z.boolean(),
-  /** It runs in a work tree of its own, in parallel with other attempts. */
+  /** It runs in its own work tree, in parallel with other attempts. */
   inLane: z.exactOptional(z.literal(true)),
-  /** The worker of a wave that works on it; left out: any worker may go on with its candidate. */
+  /** The worker of a wave that works on it; left out: any worker may continue with its candidate. */
   worker: z.exactOptional(z.string()),
   /** The slot of the chosen candidate. The sessions of all candidates are charged already. */
   chosen: z.exactOptional(z.number()),

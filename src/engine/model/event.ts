@@ -70,7 +70,7 @@ export type Event = {
       kind: 'synced'
       commands: Command[]
       theirs: { head: string } | 'merged' | 'deleted' | null
-      /** context.md on the branch while a plan waits for approval, since an approval covers it, too. */
+      /** context.md on the branch while a plan waits for approval, since an approval covers it as well. */
       context?: string
     }
   | ({ kind: 'joined'; theirs: string } & Omit<JoinedBranch, 'code'>)
@@ -138,11 +138,11 @@ export type Event = {
 export type EventOf<K extends Event['kind']> = Extract<Event, { kind: K }>
 
 type Row = {
-  /** Whether the state is saved before the loop goes on. A crash can lose other events, at most those of one iteration. */
+  /** Whether the state is saved before the loop continues. A crash can lose other events, at most those of one iteration. */
   isDurable: boolean
   /** Whether the event completes the landing, in a job that only lands the work of other jobs. */
   completesLanding: boolean
-  /** Whether the other workers of a wave must get the event before this worker goes on, because their next step depends on it. */
+  /** Whether the other workers of a wave must get the event before this worker continues, because their next step depends on it. */
   isShared: boolean
 }
 

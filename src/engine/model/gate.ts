@@ -101,7 +101,7 @@ export const GateResult = z.object({
   screenshots: z.exactOptional(z.array(Screenshot)),
 })
 
-/** Whether a result is that of a service: services run beside gates, and their results are in the same list. */
+/** Whether a result is that of a service: services run alongside gates, and their results are in the same list. */
 export function isService({ name }: Pick<GateResult, 'name'>): boolean {
   return name.startsWith('service ')
 }
@@ -111,7 +111,7 @@ export function isRed({ ok, advisory }: Pick<GateResult, 'ok' | 'advisory'>): bo
   return !ok && !advisory
 }
 
-/** Whether a result is red and only reported. In a run with the tests as they were, an advisory gate counts, too. */
+/** Whether a result is red and only reported. In a run with the tests as they were, an advisory gate counts as well. */
 export function isAdvice(gate: Pick<GateResult, 'ok' | 'advisory' | 'asItWas'>): boolean {
   return !gate.ok && gate.advisory && gate.asItWas !== true
 }

@@ -38,7 +38,7 @@ export function emptyControl(): Control {
   }
 }
 
-/** The attempt whose work is in the checkout itself, not in a work tree of its own. */
+/** The attempt whose work is in the checkout itself, not in its own work tree. */
 export function attemptInCheckout({ attempts }: Pick<State, 'attempts'>): Attempt | null {
   return Object.values(attempts).find(({ inLane }) => inLane !== true) ?? null
 }

@@ -1,4 +1,4 @@
-// Where a text is no valid JSON, by the error of JSON.parse, and the most likely fix.
+// The place where a text is not valid JSON, by the error of JSON.parse, and the most likely fix.
 
 import { messageOf } from '../../system/errors.ts'
 import { describeValue } from './text.ts'
@@ -38,7 +38,7 @@ export function jsonFault(text: string, thrown: unknown): JsonFault {
   const found = named ?? describeValue(rest.split('\n', 1)[0])
   if (expected !== undefined && fix !== undefined) return { ...place, found, expected, fix }
   const expectedToken = /^Expected (.+?)(?: in JSON|$)/.exec(message)?.[1] ?? 'JSON'
-  return { ...place, found, expected: expectedToken, fix: 'mend the JSON there' }
+  return { ...place, found, expected: expectedToken, fix: 'fix the JSON there' }
 }
 
 /** The offset to report. A wrong comma, word or backslash begins before the position that JSON.parse names. */

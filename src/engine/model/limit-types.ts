@@ -44,7 +44,7 @@ export type Limits = {
    * story. Left out: one.
    */
   candidates?: { run: number; byTag: readonly (readonly [tag: string, count: number])[]; fromAttempt: number }
-  /** Whether the job itself waits until it may go on. True on a laptop, where waiting costs nothing. */
+  /** Whether the job itself waits until it may continue. True on a laptop, where waiting costs nothing. */
   waits: boolean
   redispatch: boolean
   /** `publish: story`: the branch is pushed with every story, not once a job. */

@@ -13,7 +13,7 @@ export const Circuits = z.record(
 
 type Common = {
   name: string
-  /** At most; the iteration's own time limits it, too. */
+  /** At most; the iteration's own time limits it as well. */
   timeoutMs: number | null
   maxRetries: number
   retryDelayMs: number

@@ -34,7 +34,7 @@ export const Plan = z.object({
   shownAt: z.nullable(z.number()),
   /** The text of context.md until it is committed. */
   context: z.string(),
-  /** context.md on the branch while the plan waits, since an approval covers it, too. */
+  /** context.md on the branch while the plan waits, since an approval covers it as well. */
   committedContext: z.exactOptional(z.string()),
   /** Questions that the session left open, for people to answer. */
   questions: z.array(z.string()),
@@ -69,5 +69,5 @@ export type Proposal =
   | { kind: 'limit'; notBefore: number | null; message: string }
   /** The agent cannot work at all: a person must act. */
   | { kind: 'refused'; message: string }
-  /** The session failed, or its answer is no plan; `message` says what is wrong. */
+  /** The session failed, or its answer is not a plan; `message` says what is wrong. */
   | { kind: 'none'; message: string }

@@ -131,7 +131,7 @@ export type CleanRoom = AsyncDisposable & {
   gates: Pick<GatesPort, 'run' | 'prepare'>
 }
 
-/** Runs gates. Disposing it ends the services that ran beside them. */
+/** Runs gates. Disposing it ends the services that ran alongside them. */
 export type GatesPort = Partial<AsyncDisposable> & {
   /** Another job ran the gates: its results are valid only for the commit that it handed over. */
   readonly isHandedOver?: true
@@ -150,7 +150,7 @@ export type GatesPort = Partial<AsyncDisposable> & {
 /** Ignored files in the work tree: gates see none that a session made, and sessions none that gates made. */
 export type IgnoredPort = {
   /**
-   * Prepares the tree for gates. `canPrepare`: shared folders in which a session changed something are moved away, too, so that
+   * Prepares the tree for gates. `canPrepare`: shared folders in which a session changed something are moved away as well, so that
    * `prepare` makes them again. Null where there are too many files to compare: gates see all of them then.
    */
   forGates(canPrepare: boolean): Promise<IgnoredWork | null>
@@ -184,7 +184,7 @@ export type RepositoryPort = {
   /** Checks what the agent left, restores Ralph's own files, and builds the candidate commit. */
   inspect(state: State, attempt: AttemptIn<'worked'>, builtAt: number): Promise<Inspection>
   /**
-   * Builds an attempt's candidate anew on `state.green`, or gives the conflict. `state` is the run as it will be when that
+   * Builds an attempt's candidate again on `state.green`, or gives the conflict. `state` is the run as it will be when that
    * commit has landed. The work tree is not touched.
    */
   rebase(
@@ -235,13 +235,13 @@ export type RepositoryPort = {
    * `paths` are the files that they changed.
    */
   history(state: State): Promise<{ commit: string; storyId: string | null; paths: string[] }[]>
-  /** How many lines the change from one commit to another added and removed, beside Ralph's own files. */
+  /** How many lines the change from one commit to another added and removed, alongside Ralph's own files. */
   linesChanged(from: string, to: string): Promise<number>
   /** A file's text at a commit, or null. Texts for agents are read this way, so that no session can have changed them. */
   read(commit: string, path: string): Promise<string | null>
 }
 
-/** `touched`: the files that a candidate beside others changes, or their folders. */
+/** `touched`: the files that a candidate alongside others changes, or their folders. */
 export type Inspection =
   | { kind: 'candidate'; candidate: Candidate; touched?: readonly string[] }
   | { kind: 'refused'; failure: Failure }
@@ -345,7 +345,7 @@ export type Ports = {
   signal: AbortSignal
 }
 
-/** Another run holds the feature: this process must not push or change anything any more. */
+/** Another run holds the feature: this process must no longer push or change anything. */
 export class LeaseLost extends Error {
   constructor(detail: string) {
     super(`another run has taken this feature over: ${detail}`)

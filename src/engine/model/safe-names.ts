@@ -2,7 +2,7 @@
 
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** What is wrong with a story's id, or null. Ids are used in branch names, so git's rules for refs apply, too. */
+/** What is wrong with a story's id, or null. Ids are used in branch names, so git's rules for refs apply as well. */
 export function idFault(id: string): string | null {
   if (!idPattern.test(id)) {
     return 'a letter or digit, then up to 63 letters, digits, dots, dashes or underscores'

@@ -1,4 +1,4 @@
-// Services that run beside gates, how their readiness is checked, and the project's own addresses. Pure.
+// Services that run alongside gates, how their readiness is checked, and the project's own addresses. Pure.
 
 /**
  * How to check that a service is ready. `port`: `localhost` means every loopback address. `log`: a line with these parts in this order.

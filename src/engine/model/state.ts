@@ -7,7 +7,7 @@ import { Circuits } from './pipeline-step.ts'
 import { Plan } from './plan-state.ts'
 import { SessionEntry } from './usage.ts'
 
-/** How and why a job ends; `until` is when work may go on after a wait, epoch milliseconds. */
+/** How and why a job ends; `until` is when work may continue after a wait, epoch milliseconds. */
 export type Conclusion = z.infer<typeof Conclusion>
 export const Conclusion = z.object({ outcome: Outcome, reason: z.string(), until: z.nullable(z.number()) })
 
@@ -137,7 +137,7 @@ export const Control = z.object({
   limited: z.number(),
   /** Jobs in a row without a charged iteration. */
   idleJobs: z.number(),
-  /** Jobs before the one in which a person last asked to go on: `max-jobs` counts from there. */
+  /** Jobs before the one in which a person last asked to continue: `max-jobs` counts from there. */
   jobsBefore: z.number(),
   /** The last push announced a next job that has not started yet. A job that looks for lost chains dispatches it if needed. */
   continuePending: z.boolean(),
@@ -147,7 +147,7 @@ export const Control = z.object({
   setUp: z.exactOptional(z.literal(true)),
   /** Inputs that the person chose at kick-off. */
   chosen: z.record(z.string(), z.string()),
-  /** The run began anew, and the previous one is not in the archive yet. */
+  /** The run began again, and the previous one is not in the archive yet. */
   anew: z._default(z.boolean(), false),
   /** The circuits of pipeline steps that failed the last time. */
   circuits: z.exactOptional(Circuits),

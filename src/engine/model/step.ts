@@ -54,7 +54,7 @@ type Row = {
    * they wrote, which must not count as anyone's work (cli/commit-note.ts).
    */
   looksAt: 'candidate' | 'green' | null
-  /** A terminal shows a clock while it goes on. */
+  /** A terminal shows a clock while it continues. */
   takesLong: boolean
 }
 

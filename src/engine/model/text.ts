@@ -119,7 +119,7 @@ export function describeValue(value: unknown): string {
   return truncate(String(value), MAX_SHOWN)
 }
 
-/** As JSON, which leaves DEL and C1 controls, line separators, zero-width and bidi marks: these are escaped, too. */
+/** As JSON, which leaves DEL and C1 controls, line separators, zero-width and bidi marks: these are escaped as well. */
 function quoteVisibly(text: string): string {
   // Twice the width is enough: escaping only makes text longer.
   return JSON.stringify(text.slice(0, MAX_SHOWN * 2)).replace(

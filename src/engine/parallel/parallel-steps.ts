@@ -74,7 +74,7 @@ export function nextWorkerStep(
 }
 
 /**
- * The next step of this attempt; null while it waits for those before it in the train. A candidate in the train stands on the one before it
+ * The next step of this attempt; null while it waits for those before it in the train. A candidate in the train is on the one before it
  * (`baseFor`), is rebased when that one changes, and lands only as the first. One of several candidates for a story (`slot`) is in no train
  * before it is chosen: it keeps its base.
  */

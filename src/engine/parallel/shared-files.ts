@@ -20,8 +20,8 @@ export function canBeginBeside(state: Known, beside: readonly Story[]): (story: 
 }
 
 /**
- * The paths that a story is expected to change: those of the plan, those that its own attempts changed beside them, and those that
- * other stories of the same place in the plan changed beside them.
+ * The paths that a story is expected to change: those of the plan, those that its own attempts changed alongside them, and those that
+ * other stories of the same place in the plan changed alongside them.
  */
 function expectedPathsIn({ prd, records }: Known): (story: Story) => string[] {
   const lessons = new PathMap<readonly string[]>()

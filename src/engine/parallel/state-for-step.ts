@@ -14,7 +14,7 @@ export function stateForStep(
 ): State {
   if (step.kind === 'rebase')
     return { ...withOnlyAttempt(landedBefore(state, attempt.storyId), attempt), green: step.onto }
-  // One of several candidates stands in no train.
+  // One of several candidates is in no train.
   if (step.kind === 'guard' && attempt.slot === undefined)
     return withOnlyAttempt(landedBefore(state, attempt.storyId), attempt)
   if (step.kind === 'agent') return withOnlyAttempt(withOthersReserved(state, attempt), attempt)

@@ -24,7 +24,7 @@ function putAside({ worker: _worker, ...attempt }: Attempt): Attempt {
   return guarded
 }
 
-/** The state with the waiting candidates in work again. A candidate whose story is not asked for any more is returned, uncharged. */
+/** The state with the waiting candidates in work again. A candidate whose story is no longer asked for is returned, uncharged. */
 export function withoutWaiting(state: State): State {
   const { waiting = {}, ...rest } = state
   const resumed: State = { ...rest, attempts: { ...waiting, ...state.attempts } }
@@ -33,10 +33,10 @@ export function withoutWaiting(state: State): State {
     state.prd.userStories.some(({ id, passes, skipped }) => id === storyId && !passes && !skipped)
   return Object.values(waiting)
     .filter((attempt) => !isOpen(attempt))
-    .reduce((after, attempt) => refund(after, attempt, 'limit', 'it is not asked for any more'), resumed)
+    .reduce((after, attempt) => refund(after, attempt, 'limit', 'it is no longer asked for'), resumed)
 }
 
-/** The candidates of these stories do not wait any more: the next wave returns them, each with its work. */
+/** The candidates of these stories no longer wait: the next wave returns them, each with its work. */
 export function returnWaiting(state: State, ids: readonly string[], why: string): State {
   if (state.waiting === undefined) return state
   const { attempts } = Object.values(state.waiting)
@@ -48,7 +48,7 @@ export function returnWaiting(state: State, ids: readonly string[], why: string)
 /** For a run without a job that would run their gates: returns all waiting candidates. The next sessions of their stories begin with that work. */
 export function withWaitingReturned(state: State): State {
   return Object.values(state.waiting ?? {}).reduce(
-    (after, attempt) => refund(after, attempt, 'limit', 'its gates are not run beside others any more'),
+    (after, attempt) => refund(after, attempt, 'limit', 'its gates are no longer run alongside others'),
     withoutWaiting(state),
   )
 }

@@ -122,7 +122,7 @@ export function withoutSplit(state: State, id: string): State {
   return { ...state, splits: withoutKey(state.splits, id) }
 }
 
-/** Puts the parts in the place of the story, which keeps its history and notes its parts. */
+/** Puts the parts instead of the story, which keeps its history and notes its parts. */
 function applySplit(state: State, id: string): State {
   const split = state.splits?.[id]
   const parts = split?.stories ?? []
@@ -156,7 +156,7 @@ export function requestSplit(state: State, id: string, guidance: string): State 
   return { ...state, splits: { ...state.splits, [id]: newPlan(guidance) } }
 }
 
-/** `ralph plan`: a session plans anew, with a person's guidance on the last proposal; a plan that has begun stays. */
+/** `ralph plan`: a session plans again, with a person's guidance on the last proposal; a plan that has begun stays. */
 export function requestPlan(state: State, guidance: string): State {
   return withPlan(state, (plan) => {
     if (plan.phase === 'begun') return plan
@@ -200,7 +200,7 @@ export function ineffectiveReason(state: State, command: Command): string | null
   const { plan, splits = {}, prd } = state
   if (command.kind === 'split') {
     const story = prd.userStories.find(({ id }) => id === command.story)
-    return story?.passes || story?.skipped ? `${command.story} is not worked on any more` : null
+    return story?.passes || story?.skipped ? `${command.story} is no longer worked on` : null
   }
   if (command.kind === 'retry' && command.stories === 'all')
     return prd.userStories.some(({ blocked }) => blocked) ? null : 'no story is blocked'

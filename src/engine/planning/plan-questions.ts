@@ -61,7 +61,7 @@ export function answeredQuestions(
   const parts = reply.slice(0, MAX_LENGTH.answers).split(/([,;\n]|\s+(?=[1-9][A-Za-z](?![\w-])))/)
   const answers: Answer[] = []
   const otherTexts: string[] = []
-  // An answer in free text goes on until the next answer, over commas and lines.
+  // An answer in free text continues until the next answer, over commas and lines.
   let openAnswer: Answer | null = null
   // Pieces and their separators alternate.
   for (let index = 0; index < parts.length; index += 2) {
@@ -80,7 +80,7 @@ export function answeredQuestions(
     const none = `no answer: decide, and note the assumption (options were ${options.join('; ') || 'free'})`
     return `${index + 1}. ${text}\n   ${answered.length === 0 ? none : answered.join('; ')}`
   })
-  const otherLines = otherTexts.length === 0 ? [] : [`Beside them: ${otherTexts.join(', ')}`]
+  const otherLines = otherTexts.length === 0 ? [] : [`Also: ${otherTexts.join(', ')}`]
   return { text: [TITLE, ...lines, ...otherLines].join('\n') }
 }
 

@@ -98,7 +98,7 @@ function normalizeCriterion(criterion: string): string {
   return criterion.replace(/\s+/g, ' ').trim().toLowerCase()
 }
 
-/** The parts in the place of the story, each depending on the one before, with ids derived from the story's. */
+/** The parts instead of the story, each depending on the one before, with ids derived from the story's. */
 function partsOf(whole: Story, parts: readonly Story[], all: readonly Story[]): Story[] {
   const taken = new Set(all.map(({ id }) => id))
   const ids: string[] = []
@@ -168,7 +168,7 @@ export function isWaitingPlan(plan: Plan | undefined): boolean {
   return plan?.phase === 'proposed' || plan?.phase === 'approved'
 }
 
-/** FNV-1a: it detects an edit after the plan was shown, and is no protection against a forged text. */
+/** FNV-1a: it detects an edit after the plan was shown, and is not a protection against a forged text. */
 function fnv(text: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

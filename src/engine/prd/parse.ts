@@ -143,7 +143,7 @@ function check(value: unknown, draft: Draft): Checked {
     return {
       ok: false,
       mistakes: [
-        { path: draft.rootPath('userStories'), found, expected: 'user stories', fix: 'write the file anew' },
+        { path: draft.rootPath('userStories'), found, expected: 'user stories', fix: 'write the file again' },
       ],
     }
   }
@@ -190,7 +190,7 @@ function placeOf(path: readonly PropertyKey[], draft: Draft): string {
 }
 
 const MAX_SLIPS = 20
-/** Stricter than with settings: the file may hold fields of any other tool, and `task` is no slip for `tags`. */
+/** Stricter than with settings: the file may hold fields of any other tool, and `task` is not a slip for `tags`. */
 const LETTERS_PER_SLIP = 12
 
 /** Unknown fields that are spelled almost like a known field that is missing. */

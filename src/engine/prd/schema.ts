@@ -218,7 +218,7 @@ export const prdShape: Shape<Prd> = {
     'Where Ralph works; empty means branch-prefix and the name of the feature.',
   ),
   description: withDefault(text(), () => ''),
-  run: described(withDefault(run, emptyFileRun), 'Where the run stands: Ralph writes it.'),
+  run: described(withDefault(run, emptyFileRun), 'The progress of the run: Ralph writes it.'),
   userStories: z.array(storySchema).check(z.minLength(1)),
 }
 
@@ -271,7 +271,7 @@ export function markImported(story: Story): Story {
 
 /**
  * The part of a file of the base branch that a kick-off takes over: learnings and stories stay, passes are marked
- * as imported, the run begins anew. A file must not bring raised limits, usage or a nonce of its own.
+ * as imported, the run begins again. A file must not bring raised limits, usage or its own nonce.
  */
 export function asImported(prd: Prd): Prd {
   const run = { ...emptyRun(), learnings: prd.run.learnings }

@@ -61,8 +61,8 @@ function unmetMistakes(prd: Prd, scope: Scope): Mistake[] {
     {
       path: scope.epic === null ? 'stories' : 'epic',
       found: `${formatIds(waiting.map(({ id }) => id))} ${wait} for ${formatIds(missing)}, which ${have} not passed and ${were} not asked for`,
-      expected: 'stories whose dependencies have passed, or are asked for, too',
-      fix: `ask for ${them}, too (stories: ${[...scope.stories, ...missing].join(',')}), or skip ${them}`,
+      expected: 'stories whose dependencies have passed, or are asked for as well',
+      fix: `ask for ${them} as well (stories: ${[...scope.stories, ...missing].join(',')}), or skip ${them}`,
     },
   ]
 }

@@ -26,7 +26,7 @@ export function pickStory(prd: Prd, workable: (story: Story) => boolean = () => 
   return best
 }
 
-/** The stories that are left before the run is complete: neither passed nor skipped, so blocked ones, too. */
+/** The stories that are left before the run is complete: neither passed nor skipped, so blocked ones as well. */
 export function remaining({ userStories }: Prd, scope: Scope | null = null): Story[] {
   const isInScope = inScope(scope)
   return userStories.filter((story) => !story.passes && !story.skipped && isInScope(story))

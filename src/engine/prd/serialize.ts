@@ -13,7 +13,7 @@ export function serializePrd(prd: Prd): string {
   const text = visibleJson(JSON.stringify({ ...flat(prd, prdShape), run, userStories: [] }, null, 2))
   if (prd.userStories.length === 0) return `${text}\n`
   const stories = storyTexts(prd.userStories).join(',\n    ')
-  // No text of a file can look like it: in there a line feed is escaped, and a nested field stands further in.
+  // No text of a file can look like it: in there a line feed is escaped, and a nested field is further in.
   return `${text.replace('\n  "userStories": []', () => `\n  "userStories": [\n    ${stories}\n  ]`)}\n`
 }
 

@@ -68,7 +68,7 @@ const MAX_LENGTH = 60
 function wordsIn(text: string): string | null {
   const sentences = text.slice(0, MAX_SEARCHED).split(/\n|(?<=[.;!?])\s/)
   for (const sentence of sentences) {
-    // What stands in backticks is code, which may speak of pages; an address may stand so, too.
+    // What is in backticks is code, which may speak of pages; an address may be so as well.
     const local = LOCAL.exec(sentence)
     if (
       local !== null &&

@@ -50,7 +50,7 @@ const PLAN_STORIES_BYTES = 20_000
 /** Values for templates that are not in the state. Texts may be hostile: they are data in the prompt, never templates. */
 export type PromptFacts = {
   gates: readonly string[]
-  /** `name: when it is ready`, for each service that runs beside the gates. */
+  /** `name: when it is ready`, for each service that runs alongside the gates. */
   services: readonly string[]
   instructions: string
   context: string
@@ -71,7 +71,7 @@ const TASK_VARIABLES: Readonly<Record<Mode, readonly VariableName[]>> = {
 /** Text that a template must contain to state the form of the answer that the loop reads. */
 const ANSWERS: Partial<Record<Mode, string>> = { plan: '"stories"', verify: '<ralph>VERIFIED</ralph>' }
 
-/** The template of a session: the built-in one, or a person's in its place or before it. */
+/** The template of a session: the built-in one, or a person's instead or before it. */
 function templateOf(mode: Mode, ownTemplate: string | null): string {
   if (ownTemplate === null) return TEMPLATES[mode]
   const text = sanitizeText(ownTemplate)

@@ -69,6 +69,6 @@ export async function checkTemplates(
 }
 
 export function missingPrompt(path: string): Mistake {
-  const fix = 'commit it, or mend prompt_file of the step'
+  const fix = 'commit it, or fix prompt_file of the step'
   return { path: 'steps', found: `no ${path}`, expected: 'the prompt that a step names, on the branch', fix }
 }

@@ -2,7 +2,7 @@
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
 
 export const MODES = ['run', 'plan', 'verify', 'setup'] as const
-/** The kinds of session, each with a template of its own. */
+/** The kinds of session, each with its own template. */
 export type Mode = (typeof MODES)[number]
 
 type Variable = {

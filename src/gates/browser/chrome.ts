@@ -154,14 +154,14 @@ function describeEnd({ exit, output }: RunResult): string {
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 /** Events that a page can send without end: at most `left` of them are read. */
 const CONSOLE = /^\{"method":"(?:Runtime\.consoleAPICalled|Runtime\.exceptionThrown|Log\.entryAdded)"/
-/** Console messages that are no errors: they are only counted. */
+/** Console messages that are not errors: they are only counted. */
 const NOISE = /^\{"method":"Runtime\.consoleAPICalled","params":\{"type":"(?!error"|assert")/
 
 /** Messages of the DevTools protocol over a pipe, each ended by a NUL. Limits how many console events a page can send, and how large. */
 class PipeTransport implements ConnectionTransport {
   onmessage?: (message: string) => void
   onclose?: () => void
-  /** Console events: `noise` counts those that are no errors, `left` is how many more may be read, `lost` counts those that were dropped. */
+  /** Console events: `noise` counts those that are not errors, `left` is how many more may be read, `lost` counts those that were dropped. */
   readonly console = { noise: 0, left: 0, lost: 0 }
   readonly #to: Writable
   #chunks: Buffer[] = []

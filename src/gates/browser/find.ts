@@ -6,7 +6,7 @@ import { findProgram } from '../../system/program.ts'
 
 /** The program's names in packages and actions; `chromium-browser` comes last, because it is a wrapper script. */
 const NAMES = ['google-chrome', 'google-chrome-stable', 'chrome', 'chromium', 'chromium-browser']
-/** Variables in which browser tools find the path, too. */
+/** Variables in which browser tools find the path as well. */
 const VARIABLES = ['CHROME_PATH', 'CHROME_BIN', 'PUPPETEER_EXECUTABLE_PATH']
 const APPLICATIONS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',

@@ -94,7 +94,7 @@ export class Requests {
   }
 }
 
-/** Browsers request it by themselves, so that its absence is no fault. */
+/** Browsers request it by themselves, so that its absence is not a fault. */
 function isFavicon(url: string): boolean {
   return /\/favicon\.ico(?:$|[?#])/.test(url)
 }

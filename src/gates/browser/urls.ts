@@ -2,7 +2,7 @@
 import type { Story } from '../../engine/model/feature.ts'
 import { originOf, PATTERN, type Site } from '../../engine/model/service.ts'
 
-/** A page to visit. `expected`: statuses from 400 on that are no fault there. */
+/** A page to visit. `expected`: statuses from 400 on that are not faults there. */
 export type PageAddress = { url: string; expected: number[] }
 
 /** Further pages are not visited, and a remark gives their number. */

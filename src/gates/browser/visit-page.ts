@@ -1,4 +1,4 @@
-// Visits one page in one viewport: opens it in a browser context of its own (no shared cookies or storage), collects faults, and
+// Visits one page in one viewport: opens it in its own browser context (no shared cookies or storage), collects faults, and
 // takes a screenshot.
 import { type CDPSession, CDPSessionEvent } from 'puppeteer-core/internal/api/CDPSession.js'
 import { resolvesWithin } from '../../system/within.ts'

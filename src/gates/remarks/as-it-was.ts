@@ -32,7 +32,7 @@ const FILE = /^1[02]0/
 /**
  * The files of a change that are restored as they were in `base`, by path. Empty where the change touches no test or gate file of
  * `base` and switches no check off.
- * Where one is restored, new tests and new settings of tools are removed, too: new tests do not show what was expected before, and
+ * Where one is restored, new tests and new settings of tools are removed as well: new tests do not show what was expected before, and
  * a tool would read the new settings. `sinceRed`: what changed since an attempt with red gates; tests of that attempt are
  * restored as it had them.
  */

@@ -169,7 +169,7 @@ async function collectRemarks(
     if (isTest && old !== null && (before === undefined || after === undefined))
       unread.push(`${path}: ${UNREAD}`)
     else if (isTest) tests.push({ path, before: before ?? null, after: after ?? null })
-    // Where only a change of the file matters, object ids are compared in the place of texts.
+    // Where only a change of the file matters, object ids are compared instead of texts.
     definitions.push(
       isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now },
     )

@@ -134,7 +134,7 @@ const NAMED = new RegExp(
 /** With these flags the next word is code or a file to be checked, not a script to be run. */
 const TAKES_NO_SCRIPT = /\s(?:--test|--check|-e|--eval)(?!\S)/
 
-/** Follows the words of a command through the scripts, makefiles and files that they name. Ends where these name each other, too. */
+/** Follows the words of a command through the scripts, makefiles and files that they name. Ends where these name each other as well. */
 function followCommand(gate: string, { packages, makefiles, byName }: GateSources): ReachedByGate {
   const tools = new Set<string>()
   const scripts = new Set<string>()
@@ -173,7 +173,7 @@ function followCommand(gate: string, { packages, makefiles, byName }: GateSource
   return { scripts, files, texts: seen, uses }
 }
 
-/** The text without comments, and with `./` in the place of a computed folder such as `$DIR/`. */
+/** The text without comments, and with `./` instead of a computed folder such as `$DIR/`. */
 function normalizeCommand(text: string): string {
   const plain = text.replace(/(^|\s)#.*$/gm, '$1')
   return plain.replace(/\$(?:\w+|\{[^}\n]{0,100}\}|\([^()\n]{0,100}\))\//g, './')
@@ -236,7 +236,7 @@ function isPackage(path: string): boolean {
   return /(?:^|\/)package\.json$/.test(path)
 }
 
-/** Text that is no JSON object gives no scripts. */
+/** Text that is not a JSON object gives no scripts. */
 function readPackage(text: string): Package {
   const fields = new Map(Object.entries(isDeep(text, DEEPEST) ? {} : (jsonObject(text) ?? {})))
   const scripts = Object.entries(fields.get('scripts') ?? {})
@@ -247,7 +247,7 @@ function readPackage(text: string): Package {
   }
 }
 
-/** Whether brackets are nested deeper than that; brackets in strings count, too. */
+/** Whether brackets are nested deeper than that; brackets in strings count as well. */
 function isDeep(text: string, deepest: number): boolean {
   let depth = 0
   for (const [bracket] of text.matchAll(/[[\](){}]/g)) {

@@ -1,4 +1,4 @@
-// Comments and attributes that switch a linter, a type checker or a coverage tool off for the code beside them.
+// Comments and attributes that switch a linter, a type checker or a coverage tool off for the code alongside them.
 
 const WORDS = [
   '(?:eslint|oxlint|stylelint|markdownlint)-disable',

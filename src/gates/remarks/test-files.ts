@@ -7,7 +7,7 @@ const INSTALLED = /(?:^|\/)(?:node_modules|vendor)\//
 /** Folders of plans: Spec Kit, OpenSpec, Kiro and Agent OS keep their documents in them, and Ruby its tests. */
 const SPEC_FOLDERS = /(?<=^|\/)specs?\//g
 const PROSE = /\.(?:mdx?|markdown|adoc|rst)$/i
-/** Prose that tests read is in a folder of its own. */
+/** Prose that tests read is in its own folder. */
 const DATA = /(?:^|\/)(?:fixtures?|samples?|golden|support|data)\//
 /** A feature's folder of Spec Kit. */
 const FEATURE = /(?:^|\/)specs\/\d{3,}-[^/]+\//

@@ -90,7 +90,7 @@ type RunAsRoot = (...command: string[]) => Promise<void>
 type Exec = '-exec' | '-execdir'
 
 /**
- * Makes the user the owner of everything but `.git`, so that it may change modes and times, too. A file with several hard links
+ * Makes the user the owner of everything but `.git`, so that it may change modes and times as well. A file with several hard links
  * may belong to a cache outside of the tree: its owner stays.
  */
 export async function grant(workTree: string, run: RunAsRoot, uid: number): Promise<void> {

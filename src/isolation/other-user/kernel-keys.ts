@@ -1,6 +1,6 @@
 // Keeps programs from the kernel's key service, and from abstract sockets of other programs. Namespaces do not separate its keyrings: a user's keyring outlives every program,
 // and a session's keyring is inherited from the runner's session, with the keys that a person keeps in it.
-// Abstract sockets belong to the network, which programs share with the machine unless they have a namespace of their own.
+// Abstract sockets belong to the network, which programs share with the machine unless they have their own namespace.
 import { existsSync } from 'node:fs'
 
 /** By AUDIT_ARCH of linux/audit.h: the first of add_key, request_key and keyctl, which follow each other. */
@@ -14,7 +14,7 @@ const FIRST_CALL: readonly [arch: number, first: number][] = [
 const [NUMBER, ARCH] = [0, 4]
 /** x32 calls have the same numbers with this bit. */
 const WITHOUT_X32 = 0xbfffffff
-/** Return values of the filter. A refused call fails with ENOSYS, as on a kernel without keys, and programs go on. */
+/** Return values of the filter. A refused call fails with ENOSYS, as on a kernel without keys, and programs continue. */
 const [ALLOWED, REFUSED] = [0x7fff0000, 0x00050000 + 38]
 
 type Instruction = [code: number, ifSo: number, ifNot: number, value: number]

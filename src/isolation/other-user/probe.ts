@@ -36,7 +36,7 @@ const SOCKETS = [
   '/run/containerd/containerd.sock',
   '/run/crio/crio.sock',
 ]
-/** Folders of installed tools in the home of the runner's user, by the variable that names them. The other user may read them, too. */
+/** Folders of installed tools in the home of the runner's user, by the variable that names them. The other user may read them as well. */
 const INSTALLED_TOOLS: Readonly<Record<string, string>> = {
   RUSTUP_HOME: '.rustup',
   PLAYWRIGHT_BROWSERS_PATH: '.cache/ms-playwright',
@@ -110,7 +110,7 @@ const FAULT_TEXTS: Readonly<Record<string, FaultText>> = {
   path: ({ detail }) => [
     `${detail} on the PATH`,
     'programs that the agent cannot change',
-    'it lies in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
+    'it is in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
   ],
   key: ({ detail, name }) => [
     `${name} can read ${detail}`,
@@ -124,12 +124,12 @@ const FAULT_TEXTS: Readonly<Record<string, FaultText>> = {
   ],
   git: ({ name }) => [
     `${name} can change .git`,
-    'a .git that is the runner’s alone',
-    'check out anew: its files are too open',
+    'a .git that only the runner’s user can change',
+    'check out again: its files are too open',
   ],
   temp: ({ name, temp }) => [
     `${name} can read ${temp}`,
-    'a folder of the runner’s alone',
+    'a folder that only the runner’s user can read',
     "make it the runner user's own (chown)",
   ],
   memory: ({ name }) => [`${name} can read our /proc`, 'a /proc of the usual kind', USE_OTHER_RUNNER],

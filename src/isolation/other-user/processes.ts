@@ -56,7 +56,7 @@ export function processesOf(
     signal('SIGKILL')
     for (let quiet = 0; quiet < QUIET_LOOKS; quiet++) {
       if (performance.now() > deadline) {
-        // The end of the whole user, later, reaches them, too.
+        // The end of the whole user, later, reaches them as well.
         if (under !== null) return found
         throw new Error(
           `processes of ${account.name} cannot be ended: the work tree is left as it is, and the job ends`,

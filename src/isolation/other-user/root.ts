@@ -12,7 +12,7 @@ export type Root = (...command: string[]) => Command
 export const BASH = ['bash', '--noprofile', '--norc', '-c']
 
 /** Ends the `fix` of errors: weaker isolation is only used where the user chooses it. */
-export const STEP_DOWN = 'write isolation: same-user, where the agent can take the tokens of the job'
+export const STEP_DOWN = 'write isolation: same-user (then the agent can take the tokens of the job)'
 
 export type Fault = Omit<Mistake, 'path'>
 

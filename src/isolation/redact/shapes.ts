@@ -3,7 +3,7 @@ import { KEY_RULES } from './key-rules.ts'
 
 /**
  * `key` is tried where one of the `starts` was found. It consists of a start and greedy classes, so that it cannot backtrack over
- * more than one run. If it has a group, the group is the secret part. A match counts only if `also` matches it, too (after its first
+ * more than one run. If it has a group, the group is the secret part. A match counts only if `also` matches it as well (after its first
  * three characters), and if it has at least `entropy` bits a character.
  */
 export type KeyShape = {

@@ -146,7 +146,7 @@ function sessionSpan(
   }
 }
 
-/** Spans of gates, computed backwards from the event: gates ran one after the other, and services all the time beside them. */
+/** Spans of gates, computed backwards from the event: gates ran one after the other, and services all the time alongside them. */
 function gateSpans({ parent, endMs, facts }: From, gates: readonly GateResult[]): Span[] {
   let end = endMs
   return gates.toReversed().map((gate, index) => {

@@ -16,7 +16,7 @@ export function telemetryConfig(env: Variables, warn: (message: string) => void)
   const endpoint = readVariable(env, 'OTEL_EXPORTER_OTLP_ENDPOINT').replace(/\/+$/, '')
   if (endpoint === '' || readVariable(env, 'OTEL_SDK_DISABLED').toLowerCase() === 'true') return null
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) {
-    warn('OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL: nothing is sent there')
+    warn('OTEL_EXPORTER_OTLP_ENDPOINT is not a http or https URL: nothing is sent there')
     return null
   }
   const service = readVariable(env, 'OTEL_SERVICE_NAME')
@@ -33,7 +33,7 @@ function readVariable(env: Variables, name: string): string {
   return env[name]?.trim() ?? ''
 }
 
-/** `key=value,key=value`, each percent-encoded; what is no pair is left out. */
+/** `key=value,key=value`, each percent-encoded; what is not a pair is left out. */
 function parsePairs(written: string): Record<string, string> {
   const found = written.split(',').flatMap((pair): [string, string][] => {
     const at = pair.indexOf('=')

@@ -23,7 +23,7 @@ type TelemetryOptions = {
 
 const PATIENCE_MS = 10_000
 const SHORT_PATIENCE_MS = 2_000
-/** More are not kept: a run on a laptop may go on for days, and a collector takes so much in one request. */
+/** More are not kept: a run on a laptop may continue for days, and a collector takes so much in one request. */
 const MAX_SPANS = 10_000
 
 export class Telemetry implements Observer {

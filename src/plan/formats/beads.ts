@@ -18,7 +18,7 @@ export const beads: Format = {
 
 const DONE = /^closed$/
 const LEFT = /^(?:deferred|pinned|tombstone)$/
-/** Issue types that are no work of their own. */
+/** Issue types that are not work of their own. */
 const NO_WORK = /^(?:epic|gate|message|molecule|event|decision|milestone|agent|role|wisp)$/
 
 function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
@@ -34,7 +34,7 @@ function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
     notes.unshift(`${formatCount(stories.length, 'issue')} of beads read as user stories.`)
   if (left.length > 0)
     notes.push(
-      `left out: ${formatCount(left.length, 'issue')} that are no work (epics, gates) or put off: ${nameEntries(left)}.`,
+      `left out: ${formatCount(left.length, 'issue')} that are not work (epics, gates) or put off: ${nameEntries(left)}.`,
     )
   return { stories, notes }
 }

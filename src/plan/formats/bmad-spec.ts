@@ -1,4 +1,4 @@
-// BMAD's files with one story each: spec-*.md of bmad-build, stories/<id>-*.md beside a stories.yaml, tech-spec-*.md.
+// BMAD's files with one story each: spec-*.md of bmad-build, stories/<id>-*.md alongside a stories.yaml, tech-spec-*.md.
 import { isObject } from '../../engine/model/json.ts'
 import { formatPlace, frontMatterOf, type OpenDocument } from '../open-document.ts'
 import { isDone, normalizeId, slugToTitle, withoutEmphasis } from '../story-words.ts'

@@ -102,7 +102,7 @@ function readList(document: OpenDocument, documents: DocumentSet): Partial<Readi
     })
   const notes: string[] = []
   if (stories.length > 0) notes.push(`${formatCount(stories.length, 'ticket')} read as user stories.`)
-  if (left.length > 0) notes.push(`left out, for they were dropped: ${nameEntries(left)}.`)
+  if (left.length > 0) notes.push(`left out, because they were dropped: ${nameEntries(left)}.`)
   const people = entries.filter((entry) => entry.hitl === true && !isLeft(entry))
   if (people.length > 0) notes.push(`marked for a person (hitl): ${nameEntries(people)}.`)
   return { stories, notes, unit }

@@ -5,7 +5,7 @@ import { withoutEmphasis } from '../story-words.ts'
 const MAX_TITLE = 120
 
 // A bold lead, and a separator before the rest: `**Copy button.** It copies`, `**Copy button** - it copies`. Bold words in the middle
-// of a sentence are no lead.
+// of a sentence are not a lead.
 const lead = /^\*\*([^*]{2,120}?)([.:]?)\*\*[ \t]*([-:\u2013\u2014(]?)[ \t]*(.*)$/s
 const number = /^\d{1,3}(?:\.\d{1,3}){0,2}[.):]?[ \t]+(?=\S)/
 const sentence = /^.{10,}?[.!?](?=[ \t]+[\p{Lu}`"(])/su

@@ -33,7 +33,9 @@ export const featureList: Format = {
     if (stories.length > 0)
       notes.unshift(`${formatCount(stories.length, 'feature')} read as user stories, ${done} of them passed.`)
     if (left.length > 0)
-      notes.push(`left out, for they are not to be built: ${nameEntries(left.map(({ entry }) => entry))}.`)
+      notes.push(
+        `left out, because they are not to be built: ${nameEntries(left.map(({ entry }) => entry))}.`,
+      )
     if (odd.length > 0)
       notes.push(
         `left out: ${formatCount(odd.length, 'entry')} without a title (${odd.slice(0, 10).map(placeOf).join(', ')}). To change it: write a title.`,

@@ -174,7 +174,7 @@ function withoutAttestations(blocks: readonly Block[]): Block[] {
   return kept
 }
 
-/** The body without lines that only name other issues: they are no criteria. */
+/** The body without lines that only name other issues: they are not criteria. */
 function withoutReferences(body: string): string {
   return body
     .replace(/^[ \t]*(?:depends on|blocked by)\b.*$/gim, '')

@@ -95,7 +95,7 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
       `left out: ${formatCount(checkpoints.length, 'checkpoint')} (${checkpoints
         .map(({ number, line }) => number || `line ${line}`)
         .slice(0, 10)
-        .join(', ')}), where a person looks at the work.`,
+        .join(', ')}): there a person looks at the work.`,
     )
   const unknown = new Set<string>()
   const ids = new Set(leaves.map(({ number }) => number))
@@ -141,7 +141,7 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
     }
   })
   if (unknown.size > 0)
-    notes.push(`requirements that no document beside it has: ${[...unknown].slice(0, 10).join(', ')}.`)
+    notes.push(`requirements that no document alongside it has: ${[...unknown].slice(0, 10).join(', ')}.`)
   return stories
 }
 

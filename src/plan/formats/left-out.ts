@@ -35,6 +35,6 @@ export function dropUnknownDependencies(stories: readonly ParsedStory[]): {
   if (dropped.length === 0) return { stories: kept, notes: [] }
   const list = truncate(dropped.slice(0, MAX_NAMED).join('; '), 2_000)
   const more = dropped.length > MAX_NAMED ? ' ...' : ''
-  const note = `these wait for what is no story here; they wait no more: ${list}${more}.`
+  const note = `dropped dependencies on entries that are not stories: ${list}${more}.`
   return { stories: kept, notes: [note] }
 }

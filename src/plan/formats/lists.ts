@@ -63,7 +63,7 @@ function withMarks({ stories = [], ...reading }: Partial<Reading>, root: Raw): P
   const name = listNameOf(root) ?? ''
   const list: unknown[] = Array.isArray(root[name]) ? root[name] : []
   const word = doneWord(list)
-  // Entries that are no stories are left out.
+  // Entries that are not stories are left out.
   const places = [...list.keys()].filter((index) => isObject(list[index]))
   const marked = stories.map((story, index): ParsedStory => {
     const place = places[index] ?? index

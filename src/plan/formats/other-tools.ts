@@ -85,8 +85,8 @@ const tools: readonly Tool[] = [
       'core.guardrails': 'instructions: *',
     },
     replacements: {
-      'event_loop.completion_promise': 'gates alone say that a story is done',
-      completion_promise: 'gates alone say that a story is done',
+      'event_loop.completion_promise': 'only gates decide that a story is done',
+      completion_promise: 'only gates decide that a story is done',
       'event_loop.prompt_file': 'ralph plan --from FILE',
       prompt: 'ralph plan --from FILE',
       'event_loop.checkpoint_interval': 'every iteration is a checkpoint',

@@ -9,7 +9,7 @@ const before =
   /\b(?:must (?:complete|be complete|finish|be done)|(?:completes?|comes?|goes) )[^.;]{0,30}?\bbefore\b|\bblocks\b/i
 const denied = /\b(?:no|not|never|without|independent(?:ly)?|may|optional(?:ly)?)\b|n't\b/i
 
-/** The stories that each story depends on, by the sections on dependencies. What only may be integrated is no dependency. */
+/** The stories that each story depends on, by the sections on dependencies. What only may be integrated is not a dependency. */
 export function storyDependencies(blocks: readonly Block[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>()
   const add = (story: string, need: string) => {

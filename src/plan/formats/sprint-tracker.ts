@@ -97,10 +97,10 @@ export function pointsOf(more: Raw): unknown {
 
 // `1-2-user-login`; a letter marks a story that was inserted: `1-2b-...`; a project may name its own epics: `se1-1-...`.
 const key = /^([a-z]{0,12}\d{1,4}-\d{1,4}[a-z]?)(?:-(.*))?$/i
-/** Keys without a story number that are no stories. */
+/** Keys without a story number that are not stories. */
 const noStory = /(?:^|-)epic-|\bretro(?:spective)?(?:-|$)/i
 
-/** The stories of `development_status`: every key that is no epic and no retrospective. */
+/** The stories of `development_status`: every key that is not an epic and no retrospective. */
 function fromMap(statuses: unknown): TrackedStory[] {
   return Object.entries(isObject(statuses) ? statuses : {}).flatMap(([name, entry]) => {
     const [, numbers = name, slug = numbers === name ? name : ''] = key.exec(name) ?? []

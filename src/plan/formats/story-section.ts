@@ -25,7 +25,7 @@ const unrelated =
   /^(?:(?:does|do|is|are) not\b|doesn'?t\b|not\b|no\b|independent\b|related\b|see also\b|parallel\b|can (?:run|be)\b|unabh\u00e4ngig\b)/i
 
 /**
- * The fields of the story in the blocks. Where criteria have a heading or label, other boxes are no criteria, and a definition of
+ * The fields of the story in the blocks. Where criteria have a heading or label, other boxes are not criteria, and a definition of
  * done, which holds for every story alike, is none beside acceptance criteria.
  */
 export function storyFields(blocks: readonly Block[], id: string): StorySection {
@@ -172,7 +172,7 @@ class StorySection {
     if (!this.#inCriteria()) this.#description.push(text.replace(/:$/, ''))
   }
 
-  /** Reads a field such as `**Priority:** 2`. Returns text of the line that is still to be read; null if the line is no field. */
+  /** Reads a field such as `**Priority:** 2`. Returns text of the line that is still to be read; null if the line is not a field. */
   #field(line: string): string | null {
     const { name = '', value = '' } = parseField(line) ?? {}
     if (this.#isCriteria(name) || /^(?:description|story|user story)$/.test(name)) {
@@ -188,7 +188,7 @@ class StorySection {
       this.epicId = parseEpicId(value) ?? (withoutEmphasis(value).slice(0, 60) || null)
     else if (outward.test(name) && value !== '' && this.#addDependencies(line)) return ''
     else if (dependencies.test(name) && value !== '') {
-      // A dependency that is no story, such as a library's version, stays in the description.
+      // A dependency that is not a story, such as a library's version, stays in the description.
       if (this.#addDependencies(value) || /^(?:none|nothing|n\/a|-|\u2013)\.?$/i.test(value)) return ''
       this.#under = 'words'
       this.#description.push(line)
@@ -198,7 +198,7 @@ class StorySection {
   }
 }
 
-/** The words of each row of a table, without its number; null for lines that are no table. */
+/** The words of each row of a table, without its number; null for lines that are not a table. */
 function tableRows(lines: readonly string[]): string[] | null {
   const [head, rule, ...rows] = lines.map((line) => line.trim())
   if (head === undefined || rule === undefined) return null

@@ -206,7 +206,7 @@ function bareWords(text: string): string {
     .trim()
 }
 
-/** Headings "Tests" beside a heading "Tasks" below the same phase: their boxes are criteria of the phase. */
+/** Headings "Tests" alongside a heading "Tasks" below the same phase: their boxes are criteria of the phase. */
 function phasesWithTasks(blocks: readonly Block[]): Set<Heading> {
   const found = new Set<Heading>()
   let siblings: Heading[] = []

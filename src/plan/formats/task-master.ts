@@ -77,7 +77,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
     notes.unshift(`${formatCount(stories.length, 'task')} read as user stories${ofTag}.`)
   const others = tags.filter((one) => one !== tag).map(({ name }) => name)
   if (others.length > 0) notes.push(`its other tags are left alone: ${others.slice(0, 20).join(', ')}.`)
-  if (left.length > 0) notes.push(`left out, for they are deferred or cancelled: ${nameEntries(left)}.`)
+  if (left.length > 0) notes.push(`left out, because they are deferred or cancelled: ${nameEntries(left)}.`)
   return { stories, notes, name: /^(?:|master)$/.test(tag.name) ? null : tag.name }
 }
 

@@ -92,12 +92,12 @@ export const unsupported: Format = {
     const isWanted = tool.isText && document.file.isNamed === true
     return {
       prose: isWanted ? 'only' : 'none',
-      what: `${tool.name}, not read as it stands`,
+      what: `${tool.name}, not read as it is`,
       boxes: !document.isMarkdown ? 0 : flattenBoxes(parseBoxes(document.blocks)).length,
       notes: [
         isWanted
-          ? `${tool.name} is not read as it stands: a session plans from it.`
-          : `${tool.name} is not read as it stands: ${tool.helps}.`,
+          ? `${tool.name} is not read as it is: a session plans from it.`
+          : `${tool.name} is not read as it is: ${tool.helps}.`,
       ],
     }
   },

@@ -99,7 +99,7 @@ type Group = readonly DocumentStory[]
 
 /**
  * Matches by id and title first. Then by title alone: the stories of one title are matched in order, if both sides have equally
- * many. The id alone is no proof: it may come from the position of a box, and people renumber.
+ * many. The id alone is not a proof: it may come from the position of a box, and people renumber.
  */
 function matchStories(groups: readonly Group[], stories: readonly Story[]): Map<Story, Group> {
   const found = new Map<Story, Group>()

@@ -31,7 +31,7 @@ export function setMarks(
   return { text: all.text, unset: [...ticked.unset, ...all.unset] }
 }
 
-/** The text of a mark as it stands: the letter of a box, a value, or the words of a status; null if its place is gone. */
+/** The text of a mark as it is: the letter of a box, a value, or the words of a status; null if its place is gone. */
 export function markedText(text: string, mark: Mark, isFrontMatter: boolean): string | null {
   const place = placeOf(text, mark, isFrontMatter)
   return place === null ? null : text.slice(place.from, place.to)

@@ -54,7 +54,7 @@ export function inlineText(text: string, max = 300): Markup {
   return html`<bdi>${withIcons(oneLine(text.slice(0, 3 * max), max))}</bdi>`
 }
 
-/** A text with icons in the place of signs. */
+/** A text with icons instead of signs. */
 function withIcons(text: string): Value {
   const parts = text.split(SIGNS)
   return parts.length === 1 ? text : parts.map((part, at) => (at % 2 === 0 ? part : icon(part)))

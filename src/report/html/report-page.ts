@@ -109,7 +109,7 @@ ${needsList(view)}${output}${figureList(view)}
 </header>
 <nav>${nav}<a href="#stories">Stories</a><a href="#timeline">Iterations</a><a href="#costs">Cost</a></nav>
 ${view.description.trim() === '' ? nothing : html`<p class="prose">${view.description.slice(0, 4000)}</p>`}
-<p class="aside">${describeAge(view)} The state lies in <code>${oneLine(folder, 200)}</code>.</p>`
+<p class="aside">${describeAge(view)} The state is in <code>${oneLine(folder, 200)}</code>.</p>`
 }
 
 function describeAge({ chainGoesOn, asOf, now }: View): string {

@@ -35,7 +35,7 @@ export function eventLines(
       // A later job of a run finds branch and pull request already there.
       const isContinued = before !== null && before.published !== null && !before.control.anew
       const pullRequest = pullUrl === null ? '' : `, pull request ${pullUrl}`
-      return [line('git', `${isContinued ? 'goes on with' : 'opened'} ${state.branch}${pullRequest}`)]
+      return [line('git', `${isContinued ? 'continues with' : 'opened'} ${state.branch}${pullRequest}`)]
     }
     case 'joined':
       return [
@@ -115,7 +115,7 @@ function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }
     return line('plan', `${failure}: ${proposal.message}${used}`, 'yellow')
   }
   const stories = pluralize(proposal.stories.length, 'story', 'stories')
-  const replaced = split === null ? '' : ` in the place of ${split}`
+  const replaced = split === null ? '' : ` instead of ${split}`
   return line('plan', `${stories} proposed${replaced}${used}`, 'green')
 }
 

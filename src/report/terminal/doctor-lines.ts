@@ -68,7 +68,7 @@ function verdict(findings: readonly Finding[], look: Look): string[] {
 function plainLine({ name, state, found, expected, fix }: Finding): string {
   const expectation = expected === '' ? '' : `; expected ${expected}`
   const remedy = fix === '' ? '' : `; fix: ${fix}`
-  // A sentence of its own gives up its full stop in a line of several parts.
+  // Its own sentence gives up its full stop in a line of several parts.
   const text = terminalText(`${name}: ${found.replace(/(?<!\.)\.$/, '')}${expectation}${remedy}`, 2000)
   return `${FINDING_STATES[state].word.padEnd(7)}  ${text}`
 }

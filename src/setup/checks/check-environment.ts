@@ -76,7 +76,7 @@ function ofEnvironment(
   if (others.length === 0 && branches.length > 0) return okResult(`only ${branch} may use ${name}`)
   if (branches.includes(branch))
     return warningResult(
-      `${others.join(', ')} may use ${name}, too`,
+      `${others.join(', ')} may use ${name} as well`,
       expected,
       `remove what is not needed there`,
     )

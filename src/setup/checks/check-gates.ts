@@ -58,7 +58,7 @@ function withWorkflowGates({ settings, checkout }: Subject): { settings: Setting
   if (settings.gates.length > 0 || ci === null || ci.settings.gates.length === 0)
     return { settings, remarks: [] }
   const { gates: list, prepare, gateEnv, services } = ci.settings
-  const found = `those of ${ci.file.path} alone: \`ralph run\` here has none`
+  const found = `only ${ci.file.path} has gates: \`ralph run\` here has none`
   const fix = 'move gates: from the workflow into ralph.config.yml, which serves both'
   const remarks = settings.surface === 'cli' ? [warningResult(found, 'gates for every run', fix)] : []
   const merged = { ...settings, gates: list, prepare: settings.prepare ?? prepare, gateEnv, services }
@@ -115,7 +115,7 @@ async function runAll(
       const result = results.get(gate.name)
       if (result !== undefined) listed.push(result)
       else if (!isFor(gate.when, RUN.tags))
-        listed.push({ name, ...okResult(`not run: for stories tagged ${gate.when?.join(', ')} alone`) })
+        listed.push({ name, ...okResult(`not run: only for stories tagged ${gate.when?.join(', ')}`) })
       else if (!signal.aborted) listed.push({ name, ...NOT_RUN })
     }
     const otherFailures = ran.filter(
@@ -146,12 +146,12 @@ function knownRedResult(tests: readonly string[], commitText: string): CheckResu
 
 const MAX_NAMED = 5
 
-const NOT_RUN = unknownResult('not run: a service that it needs is not there', 'mend the service first')
+const NOT_RUN = unknownResult('not run: a service that it needs is not there', 'fix the service first')
 
 function redResult(name: string, { ended, ms, output }: GateResult, commitText: string): CheckResult {
   const first = tellingLine(output)
   const found = `${ended} ${commitText} after ${formatDuration(ms)}${first === '' ? '' : `: ${first}`}`
   const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
-  const fix = `mend it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`
+  const fix = `fix it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`
   return faultResult(found, 'exit 0', fix)
 }

@@ -54,7 +54,7 @@ export async function checkPullRequests(subject: Subject): Promise<CheckResult[]
   }
 }
 
-/** Whether a newer release exists. A failed request is no fault: an older version still works. */
+/** Whether a newer release exists. A failed request is not a fault: an older version still works. */
 export async function checkRelease({ github, action }: Subject): Promise<CheckResult[]> {
   if (github === null) return []
   const [owner = '', repo = ''] = action.split('/')

@@ -96,7 +96,7 @@ export async function checkOwner({ checkout, settings, env }: Subject): Promise<
   if (/dubious ownership/.test(stderr)) {
     const found = `${top} is owned by user ${lstatSync(top).uid}, and you are user ${ownId}: git refuses to work there`
     const fix = `${chown}; or git config --global --add safe.directory ${shellWord(top)}`
-    return [faultResult(found, 'a folder of your own', fix)]
+    return [faultResult(found, 'a folder that you own', fix)]
   }
   if (ownId === 0) return []
   const names = await readdir(top)
@@ -184,7 +184,7 @@ export async function checkWorkTree(subject: Subject): Promise<CheckResult[]> {
   const elsewhere = await otherWorkTreeMistakes(subject)
   if (elsewhere.length > 0) return toFaults(elsewhere)
   const edits = await checkDirt(repository, commit, (path) => path.startsWith('.ralph/'))
-  const exception = `, but for ${pluralize(edits.length, 'file')} below .ralph/: a run takes them up`
+  const exception = `, except for ${pluralize(edits.length, 'file')} below .ralph/: a run takes them up`
   return [okResult(`clean${edits.length > 0 ? exception : ''}`)]
 }
 

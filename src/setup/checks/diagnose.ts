@@ -130,7 +130,7 @@ async function runCheck(
   return results.map(named)
 }
 
-const UNREAD = unknownResult('not looked at: the configuration cannot be read', 'mend that first')
+const UNREAD = unknownResult('not looked at: the configuration cannot be read', 'fix that first')
 const INTERRUPTED = unknownResult('not looked at: interrupted', 'run `ralph doctor` again')
 
 /** A UserError becomes faults; any other error becomes an unknown finding. */

@@ -39,8 +39,8 @@ export async function checkIsolation(subject: Subject): Promise<CheckResult> {
       return okResult(`other-user: agent and gates run as ${as?.agent.name ?? 'another user'}, ${network}`)
     }
     case 'separate-job': {
-      if (isAction) return okResult('separate-job: claim, work, gate and land are jobs of their own')
-      const found = 'separate-job, whose four jobs are of CI: here agent and gates run as you'
+      if (isAction) return okResult('separate-job: claim, work, gate and land are separate jobs')
+      const found = 'separate-job works only in CI: here agent and gates run as you'
       const fix = 'give --isolation other-user here, or --isolation same-user'
       return warningResult(found, 'an isolation that one machine can have', fix)
     }
@@ -53,7 +53,7 @@ export async function checkIsolation(subject: Subject): Promise<CheckResult> {
 
 async function describeOtherUser(): Promise<string> {
   if (process.platform !== 'linux') return 'other-user needs Linux'
-  if (await canBeRoot()) return '--isolation other-user can be had here'
+  if (await canBeRoot()) return '--isolation other-user is available here'
   return '--isolation other-user needs sudo without a password'
 }
 
@@ -85,7 +85,7 @@ export async function findLaneWarnings(start: RunStart): Promise<Omit<Mistake, '
   return noRoom === null ? logins : [...logins, noRoom]
 }
 
-/** How many work trees there can be at a time: no more than there are open stories, but for candidates. */
+/** How many work trees there can be at a time: no more than there are open stories, except for candidates. */
 function lanesOf({ settings, features: { states } }: RunStart): number {
   const { maxParallel } = settings
   if (states.length === 0 || limitsOf(settings).candidates !== undefined) return maxParallel

@@ -76,7 +76,7 @@ async function rulesOf({ api, repo }: GitHub, branch: string): Promise<Rules | n
 
 function tooNarrow(branch: string, name: string): CheckResult {
   const found = `${branch} requires "${name}", which no pull request but some of Ralph's ever gets`
-  return warningResult(found, 'ralph, one check for the whole run', `require ralph in its place (${DOCS})`)
+  return warningResult(found, 'ralph, one check for the whole run', `require ralph instead (${DOCS})`)
 }
 
 const DOCS = 'docs/pull-request.md'

@@ -15,7 +15,7 @@ export type OpenCheckout = {
   base: ClaimRequest['base']
   /** Set if HEAD is detached and nothing names the branch that a run on this machine would start from. */
   detached?: Mistake
-  /** The commit that a run goes on from: gates are run there. */
+  /** The commit that a run continues from: gates are run there. */
   commit: string
   /** A file as the next session finds it. */
   read(path: string): Promise<string | null>

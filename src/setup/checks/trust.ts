@@ -1,12 +1,12 @@
-// Which kinds of wrong work would pass with these settings. docs/trust.md describes
+// Which kinds of wrong work these settings cannot detect. docs/trust.md describes
 // and measures each.
 import type { Settings } from '../../settings/read-settings.ts'
-import { type CheckResult, okResult, type Subject, warningResult } from './subject.ts'
+import { type CheckResult, type Subject, warningResult } from './subject.ts'
 
 type Loophole = { what: string; isClosed(settings: Settings): boolean; fix: string }
 
 const CHANGED = /\bRALPH_CHANGED_FILES\b/
-/** How a shell command allows for an unset variable: `${N+x}`, `${N-.}`, `${N:?}`, `-v N`, `-z "$N"`. An empty default is no files. */
+/** How a shell command allows for an unset variable: `${N+x}`, `${N-.}`, `${N:?}`, `-v N`, `-z "$N"`. An empty default is not a file. */
 const ALLOWS_UNSET =
   /\$\{RALPH_CHANGED_FILES:?(?:[+?]|[-=](?!\}))|-v\s+["']?RALPH_CHANGED_FILES\b|-[nz]\s+"?\$\{?RALPH_CHANGED_FILES\b/
 
@@ -17,7 +17,7 @@ const LOOPHOLES: readonly Loophole[] = [
     fix: 'weakened-tests: judge',
   },
   {
-    what: 'work that only an ignored file holds',
+    what: 'work that exists only in ignored files',
     isClosed: ({ cleanRoom, isolation }) => cleanRoom === 'on' || isolation === 'separate-job',
     fix: 'clean-room: on',
   },
@@ -28,9 +28,9 @@ const LOOPHOLES: readonly Loophole[] = [
     fix: 'prepare',
   },
   {
-    what: 'a change of so many files that RALPH_CHANGED_FILES is left out, at a gate that then looks at none',
+    what: 'a change of so many files that RALPH_CHANGED_FILES is left out, if a gate then looks at none',
     isClosed: ({ gates }) => gates.every(({ run }) => !CHANGED.test(run) || ALLOWS_UNSET.test(run)),
-    fix: 'a gate that looks at all files where it is unset (docs/gates.md)',
+    fix: 'a gate that looks at all files if it is unset (docs/gates.md)',
   },
   {
     what: 'code and settings outside of the checkout',
@@ -38,18 +38,16 @@ const LOOPHOLES: readonly Loophole[] = [
     fix: 'isolation: other-user',
   },
 ]
-const ALWAYS = 'answers made for the tests alone, and code that knows it is tested'
+const ALWAYS = 'answers hard-coded for the tests, and code that knows it is tested'
+const HEAD = 'these settings cannot detect'
 
 export function checkTrust({ checkout, settings: ownSettings }: Subject): CheckResult {
   const settings = ('workspace' in checkout ? checkout.ci?.settings : null) ?? ownSettings
   if (settings.gates.length === 0)
-    return warningResult('whatever an agent calls done', 'gates', 'write gates')
+    return warningResult('no gates: everything the agent calls done would pass', '', 'add a gate')
   const open = LOOPHOLES.filter((loophole) => !loophole.isClosed(settings))
   const found = [...open.map(({ what }) => what), ALWAYS].join('; ')
-  if (open.length === 0) return okResult(`would pass: ${found}`)
-  return warningResult(
-    `would pass: ${found}`,
-    'wrong work that is found where it can be',
-    `${open.map(({ fix }) => fix).join(', ')} (docs/trust.md)`,
-  )
+  // Not `ok`: no settings protect from these, so a reviewer has to.
+  if (open.length === 0) return warningResult(`${HEAD} ${found}`, '', 'review the change (docs/trust.md)')
+  return warningResult(`${HEAD}: ${found}`, '', `${open.map(({ fix }) => fix).join(', ')} (docs/trust.md)`)
 }

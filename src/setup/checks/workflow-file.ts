@@ -43,7 +43,7 @@ export type WorkflowFile = {
 /** GitHub's default timeout of a job. */
 const DEFAULT_TIMEOUT_MS = 360 * 60_000
 
-/** A file that starts Ralph, or null; one that is no YAML map starts nothing. `action`: `owner/repo`. */
+/** A file that starts Ralph, or null; one that is not a YAML map starts nothing. `action`: `owner/repo`. */
 export function readWorkflow(path: string, text: string, action: string): WorkflowFile | null {
   const workflow = yamlObject(text) ?? {}
   const jobs = Object.entries(mapOf(workflow.jobs)).flatMap(([id, job]) => {

@@ -59,7 +59,7 @@ async function describeMissing(
     clone.head === null ? null : await findCi(workspace, clone.head, subject.env, subject.action)
   if (onOwnBranch !== null) {
     const found = `${onOwnBranch.file.path} is on ${clone.branch ?? 'this commit'}, and not on ${branch}`
-    return resultOf(found, expected, `merge it into ${branch}: GitHub starts it from there alone`)
+    return resultOf(found, expected, `merge it into ${branch}: GitHub starts it only from there`)
   }
   const files = await readdir(join(clone.workTree, WORKFLOWS)).catch(() => [])
   if (files.some((name) => isWorkflow(WORKFLOWS + name) && name.startsWith('ralph')))
@@ -132,7 +132,7 @@ function jobFaults(job: RalphJob, place: string, ci: Ci): CheckResult[] {
   const names = [...(vendor === null ? [] : agentVariables(vendor)), ...ci.settings.agentEnv]
   if (ROLES_WITH_KEY.has(job.role) && keys.length > 0 && !job.env.some((name) => names.includes(name))) {
     const env = `env: { ${keys[0]}: \${{ secrets.${keys[0]} }} }`
-    const fix = `add to the step: ${env}; a runner of your own may be logged in`
+    const fix = `add to the step: ${env}; your own runner may be logged in`
     const expected = `${keys.join(' or ')} in the env of the step`
     found.push(warningResult(`${place} gives ${ci.settings.agent} no key`, expected, fix))
   }

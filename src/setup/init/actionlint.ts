@@ -22,7 +22,7 @@ export const QUEUE_RULE_LINE =
 export const UNKNOWN_QUEUE = 'does not know `queue` of the workflow yet'
 
 const CONFIG = /^\.github\/(?:linters\/)?actionlint\.ya?ml$/
-/** Ralph's own workflows are not searched: they name actionlint, too. */
+/** Ralph's own workflows are not searched: they name actionlint as well. */
 const WORKFLOW = /^\.github\/workflows\/(?!ralph)[^/]+\.ya?ml$/
 /** Other files that name the linters of a project. */
 export const LINTER_FILES = [

@@ -134,7 +134,7 @@ function withGates(written: WrittenSettings, added: readonly string[]): WrittenS
 /** The most gates at the same time that are proposed: a hosted runner has four cores. */
 const MAX_PARALLEL = 3
 
-/** `gates-parallel` where at least two of the gates are independent, and none of the others would run beside them. */
+/** `gates-parallel` where at least two of the gates are independent, and none of the others would run alongside them. */
 function proposeParallelGates(
   { gates }: WrittenSettings,
   config: WrittenSettings,

@@ -119,7 +119,7 @@ function notesOnCi(notProposed: readonly string[], unread: readonly string[]): s
   ]
 }
 
-/** The projects of one ecosystem, the top first. Members of a workspace are no projects of their own. */
+/** The projects of one ecosystem, the top first. Members of a workspace are not projects of their own. */
 function projectsOf(ecosystem: Ecosystem, tree: FileTree): Project[] {
   const found: Project[] = []
   for (const path of foldersWith(ecosystem.marks, tree.paths)) {

@@ -151,7 +151,7 @@ function withoutAudit(line: string, script: string, scripts: Readonly<Record<str
   return `${isNeeded ? `npm run pre${script} && ` : ''}${line} --ignore-scripts`
 }
 
-/** Linters are a gate of their own. */
+/** Linters are their own gate. */
 const LINT = /^npm run (?:lint|-s lint|--silent lint)$/
 /** Runners of tests that a script of several commands may name, and a file of tests that is a program. */
 const RUNNER = /^(?:c8 |nyc )?(?:tap|tape|mocha|jest|vitest|ava|borp|uvu|jasmine|node --test)\b/
@@ -160,7 +160,7 @@ const PLAIN_WORDS = /^[\w ./*'"{},=:@-]*$/
 /** Formatters of test output, behind a pipe: the exit code is that of the formatter, and it may be missing. */
 const FORMATTER = /\s*\|\s*[\w-]+(?: --?[\w-]+)*$/
 
-/** Alternatives where `test` runs more than tests: only the tests, by a script of their own or as `test` calls them. */
+/** Alternatives where `test` runs more than tests: only the tests, by their own script or as `test` calls them. */
 function partsOfTest(
   scripts: Readonly<Record<string, string>>,
   run: (script: string) => string,

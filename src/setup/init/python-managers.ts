@@ -46,7 +46,7 @@ export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pdm' | 'pip', P
       ...extraNames.map((name) => `--extra ${shellWord(name)}`),
     ]
     const prepare = sync(...(folder.has('uv.lock') ? ['--locked'] : []), ...wanted)
-    // A lock file that does not fit any more, and groups that cannot be installed together.
+    // A lock file that no longer fits, and groups that cannot be installed together.
     const instead = [sync('--frozen', ...wanted), sync(...wanted), sync()].filter((one) => one !== prepare)
     return {
       prepare,

@@ -7,7 +7,7 @@ import { tomlIn } from './toml.ts'
 export type Source = {
   kind: 'group' | 'extra' | 'file' | 'environment' | 'poetry'
   name: string
-  /** Of pip: what installs it, but for groups and extras. */
+  /** Of pip: what installs it, except for groups and extras. */
   installs: readonly string[]
   extras: readonly string[]
   groups: readonly string[]
@@ -166,7 +166,7 @@ export function testSource(sources: readonly Source[], runner: string): Source |
   )
 }
 
-/** Where the project lists a tool that is no test runner. */
+/** Where the project lists a tool that is not a test runner. */
 export function toolSource(sources: readonly Source[], tool: string): Source | null {
   const runs = ({ commands }: Source) => commands.some((line) => line.split(' ').includes(tool))
   return sources.find(({ lists }) => lists.includes(tool)) ?? sources.find(runs) ?? null

@@ -18,7 +18,7 @@ export type Pin = {
 type Found = Pin & { edits: (target: Target) => readonly Edit[] }
 type Edit = { from: number; to: number; text: string }
 
-/** The pins of a text, and the text with all of them moved. Null where it is no YAML or JSON that can be read. */
+/** The pins of a text, and the text with all of them moved. Null if it is not YAML or JSON that can be read. */
 export type Pinned = { pins: Pin[]; movedTo: (target: Target) => string }
 
 const USES = new RegExp(`^(?:https?://[^/\\s]+/)?${ACTION}@(\\S+)$`)

@@ -75,7 +75,7 @@ export function testEnvironments(folder: Folder): TestEnvironment[] {
   return [...tox, ...toxTables(folder), ...sessionsOf(folder.text('noxfile.py'))]
 }
 
-/** Environments of tox in TOML: `env_run_base` and `env.NAME`, in a file of their own or in pyproject.toml. */
+/** Environments of tox in TOML: `env_run_base` and `env.NAME`, in their own file or in pyproject.toml. */
 function toxTables(folder: Folder): TestEnvironment[] {
   const own = tomlIn(folder.text('tox.toml'))
   const tox = asObject(asObject(tomlIn(folder.text('pyproject.toml')).tool)?.tox) ?? own
@@ -93,7 +93,7 @@ function toxTables(folder: Folder): TestEnvironment[] {
 
 export type Ini = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** Sections with their keys; a line that is indented goes on with the one above. */
+/** Sections with their keys; a line that is indented continues with the one above. */
 export function parseIni(text: string): Ini {
   const sections: Record<string, Record<string, string>> = {}
   let section: Record<string, string> = {}

@@ -94,7 +94,7 @@ test('documents that are links, not text, huge or not editable stay unchanged, w
   const cases: [Node, RegExp][] = [
     [
       { mode: '120000', content: Buffer.from('../secrets') },
-      /"notes\.md" was not brought up to date: it is no plain file/,
+      /"notes\.md" was not brought up to date: it is not a plain file/,
     ],
     [file(Buffer.from([0x66, 0xff])), /"notes\.md" was not brought up to date: /],
     [file('x'.repeat(1_000_001)), /it is too large/],

@@ -87,7 +87,7 @@ test('doctor accepts uncommitted stories, which a run takes', async () => {
       '{"schemaVersion":2,"userStories":[{"id":"A","title":"a","acceptanceCriteria":["b"]}]}',
   })
   const found = byName(await place.json('doctor', ...place.agent, ...GATE))
-  assert.match(found.get('work tree')?.found ?? '', /^clean, but for 1 file below \.ralph\//)
+  assert.match(found.get('work tree')?.found ?? '', /^clean, except for 1 file below \.ralph\//)
   assert.equal(found.get('work tree')?.state, 'ok')
   assert.equal(found.get('gate good')?.state, 'ok')
   assert.equal(
@@ -206,7 +206,7 @@ test('doctor reports a required check that other pull requests never get, or tha
   assert.match(await look(), /^ok: .* every pull request gets it/)
 
   parameters.required_status_checks = [{ context: 'ralph / US-001', integration_id: 15368 }]
-  assert.match(await look(), /^warning: main requires "ralph \/ US-001".* -> require ralph in its place/)
+  assert.match(await look(), /^warning: main requires "ralph \/ US-001".* -> require ralph instead/)
   github.fault({ path: /\/rules\/branches\// }, { status: 403 })
   assert.match(await look(), /^unknown: .* -> look at .*settings\/rules/)
 })

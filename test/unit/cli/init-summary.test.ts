@@ -15,7 +15,7 @@ test("init's summary has what was found and made, what is missing, and the next 
   const { out } = project.init('--yes')
   assert.equal(
     lastScreen(out),
-    `Ralph is set up, but for what is missing.
+    `Almost done. Still to do:
 Found      JavaScript; agent claude; 6 files written
 Not tried  lint, test (\`ralph doctor\` runs them)
 Missing    ${SECRET}

@@ -25,7 +25,7 @@ test('with --epic complete, every command names the epic, and the next run goes 
   )
   const { out } = await place.ralph('status', '--no-final-verification')
   assert.match(out, /Complete: 1 of 1 story of epic 2 passes; 2 others were not asked for/)
-  assert.match(out, /Or go on with the other stories: ralph run\./)
+  assert.match(out, /Or continue with the other stories: ralph run\./)
   assert.deepEqual((await place.json('status', '--no-final-verification')).scope, part('2', 1))
 
   const both = await place.json('run', ...flags, '--stories', 'us-001', '--stories', 'US-002,US-003')

@@ -40,7 +40,7 @@ test('the prompt names the services of the gates, alike for every story', async 
 `,
   })
   const all =
-    /^- Beside them .*\n- db: port 5433\n- web: http:\/\/localhost:3000\/health \(for stories tagged ui\)\n- Do not /m
+    /^- Ralph also starts .*\n- db: port 5433\n- web: http:\/\/localhost:3000\/health \(for stories tagged ui\)\n- Do not /m
   for (const id of ['US-001', 'US-002']) assert.match((await place.ralph('prompt', id, ...GATE)).out, all, id)
 })
 

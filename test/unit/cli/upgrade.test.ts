@@ -72,7 +72,7 @@ test('upgrade prints the newer version and its changes, and --yes changes only t
   assert.doesNotMatch(shown.out, /the first|not yet|a try|^::/m)
   assert.ok(!shown.out.includes('\u001b'))
   assert.match(shown.out, /Nothing was written: ralph upgrade v1\.10\.0 --yes/)
-  assert.match(shown.err, /other\.yml:1 names main, which is no release/)
+  assert.match(shown.err, /other\.yml:1 names main, which is not a release/)
   assert.match(shown.err, /broken\.yml cannot be read/)
   assert.equal(clone.git('status', '--porcelain'), '')
   assert.deepEqual(
@@ -103,7 +103,10 @@ test('upgrade moves to a named version, and refuses an unknown one with the list
   const clone = await cloneOf(t, url, { 'package.json': PACKAGE })
   const none = await clone.start(['upgrade', '1.3.0']).ended
   assert.equal(none.code, 64)
-  assert.match(none.err, /found v1\.3\.0, which is no release, expected one of v1\.10\.0, v1\.9\.0, v1\.0\.0/)
+  assert.match(
+    none.err,
+    /found v1\.3\.0, which is not a release, expected one of v1\.10\.0, v1\.9\.0, v1\.0\.0/,
+  )
   const before = asked.length
   const odd = await clone.start(['upgrade', 'newest']).ended
   assert.equal(odd.code, 64)

@@ -89,9 +89,9 @@ describe('the breaker opens', () => {
     assert.equal(breakerOf(open)?.position, 'open')
     assert.match(
       open.prd.userStories[0]?.notes ?? '',
-      /^rests until .*3 attempts in a row changed tests alone/,
+      /^rests until .*3 attempts in a row changed only tests/,
     )
-    assert.match(viewOf(open, { now: NOW, limits, runUrl: null }).circuit.text, /changed tests alone/)
+    assert.match(viewOf(open, { now: NOW, limits, runUrl: null }).circuit.text, /changed only tests/)
     const other = after([...tests.slice(0, 2), { tree: 'code' }, ...tests.slice(0, 1)])
     assert.equal(breakerOf(other)?.position, 'closed')
   })

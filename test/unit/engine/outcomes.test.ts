@@ -165,7 +165,7 @@ describe('the outcome stuck', () => {
     assert.equal(ran.outcome, 'stuck')
     assert.equal(ran.conclusion.reason, 'it waits for US-001, which was not asked for')
     const move = toPlainText(nextAction(ran.state, ownSituation(ran.state), 'cli'))
-    assert.equal(move, 'Have it done, too, with ralph retry US-001, then go on with ralph run.')
+    assert.equal(move, 'Add it to the run with ralph retry US-001, then continue with ralph run.')
   })
 
   test('when all open stories are blocked, or wait for blocked ones', () => {
@@ -521,16 +521,16 @@ describe('the outcome error', () => {
     ])
     assert.deepEqual(ended('cannot start: `true` is content already'), [
       'service web cannot start: `true` is content already',
-      'end what answers in the place of service web, or give it another port',
+      'end the other program that answers for service web, or give service web another port',
     ])
     assert.deepEqual(ended('is not ready after 30 s: port 1: nothing listens there'), [
       'service web is not ready after 30 s: port 1: nothing listens there',
-      'see in its log why, mend its `start` or `ready`, or give it a longer readyTimeout; its output:',
+      'see in its log why, fix its `start` or `ready`, or give it a longer readyTimeout; its output:',
     ])
     const fell = gate(false, { name: 'service web', ended: 'ended (exit 7) while gate test ran' })
     assert.deepEqual(ended('', [gate(false), fell]), [
       'service web ended (exit 7) while gate test ran, before Ralph changed anything',
-      'mend its `start`, or main, as its log says; or set baseline: off for a project that does not exist yet; its output:',
+      'fix its `start`, or main, as its log says; or set baseline: off for a project that does not exist yet; its output:',
     ])
   })
 

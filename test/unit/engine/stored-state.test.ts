@@ -85,7 +85,7 @@ describe('a state that cannot be read', () => {
     test(`${name}: the error names where, and how to go on`, () => {
       const { message } = refused(text)
       assert.match(message, place)
-      assert.match(message, /\n {2}fix: somebody else wrote it/)
+      assert.match(message, /\n {2}fix: something else wrote it/)
     })
 })
 
@@ -142,9 +142,9 @@ describe('a state with more stories than one file holds', () => {
     const without = new Map([...files].filter(([name]) => !name.includes('stories-2')))
     await assert.rejects(
       readFrom(without),
-      /found no stories-2\.json beside it[\s\S]*fix: somebody else wrote it/,
+      /found no stories-2\.json alongside it[\s\S]*fix: something else wrote it/,
     )
-    assert.throws(() => parseState(stateText(many)), /found no stories-1\.json beside it/)
+    assert.throws(() => parseState(stateText(many)), /found no stories-1\.json alongside it/)
     await assert.rejects(
       readFrom(new Map(files).set('.ralph-state/stories-2.json', '[{}]')),
       /prd\.userStories\.500/,

@@ -159,7 +159,7 @@ test('a report that is stale, missing, broken, too large, no file or behind a li
   assert.equal(result.tests, undefined)
   const said = remarks(result).map((one) => one.replace(/ \(.*/, ''))
   assert.deepEqual(said, [
-    'old.xml: the gate wrote nothing new, and what stood there is not read',
+    'old.xml: the gate wrote nothing new, and what was there is not read',
     'none.xml: there is no such file',
     'pipe.xml: no file that can be read',
     'linked/*.xml: there is no such file',

@@ -221,7 +221,7 @@ test('a service that ends during gates is a red result, and named in the output 
     results[1]?.output ?? '',
     /^service web ended \(exit 7\) while gate test ran[\s\S]*Error: asked for a page that it cannot bear/,
   )
-  assert.equal(results[2]?.output, 'Its last lines stand in the output of gate test.\n', 'once is enough')
+  assert.equal(results[2]?.output, 'Its last lines are in the output of gate test.\n', 'once is enough')
 })
 
 const ANSWERS_500 = `require('http').createServer((q, s) => {
@@ -361,7 +361,7 @@ test('a daemon that no longer answers is red, with its log', async (t) => {
   const [gate, service] = await run()
   assert.deepEqual(
     [gate?.ok, service?.name, service?.ended],
-    [true, 'service web', 'answers no more: nothing listens there'],
+    [true, 'service web', 'no longer answers: nothing listens there'],
   )
   assert.match(service?.output ?? '', /Error: asked for a page that it cannot bear/)
 })
@@ -535,7 +535,7 @@ test('a service without a start command is checked again after the gates, also a
     (await run()).map(({ name, ok, ended }) => [name, ok, ended]),
     [
       ['test', true, 'exit 0'],
-      ['service web', false, 'answers no more: nothing listens there'],
+      ['service web', false, 'no longer answers: nothing listens there'],
     ],
   )
 })

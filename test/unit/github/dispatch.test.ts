@@ -43,7 +43,7 @@ for (const [name, answer] of Object.entries({
 
 for (const [status, message, mend] of [
   [403, 'Resource not accessible by integration', /permissions: actions: write/],
-  [404, 'Not Found', /must stand on the default branch/],
+  [404, 'Not Found', /must be on the default branch/],
   [422, "Workflow does not have 'workflow_dispatch' trigger", /declare the inputs/],
 ] as const) {
   test(`${status} on a dispatch is an error with its fix`, async () => {

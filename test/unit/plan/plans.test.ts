@@ -572,7 +572,7 @@ test('known plans that are not read are named, with what to do', () => {
   const told = (path: string, text: string) => documentsOf({ path, text }).notes.join('\n')
   assert.match(
     told('.planning/ROADMAP.md', '# Roadmap\n\n- [ ] **Phase 1: A**'),
-    /GSD is not read as it stands: a session plans from it/,
+    /GSD is not read as it is: a session plans from it/,
   )
   assert.match(told('.cursor/plans/a.plan.md', '---\ntodos: []\n---\n'), /a plan of Cursor/)
   assert.match(told('export.csv', 'Issue key,Summary,Status\nA-1,x,Done'), /an export of Jira/)

@@ -157,7 +157,7 @@ test('every outcome has a headline', () => {
       concluded(midRun(), 'continued', 'the batch of 5 iterations is done'),
       '🔁 3 of 6 stories pass · the batch is over',
     ],
-    [dispatched(midRun()), '🔁 3 of 6 stories pass · the next job goes on'],
+    [dispatched(midRun()), '🔁 3 of 6 stories pass · the next job continues'],
     [concluded(midRun(), 'error', 'prepare failed (exit 1)'), '❌ Error: prepare failed (exit 1)'],
     [concluded(midRun(), 'interrupted', 'cancelled'), '⏹️ Cancelled, nothing is lost · 3 of 6 stories pass'],
   ]

@@ -168,8 +168,8 @@ test('usage without a story is shown, so that the figures add up', () => {
     const sessions = [...state.sessions, entryWith({ kind: 'verify', costUsd })]
     return plain(renderReport(viewOf({ ...state, sessions }, facts)))
   }
-  assert.match(told(0.5), /Beside the stories, for verification and plans: \$0\.50\./)
-  assert.doesNotMatch(told(1e-12), /Beside the stories/)
+  assert.match(told(0.5), /Not part of a story, for verification and plans: \$0\.50\./)
+  assert.doesNotMatch(told(1e-12), /Not part of a story/)
 })
 
 test('costs in JSON have no rounding errors of sums', () => {

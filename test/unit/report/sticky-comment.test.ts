@@ -57,7 +57,7 @@ test('the cost that belongs to no story is shown with the totals', () => {
     sessions: [...state.sessions, entryWith({ kind: 'verify', costUsd })],
   })
   assert.match(jobSummary(costing(0.5), facts), /the final verification: \$0\.50\./)
-  assert.doesNotMatch(jobSummary(costing(0), facts), /Beside the stories/)
+  assert.doesNotMatch(jobSummary(costing(0), facts), /Not part of a story/)
 })
 
 test('the comment begins with marker, headline, bar and what to do next', () => {
@@ -318,7 +318,7 @@ test('an error with output shows it folded', () => {
     },
   }
   const comment = stickyComment(state, facts)
-  assert.ok(comment.includes('**Next:** See its output; then go on with `/ralph run`.'))
+  assert.ok(comment.includes('**Next:** See its output; then continue with `/ralph run`.'))
   assert.ok(
     comment.includes(
       '<details><summary>Output</summary>\n\n```text\nsee its output:\nnpm ERR! no lockfile\n```',

@@ -61,13 +61,13 @@ test('a view is not escaped: each renderer escapes', () => {
 
 test("a sentence's parts tell Ralph's own text, a command and foreign text apart", () => {
   for (const text of corpus()) {
-    const mixed = sentence`Mend it: ${{ text }}, then ${{ code: `ralph retry ${text}`, most: 80 }} or ${{ button: 'Run workflow' }}.`
+    const mixed = sentence`Fix it: ${{ text }}, then ${{ code: `ralph retry ${text}`, most: 80 }} or ${{ button: 'Run workflow' }}.`
     const markdown = toMarkdown(mixed)
-    assert.match(markdown, /^Mend it: [^\n]*, then `[^`\n]*` or \*Run workflow\*\.$/, JSON.stringify(text))
+    assert.match(markdown, /^Fix it: [^\n]*, then `[^`\n]*` or \*Run workflow\*\.$/, JSON.stringify(text))
     assert.doesNotMatch(toPlainText(mixed), /\n|^::|##\[/, JSON.stringify(text))
   }
   const inner = sentence`after ${{ code: 'ralph run' }}`
-  assert.equal(toPlainText(sentence`It goes on ${inner}.`), 'It goes on after ralph run.')
+  assert.equal(toPlainText(sentence`It continues ${inner}.`), 'It continues after ralph run.')
 })
 
 test('remarks of the guard and a judge without evidence are findings', () => {

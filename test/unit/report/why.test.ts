@@ -56,7 +56,7 @@ test('why of a blocked story has the failure, each attempt, the gate, and what a
   assert.equal(why.output?.of, 'test')
   assert.deepEqual(why.help.map(toPlainText), [
     '/ralph retry US-003 -- <hint> tries it again with what you say is missing.',
-    '/ralph split US-003 has smaller stories proposed in its place.',
+    '/ralph split US-003 has smaller stories proposed instead.',
     '/ralph skip US-003 leaves it out.',
   ])
 })

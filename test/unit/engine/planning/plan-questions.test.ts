@@ -64,7 +64,7 @@ test('answers to planning questions by letter, by text, mixed or missing reach t
   )
   assert.match(textOf('1A and 2C'), /Fewer passwords\n2[^\n]*\n {3}Staff/)
   assert.match(textOf('1A, 1B'), /Fewer passwords; Fewer calls/)
-  assert.match(textOf('1A, but keep the old form'), /Beside them: but keep the old form/)
+  assert.match(textOf('1A, but keep the old form'), /Also: but keep the old form/)
   assert.match(textOf(''), /no answer[\s\S]*no answer[\s\S]*no answer/)
 })
 
@@ -81,10 +81,7 @@ test('any answers stay limited, in the lines of their questions', () => {
       const read = answeredQuestions(QUESTIONS, said)
       if ('fault' in read) return
       const lines = read.text.split('\n')
-      assert.ok(
-        lines.length === 7 || (lines.length === 8 && lines[7]?.startsWith('Beside them: ')),
-        read.text,
-      )
+      assert.ok(lines.length === 7 || (lines.length === 8 && lines[7]?.startsWith('Also: ')), read.text)
       assert.ok(read.text.length < 10_000)
     }),
     runs(100),

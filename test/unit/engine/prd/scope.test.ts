@@ -83,11 +83,11 @@ describe('a scope is refused', () => {
       {
         path: 'stories',
         found: 'US-004 waits for US-002 and US-003, which have not passed and were not asked for',
-        expected: 'stories whose dependencies have passed, or are asked for, too',
-        fix: 'ask for them, too (stories: US-004,US-002,US-003), or skip them',
+        expected: 'stories whose dependencies have passed, or are asked for as well',
+        fix: 'ask for them as well (stories: US-004,US-002,US-003), or skip them',
       },
     ])
-    assert.match(asked([], 'Billing').mistakes[0]?.fix ?? '', /ask for it, too \(stories: US-002\)/)
+    assert.match(asked([], 'Billing').mistakes[0]?.fix ?? '', /ask for it as well \(stories: US-002\)/)
   })
 
   test('not for a skipped dependency, and a cycle ends', () => {

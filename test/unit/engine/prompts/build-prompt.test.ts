@@ -115,7 +115,7 @@ describe('the prompt', () => {
     ['its description', 'With e-mail and password.'],
     ['every criterion', '- a right password makes a session\n- five wrong ones lock the account'],
     ['the gates that will run, in order', '- typecheck: npm run typecheck\n- test: npm test'],
-    ['that no person answers questions', 'Nobody answers questions'],
+    ['that no person answers questions', 'No one answers questions'],
     ['the failing gate', 'gate test failed (exit 1)'],
     ['its output', 'expected 429, got 200'],
     ['guidance', 'use bcrypt'],
@@ -170,7 +170,7 @@ describe('the prompt', () => {
     )
     assert.match(
       told,
-      /test: npm test\n- Beside them Ralph starts these services[^\n]+\n- web: http:\/\/localhost:3000\/\n- Do not/,
+      /test: npm test\n- Ralph also starts these services[^\n]+\n- web: http:\/\/localhost:3000\/\n- Do not/,
     )
     assert.doesNotMatch(runPrompt(null, stateOf([login]), login, facts()), /services/)
   })

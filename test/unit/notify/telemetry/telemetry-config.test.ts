@@ -38,5 +38,7 @@ test('telemetry reads endpoint, headers and resource attributes', () => {
 test('a telemetry endpoint that is no URL is a warning, and nothing is sent', () => {
   const { config, warnings } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })
   assert.equal(config, null)
-  assert.deepEqual(warnings, ['OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL: nothing is sent there'])
+  assert.deepEqual(warnings, [
+    'OTEL_EXPORTER_OTLP_ENDPOINT is not a http or https URL: nothing is sent there',
+  ])
 })

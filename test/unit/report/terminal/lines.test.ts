@@ -139,7 +139,7 @@ Agent time: 21m 26s
 Branch: ralph/auth
 Look at: https://github.com/acme/shop/pull/12
 Report: /x/report.html
-Next: Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003, then go on with ralph run.`,
+Next: Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003, then continue with ralph run.`,
   )
 })
 
@@ -221,7 +221,7 @@ test('the log of a later job does not say that it opened branch and pull request
   const opened = { kind: 'opened', green: '', github: midRun().github, at: NOW } as Event
   const line = (before: State) => formatLines(eventLines(opened, midRun(), facts, before), pipe)[0] ?? ''
   assert.match(line({ ...justStarted(), published: null }), /^\[git\] opened ralph\/auth, pull request http/)
-  assert.match(line(midRun()), /^\[git\] goes on with ralph\/auth, pull request http/)
+  assert.match(line(midRun()), /^\[git\] continues with ralph\/auth, pull request http/)
   const anew = { ...midRun(), control: { ...midRun().control, anew: true as const } }
   assert.match(line(anew), /^\[git\] opened /)
 })

@@ -46,7 +46,7 @@ type Case = [
 ]
 
 /** `state: found -> fix` of each finding. */
-const TRUSTED = /^ok: would pass: answers made for the tests alone/
+const TRUSTED = /^warning: these settings cannot detect answers hard-coded for the tests/
 const LESS = {
   ...{ gates: 'test: npm test', prepare: 'npm ci', 'weakened-tests': 'warn', 'clean-room': 'off' },
   isolation: 'same-user',
@@ -83,18 +83,18 @@ const CASES: Case[] = [
   [
     'trust without gates',
     () => checkTrust(subjectOf()),
-    /^warning: whatever an agent calls done -> write gates/,
+    /^warning: no gates: everything the agent calls done would pass -> add a gate/,
   ],
   [
     'trust with less than the defaults',
     () => checkTrust(subjectOf({ settings: settings(LESS, 'action') })),
-    /^warning: would pass: tests that are deleted.*ignored file.*outside of the checkout.* -> weakened-tests: judge, clean-room: on, isolation: other-user/,
+    /^warning: these settings cannot detect: tests that are deleted.*ignored files.*outside of the checkout.* -> weakened-tests: judge, clean-room: on, isolation: other-user/,
   ],
   ...['for f in $RALPH_CHANGED_FILES; do check $f; done', 'check ${RALPH_CHANGED_FILES:-}'].map(
     (run): Case => [
       `trust in a gate that looks at nothing where the list is left out: ${run}`,
       () => checkTrust(subjectOf({ settings: settings({ gates: `lint: '${run}'` }, 'action') })),
-      /^warning: would pass: .*RALPH_CHANGED_FILES.* -> .*docs\/gates\.md.*/,
+      /^warning: these settings cannot detect: .*RALPH_CHANGED_FILES.* -> .*docs\/gates\.md.*/,
     ],
   ),
   ...[
