@@ -1,5 +1,5 @@
 // Which room of src imports which: a line a room, with all that it may import, and nothing else. `npm run lint` holds the source to it,
-// and the picture in docs/architecture.md is made of it (scripts/rooms.mjs). Which files are pure is said in biome.json, and that no files import each other in a circle.
+// and the picture in docs/internals/architecture.md is made of it (scripts/rooms.mjs). Which files are pure is said in biome.json, and that no files import each other in a circle.
 // A folder of a room with a line of its own (engine/model) may import less than its room. Adapters never import each other.
 export const ROOMS = {
   system: [],

@@ -1,4 +1,4 @@
-// The rooms of src as a picture for docs/architecture.md, made of the table that the imports are held to. Of the arrows only those are
+// The rooms of src as a picture for docs/internals/architecture.md, made of the table that the imports are held to. Of the arrows only those are
 // drawn that no longer way stands for. Run: node scripts/rooms.mjs; prints Mermaid.
 import { fileURLToPath } from 'node:url'
 import { ROOMS } from '../.dependency-cruiser.mjs'

@@ -1,5 +1,5 @@
-// A hostile agent tries everything that we could think of, through the committed bundle; docs/security.md has the table.
-// RALPH_UPDATE_DOCS=1 writes it there anew.
+// A hostile agent tries everything that we could think of, through the committed bundle; docs/internals/hostile-agent.md has the table.
+// RALPH_UPDATE_DOCS=1 writes it there again.
 import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -9,10 +9,10 @@ import { judge, prove, table } from '../hostile/prove.ts'
 import { lacks } from '../machine/needs.ts'
 import { ROOT } from './site.ts'
 
-const DOCUMENT = join(ROOT, 'docs', 'security.md')
+const DOCUMENT = join(ROOT, 'docs', 'internals', 'hostile-agent.md')
 const SECTION = /(<!-- attempts: test\/e2e\/hostile\.test\.ts -->\n\n)[\s\S]*(\n<!-- \/attempts -->)/
 
-test('docs/security.md has the table of attack attempts', async () => {
+test('docs/internals/hostile-agent.md has the table of attack attempts', async () => {
   const text = await readFile(DOCUMENT, 'utf8')
   assert.match(text, SECTION)
   const wanted = text.replace(SECTION, (_whole, before, after) => `${before}${table()}${after}`)

@@ -92,7 +92,7 @@ function chromeForAll(): string | null {
   return isOpen ? null : 'a Chrome or Chromium that every user may start'
 }
 
-/** Installs the version whose findings docs/security.md answers into the user's cache, once; then it is on the PATH of this process. */
+/** Installs the version whose findings docs/internals/security.md answers into the user's cache, once; then it is on the PATH of this process. */
 function zizmor(): string | null {
   const folder = join(usualPlace().cache, `zizmor-${ZIZMOR}`)
   const program = join(folder, 'bin', 'zizmor')

@@ -1,4 +1,4 @@
-// The output of gates: how much is stored, how much each surface shows, and which output shows a failure. Pure. docs/gate-output.md
+// The output of gates: how much is stored, how much each surface shows, and which output shows a failure. Pure. docs/internals/gate-output.md
 // follows an output from the process to the reader.
 import type { Failure } from './attempt.ts'
 import type { GateResult } from './gate.ts'

@@ -59,11 +59,11 @@ function byStory({ byStory: rows, besideStoriesUsd }: Costs): Markup {
     left > 0
       ? html`<p class="aside">The ${MAX_ROWS} dearest; ${pluralize(left, 'more story', 'more stories')}.</p>`
       : nothing
-  return html`${table(STORY_COSTS, rows.slice(0, MAX_ROWS))}${more}${besideNote('the stories, for verification and plans', besideStoriesUsd)}`
+  return html`${table(STORY_COSTS, rows.slice(0, MAX_ROWS))}${more}${besideNote('a story, for verification and plans', besideStoriesUsd)}`
 }
 
 function besideNote(what: string, costUsd: number): Markup {
-  return costUsd < MIN_USD ? nothing : html`<p class="aside">Beside ${what}: ${formatUsd(costUsd)}.</p>`
+  return costUsd < MIN_USD ? nothing : html`<p class="aside">Not part of ${what}: ${formatUsd(costUsd)}.</p>`
 }
 
 const JOBS: Columns<Costs['byJob'][number]> = [

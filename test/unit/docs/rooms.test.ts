@@ -19,8 +19,8 @@ test('every folder of src has a rule on what it may import, and every rule a fol
   assert.deepEqual(rooms.sort(), names.sort())
 })
 
-test('the diagram in docs/architecture.md is generated from the import rules', () => {
-  const drawn = /```mermaid\n(.*?)```/s.exec(readFileSync('docs/architecture.md', 'utf8'))?.[1]
+test('the diagram in docs/internals/architecture.md is generated from the import rules', () => {
+  const drawn = /```mermaid\n(.*?)```/s.exec(readFileSync('docs/internals/architecture.md', 'utf8'))?.[1]
   assert.equal(drawn, picture())
 })
 
@@ -49,7 +49,7 @@ test('base names of files in src are unique', () => {
   )
 })
 
-test('every file, folder and exported name in docs/architecture.md and its sibling pages exists', () => {
+test('every file, folder and exported name in docs/internals/architecture.md and its sibling pages exists', () => {
   const paths = readdirSync('src', { recursive: true, encoding: 'utf8' })
   const known = new Set(
     paths.flatMap((path) => [
@@ -64,7 +64,7 @@ test('every file, folder and exported name in docs/architecture.md and its sibli
   for (const path of paths.filter((path) => path.endsWith('.ts')))
     for (const [, name = ''] of readFileSync(`src/${path}`, 'utf8').matchAll(declared)) known.add(name)
   for (const page of ['architecture', 'gate-output', 'life-of-a-cost', 'life-of-a-story']) {
-    const text = readFileSync(`docs/${page}.md`, 'utf8').replace(/```.*?```/gs, '')
+    const text = readFileSync(`docs/internals/${page}.md`, 'utf8').replace(/```.*?```/gs, '')
     const cells = text.split('\n').filter((line) => line.startsWith('|'))
     for (const [, name = '', path = ''] of text.matchAll(/`(\w+)`(?: with `[\w.]+`)? \(`([\w/-]+\.ts)`/g))
       assert.match(readFileSync(`src/${path}`, 'utf8'), new RegExp(`\\b${name}\\b`), `${page}: ${path}`)
@@ -96,9 +96,9 @@ test('every folder of src has a README.md that names only existing files', () =>
   }
 })
 
-test('docs/architecture.md counts the folders that a story, a usage and an output pass', () => {
+test('docs/internals/architecture.md counts the folders that a story, a usage and an output pass', () => {
   const rooms = Object.keys(ROOMS)
-  const rows = readFileSync('docs/architecture.md', 'utf8').matchAll(
+  const rows = readFileSync('docs/internals/architecture.md', 'utf8').matchAll(
     /^\| \[[^\]]*\]\(([\w-]+\.md)\) .*\| (\d+): (.*) \|$/gm,
   )
   const counted = [...rows].map(([, page = '', count, names = '']) => ({
@@ -108,7 +108,7 @@ test('docs/architecture.md counts the folders that a story, a usage and an outpu
   }))
   assert.equal(counted.length, 3)
   for (const { page, count, names } of counted) {
-    const paths = readFileSync(`docs/${page}`, 'utf8').matchAll(/`([a-z]+)\/(?:[\w/-]+\.ts)?`/g)
+    const paths = readFileSync(`docs/internals/${page}`, 'utf8').matchAll(/`([a-z]+)\/(?:[\w/-]+\.ts)?`/g)
     const named = new Set([...paths].map(([, room = '']) => room).filter((room) => rooms.includes(room)))
     assert.deepEqual(names, [...named].sort(), page)
     assert.equal(count, names.length, page)

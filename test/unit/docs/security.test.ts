@@ -1,5 +1,5 @@
-// docs/security.md: it names every request that changes something on GitHub. Of every threat it says what the reader has to know, and
-// names tests that exist.
+// docs/internals/security.md: it names every request that changes something on GitHub. Of every threat it says what the reader has to
+// know, and names tests that exist.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
@@ -7,37 +7,58 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { ROOT } from '../../e2e/site.ts'
 
-const text = await readFile(join(ROOT, 'docs', 'security.md'), 'utf8')
-const tableOf = (title: string): string[] => {
+const text = await readFile(join(ROOT, 'docs', 'internals', 'security.md'), 'utf8')
+const sectionOf = (title: string): string => {
   const [, section = ''] = text.split(`\n## ${title}\n`)
-  const [body = ''] = section.split('\n## ')
-  return body.split('\n').filter((it) => it.startsWith('|'))
+  return section.split('\n## ')[0] ?? ''
 }
-const [head = '', line = '', ...rows] = tableOf('Threats, and what stops them')
-const requests = tableOf('What the token is used for').slice(2)
+const requests = sectionOf('What the token is used for')
+  .split('\n')
+  .filter((it) => it.startsWith('|'))
+  .slice(2)
 const cellsOf = (row: string): string[] =>
   row
     .split('|')
     .slice(1, -1)
     .map((it) => it.trim())
 
-test('every threat in docs/security.md has its protection, level, test and remaining risk', () => {
-  assert.deepEqual(cellsOf(head), ['threat', 'what stops it', 'level', 'test', 'what remains'])
-  assert.equal(cellsOf(line).length, 5)
-  assert.ok(rows.length >= 23)
-  for (const row of rows) {
-    const cells = cellsOf(row)
-    assert.equal(cells.length, 5, row)
-    for (const cell of cells) assert.notEqual(cell, '', row)
-    assert.match(cells[2] ?? '', /\ball\b|`(?:same-user|other-user|separate-job)`/, row)
+const FIELDS = ['Stopped by', 'Level', 'Tests', 'Remains'] as const
+/** Each threat has a heading, and below it a list with a text for each field. */
+const threats = sectionOf('Threats, and what stops them')
+  .split('\n### ')
+  .slice(1)
+  .map((threat) => {
+    const [title = '', ...lines] = threat.split('\n')
+    const texts = lines
+      .join('\n')
+      .split(/^- \*\*/m)
+      .slice(1)
+    const fields = texts.map((field) => {
+      const [name = '', ...words] = field.split(':**')
+      return [name, words.join(':**').trim()] as const
+    })
+    return { title, fields }
+  })
+
+test('every threat has its protection, level, test and remaining risk', () => {
+  assert.ok(threats.length >= 23)
+  for (const { title, fields } of threats) {
+    assert.notEqual(title, '')
+    assert.deepEqual(
+      fields.map(([name]) => name),
+      FIELDS,
+      title,
+    )
+    for (const [name, words] of fields) assert.notEqual(words, '', `${title}: ${name}`)
+    assert.match(fields[1]?.[1] ?? '', /\ball\b|`(?:same-user|other-user|separate-job)`/, title)
   }
 })
 
-test('tests and source files that docs/security.md names exist', () => {
-  for (const row of rows) {
-    const [, stops = '', , tests = ''] = cellsOf(row)
+test('tests and source files that the threats name exist', () => {
+  for (const { title, fields } of threats) {
+    const { 'Stopped by': stops = '', Tests: tests = '' } = Object.fromEntries(fields)
     const named = [...tests.matchAll(/`([^`]+)`/g)].map(([, name = '']) => join(ROOT, 'test', name))
-    assert.ok(named.length > 0, row)
+    assert.ok(named.length > 0, title)
     for (const place of named) assert.ok(existsSync(place) || existsSync(`${place}.test.ts`), place)
     for (const [, name = ''] of stops.matchAll(/`([a-z-]+\/[a-z/-]*(?:\.ts)?)`/g)) {
       assert.ok(existsSync(join(ROOT, 'src', name)), name)
@@ -45,7 +66,7 @@ test('tests and source files that docs/security.md names exist', () => {
   }
 })
 
-test('docs/security.md lists every request that changes something on GitHub, with its source file', async () => {
+test('docs/internals/security.md lists every request that changes something on GitHub, with its source file', async () => {
   const made = new Map<string, string>()
   for await (const path of glob('src/**/*.ts', { cwd: ROOT })) {
     const source = await readFile(join(ROOT, path), 'utf8')

@@ -1,16 +1,16 @@
-// No protection is lost between the tiers of docs/tests.md: every file has its promise, and every name its test.
+// No protection is lost between the tiers of docs/internals/tests.md: every file has its promise, and every name its test.
 import assert from 'node:assert/strict'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { ROOT } from '../../e2e/site.ts'
 
-const text = await readFile(join(ROOT, 'docs', 'tests.md'), 'utf8')
+const text = await readFile(join(ROOT, 'docs', 'internals', 'tests.md'), 'utf8')
 const quick: { tests: Record<string, string[]> } = JSON.parse(
   await readFile(join(ROOT, 'test', 'quick.json'), 'utf8'),
 )
 
-test('docs/tests.md names every file of end-to-end tests, and only existing ones', async () => {
+test('docs/internals/tests.md names every file of end-to-end tests, and only existing ones', async () => {
   const named = [...text.matchAll(/`((?:engine|e2e|faults|agents-real)\/[\w-]+)`/g)].map(([, name]) => name)
   const files: string[] = []
   for await (const file of glob('{engine,e2e,faults,agents-real}/*.test.ts', { cwd: join(ROOT, 'test') }))

@@ -117,7 +117,7 @@ type Finding = {
   locations: { symbolic: { kind: string; key: { Local: { verbatim_path: string } } } }[]
 }
 
-test('docs/security.md answers every finding of zizmor in examples/', {
+test('docs/internals/security.md answers every finding of zizmor in examples/', {
   skip: lacks('zizmor'),
 }, async () => {
   const folder = join(ROOT, 'examples')
@@ -129,7 +129,7 @@ test('docs/security.md answers every finding of zizmor in examples/', {
       .filter(({ symbolic }) => symbolic.kind === 'Primary')
       .map(({ symbolic }) => `${ident} ${symbolic.key.Local.verbatim_path}`),
   )
-  const page = await readFile(join(ROOT, 'docs', 'security.md'), 'utf8')
+  const page = await readFile(join(ROOT, 'docs', 'internals', 'security.md'), 'utf8')
   const [, rows = ''] = /^\[zizmor\][^\n]*\n\n((?:\|.*\n)+)/m.exec(page) ?? []
   const answered = [...rows.matchAll(/^\| ([a-z-]+) \| ([\w., -]+\.yml) \|/gm)].flatMap(
     ([, ident, files = '']) => files.split(', ').map((file) => `${ident} ${file}`),

@@ -437,7 +437,7 @@ test('invalid front matter of a page that does not need it is a note with its li
   assert.equal(of(notes).length, 1)
   assert.match(
     of(notes)[0] ?? '',
-    /^PRD\.md: its front matter is not a YAML \(line 2\) and says nothing here: ".+"$/,
+    /^PRD\.md: its front matter is not YAML \(line 2\) and says nothing here: ".+"$/,
   )
   for (const text of [page('title: a'), '# PRD\n\n- [ ] Ride a bike\n'])
     assert.deepEqual(of(documentsOf({ path: 'PRD.md', text }).notes), [])

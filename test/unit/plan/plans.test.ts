@@ -543,17 +543,23 @@ test('a dependency on something that is no story is dropped, with a note', () =>
   const task = { id: 2, title: 'Sum', details: '', testStrategy: '', status: 'pending', dependencies: [1, 7] }
   const left = { ...task, id: 1, title: 'Table', status: 'deferred', dependencies: [] }
   const tasks = notesOf('tasks/tasks.json', { master: { tasks: [left, task] } })
-  assert.match(tasks, /wait no more: 2 for 1, 7\./)
+  assert.match(tasks, /dropped dependencies on entries that are not stories: 2 for 1, 7\./)
   assert.match(tasks, /deferred or cancelled: 1 Table\./)
   const feature = { id: 'f2', description: 'Sum', passes: false, depends_on: ['f1', 'f9'] }
   const cut = { id: 'f1', description: 'Table', passes: false, status: 'cancelled' }
   const features = notesOf('feature_list.json', [cut, feature])
-  assert.match(features, /wait no more: f2 for f1, f9\./)
+  assert.match(features, /dropped dependencies on entries that are not stories: f2 for f1, f9\./)
   assert.match(features, /not to be built: f1 Table\./)
   const issue = { number: 3, title: 'Sum', state: 'OPEN', body: 'Blocked by #9', blockedBy: [{ number: 8 }] }
   const closed = { number: 7, state: 'CLOSED' }
-  assert.match(notesOf('issues.json', [issue]), /wait no more: GH-3 for GH-9, GH-8\./)
-  assert.doesNotMatch(notesOf('issues.json', [{ ...issue, body: '', blockedBy: [closed] }]), /wait no more/)
+  assert.match(
+    notesOf('issues.json', [issue]),
+    /dropped dependencies on entries that are not stories: GH-3 for GH-9, GH-8\./,
+  )
+  assert.doesNotMatch(
+    notesOf('issues.json', [{ ...issue, body: '', blockedBy: [closed] }]),
+    /dropped dependencies/,
+  )
 })
 
 test('a task list below specs/, and front matter, do not go into every prompt', () => {

@@ -341,7 +341,7 @@ test('costs that belong to no attempt are shown below the costs by job', () => {
   const state = stuck()
   const sessions = [...state.sessions, entryWith({ kind: 'verify', costUsd: 0.75 })]
   const page = plain(renderReport(viewOf({ ...state, sessions }, facts)))
-  assert.match(page, /By job .* Beside these attempts, for verification and plans: \$0\.75\./)
+  assert.match(page, /By job .* Not part of these attempts, for verification and plans: \$0\.75\./)
 })
 
 test('symbols of a report are pictures, and need no emoji font', () => {

@@ -192,7 +192,7 @@ const TABLE: Record<string, Row> = {
     stands: 'Waiting until 2026-01-10 15:05 UTC · 3 of 6 stories pass',
     comment:
       'Nothing to do if the hourly `resume-lost` workflow is set up: work continues by itself; `/ralph run` tries again at once.',
-    cli: 'ralph run tries again at once, and waits where the limit still holds.',
+    cli: 'ralph run tries again at once, and waits if the limit still holds.',
   },
   'waiting for calls-per-hour': {
     state: control(between(midRun(), 'paused', 'x'), { calls: [NOW] }),

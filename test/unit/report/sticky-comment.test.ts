@@ -369,7 +369,7 @@ test('the pull request claims a final verification, gates and passed stories onl
     ...complete(),
     verification: { approved: false, asked: false, sessions: 3, message: '' },
   }
-  assert.ok(claim(unverified).includes('has not agreed'))
+  assert.ok(claim(unverified).includes('has not approved'))
   assert.ok(claim(unverified, { finalVerification: false }).includes('is switched off'))
   const ungated = Object.fromEntries(
     Object.entries(complete().records).map(([id, one]) => [id, { ...one, gates: [] }]),

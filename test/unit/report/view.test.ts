@@ -105,7 +105,7 @@ test('a skipped story that had passed is shown with a note that its commits stay
     story.id === 'US-001' ? { ...story, passes: false, skipped: true, lastResult: null } : story,
   )
   const { stories } = viewOf({ ...state, prd: { ...state.prd, userStories } }, facts('x'))
-  assert.equal(stories[0]?.aside, 'skipped by a person; what was committed for it stays on the branch')
+  assert.equal(stories[0]?.aside, 'skipped by a person; its commits stay on the branch')
 })
 
 test('a story whose candidate waits for gates of the next run is shown so, one in work or given back is not', () => {

@@ -62,7 +62,7 @@ test('a service that keeps running is a note where it cannot, and the list of se
     'isolation: other-user\nservices: { db: { start: T=hunter2 pg, ready: 1, restartBeforeVerify: false }, web: { start: x, ready: 2 } }'
   const { settings, notes } = right(yml(written))
   assert.deepEqual(notes, [
-    'ralph.config.yml: services: db: restartBeforeVerify: false has no effect at isolation: other-user: it is ended behind the gates',
+    'ralph.config.yml: services: db: restartBeforeVerify: false has no effect at isolation: other-user: it is stopped after the gates',
   ])
   assert.equal(describeServices(settings), 'db, web')
   assert.deepEqual(right(yml(written.replace('other-user', 'same-user'))).notes, [])

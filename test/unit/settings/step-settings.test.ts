@@ -169,7 +169,7 @@ describe('mistakes of steps', () => {
       'a session behind the commit',
       [work, { name: 'a', type: 'git-commit' }, { ...work, name: 'late' }],
       'steps[2]',
-      /behind git-commit/,
+      /after git-commit/,
     ],
     [
       'a file outside',
