@@ -190,7 +190,7 @@ async function resume(
   let notes: string[] = []
   if (file !== null) notes = isUnpublished ? [...file.notes] : await baseEditNotes(state, file, repository)
   const rebased = isUnpublished ? withCurrentBase(state, file, request) : state
-  const canGateCandidates = store.isLocal === true && request.canResume === true
+  const canGateCandidates = store.note !== undefined && request.canResume === true
   const takenOver = takeOver(withLostUsage(git, rebased), {
     inLanes: request.inLanes === true,
     canGateCandidates,

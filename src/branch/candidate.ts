@@ -13,6 +13,7 @@ import type { CatFile } from '../git/cat-file.ts'
 import { type FilteredFile, filteredFiles } from '../git/filters.ts'
 import { newlyIgnored } from '../git/hidden-changes.ts'
 import { objectId } from '../git/objects.ts'
+import { rememberChanges } from '../git/trees.ts'
 import type { WorkTree } from '../git/work-tree.ts'
 import { prdFile, progressFile, storyMessage } from '../report/feature-files.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
@@ -62,7 +63,7 @@ export async function inspect(
   const agentChanges = staged.changes.filter(({ path }) => !tools.isRalphPath(path))
   const foreign = ralphChanges.filter((change) => !own.has(change.path))
   await tree.reset(foreign)
-  await storeOwnFiles(tree, state.green, own, ralphChanges)
+  const isStored = await storeOwnFiles(tree, state.green, own, ralphChanges)
   if (staged.nested.length > 0) return refused(nestedFailure(staged.nested.map(formatPath)))
   const filtered = await filteredFiles(tree, agentChanges)
   if (filtered.length > 0) return refused(filterFailure(filtered, formatPath))
@@ -76,6 +77,10 @@ export async function inspect(
   const words = agentSummary(attempt, summary)
   const text = storyMessage(state, attempt.storyId, attempt.iteration, redact, words, commits.storySubject)
   const commit = await commits.commit(candidateTree, [state.green], text)
+  if (!isStored) {
+    const kept = staged.changes.filter((change) => !foreign.includes(change))
+    rememberChanges(objects, state.green, commit, kept)
+  }
   // The gates must run on the candidate's bytes, so the work tree is reset like the index.
   if (foreign.length > 0) await tree.restoreTree(candidateTree)
   await tree.checkOutStored(candidateTree, agentChanges)
@@ -164,13 +169,13 @@ async function readCommit(objects: CatFile, id: string) {
 
 const MAX_COMMIT_BYTES = 100_000
 
-/** Stores Ralph's own files byte for byte, since attributes may have changed them when they were staged. */
+/** Stores Ralph's own files byte for byte, since attributes may have changed them when they were staged. Returns whether they had. */
 async function storeOwnFiles(
   tree: WorkTree,
   green: string,
   own: ReadonlyMap<string, Buffer>,
   changes: readonly Change[],
-): Promise<void> {
+): Promise<boolean> {
   const writer = tree.git.writer(green)
   const lines: string[] = []
   for (const [path, bytes] of own) {
@@ -181,6 +186,7 @@ async function storeOwnFiles(
   }
   await writer.flush()
   await tree.updateIndex(lines)
+  return lines.length > 0
 }
 
 /** Saves the work for a later attempt: all changes but those in `.ralph/` and those that the guard refuses. */

@@ -15,6 +15,13 @@ import { screenshotEntries } from './screenshot-blobs.ts'
 /** The object of a file of the state, and the stamp of the object's file. While the stamp is the same, the object was not replaced. */
 const storedFiles = new WeakMap<StateFile, { oid: string; stamp: string | null }>()
 
+/** The blob of a file that an earlier save wrote; null if it has none, or if that was replaced. */
+export function storedBlob(git: Git, file: StateFile): string | null {
+  const known = storedFiles.get(file)
+  if (known?.stamp == null) return null
+  return known.stamp === fileStamp(git.writer(known.oid).fileOf(known.oid)) ? known.oid : null
+}
+
 /** The saved work of stories and of their failed candidates, each with a name. */
 function savedWork({ kept, contests = {} }: State): [name: string, work: SavedWork][] {
   const ofCandidates = Object.values(contests).flatMap(({ done }) =>
@@ -48,9 +55,8 @@ export async function commitState(
   )
   const { text, lists } = stateFiles(state)
   const files = [...lists].map(([name, file]) => {
-    const known = storedFiles.get(file)
-    const isThere = known?.stamp != null && known.stamp === fileStamp(writer.fileOf(known.oid))
-    return { name, file, isThere, oid: isThere ? known.oid : writer.add('blob', Buffer.from(file.text)) }
+    const known = storedBlob(git, file)
+    return { name, file, isThere: known !== null, oid: known ?? writer.add('blob', Buffer.from(file.text)) }
   })
   const own = files.map(({ name, oid }) => ({ name, mode: '100644', oid }))
   own.push({ name: 'state.json', mode: '100644', oid: writer.add('blob', Buffer.from(text)) })

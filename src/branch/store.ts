@@ -26,6 +26,7 @@ import { clearPathTo, readRegularFile } from '../system/files.ts'
 import { baseCommits, candidateCommits, stateParents } from './referenced-commits.ts'
 import { readScreenshot } from './screenshot-blobs.ts'
 import { commitState } from './state-commit.ts'
+import { readStateNote, removeStateNote, stateNoteStamp, writeStateNote } from './state-note.ts'
 
 export type StoreOptions = {
   /** `refs/ralph`: outside of refs/heads, so that a push starts no workflow. */
@@ -57,7 +58,7 @@ export type StoredState = { state: State; commit: string }
 
 export type Store = StorePort & {
   loadNewest(ours: State): Promise<State>
-  /** Every feature that has a state: folder name (`2026-01-31-auth`) to commit. */
+  /** Every feature that has a state: folder name (`2026-01-31-auth`) to a version, which is another one after each change. */
   list(): Promise<Map<string, string>>
   /** Reads the state of a folder, and makes it the base of the next save; null if there is none. */
   load(folder: string): Promise<StoredState | null>
@@ -77,6 +78,7 @@ class GitStore implements Store {
   readonly #git: Git
   readonly #objects: CatFile
   readonly #options: StoreOptions
+  readonly note?: (state: State) => Promise<void>
   /** The value of the ref when it was last read or moved. */
   #known: { ref: string; commit: string | null } | null = null
   #hasCheckedBranch = false
@@ -89,10 +91,7 @@ class GitStore implements Store {
     this.#git = git
     this.#objects = objects
     this.#options = options
-  }
-
-  get isLocal(): boolean {
-    return this.#options.remote === null
+    if (options.remote === null) this.note = (state) => this.#note(state)
   }
 
   readScreenshot(blob: string): Promise<Buffer | null> {
@@ -106,7 +105,9 @@ class GitStore implements Store {
       remote === null
         ? refsBelow(this.#git.shared, `${namespace}/`)
         : await this.#refs(remote, `${namespace}/*`)
-    return new Map([...refs].map(([ref, at]) => [ref.slice(namespace.length + 1), at]))
+    const versionOf = (ref: string, at: string) =>
+      remote === null ? `${at} ${stateNoteStamp(this.#git, ref)}` : at
+    return new Map([...refs].map(([ref, at]) => [ref.slice(namespace.length + 1), versionOf(ref, at)]))
   }
 
   async load(folder: string): Promise<StoredState | null> {
@@ -124,7 +125,8 @@ class GitStore implements Store {
     if (state === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
     this.#known = { ref, commit }
     if (remote !== null) await this.#fetchMissing([...stateParents(state), ...baseCommits(state)])
-    return { state, commit }
+    const noted = remote === null ? await readStateNote(this.#git, this.#objects, ref, commit) : null
+    return { state: noted ?? state, commit }
   }
 
   async #fetchMissing(commits: readonly string[]): Promise<void> {
@@ -184,6 +186,16 @@ class GitStore implements Store {
 
   async save(state: State): Promise<void> {
     await this.#save(state, false)
+  }
+
+  async #note(state: State): Promise<void> {
+    const ref = this.#refOf(state)
+    const last = this.#expected(ref)
+    const now = readRef(this.#git.shared, ref)
+    if (now !== null && now !== last) throw new LeaseLost(`${ref} has moved`)
+    // A program in the clone removed the ref, which the next save restores.
+    if (last === null || now === null) return this.save(state)
+    await writeStateNote(this.#git, ref, last, this.#renewed(state))
   }
 
   async publish(state: State, withBranch: boolean): ReturnType<StorePort['publish']> {
@@ -299,15 +311,19 @@ class GitStore implements Store {
     if (!Object.values(state.attempts).some((one) => 'candidate' in one)) await this.#git.packLoose()
   }
 
+  /** Every save renews the lease. */
+  #renewed(state: State): State {
+    if (state.lease === null) return state
+    return { ...state, lease: { ...state.lease, expiresAt: Date.now() + this.#options.leaseMs } }
+  }
+
   /** Commits the state on top of the last one, with the green commit as a parent, and moves the local ref to it. */
   async #commitState(unrenewed: State, isSecond = false): Promise<string> {
-    const { remote, leaseMs, initialRefs: look } = this.#options
+    const { remote, initialRefs: look } = this.#options
     look?.end()
     this.#pushes += 1
     const { shared } = this.#git
-    // Every push renews the lease.
-    const lease = unrenewed.lease === null ? null : { ...unrenewed.lease, expiresAt: Date.now() + leaseMs }
-    const state = { ...unrenewed, lease }
+    const state = this.#renewed(unrenewed)
     const ref = this.#refOf(state)
     if (this.#known?.ref !== ref) this.#known = { ref, commit: null }
     const { commit: last } = this.#known
@@ -338,7 +354,8 @@ class GitStore implements Store {
   async #moveLocal(state: State, commit: string, withBranch: boolean): Promise<void> {
     const ref = this.#refOf(state)
     this.#known = { ref, commit }
-    const { snapshot } = this.#options
+    const { snapshot, remote } = this.#options
+    if (remote === null) removeStateNote(this.#git, ref)
     const mirror: [string, string] = [ref, commit]
     const held = Object.keys(state.attempts).length === 0 ? 'released' : 'held'
     // Before the first publish the feature has no branch, and a run that ends then must not change the branch of the user.

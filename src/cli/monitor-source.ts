@@ -69,7 +69,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   /** After so long it looks again, even if no file changed. */
   let waitMs = ALIVE_MS
   /** By folder: the state that was read last. */
-  const read = new Map<string, { commit: string; state: State }>()
+  const read = new Map<string, { version: string; state: State }>()
   /** By path: the last lines of a transcript, and its size in bytes when they were read. */
   const tails = new Map<string, { bytes: number; lines: string[] }>()
   /** Features that had no run at the first look; null before it. */
@@ -113,16 +113,16 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   return {
     async look() {
       waitMs = ALIVE_MS
-      const commits = await store.list()
+      const versions = await store.list()
       const isArchived = await findArchived(objects, place)
       const isShown = (folder: string) => wanted.length > 0 || !isArchived(folder)
-      const folders = chooseFolders([...commits.keys()].filter(isShown), wanted)
+      const folders = chooseFolders([...versions.keys()].filter(isShown), wanted)
       const errors: unknown[] = []
       for (const folder of folders.values()) {
-        const commit = commits.get(folder) ?? ''
-        if (read.get(folder)?.commit === commit) continue
+        const version = versions.get(folder) ?? ''
+        if (read.get(folder)?.version === version) continue
         const found = await store.load(folder).catch((error: unknown) => void errors.push(error))
-        if (found) read.set(folder, { commit, state: mapTexts(found.state, redactor.redact) })
+        if (found) read.set(folder, { version, state: mapTexts(found.state, redactor.redact) })
       }
       notBegun ??= await findNotBegun([...folders.keys()])
       // A feature without a run stays in the list until its run begins.
@@ -133,7 +133,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
       ]
       if (states.length === 0 && errors.length > 0) throw errors[0]
       lastError = errors.map((error) => messageOf(error).split('\n')[0]).join('; ')
-      const known = [...chooseFolders(commits.keys(), []).keys(), ...others.map(({ feature }) => feature)]
+      const known = [...chooseFolders(versions.keys(), []).keys(), ...others.map(({ feature }) => feature)]
       refuseUnknown(wanted, known, 'here')
       if (states.length === 0) throw noFeature()
       const shown = await Promise.all(states.map((state) => watchedOf(state, states.length <= FEW_FEATURES)))

@@ -17,7 +17,7 @@ const MAX_TRIES = 300
 const MAX_PAUSE_MS = 8000
 
 export type JournalPorts = Pick<Ports, 'clock' | 'random' | 'signal' | 'observers' | 'warn'> & {
-  store: Pick<StorePort, 'save' | 'loadNewest' | 'isLocal'>
+  store: Pick<StorePort, 'save' | 'note' | 'loadNewest'>
 }
 
 type JobTime = Pick<State['job'], 'startedAt' | 'deadline'>
@@ -33,11 +33,14 @@ type Notice = { step: Step; state: State } | { event: Event; state: State }
 /** Events that follow the state unless people say something. They are saved with it, and applied later. */
 export type Foresee = (state: State) => Promise<readonly Event[]>
 
+/** What has to be made durable before the run continues: the state in git, or only until the next save. */
+type Due = 'nothing' | 'note' | 'save'
+
 export class Journal {
   #state: State
   #unsaved: Event[] = []
   #notices: Notice[] = []
-  #isDue = false
+  #due: Due = 'nothing'
   #hasFailed = false
   readonly #limits: Limits
   readonly #ports: JournalPorts
@@ -61,22 +64,24 @@ export class Journal {
 
   /** Whether something has to be saved before the run continues. */
   get isDue(): boolean {
-    return this.#isDue
+    return this.#due !== 'nothing'
   }
 
   /** Notifies of a step that begins; `view`: the state as that step sees it. */
   async announce(step: Step, view: State): Promise<void> {
     // Another worker may reserve the story first, so a reservation is announced when it is saved.
-    const waits = this.#isDue || this.#notices.length > 0 || (step.kind === 'reserve' && this.isShared)
+    const waits = this.isDue || this.#notices.length > 0 || (step.kind === 'reserve' && this.isShared)
     if (waits) this.#notices.push({ step, state: view })
     else await this.#notify({ step, state: view })
   }
 
   async apply(event: Event): Promise<void> {
     this.#reduce(event)
-    if (this.#mustBeSaved(event)) this.markDue()
+    const due = this.#dueAfter(event)
+    if (due === 'save') this.markDue()
+    else if (due === 'note' && !this.isDue && !this.#hasFailed) this.#due = due
     const notice = { event, state: this.#state }
-    if (this.#isDue || this.#notices.length > 0) this.#notices.push(notice)
+    if (this.isDue || this.#notices.length > 0) this.#notices.push(notice)
     else await this.#notify(notice)
   }
 
@@ -89,28 +94,36 @@ export class Journal {
 
   /** Has something saved although no event asks for it. Not after a failed save: the lease or the repository is lost. */
   markDue(): void {
-    this.#isDue = !this.#hasFailed
+    if (!this.#hasFailed) this.#due = 'save'
   }
 
   /** Saves if something is due, then notifies. Returns the events of `foresee` that are saved as well. Throws LeaseLost. */
   async save(foresee: Foresee = async () => []): Promise<readonly Event[]> {
-    const { clock, store } = this.#ports
-    for (let tries = 1; this.#isDue; tries += 1) {
+    const { clock } = this.#ports
+    for (let tries = 1; this.isDue; tries += 1) {
       const began = clock.now()
       const foreseen = await foresee(this.#state)
       try {
-        await store.save(foreseen.reduce((state, event) => reduce(state, event, this.#limits), this.#state))
+        await this.#write(foreseen)
       } catch (error) {
         await this.#takeInNewest(error, tries, clock.now() - began)
         continue
       }
-      this.#isDue = false
+      this.#due = 'nothing'
       this.#unsaved = []
       await this.#notifyAll()
       return foreseen
     }
     await this.#notifyAll()
     return []
+  }
+
+  /** Writes the state with the foreseen events. */
+  #write(foreseen: readonly Event[]): Promise<void> {
+    const { store } = this.#ports
+    if (this.#due === 'note' && foreseen.length === 0 && store.note !== undefined)
+      return store.note(this.#state)
+    return store.save(foreseen.reduce((state, event) => reduce(state, event, this.#limits), this.#state))
   }
 
   /** After a save that another worker overtook. Throws the error of any other failed save: then nothing more is saved. */
@@ -124,13 +137,13 @@ export class Journal {
       throw this.#failed(lost)
     })
     this.#replay(newest)
-    if (this.#unsaved.length === 0) this.#isDue = false
+    if (this.#unsaved.length === 0) this.#due = 'nothing'
   }
 
   /** Nothing that is not saved is announced. */
   #failed(error: unknown): unknown {
     this.#hasFailed = true
-    this.#isDue = false
+    this.#due = 'nothing'
     this.#notices = []
     return error
   }
@@ -140,11 +153,13 @@ export class Journal {
     this.#unsaved.push(event)
   }
 
-  #mustBeSaved({ kind }: Event): boolean {
+  #dueAfter({ kind }: Event): Due {
     // After the publish the lease is free, and the state belongs to the next job that claims it.
-    if (this.#state.job.ending?.published === true) return false
+    if (this.#state.job.ending?.published === true) return 'nothing'
     const { isDurable, isShared } = EVENTS[kind]
-    return isDurable || (isShared && (this.isShared || this.#ports.store.isLocal === true))
+    if (isDurable || (isShared && this.isShared)) return 'save'
+    // Whatever a later run could continue from is kept if that makes no request.
+    return isShared && this.#ports.store.note !== undefined ? 'note' : 'nothing'
   }
 
   #replay(newest: State): void {

@@ -17,7 +17,7 @@ import type { Git } from './git.ts'
 import { HIDDEN_STASH } from './hidden-stash.ts'
 import { renameIntoPlace } from './own-directory.ts'
 import { SYMBOLIC_PREFIX } from './refs.ts'
-import { moveHead, type RefUpdate, updateCloneRefs } from './update-refs.ts'
+import { moveHead, type RefUpdate, setRalphRef, updateCloneRefs } from './update-refs.ts'
 
 /**
  * The clone before any agent ran: path to bytes, ref to target. `refs` has only Ralph's own refs (the feature's branch and the
@@ -262,7 +262,7 @@ export async function holdCommit(git: Git, snapshot: Snapshot, commit: string): 
   const { gitDir, commonDir } = git.clone
   const ref = `${HELD}${gitDir === commonDir ? MAIN_TREE : basename(gitDir)}`
   await snapshot.exclusively(async () => {
-    await updateCloneRefs(git, [{ ref, to: commit }])
+    await setRalphRef(git, ref, commit)
     snapshot.refs.set(ref, commit)
   })
 }

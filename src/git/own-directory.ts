@@ -132,7 +132,8 @@ export async function removeStaleLocks(directory: string): Promise<void> {
   for (const name of [...locks, 'packed-refs.lock']) await removeStaleLock(join(directory, name))
 }
 
-export async function removeStaleLock(file: string): Promise<void> {
+/** `staleMs`: milliseconds after which the program that made it is gone. */
+export async function removeStaleLock(file: string, staleMs = STALE_MS): Promise<void> {
   const found = await lstat(file).catch(() => null)
-  if (found !== null && Math.abs(Date.now() - found.mtimeMs) > STALE_MS) await rm(file, { force: true })
+  if (found !== null && Math.abs(Date.now() - found.mtimeMs) > staleMs) await rm(file, { force: true })
 }

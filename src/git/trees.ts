@@ -21,6 +21,16 @@ export async function changesBetween(objects: CatFile, from: string, to: string)
   return [...changes]
 }
 
+/** Remembers the changes between two commits that were compared in another way, so that git need not compare them again. */
+export function rememberChanges(
+  objects: CatFile,
+  from: string,
+  to: string,
+  changes: readonly Change[],
+): void {
+  last.set(objects, { pair: `${from} ${to}`, changes })
+}
+
 /** A file, a link or a submodule of a tree. */
 export type TreeFile = TreeEntry & { path: string }
 

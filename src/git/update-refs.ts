@@ -1,6 +1,7 @@
 // Moves refs with `git update-ref --stdin`, so that git handles locks, reflogs and shared permissions.
-import { lstatSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, mkdirSync, rmSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { readRegularFileSync, removeSync, replaceFile } from '../system/files.ts'
 import type { Git } from './git.ts'
 import { GitError, RALPH_IDENTITY } from './git-process.ts'
@@ -48,6 +49,46 @@ export async function updateCloneRefs(git: Git, updates: readonly RefUpdate[]): 
   await update().catch(update)
 }
 
+/**
+ * Sets a ref of the clone that only Ralph writes, by git's own protocol but without a process: a lock that is synced and renamed. git does
+ * it if the clone keeps its refs in another way, or if the ref is locked.
+ */
+export async function setRalphRef(git: Git, ref: string, to: string): Promise<void> {
+  const { commonDir } = git.clone
+  const file = join(commonDir, ref)
+  if (git.hasRefFiles) {
+    await clearRefPath(commonDir, ref, KILLED_MS)
+    if (await wroteRef(git, file, to)) return
+  }
+  await updateCloneRefs(git, [{ ref, to }])
+}
+
+/** Milliseconds. git holds the lock of such a ref for less, when it packs refs: an older one is of a killed run. */
+const KILLED_MS = 1000
+
+async function wroteRef({ permissions }: Git, file: string, to: string): Promise<boolean> {
+  const lock = `${file}.lock`
+  const begin = async () => {
+    mkdirSync(dirname(file), { recursive: true })
+    permissions.share(dirname(file))
+    return open(lock, 'wx', 0o666)
+  }
+  const handle = await begin().catch(() => null)
+  if (handle === null) return false
+  try {
+    await handle.writeFile(`${to}\n`)
+    await handle.sync()
+    permissions.share(lock)
+    await rename(lock, file)
+    return true
+  } catch {
+    await rm(lock, { force: true })
+    return false
+  } finally {
+    await handle.close()
+  }
+}
+
 /** Moves HEAD of the clone to a branch, with a reflog entry as `git checkout` writes it, so that `git checkout -` works. */
 export async function moveHead(git: Git, from: Buffer, branch: string): Promise<void> {
   const { gitDir } = git.clone
@@ -75,7 +116,7 @@ function transaction(updates: readonly RefUpdate[]): string {
 }
 
 /** Removes links in the ref's path, which git would follow, and stale locks, for which git would wait. */
-async function clearRefPath(folder: string, ref: string): Promise<void> {
+async function clearRefPath(folder: string, ref: string, staleMs?: number): Promise<void> {
   const parts = ref.split('/').slice(0, -1)
   for (let depth = 2; depth <= parts.length; depth++) {
     const at = join(folder, ...parts.slice(0, depth))
@@ -83,7 +124,7 @@ async function clearRefPath(folder: string, ref: string): Promise<void> {
   }
   const lock = join(folder, `${ref}.lock`)
   if (lstatSync(lock, { throwIfNoEntry: false })?.isFile() === false) removeSync(lock)
-  await removeStaleLock(lock)
+  await removeStaleLock(lock, staleMs)
 }
 
 /** Removes anything but a regular file instead of a reflog: git would follow a link, and wait at a pipe. */

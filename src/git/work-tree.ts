@@ -117,7 +117,9 @@ export class WorkTree {
     }
     const changes: Change[] = []
     const storedDifferentlyOnly: Change[] = []
-    for (const change of parseRaw(await git.stagedDiff(against)))
+    // git writes the tree meanwhile, since mostly nothing is reset.
+    const [diff] = await Promise.all([git.stagedDiff(against), index.tree().catch(() => null)])
+    for (const change of parseRaw(diff))
       if (await this.isOnlyStoredDifferently(change)) storedDifferentlyOnly.push(change)
       else changes.push(change)
     await this.reset(storedDifferentlyOnly)

@@ -247,8 +247,6 @@ export type Inspection =
   | { kind: 'refused'; failure: Failure }
 
 export type StorePort = {
-  /** Whether a save makes no request: then whatever a later run could continue from is saved at once. */
-  readonly isLocal?: boolean
   /**
    * The state as another worker of the same wave saved it, with the commits of its candidates; left out where a run is one
    * process. Throws LeaseLost when the lease is no longer ours.
@@ -256,6 +254,11 @@ export type StorePort = {
   loadNewest?(ours: State): Promise<State>
   /** Makes the state durable (one compare-and-swap). Throws LeaseLost when another run has taken the feature. */
   save(state: State): Promise<void>
+  /**
+   * Makes the state durable until the next save, without a request and without git. Left out if there is a remote. Throws LeaseLost when
+   * another run has taken the feature.
+   */
+  note?(state: State): Promise<void>
   /** One atomic push of state and, where asked, branch. */
   publish(
     state: State,

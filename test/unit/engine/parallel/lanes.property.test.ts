@@ -196,7 +196,7 @@ test('an error in one lane: what the other sessions used is saved, and a finishe
     }
     return { ...lane, agent: { ...lane.agent, work }, gates: { ...lane.gates, run } }
   }
-  const store = { ...ports.store, isLocal: true }
+  const store = { ...ports.store, note: ports.store.save }
   const ended = runToEnd(start, limits, inLanes(limits, { ...ports, store, openLane }))
   await assert.rejects(scheduler.waitFor(ended), /the disk is full/)
   const last = world.saved.at(-1) ?? assert.fail()
