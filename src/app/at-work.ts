@@ -3,16 +3,20 @@ import { hostname } from 'node:os'
 import { formatHolder, isExpired } from '../engine/lease.ts'
 import type { Lease, State } from '../engine/model/state.ts'
 import { UserError } from '../system/errors.ts'
-import { isProcessAlive } from '../system/process-table.ts'
+import { isProcessAlive, isStopped } from '../system/process-table.ts'
 import type { ClaimRequest } from './claim-feature.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Whether the lease's holder is at work. On this machine its process is looked up; of another machine only the lease's expiry is known. */
+/**
+ * Whether the lease's holder is at work. On this machine its process is looked up; of another machine only the lease's expiry is known. A
+ * process that runs keeps an expired lease, since it may wait for a vendor's limit; one that was stopped loses it.
+ */
 export async function isAlive(lease: Lease | null): Promise<boolean> {
   if (lease === null) return false
-  return lease.host === hostname()
-    ? isProcessAlive(lease.pid, lease.startTime)
-    : !isExpired(lease, Date.now())
+  const isOver = isExpired(lease, Date.now())
+  if (lease.host !== hostname()) return !isOver
+  if (!(await isProcessAlive(lease.pid, lease.startTime))) return false
+  return !isOver || !(await isStopped(lease.pid))
 }
 
 export class AtWork extends UserError {}

@@ -96,6 +96,8 @@ async function endRun(holder: Lease, print: (text: string) => void): Promise<boo
   print(`ending process ${holder.pid}: its session is given back and does not count as an attempt`)
   try {
     process.kill(holder.pid, 'SIGTERM')
+    // A process that Ctrl+Z stopped gets the first signal only when it continues.
+    process.kill(holder.pid, 'SIGCONT')
   } catch (error) {
     // It has just ended by itself.
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return true

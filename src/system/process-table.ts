@@ -29,6 +29,15 @@ export async function isProcessAlive(pid: number, startTime: string): Promise<bo
   return (await processStart(pid)) === startTime
 }
 
+/** Whether a process was stopped (Ctrl+Z, SIGSTOP), or has ended except for some of its threads: it does nothing by itself. */
+export async function isStopped(pid: number): Promise<boolean> {
+  const state =
+    process.platform === 'linux'
+      ? (statOf(pid)?.state ?? '')
+      : (await ps(['-o', 'stat=', '-p', String(pid)]).catch(() => '')).trim()
+  return /^[TtZX]/.test(state)
+}
+
 // ---------------------------------------------------------------- Linux only
 
 /** The ids of all processes. */
@@ -43,7 +52,14 @@ export function identityOf(pid: number): string {
 }
 
 /** Fields of /proc/<pid>/stat (proc_pid_stat(5)); `startedAt` in clock ticks after boot. */
-export type Stat = { isEnded: boolean; parent: number; group: number; ofKernel: boolean; startedAt: number }
+export type Stat = {
+  state: string
+  isEnded: boolean
+  parent: number
+  group: number
+  ofKernel: boolean
+  startedAt: number
+}
 
 const PF_KTHREAD = 0x0020_0000
 
@@ -52,8 +68,9 @@ export function statOf(pid: number | string): Stat | null {
   const line = shortText(`/proc/${pid}/stat`)
   if (line === null) return null
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ') // the name before it may have anything in it
-  const [state, parent, group, , , , flags] = fields
+  const [state = '', parent, group, , , , flags] = fields
   return {
+    state,
     isEnded: state === 'Z' || state === 'X',
     parent: Number(parent),
     group: Number(group),
