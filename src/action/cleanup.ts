@@ -12,8 +12,11 @@ import { endOrphansOfRun } from '../system/process.ts'
 import { actionContext, inputSettings, remoteOf, tokenOf } from './action-context.ts'
 import { peekStates } from './peek.ts'
 
-/** Ends the processes and releases the lease of a killed main step. Returns what was done, in one line. */
-export async function releaseJob(folder: string): Promise<string> {
+/** What was done, in one line. `isLost`: the job held the lease, and no person stopped it, so that nothing continues by itself. */
+export type Released = { done: string; isLost: boolean }
+
+/** Ends the processes and releases the lease of a killed main step. */
+export async function releaseJob(folder: string): Promise<Released> {
   const mark = core.getState('mark')
   let endedCount = mark === '' ? 0 : await endOrphansOfRun(mark)
   const context = await actionContext()
@@ -30,7 +33,11 @@ export async function releaseJob(folder: string): Promise<string> {
       return 0
     })
   }
-  if (folder === '') return `nothing is held (${endedCount} processes ended)`
+  const held = (what: string): Released => ({
+    done: `${what} (${endedCount} processes ended)`,
+    isLost: false,
+  })
+  if (folder === '') return held('nothing is held')
   const token = tokenOf(context)
   const settings = await inputSettings(context)
   const stateNamespace = core.getState('namespace') || settings.stateNamespace
@@ -45,19 +52,19 @@ export async function releaseJob(folder: string): Promise<string> {
   })
   const found = await workspace.store.load(folder.replace(/^\.ralph\//, ''))
   const lease = found?.state.lease ?? null
-  if (found === null) return `nothing is held (${endedCount} processes ended)`
+  if (found === null) return held('nothing is held')
   // A job that took the lease itself is recognized by the run's attempt. A job that the lease was handed over to saved its nonce.
   const isOfThisJob = lease?.nonce === core.getState('nonce') || lease?.runAttempt === context.run.attempt
   const holdsLease = lease?.runId === context.run.id && isOfThisJob
   // Another job works already, and the open checks belong to it.
-  if (!holdsLease && lease !== null) return `no lease is held (${endedCount} processes ended)`
+  if (!holdsLease && lease !== null) return held('no lease is held')
   // If there is no lease, this job released it, but may have been killed before its last report. Then its checks are still open.
   let { github } = found.state
   if (found.state.published !== null) {
     const checks = new Checks(connect(context.place, token, warn), settings.reportAs, found.state.feature)
     github = { ...github, unclosed: await checks.closeRemaining(found.state) }
   }
-  if (!holdsLease) return `no lease is held (${endedCount} processes ended)`
+  if (!holdsLease) return held('no lease is held')
   // The attempt stays open: the next job returns it uncharged. If no person stopped the chain, `resume-lost` continues it.
   const wasStopped = core.getState('stopped') === 'true'
   const state = withLostUsage(workspace.git, found.state)
@@ -68,7 +75,7 @@ export async function releaseJob(folder: string): Promise<string> {
   const control = { ...state.control, continuePending: !wasStopped, idleJobs, mendedRun: context.run.id }
   const closedJob = { ...job, ready: { ...job.ready, opened: false } }
   await workspace.store.save({ ...state, github, lease: null, control, job: closedJob })
-  return `the lease was released (${endedCount} processes ended)`
+  return { ...held('the lease was released'), isLost: !wasStopped }
 }
 
 /** Closes checks that are still open after a job has ended, because its last report failed. Returns what was done, in one line. */

@@ -4,6 +4,9 @@ import { messageOf } from '../system/errors.ts'
 import { exitAfterFlush } from '../system/exit-after-flush.ts'
 import type * as Cleanup from './cleanup.ts'
 
+const LOST =
+  'This job was lost, and no other job of this run continues its work. Press "Run workflow", or comment /ralph run. Otherwise the chain waits for the scheduled `resume-lost` workflow, if the repository has one.'
+
 type LoadCleanup = () => Promise<Pick<typeof Cleanup, 'endChecks' | 'releaseJob'>>
 
 async function cleanUp(loadCleanup: LoadCleanup): Promise<void> {
@@ -13,7 +16,10 @@ async function cleanUp(loadCleanup: LoadCleanup): Promise<void> {
   const isOpen = ['folder', 'otherUser', 'mark'].some((name) => core.getState(name) !== '')
   if (!isOpen || (isFinished && core.getState('unreported') !== 'true')) return
   const { endChecks, releaseJob } = await loadCleanup()
-  core.notice(await (isFinished ? endChecks(folder) : releaseJob(folder)))
+  if (isFinished) return core.notice(await endChecks(folder))
+  const { done, isLost } = await releaseJob(folder)
+  core.notice(done)
+  if (isLost) core.error(LOST)
 }
 
 export async function post(loadCleanup: LoadCleanup): Promise<void> {

@@ -95,6 +95,7 @@ test('a job that is cancelled in a session leaves no child process, pushes its s
     /^artifact ralph-sample-\d+-1: the report and what agents and gates said \(\d+ files, \d+ KB\)$/,
   )
   assert.equal(site.runner.runs.length, 1, 'what a person cancelled is not started again')
+  assert.doesNotMatch(postLog(run), /continues its work/)
   await goesOn(site)
 })
 
@@ -111,6 +112,7 @@ test("the action's main process is killed: the post step ends its children and r
   assert.equal(run.conclusion, 'failure', site.log())
   assert.deepEqual(run.jobs[0]?.notes, [], 'the runner found nothing to end')
   assert.match(postLog(run), /the lease was released/)
+  assert.match(postLog(run), /no other job of this run continues its work\. Press "Run workflow"/)
   assert.match(postLog(run), /artifact ralph-sample-\d+-1: /, 'what there is of it is kept')
   assert.equal((await site.state()).lease, null)
   assert.equal((await site.checks()).get('ralph')?.status, 'completed')

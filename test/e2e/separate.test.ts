@@ -23,6 +23,14 @@ import {
 const BASELINE = 'claim gate land'
 const ITERATION = 'claim work gate land'
 
+/** How the two steps of the land job ended: the one that lands, and the one for a landing that could not even start. */
+function landed(run: Run): (string | null)[] {
+  const land = run.jobs.find(({ key }) => key === 'land')
+  return (land?.steps ?? [])
+    .filter(({ name }) => /^Run ralph\/action/.test(name))
+    .map(({ outcome }) => outcome)
+}
+
 test('a chain of four-job runs: baseline, a story, a red gate and its fix, a push of people, the judge', async (t) => {
   const climb = 'tr "\\0" "\\n" </proc/$PPID/environ | grep -E "ghs_|INPUT_|ACTIONS_" >leak.txt; true'
   await using site = await openSite({
@@ -189,6 +197,7 @@ test('artifacts between the jobs are validated, and an invalid one never lands',
         const run = await site.go()
         assert.equal(outputsOf(run).outcome, 'error', site.log())
         await neverPassed(site, /the artifact with its changes did not arrive/)
+        assert.deepEqual(landed(run), ['failure', 'skipped'], 'an honest error is not landed again')
         assert.doesNotMatch(site.log(), /handed nothing over|no further attempt fits/)
         const state = await site.state()
         const [entry] = state.timeline
@@ -348,8 +357,9 @@ test('an agent that cannot start ends the chain in one run, uncharged, with the 
         script: { 'US-001': [goodTurn('one', 1)] },
         inputs: { baseline: 'off', ...inputs },
       })
-      await site.go()
+      const run = await site.go()
       assert.deepEqual(jobsOfRuns(site), ['claim work! land!'], site.log())
+      assert.deepEqual(landed(run), ['failure', 'skipped'])
       const state = await site.state()
       assert.equal(state.job.ending?.conclusion?.outcome, 'error')
       assert.match(state.job.ending?.conclusion?.reason ?? '', word)

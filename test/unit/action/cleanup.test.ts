@@ -44,7 +44,7 @@ test('the post step does not clean up inside submodules', async () => {
     })
     // What it knows of the runner is read once, when it is loaded.
     const { releaseJob } = await import('../../../src/action/cleanup.ts')
-    assert.match(await releaseJob('.ralph/2026-01-01-sample'), /nothing is held/)
+    assert.match((await releaseJob('.ralph/2026-01-01-sample')).done, /nothing is held/)
     assert.ok(!existsSync(join(folder, 'ran')))
   } finally {
     await rm(folder, { recursive: true, force: true })
