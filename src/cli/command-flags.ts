@@ -155,7 +155,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--no-gates', 'do not run the gates'],
       ['--ask-agent', 'also ask the agent for one word, in a paid session'],
     ],
-    exits: [[0, 'ready'], [1, 'not ready'], BAD_INPUT, [130, 'interrupted']],
+    exits: [[0, 'ready on this machine'], [1, 'not ready'], BAD_INPUT, [130, 'interrupted']],
   },
   notify: {
     takes: 'nothing',

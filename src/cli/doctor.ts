@@ -59,13 +59,17 @@ export async function doctor(context: Context): Promise<CommandResult> {
       asksAgent: context.flags.askAgent === true,
     })
     const outputs = { ...outputsOf(null, null, null), feature: settings.feature }
-    const health = isHealthy(findings) ? 0 : 1
+    // A laptop is ready although CI is not: what CI still needs is listed.
+    const health = isHealthy(findings.filter(({ name }) => !OF_CI.has(name))) ? 0 : 1
     return { code: stop.signal.aborted ? EXIT_CODES.interrupted : health, outputs, more: { findings } }
   } finally {
     if ('workspace' in checkout) checkout.workspace[Symbol.dispose]()
     release()
   }
 }
+
+/** The names of the findings about runs in CI. */
+const OF_CI: ReadonlySet<string> = new Set(CHECKS.filter(({ ofCi }) => ofCi === true).map(({ name }) => name))
 
 /** Shows each finding as it is made, and returns all of them. */
 async function examine(
@@ -89,7 +93,6 @@ async function examine(
     if (look.plain) context.print(text)
     else out.write(`${formatCurrentCheck(null, look)}${text}\n`)
   }
-  const ofCi = new Set(CHECKS.flatMap((check) => (check.ofCi === true ? [check.name] : [])))
   const findings: Finding[] = []
   let current: string | null = null
   const showCurrent = () => {
@@ -103,7 +106,7 @@ async function examine(
   }
   const onFinding = (finding: Finding) => {
     // On a terminal the heading is above what a person has to do in CI; rows that are fine need none.
-    const isFirstOfCi = ofCi.has(finding.name) && !findings.some(({ name }) => ofCi.has(name))
+    const isFirstOfCi = OF_CI.has(finding.name) && !findings.some(({ name }) => OF_CI.has(name))
     if (look.plain && isFirstOfCi) show(['', CI_HEADING])
     findings.push(finding)
     if (!isHeldBack(finding, look)) show(doctorRow(finding, look))
@@ -111,7 +114,7 @@ async function examine(
   }
   const place = { env, directory, signal, feature, anew: false, github, action: ACTION, onBegin, onFinding }
   const all = await diagnoseIsolated({ ...found, ...place }, { report: () => {}, mark: newMark() }, redact)
-  show(closingRows(findings, (name) => ofCi.has(name), look))
+  show(closingRows(findings, (name) => OF_CI.has(name), look))
   return all
 }
 

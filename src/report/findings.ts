@@ -40,7 +40,7 @@ export function findingsOf(state: State): Findings {
   return { shown, more: total - shown.length, total }
 }
 
-const NO_EVIDENCE = "the final verification named no evidence: that the criteria are met is a judge's word"
+const NO_EVIDENCE = 'the judge approved without citing evidence'
 
 function hasNoEvidence({ prd, verification }: State): boolean {
   const judged = verification.approved ? prd.userStories.filter(({ passes }) => passes) : []

@@ -42,7 +42,7 @@ export function pullRequestBody(view: View, limit = MAX_CHARACTERS): string {
         'Noted in AGENTS.md for later sessions',
         truncateLines(learningList(view), Math.floor(room / 5)),
       ),
-      section('How to steer', steering(view)),
+      view.isOver && view.outcome === 'complete' ? '' : section('How to steer', steering(view)),
     ])
   return fitToLimit(render, limit, characterCount)
 }
@@ -74,7 +74,7 @@ function verificationSentences(view: View): string[] {
     gatesSentence(view),
     ...unchangedSentence(view),
     finalSentence(view),
-    'The code was written by an agent, and no person has read it yet: review it as you would any other.',
+    'An agent wrote the code, and no person has read it yet: review it as you would any other.',
   ]
 }
 
@@ -104,12 +104,10 @@ function finalSentence({ verification, isUngated, stories, takenGates }: View): 
   switch (verification) {
     case 'agreed': {
       const reused = takenGates.map((gate) => markdownText(gate, 120)).join('; ')
-      const gates = `all gates passed on the whole${reused === '' ? '' : ` (${reused})`}`
+      const gates = `all gates passed on the finished code${reused === '' ? '' : ` (${reused})`}`
       const hasEvidence = stories.some(({ evidence }) => evidence.length > 0)
-      const evidence = hasEvidence
-        ? ' and named what shows it, which was looked up'
-        : '; it named no evidence'
-      return `The final verification agreed: ${isUngated ? 'no command was run' : gates}, and a fresh session, which is a model too, judged every criterion to be met${evidence}.`
+      const evidence = hasEvidence ? ', and cited evidence that Ralph looked up' : ', without citing evidence'
+      return `The final verification passed: ${isUngated ? 'no command was run' : gates}, and a fresh session (also a model) judged that every criterion is met${evidence}.`
     }
     case 'off':
       return 'The final verification is switched off: nothing has judged the criteria themselves.'
@@ -148,8 +146,8 @@ function steering({ branch, folder, links }: View): string {
   const hint = code('/ralph retry US-001 -- use the existing mailer')
   const folderLink = link(code(folder, 200), `${links.repository}/tree/${pathOf(`${branch}/${folder}`)}`)
   return [
-    `Comment with write access: ${code('/ralph pause')}, ${code('/ralph run')}, ${hint}, ${code('/ralph help')} for the rest.`,
-    `Push to ${code(branch, 200)} as you like: Ralph takes your commits in. The stories are in ${folderLink}; edit them there.`,
+    `With write access, comment ${code('/ralph pause')}, ${code('/ralph run')} or ${hint}. ${code('/ralph help')} lists all commands.`,
+    `You can push to ${code(branch, 200)}: Ralph continues from your commits. The stories are in ${folderLink}; edit them there.`,
     'The current status is in the comment below.',
   ].join('\n')
 }

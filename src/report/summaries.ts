@@ -82,8 +82,16 @@ export function isHealthy(findings: readonly Finding[]): boolean {
   return !findings.some(({ state }) => state === 'fault')
 }
 
-/** The verdict of `doctor`: `title` in capitals, `text` with the counts. */
-export function doctorVerdict(findings: readonly Finding[]): { title: string; text: string } {
+/**
+ * The verdict of `doctor`: `title` in capitals, `text` with the counts. `isOfCi`: by the name of a finding. A laptop is ready although CI
+ * is not: the faults of CI are counted apart.
+ */
+export function doctorVerdict(
+  all: readonly Finding[],
+  isOfCi: (name: string) => boolean = () => false,
+): { title: string; text: string } {
+  const ofCi = all.filter(({ name, state }) => state === 'fault' && isOfCi(name)).length
+  const findings = ofCi === 0 ? all : all.filter(({ name }) => !isOfCi(name))
   const of = (state: FindingState) => findings.filter((one) => one.state === state).length
   const [faults, warnings, unknown] = [of('fault'), of('warning'), of('unknown')]
   const counted = [
@@ -93,7 +101,8 @@ export function doctorVerdict(findings: readonly Finding[]): { title: string; te
     `${of('ok')} fine`,
   ]
   const text = counted.filter((one) => one !== '').join(', ')
-  return { title: isHealthy(findings) ? 'READY' : 'NOT READY', text }
+  const inCi = ofCi === 0 ? '' : `; CI still needs ${pluralize(ofCi, 'fix', 'fixes')}`
+  return { title: isHealthy(findings) ? 'READY' : 'NOT READY', text: text + inCi }
 }
 
 const FINDING_COLUMNS: Columns<Finding> = [

@@ -392,7 +392,7 @@ test('`/ralph status` has one reply, which is updated; `/ralph verify` verifies 
   assert.equal(await verifies(), 1, site.log())
   assert.deepEqual(site.reactions(id), ['github-actions[bot]: eyes', 'github-actions[bot]: rocket'])
   assert.equal((await site.state()).prd.run.outcome, 'complete')
-  assert.match((await site.pull()).body ?? '', /final verification agreed/)
+  assert.match((await site.pull()).body ?? '', /final verification passed/)
 })
 
 test('`/ralph why` and `/ralph diff` are answered at once, for a failed, a passed and an unknown story', async () => {

@@ -48,7 +48,7 @@ test('next: before the first run and after completion, and following it complete
     'Complete: 2 of 2 stories pass',
     'Next: Review it with git diff main...ralph/sample, then merge the branch.',
   ])
-  assert.match((await place.ralph('status')).out, /\n! the final verification named no evidence: /)
+  assert.match((await place.ralph('status')).out, /\n! the judge approved without citing evidence/)
   assert.match(place.git('diff', '--stat', 'main...ralph/sample'), /US-002\.txt/)
 })
 

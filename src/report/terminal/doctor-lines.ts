@@ -2,7 +2,7 @@
 import type { Finding, FindingState } from '../../engine/model/finding.ts'
 import { terminalText } from '../escape.ts'
 import type { Colour } from '../outcomes.ts'
-import { doctorVerdict, FINDING_STATES, isHealthy } from '../summaries.ts'
+import { doctorVerdict, FINDING_STATES } from '../summaries.ts'
 import { type Look, paint } from './terminal-line.ts'
 import { fit, pad, textWidth, wrap } from './width.ts'
 
@@ -51,16 +51,16 @@ export function closingRows(
   return [
     ...(here.length > 0 ? ['', ...findingRows(here, look)] : []),
     ...(inCi.length > 0 ? ['', CI_HEADING, ...findingRows(inCi, look)] : []),
-    ...verdict(findings, look),
+    ...verdict(findings, look, isOfCi),
   ]
 }
 
 export const CI_HEADING = 'In CI:'
 
-function verdict(findings: readonly Finding[], look: Look): string[] {
-  const { title, text } = doctorVerdict(findings)
+function verdict(findings: readonly Finding[], look: Look, isOfCi?: (name: string) => boolean): string[] {
+  const { title, text } = doctorVerdict(findings, isOfCi)
   if (look.plain) return [`${title}: ${text}`]
-  const { mark, colour } = FINDING_STATES[isHealthy(findings) ? 'ok' : 'fault']
+  const { mark, colour } = FINDING_STATES[title === 'READY' ? 'ok' : 'fault']
   const head = paint(`${mark} ${title}`, ['bold', colour], look)
   return ['', ...hangLines(` ${head}  `, wrap(text, look.width - title.length - 6), title.length + 5)]
 }

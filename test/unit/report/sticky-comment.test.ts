@@ -364,7 +364,7 @@ test('the pull request claims a final verification, gates and passed stories onl
   const claim = (state: State, changes: Partial<typeof limits> = {}) =>
     pullRequestBody(state, { ...facts, limits: { ...limits, ...changes } })
   assert.ok(claim(justStarted()).includes('No story has passed in this run yet.'))
-  assert.ok(claim(complete()).includes('The final verification agreed'))
+  assert.ok(claim(complete()).includes('The final verification passed'))
   const unverified = {
     ...complete(),
     verification: { approved: false, asked: false, sessions: 3, message: '' },
@@ -432,4 +432,9 @@ test('the pull request names the stories that could not be marked, in one line',
   assert.match(pullRequestBody({ ...complete(), unmarked }, facts), line)
   assert.match(pullRequestBody({ ...complete(), documents: ['a.md'], unmarked }, facts), line)
   assert.doesNotMatch(pullRequestBody({ ...complete(), documents: ['a.md'] }, facts), /not marked/)
+})
+
+test('the pull request of a complete run does not say how to steer it', () => {
+  assert.match(pullRequestBody(midRun(), facts), /#### How to steer/)
+  assert.doesNotMatch(pullRequestBody(complete(), facts), /How to steer|\/ralph pause/)
 })

@@ -80,7 +80,7 @@ test('remarks of the guard and a judge without evidence are findings', () => {
   const remarked = { ...state.records['US-002'], remarks: ['package.json (gate test): "test" is true', 'b'] }
   const records = { ...state.records, 'US-002': record(remarked) }
   const doubted = { ...state, records, prd: { ...state.prd, userStories: bare } }
-  const blind = "the final verification named no evidence: that the criteria are met is a judge's word"
+  const blind = 'the judge approved without citing evidence'
   assert.deepEqual(findingLines(findingsOf(doubted)), [
     'US-002: package.json (gate test): "test" is true',
     blind,

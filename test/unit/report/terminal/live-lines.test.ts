@@ -161,7 +161,7 @@ test('the result box of a run has the findings that need attention', () => {
   const conclusion = { outcome: 'complete', reason: '', until: null } as const
   const live = new Live(screen, { limits, agent: 'claude', surface: 'cli' }, true)
   live.end({ ...state, prd: { ...state.prd, userStories } }, { kind: 'ended', conclusion }, [])
-  assert.match(shown, /\nAttention: the final verification named no evidence: /)
+  assert.match(shown, /\nAttention: the judge approved without citing evidence/)
 })
 
 test("a secret in a story's text is redacted before a line is cut, from the first one on", async () => {

@@ -67,11 +67,18 @@ test('on a terminal faults and warnings are shown once, above the verdict: this 
   )
   for (const { name, found } of all.filter((finding) => isHeldBack(finding, wide)))
     assert.equal(text.split(`${name}  `).length + text.split(found).length, 4, name)
-  assert.equal(lines.at(-1), ' ✘ NOT READY  2 faults, 2 warnings, 1 not known, 1 fine')
+  assert.equal(lines.at(-1), ' ✘ NOT READY  1 fault, 1 warning, 1 fine; CI still needs 1 fix')
   const plain = { ...wide, plain: true }
   assert.ok(all.every((finding) => !isHeldBack(finding, plain)))
-  assert.deepEqual(closingRows(all, isOfCi, plain), ['NOT READY: 2 faults, 2 warnings, 1 not known, 1 fine'])
+  assert.deepEqual(closingRows(all, isOfCi, plain), [
+    'NOT READY: 1 fault, 1 warning, 1 fine; CI still needs 1 fix',
+  ])
   assert.deepEqual(closingRows(FINDINGS.slice(1, 2), isOfCi, wide), ['', ' ✔ READY  1 fine'])
+  // A laptop is ready although CI is not.
+  assert.equal(
+    closingRows([...FINDINGS.slice(1, 2), permissions], isOfCi, wide).at(-1),
+    ' ✔ READY  1 fine; CI still needs 1 fix',
+  )
 })
 
 test('findings in a pipe are one line each, with the state first', () => {
