@@ -201,6 +201,7 @@ export function createJobPorts(
     warn: (message) => core.warning(workspace.redactor.redact(message)),
     onAgent: live.agent,
     onGateStart: live.starts,
+    onGateOutput: live.output,
     onGateEnd: live.gate,
     cache: files,
   }

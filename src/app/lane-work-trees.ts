@@ -101,6 +101,7 @@ async function openLane(
     folder: options.folder ?? join(clone.gitDir, 'ralph'),
     onAgent: (event) => options.onAgent(event, story),
     onGateStart: (name) => options.onGateStart(name, story),
+    onGateOutput: (name, line) => options.onGateOutput?.(name, line, story),
     onGateEnd: (result) => options.onGateEnd(result, story),
   })
   const { repository } = ports

@@ -59,6 +59,8 @@ export type PortOptions = {
   /** `storyId` is given where stories are worked on side by side. */
   onAgent(event: AgentEvent, storyId?: string): void
   onGateStart(name: string, storyId?: string): void
+  /** The last line that a gate or `prepare` has printed. */
+  onGateOutput?(name: string, line: string, storyId?: string): void
   onGateEnd(result: GateResult, storyId?: string): void
   /** Keeps the installed agent between jobs; left out where there is no cache. */
   cache?: FileCache | null
@@ -167,7 +169,16 @@ async function withPipelineSteps(
 
 export type GatesPortOptions = Pick<
   PortOptions,
-  'settings' | 'env' | 'workspace' | 'as' | 'mark' | 'run' | 'folder' | 'onGateStart' | 'onGateEnd'
+  | 'settings'
+  | 'env'
+  | 'workspace'
+  | 'as'
+  | 'mark'
+  | 'run'
+  | 'folder'
+  | 'onGateStart'
+  | 'onGateOutput'
+  | 'onGateEnd'
 >
 
 function workTreePlace(options: GatesPortOptions): GatePlace {
@@ -178,7 +189,15 @@ function workTreePlace(options: GatesPortOptions): GatePlace {
 
 /** The gates of the settings, which run in the work tree or at another place. */
 export function gatesPort(options: GatesPortOptions, place = workTreePlace(options)): GatesPort {
-  const { settings, workspace, mark, run, onGateStart: onStart, onGateEnd: onEnd } = options
+  const {
+    settings,
+    workspace,
+    mark,
+    run,
+    onGateStart: onStart,
+    onGateOutput: onOutput,
+    onGateEnd: onEnd,
+  } = options
   const { clone, repository, redactor } = workspace
   const { top, env, as, restore } = place
   const browserCheck = createBrowserCheck({ ...options, env })
@@ -190,6 +209,7 @@ export function gatesPort(options: GatesPortOptions, place = workTreePlace(optio
     mark,
     as,
     onStart,
+    ...(onOutput === undefined ? {} : { onOutput }),
     onEnd,
   }
   return createGates({

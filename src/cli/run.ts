@@ -205,6 +205,7 @@ export async function withPorts<T>(
       as,
       onAgent: live.agent,
       onGateStart: live.starts,
+      onGateOutput: live.output,
       onGateEnd: live.gate,
     }
     await using ports = await createPorts(options).catch((error: unknown) => {

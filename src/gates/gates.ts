@@ -59,6 +59,8 @@ export type GatesOptions = {
   /** Whole outputs are kept here, on this machine only; null keeps none. */
   logs: LogFolder | null
   onStart(name: string): void
+  /** What a gate or `prepare` printed last, redacted; not every line. */
+  onOutput?(name: string, line: string): void
   onEnd(result: GateResult): void
   /** Called when gates first run. */
   services?: () => Promise<Services>
@@ -109,6 +111,7 @@ export function createGates(options: GatesOptions): GatesPort {
       timeoutMs: gate.timeoutMs,
       signal,
       captureBytes: CAPTURE_BYTES,
+      onLine: lastLines((line) => options.onOutput?.(gate.name, options.redactor.redact(line))),
       ...(mark === undefined ? {} : { mark }),
       as,
     })
@@ -276,6 +279,19 @@ export function createGates(options: GatesOptions): GatesPort {
     [Symbol.asyncDispose]: close,
   }
 }
+
+/** Passes on a line now and then: to redact every line of a loud gate would take long. */
+function lastLines(take: (line: string) => void): (stream: unknown, line: string) => void {
+  let next = 0
+  return (_, line) => {
+    const now = Date.now()
+    if (now < next || line.trim() === '') return
+    next = now + LINE_MS
+    take(line)
+  }
+}
+
+const LINE_MS = 500
 
 /** The environment with the programs that `prepare` installed in the project, but none that the commit brings. */
 async function withProjectTools(

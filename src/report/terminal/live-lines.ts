@@ -8,6 +8,7 @@ import type { State } from '../../engine/model/state.ts'
 import { STEPS, type Step } from '../../engine/model/step.ts'
 import { mapTexts } from '../../engine/model/text.ts'
 import type { EndedSituation } from '../../engine/situation.ts'
+import { terminalText } from '../escape.ts'
 import { formatDuration } from '../figures.ts'
 import { type Header, headerOf } from '../header.ts'
 import { agentLines } from '../log/log-agent.ts'
@@ -18,6 +19,7 @@ import { startLines, stepLines, waitedLine, waitLine } from '../log/log-steps.ts
 import { type Facts, viewOf } from '../view.ts'
 import { banner, countdown, type Field, plainBanner, resultBox } from './panels.ts'
 import { formatLines, type Look, lookOf, type Screen } from './terminal-line.ts'
+import { fit } from './width.ts'
 
 /** `redact` masks secrets in a text. It is called before the text is cut or wrapped, because afterwards they could not be found. */
 type LiveFacts = LineFacts & { redact?: (text: string) => string }
@@ -28,6 +30,12 @@ function withStoryTag(lines: readonly Line[], story: string | undefined): Line[]
     story === undefined || 'heading' in line ? line : { ...line, tag: `${story} ${line.tag}` },
   )
 }
+
+const tagOf = (name: string, story: string | undefined): string =>
+  story === undefined ? name : `${story} ${name}`
+
+/** How often a log without a terminal says that a command still runs. */
+const LOG_MS = 60_000
 
 export class Live implements Observer {
   readonly #screen: Screen
@@ -44,6 +52,9 @@ export class Live implements Observer {
   /** When the current step began; 0 if no clock is shown. */
   #stepStartedAt = 0
   #timer: NodeJS.Timeout | null = null
+  /** Gates and `prepare` that run now, by tag: since when, and the last line that each has printed. */
+  readonly #running = new Map<string, { since: number; line: string }>()
+  #beat: NodeJS.Timeout | null = null
   /** The wait that is shown; it may take several steps. */
   #wait: { until: number; since: number } | null = null
 
@@ -84,11 +95,24 @@ export class Live implements Observer {
   }
 
   /** A command begins: `prepare` (which is left out if dependencies are unchanged), a service or a gate. */
-  starts = (name: string, story?: string): void => this.#print(withStoryTag(startLines(name), story))
+  starts = (name: string, story?: string): void => {
+    if (!name.startsWith('service ')) this.#running.set(tagOf(name, story), { since: this.#now(), line: '' })
+    this.#keepMoving()
+    this.#print(withStoryTag(startLines(name), story))
+  }
+
+  /** What a command has printed last. It is shown with the time, so that a person who waits sees it move. */
+  output = (name: string, line: string, story?: string): void => {
+    const one = this.#running.get(tagOf(name, story))
+    if (one !== undefined) one.line = line
+  }
 
   /** A gate has ended. It is printed at once, and not only when all gates have ended. */
-  gate = (result: GateResult, story?: string): void =>
+  gate = (result: GateResult, story?: string): void => {
+    this.#running.delete(tagOf(result.name, story))
+    this.#keepMoving()
     this.#write(formatLines(withStoryTag(gateLines(result), story), this.#look))
+  }
 
   say(text: string): void {
     this.#write(text.split('\n'))
@@ -110,6 +134,8 @@ export class Live implements Observer {
   /** Takes the live header off the screen. */
   close(): void {
     this.#restartClock(false)
+    this.#running.clear()
+    this.#keepMoving()
     this.#state = null
     if (!this.#look.plain) this.#screen.write(this.#eraseHeader())
   }
@@ -148,7 +174,37 @@ export class Live implements Observer {
     return text
   }
 
+  /** While a command runs: a terminal is drawn again every second, and a log gets a line now and then. */
+  #keepMoving(): void {
+    if (this.#running.size === 0) {
+      if (this.#beat !== null) clearInterval(this.#beat)
+      this.#beat = null
+    } else if (this.#beat === null) {
+      const { plain } = this.#look
+      this.#beat = setInterval(() => (plain ? this.#sayRunning() : this.#write([])), plain ? LOG_MS : 1000)
+      this.#beat.unref()
+    }
+  }
+
+  #sayRunning(): void {
+    for (const [tag, { since, line }] of this.#running) {
+      const time = formatDuration(this.#now() - since)
+      const text = `still running after ${time}${line === '' ? '' : `: ${line}`}`
+      this.#write(formatLines([{ tag, text, colours: ['dim'] }], this.#look))
+    }
+  }
+
+  /** `[prepare] 12s  added 345 packages`, for the command that began last. */
+  #runningClock(): string {
+    const [last] = [...this.#running].slice(-1)
+    if (last === undefined) return ''
+    const [tag, { since, line }] = last
+    const text = `  [${terminalText(tag, 40)}] ${formatDuration(this.#now() - since)}  ${terminalText(line, 400)}`
+    return `\n${fit(text.trimEnd(), Math.max(20, this.#look.width))}`
+  }
+
   #clock(): string {
+    if (this.#running.size > 0 && this.#wait === null) return this.#runningClock()
     if (this.#stepStartedAt === 0) return ''
     if (this.#wait === null) return `\n  ${formatDuration(this.#now() - this.#stepStartedAt)}`
     const { until } = this.#wait

@@ -1,7 +1,7 @@
 // What a log shows of an agent at work: a readable line a step.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { describeAgentEvent } from '../../../../src/report/log/log-agent.ts'
 import { Live } from '../../../../src/report/terminal/live-lines.ts'
 import { hostileStrings } from '../../../fixtures/hostile-strings.ts'
@@ -188,5 +188,36 @@ test("a secret in a story's text is redacted before a line is cut, from the firs
     live.end(state, { kind: 'ended', conclusion }, [['Logs', secret]])
     assert.match(text, /Iteration \d+/)
     assert.doesNotMatch(text, /c0rrect|horse|staple/)
+  }
+})
+
+test('while prepare runs, a terminal shows its seconds and latest line, and a log says so every minute', () => {
+  mock.timers.enable({ apis: ['setInterval'] })
+  try {
+    const { live, clock, take } = shownOn(true)
+    live.step({ kind: 'prepare' }, midRun())
+    live.starts('prepare')
+    clock.now += 12_000
+    live.output('prepare', 'added \u001b[31m345 packages')
+    take()
+    mock.timers.tick(1000)
+    assert.match(take(), /\n {2}\[prepare\] 12s {2}added .*345 packages/)
+    live.gate({ name: 'prepare', ok: true, advisory: false, ended: 'exit 0', ms: 12_000, output: '' })
+    take()
+    mock.timers.tick(5000)
+    assert.equal(take(), '')
+
+    const log = shownOn(false)
+    log.live.starts('prepare')
+    log.clock.now += 60_000
+    log.live.output('prepare', '::error::345 packages')
+    log.take()
+    mock.timers.tick(60_000)
+    assert.match(log.take(), /^\[prepare\] still running after 1m(?: 0+s)?: .*345 packages\n$/)
+    log.live.close()
+    mock.timers.tick(120_000)
+    assert.equal(log.take(), '')
+  } finally {
+    mock.timers.reset()
   }
 })
