@@ -23,7 +23,7 @@ const story = (...tags: string[]) => ({ tags, skipped: false })
 
 test('settings for a tag that no story has are reported with the consequence', () => {
   const settings = settingsOf(FILE)
-  const rest = 'and no story has it: it runs in the final verification alone'
+  const rest = 'and no story has it: it runs only in the final verification'
   assert.deepEqual(unusedTagNotes(settings, [story(), story('api')]), [
     `gate e2e is for stories with the tag e2e or slow, ${rest}`,
     `gate browser is for stories with the tag ui, ${rest}`,

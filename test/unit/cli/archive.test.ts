@@ -60,7 +60,7 @@ test('archive moves a finished run as a whole, and refuses before its merge', as
   assert.equal(again.code, 64)
   assert.match(
     again.err,
-    /finished on ralph\/sample and not in this checkout.*\n {2}fix: merge it, .*has it already/,
+    /sample is finished on ralph\/sample, and this checkout does not have it yet\.\n {2}fix: merge it, .*has it already/,
   )
   // Its branch still stands: nobody means it who does not name it.
   const run = await place.ralph('run', ...place.agent, ...GATE)
@@ -109,7 +109,7 @@ test('archive of an unfinished list removes passed stories from prd.json', async
   assert.match(loose.err, /is not committed\..*\n {2}fix: commit it first/)
   place.git('add', '-A')
   place.git('commit', '-qm', 'archive')
-  assert.match((await place.ralph('archive')).err, /found no story that passed or was skipped/)
+  assert.match((await place.ralph('archive')).err, /no story has passed or was skipped/)
 })
 
 test('archive --force archives the last run, and works on every story again on its branch', async () => {

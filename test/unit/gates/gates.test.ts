@@ -163,3 +163,16 @@ test('prepare runs once for the same lockfiles, and again after the dependencies
   assert.equal(await gates.prepare('b', signal), null)
   assert.deepEqual(ran, ['prepare', 'prepare', 'prepare'])
 })
+
+test('what a gate printed last is passed on while it runs, without secrets', async () => {
+  const shown: string[] = []
+  const gates = createGates({
+    ...PLAIN,
+    gates: [{ ...GATE, run: `echo "first ${SECRET}"` }],
+    onOutput: (name, line) => shown.push(`${name}: ${line}`),
+  })
+  await gates.run(gateRun(), new AbortController().signal)
+  assert.equal(shown.length, 1)
+  assert.match(shown[0] ?? '', /^test: first /)
+  assert.ok(!shown[0]?.includes(SECRET))
+})
