@@ -165,7 +165,16 @@ async function answer(asked: Asked): Promise<Reply> {
     )
     return { status, headers, body: Buffer.from(body) }
   }
-  return answerApi(asked)
+  const log = /^\/_logs\/(\d+)$/.exec(seen.path)
+  return log === null ? answerApi(asked) : answerLog(asked, Number(log[1]))
+}
+
+/** The storage of logs. It belongs to somebody else, so no token may come here. */
+function answerLog({ world, seen }: Asked, id: number): Reply {
+  if (seen.token !== null) world.violations.push('GET of a log: the token was sent to the storage')
+  const log = world.checks.get(id)?.log ?? null
+  const headers = { 'content-type': 'text/plain' }
+  return { status: log === null ? 404 : 200, headers, body: Buffer.from(log ?? '') }
 }
 
 async function answerGit({ world, request, body, url, seen }: Asked): Promise<Reply> {

@@ -14,6 +14,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { accountId } from './accounts.ts'
 import { type Bare, type Files, zero } from './bare.ts'
 import { type Fault, type FaultMatcher, type FaultOptions, Faults } from './faults.ts'
 import { startGateway } from './gateway.ts'
@@ -27,10 +28,13 @@ import type {
   Push,
   Reaction,
   SeenRequest,
+  Thread,
+  ThreadComment,
   TokenOptions,
 } from './model.ts'
 import { renderIssue, renderLabel } from './render.ts'
 import { type NewPull, openPull, renderFullPull } from './rest/pulls.ts'
+import { replyInThread, submitReview } from './reviews.ts'
 import { type Settings, World } from './world.ts'
 
 export type { Fault, FaultAnswer, FaultMatcher, FaultOptions } from './faults.ts'
@@ -86,6 +90,10 @@ export interface GitHub extends AsyncDisposable {
   comment: (login: string, number: number, body: string) => Comment
   editComment: (login: string, id: number, body: string) => Comment
   deleteComment: (login: string, id: number) => void
+  /** Submits a review; gives its threads. */
+  review: (login: string, number: number, review: Parameters<typeof submitReview>[3]) => Thread[]
+  replyInThread: (login: string, thread: number, body: string) => ThreadComment
+  threads: (number: number) => Thread[]
   openIssue: (login: string, title: string, body?: string, labels?: string[]) => Issue
   label: (login: string, number: number, label: string) => void
   /** A new milestone with these issues; gives its number. */
@@ -110,6 +118,8 @@ export interface GitHub extends AsyncDisposable {
   /** The check runs on a commit, oldest first; those that Actions makes for its own jobs only on request. */
   checksOf: (sha: string, options?: { withJobs?: boolean }) => Check[]
   statusesOf: (sha: string) => World['statuses']
+  /** A check of the project's own CI is done on a commit, and tells the workflows. `login`: of its App. */
+  check: (branch: string, sha: string, check: Partial<Check> & { name: string }) => Check
   /** Lets the next matching requests fail; see faults.ts. */
   fault: (matcher: FaultMatcher, answer: Fault['answer'], options?: FaultOptions) => Fault
 }
@@ -194,6 +204,7 @@ function build(world: World, faults: Faults, dispose: () => Promise<void>): GitH
         (check) => check.sha === sha && (options.withJobs === true || !check.ofJob),
       ),
     statusesOf: (sha) => world.statuses.filter((status) => status.sha === sha),
+    check: (branch, sha, check) => postCheck(world, branch, sha, check),
     fault: (matcher, answer, options) => faults.order(matcher, answer, options),
     [Symbol.asyncDispose]: dispose,
   }
@@ -205,6 +216,9 @@ type Conversation = Pick<
   | 'editComment'
   | 'deleteComment'
   | 'openIssue'
+  | 'review'
+  | 'replyInThread'
+  | 'threads'
   | 'label'
   | 'milestone'
   | 'issue'
@@ -217,6 +231,9 @@ function conversation(world: World): Conversation {
     comment: (login, number, body) => world.addComment(number, { login }, body),
     editComment: (login, id, body) => world.editComment(id, { login }, body),
     deleteComment: (login, id) => world.deleteComment(id, { login }),
+    review: (login, number, review) => submitReview(world, login, number, review),
+    replyInThread: (login, thread, body) => replyInThread(world, login, thread, body),
+    threads: (number) => [...world.threads.values()].filter((thread) => thread.number === number),
     openIssue: (login, title, body = '', labels = []) => {
       const issue = world.addIssue(login, title, body, labels, null)
       world.raise('issues', 'opened', { issue: renderIssue(world, issue) }, { login })
@@ -293,4 +310,43 @@ function people(world: World): Doings {
       await pushed(`refs/heads/${branch}`, before, zero, someone())
     },
   }
+}
+
+function postCheck(
+  world: World,
+  branch: string,
+  sha: string,
+  wanted: Partial<Check> & { name: string },
+): Check {
+  const now = world.now()
+  const app = wanted.app ?? { id: accountId('ci'), slug: 'ci' }
+  const check: Check = {
+    id: world.nextId(),
+    sha,
+    app,
+    suite: accountId(`${sha}/${app.id}`),
+    status: 'completed',
+    conclusion: 'success',
+    startedAt: now,
+    completedAt: now,
+    externalId: null,
+    detailsUrl: null,
+    title: null,
+    summary: null,
+    text: null,
+    annotations: [],
+    ofJob: false,
+    ...wanted,
+  }
+  world.checks.set(check.id, check)
+  if (check.status !== 'completed') return check
+  const suite = {
+    id: check.suite,
+    head_branch: branch,
+    head_sha: sha,
+    status: 'completed',
+    conclusion: check.conclusion,
+  }
+  world.raise('check_suite', 'completed', { check_suite: suite }, { login: `${app.slug}[bot]` })
+  return check
 }

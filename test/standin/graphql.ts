@@ -5,6 +5,7 @@ import { buildSchema, execute, type GraphQLError, type GraphQLSchema, parse, val
 import type { Identity, Issue, Json } from './model.ts'
 import { fromNodeId, htmlUrl, nodeId } from './render.ts'
 import { demand } from './rest/call.ts'
+import { addReply, resolveThread, reviewsOf, threadNode } from './reviews.ts'
 import { HttpError, type World } from './world.ts'
 
 let built: GraphQLSchema | null = null
@@ -51,6 +52,19 @@ const mutations: Record<string, (world: World, by: Identity, input: Json) => Jso
     issue.pull.draft = false
     return { clientMutationId: input.clientMutationId, pullRequest: renderPull(world, issue) }
   },
+  addPullRequestReviewThreadReply: (world, by, input) =>
+    found(
+      input.pullRequestReviewThreadId,
+      addReply(world, by, String(input.pullRequestReviewThreadId), String(input.body)),
+    ),
+  resolveReviewThread: (world, by, input) =>
+    found(input.threadId, resolveThread(world, by, String(input.threadId))),
+}
+
+function found(id: unknown, node: Json | null): Json {
+  if (node === null)
+    throw new Refusal('NOT_FOUND', `Could not resolve to a node with the global id of '${String(id)}'`)
+  return node
 }
 
 /** Answers one GraphQL request; what is not in GitHub's schema is a violation. */
@@ -83,7 +97,14 @@ export async function graphql(
   const result = await execute({
     schema: schema(),
     document,
-    rootValue: { ...Object.fromEntries(resolvers), viewer: { __typename: 'User', login: by.login } },
+    rootValue: {
+      ...Object.fromEntries(resolvers),
+      viewer: { __typename: 'User', login: by.login },
+      node: ({ id }: { id: string }) => found(id, threadNode(world, by, id)),
+      repository: () => ({
+        pullRequest: ({ number }: { number: number }) => reviewsOf(world, by, number),
+      }),
+    },
     ...(request.variables === undefined ? {} : { variableValues: request.variables }),
   })
   const errors = (result.errors ?? []).map((error) => renderError(world, error))

@@ -59,6 +59,31 @@ export interface Comment {
   updatedAt: string
 }
 
+/** A thread of a review, and a review as a whole. `line`: null once the diff has moved on. */
+export interface Thread {
+  id: number
+  number: number
+  path: string
+  line: number | null
+  startLine: number | null
+  hunk: string
+  isResolved: boolean
+  comments: ThreadComment[]
+}
+export interface ThreadComment {
+  id: number
+  login: string
+  body: string
+  createdAt: string
+}
+export interface Review {
+  id: number
+  number: number
+  login: string
+  state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED'
+  body: string
+}
+
 export interface Reaction {
   id: number
   subject: string
@@ -91,6 +116,8 @@ export interface Check {
   summary: string | null
   text: string | null
   annotations: Annotation[]
+  /** The log of its job; null: GitHub has none. */
+  log?: string | null
   /** The check run that Actions itself makes for each of its jobs. */
   ofJob: boolean
 }

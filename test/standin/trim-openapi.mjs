@@ -42,12 +42,14 @@ const operations = new Set([
   'checks/create',
   'checks/update',
   'checks/list-for-ref',
+  'checks/list-annotations',
   'actions/get-workflow',
   'actions/list-repo-workflows',
   'actions/create-workflow-dispatch',
   'actions/list-workflow-runs',
   'actions/get-workflow-run',
   'actions/cancel-workflow-run',
+  'actions/download-job-logs-for-workflow-run',
   'actions/get-github-actions-default-workflow-permissions-repository',
 ])
 /** Event payloads that people's doings raise; checked like any other answer of ours. */

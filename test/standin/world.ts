@@ -15,10 +15,12 @@ import type {
   Permissions,
   Push,
   Reaction,
+  Review,
   Run,
   SeenRequest,
   SiteEvent,
   Status,
+  Thread,
   TokenOptions,
 } from './model.ts'
 import { eventProblems } from './openapi.ts'
@@ -84,6 +86,8 @@ export class World {
   readonly milestones = new Map<number, { title: string; createdAt: string }>()
   readonly comments = new Map<number, Comment>()
   readonly reactions: Reaction[] = []
+  readonly threads = new Map<number, Thread>()
+  readonly reviews: Review[] = []
   readonly checks = new Map<number, Check>()
   readonly statuses: Status[] = []
   readonly runs: Run[] = []

@@ -122,6 +122,29 @@ export const checks: Endpoints = {
       }))
     },
   },
+  'checks/list-annotations': {
+    needs: ['checks:read'],
+    answer: (call) =>
+      paged(call, checkOf(call).annotations, (page) =>
+        page.map((annotation) => ({
+          start_column: null,
+          end_column: null,
+          title: null,
+          raw_details: null,
+          blob_href: '',
+          ...annotation,
+        })),
+      ),
+  },
+  'actions/download-job-logs-for-workflow-run': {
+    needs: ['actions:read'],
+    answer: ({ world, params }) => {
+      const check = world.checks.get(Number(params.job_id))
+      if (check === undefined || check.log == null) throw notFound()
+      // GitHub answers with the address of a storage, where no token is needed.
+      return { status: 302, headers: { location: `${world.url}/_logs/${check.id}` } }
+    },
+  },
   'repos/create-commit-status': {
     needs: ['statuses:write'],
     answer: async ({ world, params, body, identity }) => {
