@@ -143,11 +143,13 @@ export function noWorkflowError(found: string): UserError {
   })
 }
 
+type NamesByApi = Pick<
+  Settings,
+  'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs' | 'reviews' | 'reviewsFrom'
+>
+
 /** Reads the names of branches and states without a checkout. Where the configuration is broken, the defaults are taken: the jobs that work report it. */
-export async function readNamesByApi(
-  context: ActionContext,
-  { api, repo }: GitHub,
-): Promise<Pick<Settings, 'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs'>> {
+export async function readNamesByApi(context: ActionContext, { api, repo }: GitHub): Promise<NamesByApi> {
   const read = async (ref: string, path: string): Promise<string | null> => {
     try {
       const { data } = await api.rest.repos.getContent({ ...repo, path, ref })
@@ -168,6 +170,8 @@ export async function readNamesByApi(
       stateNamespace: 'refs/ralph',
       workflow: context.inputs.workflow?.trim() || null,
       reportAs: 'checks' as const,
+      reviews: 'writers',
+      reviewsFrom: [],
     }
     const where = `branches are looked for at ${defaults.branchPrefix} and the state at ${defaults.stateNamespace}`
     core.warning(`the configuration could not be read, so ${where}: ${messageOf(error)}`)

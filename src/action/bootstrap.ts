@@ -85,6 +85,9 @@ function reasonToSkip(payload: unknown): string | null {
   if (INPUT_COMMAND.trim() === 'resume-lost') return null
   const event = readEvent(GITHUB_EVENT_NAME, payload)
   if (event.kind === 'foreign') return `the event ${event.name} is none of Ralph's`
+  // The workflow's own condition filters these as well; without a branch of this repository there is no run.
+  if (event.kind === 'wake' && event.branches.length === 0)
+    return 'the event is about none of the branches here'
   const isForRalph = event.kind !== 'comment' || parseSlash(event.comment.body, []).kind !== 'none'
   return isForRalph ? null : 'the comment is not for Ralph'
 }

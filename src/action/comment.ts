@@ -33,9 +33,9 @@ import { peekStates } from './peek.ts'
 
 type EventOf<Kind> = Extract<RunEvent, { kind: Kind }>
 
-type AnswerContext = { context: ActionContext; github: GitHub; conversation: Conversation }
+export type AnswerContext = { context: ActionContext; github: GitHub; conversation: Conversation }
 
-function answerContextOf(context: ActionContext): AnswerContext {
+export function answerContextOf(context: ActionContext): AnswerContext {
   const github = connect(context.place, tokenOf(context), core.warning)
   return { context, github, conversation: new Conversation(github) }
 }
@@ -171,7 +171,7 @@ async function commitsOf(github: GitHub, state: State, story: string): Promise<C
   }
 }
 
-const HANDLED_BY_JOB = 'the running job will handle it before its next iteration'
+export const HANDLED_BY_JOB = 'the running job will handle it before its next iteration'
 
 /** On an issue only `/ralph plan` and help are commands; all others belong on the pull request. */
 async function answerOnIssue(
@@ -255,7 +255,7 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
 }
 
 /** Starts a job. `line`: what was done. `until`: when GitHub's rate limit ends, if it refused the job (epoch ms); else null. */
-async function dispatchJob(
+export async function dispatchJob(
   { context, github }: AnswerContext,
   target: { feature: string; generation: number | null },
 ) {

@@ -18,6 +18,15 @@ export type RunEvent =
   | { kind: 'label'; issue: number; sender: Person }
   /** A button of a check was pressed. */
   | { kind: 'button'; identifier: string; externalId: string; sender: Person }
+  /** A review, or checks that are done. `branches`: of this repository; `head`: the commit that the checks are on. */
+  | {
+      kind: 'wake'
+      about: 'review' | 'checks'
+      branches: string[]
+      head: string
+      sender: Person
+      approves: boolean
+    }
   | { kind: 'schedule' }
   /** An event that Ralph does not handle: the job ends at once, green. */
   | { kind: 'foreign'; name: string }
@@ -57,10 +66,53 @@ export function readEvent(name: string, payload: unknown): RunEvent {
         externalId: text(record(event.check_run).external_id),
         sender: person(event.sender),
       }
+    case 'pull_request_review':
+    case 'pull_request_review_comment':
+    case 'check_suite':
+    case 'workflow_run':
+    case 'status':
+      return wakeOf(name, event) ?? foreign
     case 'schedule':
       return { kind: 'schedule' }
     default:
       return { kind: 'foreign', name }
+  }
+}
+
+/** Null for an event that starts nothing: of a fork, of a check that is not done, or of a comment that its review tells of. */
+function wakeOf(name: string, event: Json): Extract<RunEvent, { kind: 'wake' }> | null {
+  const here = text(record(event.repository).full_name)
+  const sender = person(event.sender)
+  const review = (approves: boolean) => {
+    const head = record(record(event.pull_request).head)
+    if (here === '' || text(record(head.repo).full_name) !== here) return null
+    const branches = [text(head.ref)]
+    return { kind: 'wake', about: 'review', branches, head: text(head.sha), sender, approves } as const
+  }
+  const checks = (branches: string[], head: string) =>
+    ({ kind: 'wake', about: 'checks', branches, head, sender, approves: false }) as const
+  switch (name) {
+    case 'pull_request_review': {
+      const state = text(record(event.review).state).toLowerCase()
+      const isDone = event.action === 'submitted' || event.action === 'dismissed'
+      return isDone ? review(state === 'approved' || event.action === 'dismissed') : null
+    }
+    case 'pull_request_review_comment': {
+      // Only a reply: the first comment of a thread comes with its review.
+      const isReply = typeof record(event.comment).in_reply_to_id === 'number'
+      return event.action === 'created' && isReply ? review(false) : null
+    }
+    case 'status': {
+      const names = Array.isArray(event.branches) ? event.branches.map((one) => text(record(one).name)) : []
+      return event.state === 'pending' ? null : checks(names.filter(Boolean), text(event.sha))
+    }
+    default: {
+      const one = record(event[name])
+      // The branch of a fork may have the same name as ours.
+      const isForeign = name === 'workflow_run' && text(record(one.head_repository).full_name) !== here
+      if (event.action !== 'completed' || isForeign || text(one.head_branch) === '') return null
+      return checks([text(one.head_branch)], text(one.head_sha))
+    }
   }
 }
 

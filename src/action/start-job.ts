@@ -64,6 +64,10 @@ async function main(): Promise<void> {
     if (event.kind === 'label') return endNeutral(await answerLabel(context, event))
     return endNeutral(await answerButton(context, event))
   }
+  if (event.kind === 'wake') {
+    const { answerWake } = await import(/* webpackChunkName: "action" */ './wake.ts')
+    return endNeutral(await answerWake(context, event))
+  }
   const loadCommand = READ_ONLY_COMMANDS.get(command)
   if (loadCommand !== undefined) {
     const run = await loadCommand()

@@ -23,6 +23,9 @@ import { describeValue, mapTexts } from '../engine/model/text.ts'
 import { moveClone } from '../git/clone.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { Conversation } from '../github/conversation.ts'
+import type { AnswerContext } from '../github/corrections/answer-corrections.ts'
+import { createHearing } from '../github/corrections/hearing.ts'
+import type { ReviewRules } from '../github/corrections/threads.ts'
 import { createDispatch, findWorkflowRun } from '../github/dispatch.ts'
 import { Checks } from '../github/post-checks.ts'
 import { findPull } from '../github/pull.ts'
@@ -287,6 +290,7 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
     redact: workspace.redactor.redact,
     places: (state) => annotationsByStory(workspace.git, state),
     changes: (state) => changesByStory(workspace.git, state),
+    touches: touchesIn(workspace),
     notes: () =>
       [settings.isolation === 'same-user' ? SAME_USER_WARNING : null, refusedConnections(as)].filter(
         (note) => note !== null,
@@ -302,6 +306,13 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
     observers: [jobLog(live, role.part), reporter],
     pullRequest: reporter,
     queue: conversation,
+    corrections: createHearing({
+      github,
+      conversation,
+      reviews: reviewRules(settings),
+      checks: { waits: settings.checks === 'wait', names: settings.requiredChecks },
+      redact: workspace.redactor.redact,
+    }),
     dispatch: createDispatch(github, context.workflow),
     ...role.ports,
   })
@@ -330,6 +341,26 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
   const reportPath = await writeReport(workspace, state, (places) => reporter.view(state, places))
   setOutputs(outputsOf(state, conclusion.outcome, reportPath ?? summaryPath))
   return { state, conclusion }
+}
+
+/** Whose review threads count; null: nobody's. */
+function reviewRules({ reviews, reviewsFrom }: Settings): ReviewRules | null {
+  if (reviews === 'off') return null
+  return { mention: reviews === 'writers' ? null : reviews, bots: reviewsFrom }
+}
+
+/** Whether a commit changes lines of a file: lines that were there before it, or new ones right there. */
+function touchesIn({ repository }: Workspace): AnswerContext['touches'] {
+  return async (commit, path, lines) => {
+    const [removed, written] = [
+      await repository.changedLines(commit, `${commit}^`),
+      await repository.changedLines(`${commit}^`, commit),
+    ]
+    const [before, after] = [removed.get(path), written.get(path)]
+    if (lines === null) return before !== undefined || after !== undefined
+    const isNear = (line: number) => line >= lines.from && line <= lines.to + 1
+    return (before ?? []).some((line) => isNear(line) && line <= lines.to) || (after ?? []).some(isNear)
+  }
 }
 
 /** The job's part in the name of its artifact. */

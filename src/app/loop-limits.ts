@@ -43,6 +43,7 @@ export function limitsOf(settings: Settings): Limits {
     maxIterations: settings.maxIterations,
     maxJobs: maxJobs({ ...settings, iterationsPerJob }),
     maxAttempts: settings.maxAttempts,
+    maxCorrections: settings.maxCorrections,
     maxInterruptions: settings.maxInterruptions,
     iterationTimeoutMs: settings.iterationTimeoutMs,
     gatesMs: gatesMsOf(settings),
@@ -61,6 +62,10 @@ export function limitsOf(settings: Settings): Limits {
     requiresEvidence: settings.evidence === 'require',
     approvesPlans: settings.approve === 'auto',
     stopOnBlocked: settings.stopOnBlocked,
+    ...(settings.surface === 'action' && settings.checks === 'wait' ? { waitsForChecks: true as const } : {}),
+    ...(settings.surface === 'action' && settings.updateBase !== 'off'
+      ? { updateBase: settings.updateBase }
+      : {}),
     agent: settings.agent,
     fallback: settings.fallbackAgent,
     models: settings.model,

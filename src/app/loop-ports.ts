@@ -6,6 +6,7 @@ import type { GateResult } from '../engine/model/gate.ts'
 import type {
   AgentPort,
   Clock,
+  CorrectionPort,
   DispatchPort,
   FileCache,
   GatesPort,
@@ -16,6 +17,7 @@ import type {
   RepositoryPort,
 } from '../engine/model/ports.ts'
 import { OWN_PORT_NAME, type Service, servicesAt } from '../engine/model/service.ts'
+import type { State } from '../engine/model/state.ts'
 import { createGates } from '../gates/gates.ts'
 import type { ReuseFacts } from '../gates/reuse-key.ts'
 import type { ServicesOptions } from '../gates/services.ts'
@@ -42,6 +44,8 @@ export type PortOptions = {
   pullRequest?: PullRequestPort
   /** Commands that people send while the run works; left out where they cannot. */
   queue?: QueuePort
+  /** Reads the pull request; left out where there is none. */
+  corrections?: CorrectionPort
   /** Starts the next job; left out where there is no next job. */
   dispatch?: DispatchPort
   warn(message: string): void
@@ -105,9 +109,10 @@ export async function createPorts(requested: PortOptions): Promise<Ports & Async
     agent: withUsageNotes(withoutStash(agent, options.workspace), options.notes ?? git),
     gates,
     openCleanRoom: cleanRoomOpener(options),
-    repository: { ...repository, history: historyWith(options.workspace) },
+    repository: { ...repository, ...withHistory(options.workspace) },
     store,
     queue: options.queue ?? NO_QUEUE,
+    ...(options.corrections === undefined ? {} : { corrections: options.corrections }),
     dispatch: options.dispatch ?? NO_DISPATCH,
     observers: await allObservers(options),
     pullRequest: options.pullRequest ?? NO_PULL_REQUEST,
@@ -126,20 +131,32 @@ async function allObservers(options: PortOptions): Promise<Observer[]> {
 
 /**
  * A later job's clone begins at the green commit that the job before left. The commits between the fork point and that commit are
- * fetched when the history is asked for: the final verification reads it.
+ * fetched when the history is asked for: by the final verification, to find the story of a review thread, or to revert a story.
  */
-function historyWith({
+function withHistory({
   git,
   objects,
   repository,
   store,
-}: PortOptions['workspace']): RepositoryPort['history'] {
-  return async (state) => {
-    const { sha } = state.base
+}: PortOptions['workspace']): Pick<RepositoryPort, 'history' | 'storyAt' | 'edit'> {
+  const ensureHistory = async ({ base: { sha }, green }: State) => {
     const hasBase = (await objects.root(sha)) !== null
-    const hasHistory = hasBase && (await git.isAncestor(sha, state.green))
+    const hasHistory = hasBase && (await git.isAncestor(sha, green))
     if (!hasHistory) await store.fetch([sha], 'whole')
-    return repository.history(state)
+  }
+  return {
+    async history(state) {
+      await ensureHistory(state)
+      return repository.history(state)
+    },
+    async edit(state, edit) {
+      await ensureHistory(state)
+      return repository.edit(state, edit)
+    },
+    async storyAt(state, place) {
+      await ensureHistory(state)
+      return repository.storyAt(state, place)
+    },
   }
 }
 

@@ -19,6 +19,7 @@ import { prdFile, progressFile, storyMessage } from '../report/feature-files.ts'
 import { DamagedClone, messageOf } from '../system/errors.ts'
 import { displayPath } from '../system/path-text.ts'
 import type { Commits } from './commits.ts'
+import { leftMarkers, mergedCommit, ownChanges } from './merge-candidate.ts'
 
 export type CandidateTools = {
   tree: WorkTree
@@ -69,14 +70,19 @@ export async function inspect(
   if (filtered.length > 0) return refused(filterFailure(filtered, formatPath))
   const twins = caseTwins(await index.listing(), agentChanges)
   if (twins.length > 0) return refused(twinFailure(twins, formatPath))
-  const examination = await tools.examine(agentChanges, objects, state.green)
+  const theirs = mergedCommit(state, attempt.storyId)
+  const markers = await leftMarkers(objects, agentChanges, theirs)
+  if (markers !== null) return refused(markers)
+  const examined = await ownChanges(objects, agentChanges, theirs)
+  const examination = await tools.examine(examined, objects, state.green)
   if (examination.failure !== null) return refused(examination.failure)
   const hidden = await newlyIgnored(git, objects, state.green, agentChanges)
   if (hidden.length > 0) return refused(hiddenFailure(hidden.map(formatPath)))
   const candidateTree = await index.tree()
   const words = agentSummary(attempt, summary)
   const text = storyMessage(state, attempt.storyId, attempt.iteration, redact, words, commits.storySubject)
-  const commit = await commits.commit(candidateTree, [state.green], text)
+  const parents = theirs === null ? [state.green] : [state.green, theirs]
+  const commit = await commits.commit(candidateTree, parents, text)
   if (!isStored) {
     const kept = staged.changes.filter((change) => !foreign.includes(change))
     rememberChanges(objects, state.green, commit, kept)
@@ -203,13 +209,14 @@ export async function saveWork(
     tools.warn(`the rejected work could not be kept: ${redact(staged.unreadable)}`)
     return state.kept[storyId] ?? null
   }
-  const own = staged.changes.filter(({ path }) => tools.isRalphPath(path))
+  const ralphFiles = staged.changes.filter(({ path }) => tools.isRalphPath(path))
   const work = staged.changes.filter(({ path }) => !tools.isRalphPath(path))
   const filtered = (await filteredFiles(tree, work)).map(({ path }) => path)
-  const refusedPaths = (await tools.examine(work, tree.objects, state.green)).dropped
+  const own = await ownChanges(tree.objects, work, mergedCommit(state, storyId))
+  const refusedPaths = (await tools.examine(own, tree.objects, state.green)).dropped
   const twins = caseTwins(await tree.index.listing(), work).map(({ path }) => path)
   const dropped = [...new Set([...refusedPaths, ...filtered, ...twins])]
-  await tree.reset([...own, ...work.filter((change) => dropped.includes(change.path))])
+  await tree.reset([...ralphFiles, ...work.filter((change) => dropped.includes(change.path))])
   if (work.length === dropped.length) return null
   const base = await tree.treeOf(state.green)
   return {

@@ -19,6 +19,7 @@ import { changesBetween, pathsIn } from '../git/trees.ts'
 import { WorkTree } from '../git/work-tree.ts'
 import { UserError } from '../system/errors.ts'
 import { displayPath, quotedPath } from '../system/path-text.ts'
+import { editBranch } from './branch-edits.ts'
 import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import { type CommitOptions, Commits } from './commits.ts'
 import { joinCommits } from './join-commits.ts'
@@ -233,6 +234,20 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         return { commit, storyId, paths: changes.map(({ path }) => path) }
       })
       return Promise.all(commits)
+    },
+
+    edit: (state, edit) => editBranch(tools, state, edit),
+
+    async storyAt({ base, green, nonce }, { path, lines }) {
+      const range = `${base.sha}..${green}`
+      // Lines that do not exist any more say nothing, but the file may.
+      const found = [...(await git.authors(range, path, lines)), ...(await git.authors(range, path, null))]
+      const messages = new Map((await git.messages(range)).map(({ commit, message }) => [commit, message]))
+      for (const { commit } of found) {
+        const [storyId] = storiesIn(messages.get(commit) ?? '', nonce)
+        if (storyId !== undefined) return storyId
+      }
+      return null
     },
 
     read: (commit, path) => objects.text(`${commit}:${path}`),

@@ -261,6 +261,14 @@ class GitStore implements Store {
     return { head }
   }
 
+  async baseHead(state: State): Promise<string | null> {
+    if (this.#options.remote === null) return null
+    const head = await this.head(state.base.branch)
+    if (head === null || head === state.base.sha) return null
+    await this.fetch([head], 'whole')
+    return (await this.#git.isAncestor(head, state.green)) ? null : head
+  }
+
   /**
    * Whether the job's first request for refs, at most a minute ago, found the branch where it should be. No other job has moved it
    * since: that would have moved the state as well, and the push that took the lease would have been refused. Later pushes of people are

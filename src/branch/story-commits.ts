@@ -16,6 +16,8 @@ export async function storyCommits(
 export function storiesIn(message: string, nonce: string): string[] {
   // Other features may have a US-001 as well: only commits with this run's nonce count.
   const isOurs = [...message.matchAll(/^Ralph-Run: *(\S+) *$/gm)].some(([, run]) => run === nonce)
-  const stories = isOurs ? message.matchAll(/^Ralph-Story: *(\S+) *$/gm) : []
-  return [...stories].map(([, storyId = '']) => storyId)
+  if (!isOurs) return []
+  // A correction's commit names the story that it corrects, and then the correction.
+  const found = message.matchAll(/^Ralph-Story: *(\S+) *$|^Ralph-Fixes: *(\S+)(?: .*)?$/gm)
+  return [...new Set([...found].map(([, storyId, correctionId]) => storyId ?? correctionId ?? ''))]
 }

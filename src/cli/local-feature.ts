@@ -81,7 +81,7 @@ export async function openLocal(
       const known = isWaitingPlan(state.plan)
         ? recordBranchContext(state, (await this.read(state, ownFiles(state).context)) ?? '')
         : state
-      return (await inboxQueue(clone).read(known)).reduce(applyCommand, known)
+      return (await inboxQueue(clone).read(known)).reduce((so, one) => applyCommand(so, one), known)
     },
     /** A file as the next session finds it: a run takes up people's uncommitted edits when it begins. */
     async read(state: State, path: string): Promise<string | null> {

@@ -5,6 +5,7 @@ import { isAlive } from '../app/at-work.ts'
 import { limitsOf } from '../app/loop-limits.ts'
 import { applyCommand } from '../engine/commands/apply-commands.ts'
 import { type CommandInput, parseCommand } from '../engine/commands/command-table.ts'
+import type { Command } from '../engine/model/event.ts'
 import type { Lease, State } from '../engine/model/state.ts'
 import { ineffectiveReason } from '../engine/planning/plan-events.ts'
 import { situationOf, situationOutcome } from '../engine/situation.ts'
@@ -56,15 +57,17 @@ export async function steer(context: Context): Promise<CommandResult> {
       return queueAs('the next run reads it, after the new stories')
     // Commands that were typed before, and that no run has read, come first.
     const before = await inboxQueue(clone).read(loaded.state)
-    const steered = [...before, command].reduce(applyCommand, loaded.state)
+    const limits = limitsOf(local.settings)
+    const apply = (so: State, one: Command) => applyCommand(so, one, limits)
+    const steered = [...before, command].reduce(apply, loaded.state)
     // The branch is not checked out: only the state changes, not the clone.
     const job = { ...steered.job, ready: { ...steered.job.ready, opened: false } }
     await store.save({ ...steered, lease: null, job })
     // A new story is called by its id from now on.
-    const added = command.kind === 'add' ? (steered.prd.userStories.at(-1)?.id ?? '') : ''
+    const isAdded = command.kind === 'add' || command.kind === 'fix'
+    const added = isAdded ? (steered.prd.userStories.at(-1)?.id ?? '') : ''
     const later = LATER.get(name)
     print(later ? `noted: ${later}` : `done: ${[name, added, ...input.words].filter(Boolean).join(' ')}`)
-    const limits = limitsOf(local.settings)
     const situation = situationOf(steered, limits, Date.now(), false)
     const { next } = viewOf(steered, { limits, now: Date.now(), surface: 'cli' }, situation)
     print(`Next: ${toPlainText(next)}`)

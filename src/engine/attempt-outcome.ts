@@ -12,6 +12,7 @@ import { isGated } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { SavedWork, State, TimelineEntry } from './model/state.ts'
 import { climb, ladderOf } from './model-ladder.ts'
+import { withMergedBase } from './pending-edit.ts'
 import { suggestSplit } from './planning/plan-events.ts'
 import {
   appendProgress,
@@ -221,7 +222,11 @@ export function accepted(state: State, event: EventOf<'accepted'>, limits: Limit
   }))
   // `chargeIteration` below counts the iteration.
   const prd = { ...passed, run: { ...passed.run, iterations: state.prd.run.iterations } }
-  const moved = withoutAttempt({ ...done, prd, kept: withoutKey(state.kept, storyId), green: commit }, event)
+  const landed = withMergedBase(
+    { ...done, prd, kept: withoutKey(state.kept, storyId), green: commit },
+    storyId,
+  )
+  const moved = withoutAttempt(landed, event)
   const paid = chargeIteration(moved, attempt, 'passed', howPassed(state, storyId, candidate.empty), at)
   const written = {
     ...appendProgress(paid, passedEntry(state, attempt, candidate)),

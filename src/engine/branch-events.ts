@@ -4,8 +4,10 @@ import { withoutArchived } from './archive-stories.ts'
 import { revert } from './attempt-outcome.ts'
 import { applyCommand } from './commands/apply-commands.ts'
 import { withoutContests } from './contests.ts'
+import { addCorrection } from './corrections/corrections.ts'
 import { requireGate } from './gating/judge-verdict.ts'
 import { endOfWork, isIdleJob, MAX_IDLE_JOBS } from './limits.ts'
+import type { Holds } from './model/correction.ts'
 import type { EventOf, PeopleEdits } from './model/event.ts'
 import type { Prd } from './model/feature.ts'
 import { newEnding } from './model/job.ts'
@@ -22,14 +24,34 @@ import { hasNote } from './story-notes.ts'
 const MAX_JOINS = 5
 const REFUSED = { kind: 'refused' } as const
 
-export function synced(before: State, { commands, theirs, context }: EventOf<'synced'>): State {
+export function synced(
+  before: State,
+  { commands, theirs, context, requests = [], holds, baseHead, at }: EventOf<'synced'>,
+  limits: Limits,
+): State {
   const state = recordBranchContext(before, context)
   const takesBranch = state.job.takesBranch || commands.some((command) => command.kind === 'run')
-  const after = withJob(withReady(commands.reduce(applyCommand, state), { synced: true }), { takesBranch })
+  const commanded = commands.reduce((so, command) => applyCommand(so, command, limits), state)
+  const corrected = requests.reduce((so, request) => addCorrection(so, request, limits, at), commanded)
+  const held = holds === undefined ? corrected : withHolds(corrected, holds)
+  const heard = baseHead === undefined ? held : withBaseHead(held, baseHead)
+  const after = withJob(withReady(heard, { synced: true }), { takesBranch })
   if (theirs === null || state.job.branch.kind === 'refused') return after
   if (theirs === 'merged' || theirs === 'deleted')
     return withJob(after, { branch: { kind: 'gone', how: theirs } })
   return withMovedBranch(after, theirs.head)
+}
+
+/** A head that was handled before needs nothing more, unless people ask for it. */
+function withBaseHead(state: State, sha: string): State {
+  const { baseHead } = state
+  const isAsked = baseHead?.isAsked === true
+  const isHandled = baseHead?.sha === sha && baseHead.isHandled && !isAsked
+  return { ...state, baseHead: { sha, isHandled, isAsked } }
+}
+
+function withHolds(state: State, holds: Partial<Holds>): State {
+  return { ...state, holds: { changesRequestedBy: [], ...state.holds, ...holds } }
 }
 
 function withMovedBranch(state: State, head: string): State {

@@ -2,16 +2,20 @@
 
 import { markRunArchived, withoutPending } from './archive-stories.ts'
 import type { StepContext, StepResult } from './attempt-steps.ts'
+import { requestsOf } from './corrections/correction-requests.ts'
 import { findBreakingStory } from './gating/final-gates.ts'
 import { findPortConflict } from './gating/gate-memory.ts'
 import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
 import { released } from './job-end.ts'
 import { continuesByItself, RENEWAL_MS } from './limits.ts'
+import type { CorrectionRequest, Holds } from './model/correction.ts'
 import type { RevertedStory } from './model/event.ts'
+import type { Limits } from './model/limit-types.ts'
 import { ownFiles } from './model/paths.ts'
 import type { Ports, StorePort } from './model/ports.ts'
 import type { Conclusion, State } from './model/state.ts'
 import { isWaitingPlan } from './planning/proposed-plan.ts'
+import { remaining } from './prd/select.ts'
 import { isPushed, redGate, redGateReason, withDocuments } from './state-updates.ts'
 
 export async function open({ state, ports, now }: StepContext): Promise<StepResult> {
@@ -54,14 +58,59 @@ export async function moveBranch(
   return moved(await pullRequest.opened(pushed, state.published === null))
 }
 
-export async function sync({ state, ports }: StepContext): Promise<StepResult> {
+export async function sync({ state, limits, ports }: StepContext): Promise<StepResult> {
   const commands = await ports.queue.read(state)
   // A person who comments `retry` may have pushed a fix just before, so after a command the remote is read again.
   const theirs = await ports.store.peoplesHead(state, commands.length > 0)
   const context = await planContext(state, state.green, ports)
-  if (theirs !== 'gone') return { kind: 'synced', commands, theirs, ...context }
+  const isUpdate = commands.some(({ kind }) => kind === 'update')
+  const heard =
+    theirs === 'gone'
+      ? {}
+      : { ...(await hear(state, ports)), ...(await baseHeadOf(state, limits, ports, isUpdate)) }
+  if (theirs !== 'gone') return { kind: 'synced', commands, theirs, ...context, ...heard }
   const reason = (await ports.pullRequest.merged(state)) ? 'merged' : 'deleted'
   return { kind: 'synced', commands, theirs: reason, ...context }
+}
+
+/** The head of the base branch, if it is to be merged: when nothing is left, or when people ask for it. */
+async function baseHeadOf(
+  state: State,
+  { updateBase }: Limits,
+  { store }: Ports,
+  isAsked: boolean,
+): Promise<{ baseHead?: string }> {
+  const isDone = remaining(state.prd, state.control.scope).length === 0
+  const isDue = isAsked || state.baseHead?.isAsked === true || (isDone && updateBase !== undefined)
+  if (!isDue || state.published === null || store.baseHead === undefined) return {}
+  const head = await store.baseHead(state)
+  return head === null ? {} : { baseHead: head }
+}
+
+/**
+ * What reviews and checks ask for. They are read when a job begins and when nothing is left, since each reading is a request; an event
+ * in the middle of a job is found then.
+ */
+async function hear(
+  state: State,
+  { corrections, repository }: Ports,
+): Promise<{ requests?: CorrectionRequest[]; holds?: Partial<Holds> }> {
+  if (corrections === undefined) return {}
+  const { begun, joins } = state.job.counts
+  const isDue = begun + joins === 0 || remaining(state.prd, state.control.scope).length === 0
+  if (!isDue) return {}
+  const { reports, changesRequestedBy, checks } = await corrections.read(state)
+  const requests = await requestsOf(state, reports, (place) => repository.storyAt(state, place))
+  const holds = {
+    ...(changesRequestedBy === undefined ? {} : { changesRequestedBy: [...changesRequestedBy] }),
+    ...(checks === undefined
+      ? {}
+      : { checks: { ...checks, pending: [...checks.pending], red: [...checks.red] } }),
+  }
+  return {
+    ...(requests.length === 0 ? {} : { requests }),
+    ...(Object.keys(holds).length === 0 ? {} : { holds }),
+  }
 }
 
 export async function join(theirs: string, context: StepContext): Promise<StepResult> {

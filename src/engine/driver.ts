@@ -209,7 +209,11 @@ class Driver {
     await this.#record(step, event)
     const next = nextStep(journal.state, this.#limits, this.#executor.ports.clock.now())
     const reserved = foreseen.find(({ kind }) => kind === 'reserved') as EventOf<'reserved'> | undefined
-    const isQuiet = event.kind === 'synced' && event.commands.length === 0 && event.theirs === null
+    const isQuiet =
+      event.kind === 'synced' &&
+      event.commands.length === 0 &&
+      event.theirs === null &&
+      event.requests === undefined
     if (isQuiet && next.kind === 'reserve' && next.storyId === reserved?.storyId)
       await journal.applySaved(next, reserved)
     else journal.markDue()

@@ -3,6 +3,7 @@
 import { needsJudge } from './attempt-events.ts'
 import { openUntil } from './breaker.ts'
 import { contestedStory, contestOf, nextSlot, storyToDecideAtEnd, storyToDecideNow } from './contests.ts'
+import { describeHold } from './corrections/holds.ts'
 import { describeCompletion } from './how-passed.ts'
 import {
   agentsRestUntil,
@@ -23,6 +24,7 @@ import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, Ending, Job, State } from './model/state.ts'
 import type { AttemptStep, Step } from './model/step.ts'
 import { canBeginBeside } from './parallel/shared-files.ts'
+import { pendingEdit } from './pending-edit.ts'
 import { openQuestions } from './planning/plan-questions.ts'
 import { isSplitting, nextPlanTarget, planDigest } from './planning/proposed-plan.ts'
 import { unmetOutOfScope } from './prd/scope.ts'
@@ -53,6 +55,9 @@ export function nextStep(
     state.prd.run.outcome === 'complete' && remaining(state.prd, state.control.scope).length === 0
   if (branch.kind === 'gone' && job.takesBranch && !wasComplete) return { kind: 'restore' }
 
+  const edit = pendingEdit(state, limits)
+  if (edit !== null && job.wave === undefined)
+    return ready.prepared ? { kind: 'edit', edit } : { kind: 'prepare' }
   const outcome = outcomeOf(state, limits, now)
   const withAttempts = { ...state, attempts: attemptsInWork }
   const isLimit = outcome !== null && landsFirst(outcome)
@@ -172,7 +177,10 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const isApproved = plan === null && state.plan?.phase !== 'proposed'
   const finished = done && isApproved && (verification.approved || !verifies)
   if (branch.kind === 'gone') return outcomeWithoutBranch(state, branch.how, finished)
-  if (finished) return conclusionOf('complete', describeCompletion(state))
+  if (finished) {
+    const hold = describeHold(state, limits)
+    return hold === '' ? conclusionOf('complete', describeCompletion(state)) : conclusionOf('paused', hold)
+  }
   if (control.paused !== null) return conclusionOf('paused', control.paused.reason)
   if (plan !== null) return plan
   const isBlocked = limits.stopOnBlocked && open.some((story) => story.blocked)

@@ -13,6 +13,7 @@ import {
   work,
 } from './attempt-steps.ts'
 import { join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
+import { editBranch } from './edit-steps.ts'
 import { runGatesAsItWas } from './gating/final-gates.ts'
 import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
 import { askExpectation, askJudge, gatesBeforeJudge, verifyWhole } from './gating/judge.ts'
@@ -122,6 +123,7 @@ const PERFORMERS: Performers = {
   verify: (_, context) => verify(context),
   plan: ({ split }, context) => plan(split, context),
   push: (_, { state, ports }) => moveBranch(state, ports, (github) => ({ kind: 'pushed', github })),
+  edit: ({ edit }, context) => editBranch(edit, context),
   conclude: async ({ conclusion }) => ({ kind: 'concluded', conclusion }),
   publish: ({ conclusion }, context) => publish(conclusion, context),
   dispatch: (_, context) => dispatch(context),

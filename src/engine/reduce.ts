@@ -41,6 +41,7 @@ import { EVENTS, type Event } from './model/event.ts'
 import { newEnding } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { State } from './model/state.ts'
+import { edited } from './pending-edit.ts'
 import { beginPlan, markPlanShown, planned, recordCommittedContext } from './planning/plan-events.ts'
 import { recordSession } from './record-session.ts'
 import { haltWithError, withJob, withReady } from './state-updates.ts'
@@ -94,8 +95,9 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     verified,
     planned,
     waited: (state) => withReady(state, { synced: false }),
-    concluded: (state, { conclusion, at }) =>
-      withJob(markPlanShown(state, at), { ending: newEnding(conclusion, at) }),
+    edited,
+    concluded: (state, { conclusion, at }, limits) =>
+      withJob(withAwaitedChecks(markPlanShown(state, at), limits), { ending: newEnding(conclusion, at) }),
     published,
     dispatched,
     'dispatch-failed': dispatchFailed,
@@ -113,6 +115,12 @@ function opened(state: State, { green, github, context }: Events['opened']): Sta
   const begun = markRunArchived(state)
   const after = withReady({ ...begun, green, published: green, github, progress }, { opened: true })
   return recordCommittedContext(after, context)
+}
+
+/** Jobs that only answer events see no settings of the job that works, so the state says what it waits for. */
+function withAwaitedChecks(state: State, { waitsForChecks }: Limits): State {
+  if (waitsForChecks !== true || state.holds?.awaitsChecks === true) return state
+  return { ...state, holds: { changesRequestedBy: [], ...state.holds, awaitsChecks: true } }
 }
 
 function cutShort(

@@ -271,10 +271,15 @@ export class Git {
     return (await this.run(['merge-base', '--is-ancestor', ancestor, descendant], { accept: [1] })).code === 0
   }
 
-  /** Merges two commits into a tree, with conflict markers. */
-  async mergeTree(left: string, right: string): Promise<{ tree: string; conflicts: string[] }> {
+  /** Merges two commits into a tree, with conflict markers. `base`: their common ancestor; left out: git finds it. */
+  async mergeTree(
+    left: string,
+    right: string,
+    base?: string,
+  ): Promise<{ tree: string; conflicts: string[] }> {
     const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages']
-    const merged = await this.run([...args, '--allow-unrelated-histories', left, right], { accept: [1] })
+    const from = base === undefined ? '--allow-unrelated-histories' : `--merge-base=${base}`
+    const merged = await this.run([...args, from, left, right], { accept: [1] })
     const [tree = '', ...names] = merged.stdout.split('\0')
     return { tree, conflicts: names.filter((name) => name !== '') }
   }
@@ -290,6 +295,29 @@ export class Git {
       const end = entry.indexOf('\n')
       return { commit: entry.slice(0, end), message: entry.slice(end + 1) }
     })
+  }
+
+  /**
+   * The commits of a range that wrote these lines of a file last, by the number of lines; without lines, the last commit that changed the
+   * file. Empty if the file or the lines are not at the end of the range.
+   */
+  async authors(
+    range: string,
+    path: string,
+    lines: { from: number; to: number } | null,
+  ): Promise<{ commit: string; lines: number }[]> {
+    if (lines === null) {
+      const { stdout } = await this.run(['log', '-1', '--format=%H', range, '--', path])
+      return stdout.trim() === '' ? [] : [{ commit: stdout.trim(), lines: 1 }]
+    }
+    const at = ['-L', `${lines.from},${lines.to}`]
+    const args = ['blame', '--porcelain', '--no-textconv', ...at, range, '--', path]
+    const { stdout, code } = await this.run(args, { accept: [128] })
+    if (code !== 0) return []
+    const counts = new Map<string, number>()
+    for (const [, commit = ''] of stdout.matchAll(/^([0-9a-f]{40,64}) \d+ \d+/gm))
+      counts.set(commit, (counts.get(commit) ?? 0) + 1)
+    return [...counts].map(([commit, count]) => ({ commit, lines: count })).sort((a, b) => b.lines - a.lines)
   }
 
   /** Whether a commit message of the range contains a text. */

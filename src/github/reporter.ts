@@ -18,6 +18,7 @@ import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
 import { resolvesWithin } from '../system/within.ts'
 import { type GitHub, githubMessage } from './client.ts'
 import type { Conversation } from './conversation.ts'
+import { type AnswerContext, answerCorrections } from './corrections/answer-corrections.ts'
 import type { Checks } from './post-checks.ts'
 import {
   findMerge,
@@ -54,6 +55,8 @@ type ReporterOptions = {
   places(state: State): Promise<NonNullable<Facts['annotations']>>
   /** What the commits of each story changed. */
   changes(state: State): Promise<NonNullable<Facts['changes']>>
+  /** Whether a commit changes these lines of a file. */
+  touches: AnswerContext['touches']
   /** Notes on this job that are not in the state. */
   notes(): readonly string[]
 }
@@ -224,7 +227,19 @@ export class GitHubReporter implements Observer, PullRequestPort {
     if (known.github.pull !== null && this.#options.pullRequest !== 'none')
       await this.#refresh(known, conclusion.outcome === 'complete')
     await this.#replyToIssue(known)
-    return this.#updateSticky(known, this.view(known))
+    return this.#updateSticky(known, this.view(known)).then((github) =>
+      this.#answerCorrections(known, github),
+    )
+  }
+
+  /** The replies to whoever asked for corrections. The ids of those that have one are saved with the next save. */
+  async #answerCorrections(state: State, ids: GithubIds): Promise<GithubIds> {
+    const { pull } = ids
+    if (pull === null || state.corrections === undefined) return ids
+    const { github, conversation, redact, touches } = this.#options
+    const known = { ...state, github: ids }
+    const answered = await answerCorrections({ github, conversation, pull, state: known, redact, touches })
+    return { ...ids, answered }
   }
 
   /** One reply on the issue that asked for the plan, as long as no story is worked on. */

@@ -81,23 +81,32 @@ export function storyMessage(
   iteration: number,
   redact: Redact = (text) => text,
   words = '',
-  template = DEFAULT_SUBJECT,
+  template?: string,
 ): string {
-  const title = redact(state.prd.userStories.find((story) => story.id === storyId)?.title ?? '')
+  const story = state.prd.userStories.find((one) => one.id === storyId)
+  const title = redact(story?.title ?? '')
   const values: Record<string, string> = {
     id: storyId,
     title,
     subject: asSubject(title),
     feature: state.feature,
   }
-  const filled = template.replace(/\{(id|title|subject|feature)\}/g, (_, name: string) => values[name] ?? '')
+  const corrects = story?.corrects
+  const isDefault = template === undefined || template === DEFAULT_SUBJECT
+  const ownSubject = corrects === undefined ? DEFAULT_SUBJECT : CORRECTION_SUBJECT
+  const wanted = isDefault ? ownSubject : template
+  const filled = wanted.replace(/\{(id|title|subject|feature)\}/g, (_, name: string) => values[name] ?? '')
   const subject = subjectText(filled)
   const line = subjectText(redact(words), MAX_WORDS_LENGTH)
   const body = line === '' ? '' : `In the agent's words:\n${wrapped(line, '> ')}\n\n`
-  return `${subject}\n\n${body}Ralph-Story: ${storyId}\nRalph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`
+  const fixes =
+    corrects === undefined ? '' : `Ralph-Fixes: ${storyId} ${subjectText(redact(corrects.source), 200)}\n`
+  const belongsTo = corrects?.story ?? storyId
+  return `${subject}\n\n${body}Ralph-Story: ${belongsTo}\n${fixes}Ralph-Iteration: ${iteration}\nRalph-Run: ${state.nonce}\n`
 }
 
 const DEFAULT_SUBJECT = 'feat: {id} - {title}'
+const CORRECTION_SUBJECT = 'fix: {id} - {title}'
 
 /** A title as common rules for subjects want it: `API keys` stays, `Sign in.` becomes `sign in`. */
 function asSubject(title: string): string {

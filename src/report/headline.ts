@@ -1,8 +1,9 @@
 // The status of a run in one line of plain text (not escaped).
 
+import { describeCorrections, withoutCorrections } from '../engine/corrections/corrections.ts'
 import { countPasses } from '../engine/how-passed.ts'
 import type { Attempt } from '../engine/model/attempt.ts'
-import type { Outcome } from '../engine/model/feature.ts'
+import type { Outcome, Prd, Scope } from '../engine/model/feature.ts'
 import { attemptsAt, isDispatched, isUngated, openAttempt, withConclusion } from '../engine/model/job.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Step } from '../engine/model/step.ts'
@@ -51,7 +52,14 @@ export function resumesAt({ job, control }: State): number | null {
 }
 
 /** `4 of 6 stories pass, 1 skipped`. For a run of a part of the feature it names the part, and counts the other stories. */
-export function tally({ prd, control: { scope } }: Pick<State, 'prd' | 'control'>): string {
+export function tally(state: Pick<State, 'prd' | 'control' | 'corrections'>): string {
+  const { scope } = state.control
+  const corrections = describeCorrections(state)
+  const stories = tallyOfStories(withoutCorrections(state.prd), scope)
+  return corrections === '' ? stories : `${corrections}; ${stories}`
+}
+
+function tallyOfStories(prd: Prd, scope: Scope | null): string {
   const { passed, skipped, total } = counts(prd, scope)
   if (total === 0) return 'no stories'
   const part = scope === null ? '' : ` ${describeScope(scope)}`

@@ -49,6 +49,13 @@ export const branchName = textWhere(
   (name) => `write ${branchOfRef(oneLine(name, 80)) ?? 'a name such as main'}`,
 )
 
+/** Whose reviews count: `writers`, `off`, or a mention. */
+export const reviews = textWhere(
+  (name) => name === 'writers' || name === 'off' || /^@[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$/.test(name),
+  'writers, off, or a mention such as "@ralph"',
+  (name) => (/^[A-Za-z0-9-]{1,39}$/.test(name) ? `write "@${name}"` : 'write writers'),
+)
+
 /** Where the state refs live: below `refs/`, but not where tags, remotes and pull requests are. */
 export const stateNamespace = textWhere(
   (name) =>

@@ -209,6 +209,9 @@ export const table = {
     defaultText: '3 x max-iterations / iterations-per-job + 5',
   }),
   maxAttempts: limit(v.count, 'Failed attempts on a story before it is blocked.', { default: 3 }),
+  maxCorrections: limit(v.count, 'Corrections of one pull request; further ones wait for a person.', {
+    default: 20,
+  }),
   iterationTimeoutMs: limit(v.duration, "The longest that the agent's session in one iteration may take.", {
     default: '30m',
   }),
@@ -232,6 +235,30 @@ export const table = {
   reportAs: pull(v.choice(['checks', 'statuses', 'none']), 'How results are shown on the commit', {
     default: 'checks',
   }),
+  reviews: pull(
+    names.reviews,
+    'Whose review threads become corrections: writers, off, or a mention such as "@ralph" that a thread must contain.',
+    { default: 'writers' },
+  ),
+  reviewsFrom: pull(
+    v.list(v.text),
+    'Bots whose review threads count as those of a person with write permission, such as coderabbitai, one a line.',
+    { default: [] },
+  ),
+  checks: pull(
+    v.choice(['report', 'wait', 'off']),
+    "Whether the run waits for the project's own checks before it is complete, and corrects the red ones",
+    { default: 'report' },
+  ),
+  requiredChecks: pull(v.list(v.text), 'With checks: wait, the names of the checks that count, one a line.', {
+    default: [],
+    defaultText: 'those that a rule requires; without one all',
+  }),
+  updateBase: pull(
+    v.choice(['conflicts', 'always', 'off']),
+    'When the base branch is merged into the branch before the run is complete',
+    { default: 'conflicts' },
+  ),
   agentsMd: pull(
     v.choice(['section', 'off']),
     'Whether the learnings of a complete run are written into a section of AGENTS.md, at most 4 KB',

@@ -186,21 +186,28 @@ test('comments without a valid command, or without permission, change nothing', 
     })
   }
 
-  await t.test('an edited comment, a review and a comment on a diff start no work', async () => {
-    const runs = runner.runs.length
-    const { id } = github.comment('mallory', number, 'a thought')
-    await runner.settled()
-    github.editComment('bob', id, '/ralph run')
-    await runner.trigger(
-      'pull_request_review_comment',
-      { comment: { body: '/ralph run' } },
-      { action: 'created' },
-    )
-    await runner.trigger('pull_request_review', { review: { body: '/ralph run' } }, { action: 'submitted' })
-    await runner.settled()
-    assert.equal(runner.runs.length, runs + 1)
-    assert.equal(await refs(), before)
-  })
+  await t.test(
+    'an edited comment starts no work, and neither do review events without a branch of this repository',
+    async () => {
+      const runs = runner.runs.length
+      const { id } = github.comment('mallory', number, 'a thought')
+      await runner.settled()
+      github.editComment('bob', id, '/ralph run')
+      await runner.trigger(
+        'pull_request_review_comment',
+        { comment: { body: '/ralph run' } },
+        { action: 'created' },
+      )
+      await runner.trigger('pull_request_review', { review: { body: '/ralph run' } }, { action: 'submitted' })
+      await runner.settled()
+      const [said, ...reviews] = runner.runs.slice(runs)
+      assert.deepEqual(
+        [said?.event, ...reviews.map(({ conclusion }) => conclusion)],
+        ['issue_comment', 'skipped', 'skipped'],
+      )
+      assert.equal(await refs(), before)
+    },
+  )
 
   await t.test('invalid commands are answered once: the next job does not answer them again', async () => {
     const answers = () => github.comments(number).filter(({ body }) => body.startsWith('<!-- ralph:reply:'))

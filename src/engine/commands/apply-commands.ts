@@ -3,9 +3,11 @@
 import { requestArchive } from '../archive-stories.ts'
 import { closedBreaker } from '../breaker.ts'
 import { withoutContests } from '../contests.ts'
+import { addCorrection } from '../corrections/corrections.ts'
 import { resetWaits } from '../limits.ts'
 import type { Command } from '../model/event.ts'
 import type { Scope, Story } from '../model/feature.ts'
+import type { Limits } from '../model/limit-types.ts'
 import type { State, StoryRecord } from '../model/state.ts'
 import { returnWaiting } from '../parallel/waiting.ts'
 import { approve, requestPlan, requestSplit, withoutSplit } from '../planning/plan-events.ts'
@@ -18,14 +20,18 @@ import { hasNote } from '../story-notes.ts'
 const MAX_GUIDANCE = 10
 
 /** The state after a command. `lastComment` moves past each command that was read, even a refused one. */
-export function applyCommand(state: State, command: Command): State {
+export function applyCommand(
+  state: State,
+  command: Command,
+  limits: Pick<Limits, 'maxCorrections'> = {},
+): State {
   if (command.id !== 0 && command.id <= state.control.lastComment) return state
-  const applied = applyEffect(state, command)
+  const applied = applyEffect(state, command, limits)
   const lastComment = Math.max(applied.control.lastComment, command.id)
   return { ...applied, control: { ...applied.control, lastComment } }
 }
 
-function applyEffect(state: State, command: Command): State {
+function applyEffect(state: State, command: Command, limits: Pick<Limits, 'maxCorrections'>): State {
   switch (command.kind) {
     case 'run':
       return resumeRun(withWholeFeature({ ...state, control: { ...state.control, paused: null } }))
@@ -76,6 +82,19 @@ function applyEffect(state: State, command: Command): State {
       return changeStories(state, command.stories, command.guidance, (story) => story, false)
     case 'add':
       return resumeRun(addStory(state, command.title, command.description, command.criteria))
+    case 'fix': {
+      const { story, text, id, by, at = 0 } = command
+      const source = { kind: 'words', comment: id, by } as const
+      return resumeRun(addCorrection(state, { story, source, text }, limits, at))
+    }
+    case 'update': {
+      const { sha = '', isHandled = true } = state.baseHead ?? {}
+      return resumeRun({ ...state, baseHead: { sha, isHandled, isAsked: true } })
+    }
+    case 'drop': {
+      const drops = [...new Set([...(state.drops ?? []), ...passedStories(state, command.stories)])]
+      return resumeRun(drops.length === 0 ? state : { ...state, drops })
+    }
     case 'verify':
       return resumeRun({ ...state, verification: { ...unapprovedVerification(state), asked: true } })
     case 'limit': {
@@ -174,6 +193,10 @@ function withoutWork(state: State, ids: readonly string[]): State {
     ...(state.waiting === undefined ? {} : { waiting: unwanted(state.waiting) }),
     records: Object.fromEntries(records),
   }
+}
+
+function passedStories({ prd }: State, ids: readonly string[]): string[] {
+  return prd.userStories.filter(({ id, passes }) => passes && ids.includes(id)).map(({ id }) => id)
 }
 
 function selectIds(state: State, ids: string[] | 'all', all: (story: Story) => boolean): string[] {

@@ -9,6 +9,7 @@ import {
   type CommandArguments,
   type CommandInput,
   type CommandRequest,
+  fix,
   formatCommandLine,
   limit,
   MAX_TEXT_LENGTH,
@@ -177,7 +178,7 @@ const ROWS = {
   redo: {
     ...both(
       '<story...> [-- <why>]',
-      'work again on stories that passed (ids or `all`); their code stays',
+      'work again on stories that passed (ids or `all`); their code stays, and the new attempts build on it',
       'US-002 -- it must also work offline',
     ),
     read: (args: CommandArguments) => storiesAndText('redo', args),
@@ -210,6 +211,27 @@ const ROWS = {
       '--criterion "every session ends" -- Sign out everywhere',
     ),
     read: add,
+  },
+  fix: {
+    ...both(
+      '[<story>] -- <what is wrong>',
+      'correct finished work: a session makes the change, and it lands if the gates are green',
+      'US-002 -- the total is wrong for an empty cart',
+    ),
+    read: fix,
+  },
+  drop: {
+    ...both(
+      '<story...> [-- <why>]',
+      'revert the commits of finished stories, and run the gates again',
+      'US-003 -- it comes with the next release',
+    ),
+    read: (args: CommandArguments) => storiesAndText('drop', args),
+  },
+  update: {
+    comment: helpText('', 'merge the base branch into the branch now'),
+    cli: helpText('[feature]', 'merge the base branch into the branch with the next job in CI', ''),
+    read: parsesTo({ kind: 'update' }),
   },
   split: {
     ...both(

@@ -97,7 +97,7 @@ function withoutZeros(id: string): string {
 }
 
 export function storiesAndText(
-  kind: 'retry' | 'redo' | 'skip' | 'note' | 'split',
+  kind: 'retry' | 'redo' | 'skip' | 'drop' | 'note' | 'split',
   args: CommandArguments,
 ): ParsedCommand {
   const { words, storyIds, surface } = args
@@ -209,6 +209,18 @@ export function add({ words, text, below, surface }: CommandArguments): ParsedCo
     kind: 'command',
     command: { kind: 'add', title: text.slice(0, 200), description, criteria: criteria.slice(0, 50) },
   }
+}
+
+/** A correction. The words are the request; a story may come first. */
+export function fix(args: CommandArguments): ParsedCommand {
+  const { words, storyIds, surface } = args
+  const [first = '', ...rest] = words
+  const story = storyIn(storyIds, first) ?? null
+  const text = guidanceOf(story === null ? words : rest, args)
+  const example = `fix ${story ?? storyIds[0] ?? ''} -- what is wrong`.replace('  ', ' ')
+  if (text === '') return mistake(surface, 'fix needs words that say what is wrong', example)
+  if (story === null && /^[a-z]+-\d+[,;:.]?$/i.test(first)) return unknownStory('fix', first, args)
+  return { kind: 'command', command: { kind: 'fix', story, text } }
 }
 
 export function limit({ words, surface }: CommandArguments): ParsedCommand {

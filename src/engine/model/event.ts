@@ -1,6 +1,8 @@
 // Events of a run and commands of people. `reduce` turns them into state.
 
 import type { AttemptId, Candidate, Failure, Session } from './attempt.ts'
+import type { BranchEdit } from './branch-edit.ts'
+import type { CorrectionRequest, Holds } from './correction.ts'
 import type { Prd, StoryEvidence } from './feature.ts'
 import type { GateResult } from './gate.ts'
 import type { AfterSteps } from './pipeline-step.ts'
@@ -20,6 +22,12 @@ export type Command = { id: number; by: string; at?: number } & (
   | { kind: 'note'; stories: string[]; guidance: string }
   | { kind: 'add'; title: string; description: string; criteria: string[] }
   | { kind: 'verify' }
+  /** The base branch is merged into the branch. */
+  | { kind: 'update' }
+  /** The commits of passed stories are reverted. */
+  | { kind: 'drop'; stories: string[]; guidance: string }
+  /** A correction. `story`: whose work it corrects; null: the feature's. */
+  | { kind: 'fix'; story: string | null; text: string }
   /** Finished stories leave prd.json. */
   | { kind: 'archive' }
   | { kind: 'split'; story: string; guidance: string }
@@ -72,6 +80,11 @@ export type Event = {
       theirs: { head: string } | 'merged' | 'deleted' | null
       /** context.md on the branch while a plan waits for approval, since an approval covers it as well. */
       context?: string
+      /** Corrections that reviews and checks ask for. */
+      requests?: CorrectionRequest[]
+      holds?: Partial<Holds>
+      /** The head of the base branch, if the branch does not contain it. */
+      baseHead?: string
     }
   | ({ kind: 'joined'; theirs: string } & Omit<JoinedBranch, 'code'>)
   | { kind: 'restored' }
@@ -121,6 +134,8 @@ export type Event = {
       /** Ids of the stories that could not be marked in them; they replace those of before. */
       unmarked?: string[]
     }
+  /** The branch was edited without a session. `green`: its new commit; `refused`: why it stays; `request`: what a session has to do. */
+  | { kind: 'edited'; edit: BranchEdit; green?: string; refused?: string; request?: CorrectionRequest }
   | { kind: 'diverged'; theirs: string }
   | { kind: 'dispatched'; runId: number | null }
   | { kind: 'dispatch-failed'; summary: string }
@@ -179,6 +194,7 @@ export const EVENTS = {
   concluded: PASSING,
   pushed: PASSING,
   published: PASSING,
+  edited: DURABLE,
   diverged: PASSING,
   dispatched: PASSING,
   'dispatch-failed': PASSING,

@@ -50,6 +50,10 @@ export const LastResult = z.object({
   extra: z.exactOptional(Extra),
 })
 
+/** Of a story that Ralph made: the story whose work it corrects (null: the whole feature's), and where it came from. */
+export type Corrects = z.infer<typeof Corrects>
+export const Corrects = z.object({ story: z.nullable(z.string()), source: z.string() })
+
 /** One user story. Ralph writes `passes`, `retries`, `blocked`, `skipped` and `lastResult`; people write the rest. */
 export type Story = z.infer<typeof Story>
 export const Story = z.object({
@@ -69,6 +73,8 @@ export const Story = z.object({
   skipped: z.boolean(),
   lastResult: z.nullable(LastResult),
   notes: z.string(),
+  /** Set if it is a correction (engine/corrections/). */
+  corrects: z.exactOptional(Corrects),
   extra: z.exactOptional(Extra),
 })
 

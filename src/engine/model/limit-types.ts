@@ -14,6 +14,8 @@ export type Limits = {
   maxIterations: number
   maxJobs: number
   maxAttempts: number
+  /** Corrections of one pull request. Left out: `MAX_CORRECTIONS`. */
+  maxCorrections?: number
   maxInterruptions: number
   iterationTimeoutMs: number
   /** All gates of an iteration together, at most. */
@@ -32,6 +34,10 @@ export type Limits = {
   /** `approve: auto`: a plan is worked on without an approval. */
   approvesPlans: boolean
   stopOnBlocked: boolean
+  /** `checks: wait`: the run is complete only when the project's checks are green on the head. */
+  waitsForChecks?: true
+  /** `update-base`; left out for off. */
+  updateBase?: 'conflicts' | 'always'
   agent: string
   /** The agent that takes over while the first is at its vendor's limit, and after two failed attempts on a story. */
   fallback: string | null

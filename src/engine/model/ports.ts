@@ -9,6 +9,8 @@ import type {
   Reservation,
   Session,
 } from './attempt.ts'
+import type { BranchEdit, EditedBranch } from './branch-edit.ts'
+import type { Heard, Place } from './correction.ts'
 import type { Command, Event, JoinedBranch, Verdict } from './event.ts'
 import type { Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
@@ -235,6 +237,10 @@ export type RepositoryPort = {
    * `paths` are the files that they changed.
    */
   history(state: State): Promise<{ commit: string; storyId: string | null; paths: string[] }[]>
+  /** Makes the commit of an edit, with conflict markers in a tree where it conflicts. The work tree is not touched. */
+  edit(state: State, edit: BranchEdit): Promise<EditedBranch>
+  /** The story whose commit wrote these lines of the green commit last; null if it was none of this run. */
+  storyAt(state: State, place: Place): Promise<string | null>
   /** How many lines the change from one commit to another added and removed, alongside Ralph's own files. */
   linesChanged(from: string, to: string): Promise<number>
   /** A file's text at a commit, or null. Texts for agents are read this way, so that no session can have changed them. */
@@ -275,6 +281,8 @@ export type StorePort = {
    * read now; else an answer of it, at most a minute old, is used where there is one.
    */
   peoplesHead(state: State, isAnew: boolean): Promise<{ head: string } | 'gone' | null>
+  /** The head of the base branch, fetched, if the green commit does not contain it; else null. Left out without a remote. */
+  baseHead?(state: State): Promise<string | null>
   /** Makes a deleted branch again, at the green commit. */
   restore(state: State): Promise<{ kind: 'published' } | { kind: 'refused'; reason: string }>
 }
@@ -289,6 +297,11 @@ export type QueuePort = {
   waiting(state: State): Promise<boolean>
   /** Whether a command has arrived that ends a wait; works without the network. */
   arrived(state: State): Promise<boolean>
+}
+
+/** What the pull request says besides commands. Errors are warnings: it is read again later. */
+export type CorrectionPort = {
+  read(state: State): Promise<Heard>
 }
 
 /** `runId` is null where it is not known; `until`: when the rate limit ends, epoch milliseconds. */
@@ -341,6 +354,8 @@ export type Ports = {
   openLane?(state: State): Promise<Lane>
   store: StorePort
   queue: QueuePort
+  /** Left out if there is no pull request that could be read. */
+  corrections?: CorrectionPort
   dispatch: DispatchPort
   observers: readonly Observer[]
   pullRequest: PullRequestPort

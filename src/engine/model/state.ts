@@ -1,6 +1,7 @@
 // The durable state of a feature: one zod definition gives its type and its reader.
 import * as z from 'zod/mini'
 import { Attempt, CandidateDone, Failure } from './attempt.ts'
+import { Correction, Holds } from './correction.ts'
 import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
 import { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import { Circuits } from './pipeline-step.ts'
@@ -264,6 +265,8 @@ export const GithubIds = z.object({
   head: z.nullable(z.string()),
   /** Earlier heads of the branch whose checks could not be closed yet; the newest last. */
   unclosed: z.array(z.string()),
+  /** Corrections, by id, whose source has its reply. */
+  answered: z.exactOptional(z.array(z.string())),
 })
 
 export type State = z.infer<typeof State>
@@ -321,6 +324,14 @@ export const State = z.object({
   unmarked: z.exactOptional(z.array(z.string())),
   /** People edited prd.md last, and not prd.json. */
   pageEdited: z.exactOptional(z.boolean()),
+  /** Corrections by the id of their story. */
+  corrections: z.exactOptional(z.record(z.string(), Correction)),
+  /** Stories whose commits are to be reverted. */
+  drops: z.exactOptional(z.array(z.string())),
+  /** The head of the base branch that was found last. `isHandled`: nothing is left to do for it. */
+  baseHead: z.exactOptional(z.object({ sha: z.string(), isHandled: z.boolean(), isAsked: z.boolean() })),
+  /** As the pull request was read last. */
+  holds: z.exactOptional(Holds),
   /** Entries of progress.txt that no commit holds yet. */
   progress: z.array(z.string()),
   /** The last three entries, for the prompt. */

@@ -1,5 +1,6 @@
 // The steps of the loop as data.
 import type { AttemptIn, AttemptWithCandidate, CandidateDone, GreenAttempt } from './attempt.ts'
+import type { BranchEdit } from './branch-edit.ts'
 import type { Conclusion } from './state.ts'
 
 export type Step =
@@ -30,6 +31,8 @@ export type Step =
   | { kind: 'plan'; split: string | null }
   /** With `publish: story`: moves the branch after a story. */
   | { kind: 'push' }
+  /** Merges the base, or reverts stories. */
+  | { kind: 'edit'; edit: BranchEdit }
   | { kind: 'conclude'; conclusion: Conclusion }
   /** Ends the job: branch and state in one push, and the lease is released. */
   | { kind: 'publish'; conclusion: Conclusion }
@@ -84,6 +87,7 @@ export const STEPS = {
   verify: { parts: FROM_WORK, by: 'gate', settles: false, looksAt: 'green', takesLong: true },
   plan: { parts: ['work', 'land'], by: 'work', settles: false, looksAt: 'green', takesLong: false },
   push: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
+  edit: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: true },
   conclude: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
   publish: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
   dispatch: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },

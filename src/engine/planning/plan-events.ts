@@ -210,6 +210,7 @@ export function ineffectiveReason(state: State, command: Command): string | null
     const how = named.map(({ id, passes }) => `${id} ${passes ? 'passed' : 'was skipped'}`).join(', ')
     return isOver && how !== '' ? `${how}: redo works on it again` : null
   }
+  if (command.kind === 'drop') return undroppableReason(state, command.stories)
   if (command.kind === 'plan') {
     if (plan === undefined) return 'this feature began with its stories: add one, or split one'
     return plan.phase === 'begun' ? 'the plan is worked on already: add a story, or split one' : null
@@ -225,6 +226,19 @@ export function ineffectiveReason(state: State, command: Command): string | null
   return command.digest === null
     ? 'the plan was changed after you looked at it: look again'
     : `the words that wait are ${one.digest}, not ${command.digest}`
+}
+
+/** Why stories cannot be dropped: they have no commit, or others that stay depend on them. */
+function undroppableReason({ prd }: State, ids: readonly string[]): string | null {
+  const open = prd.userStories.filter(({ id, passes }) => ids.includes(id) && !passes).map(({ id }) => id)
+  if (open.length > 0)
+    return `${open.join(', ')} did not pass, so nothing is to be reverted: skip leaves a story out`
+  const needing = prd.userStories.filter(
+    ({ id, passes, dependsOn }) => passes && !ids.includes(id) && dependsOn.some((one) => ids.includes(one)),
+  )
+  if (needing.length === 0) return null
+  const named = needing.map(({ id }) => id)
+  return `${named.join(', ')} depends on it: drop ${[...ids, ...named].join(' ')} drops both`
 }
 
 /** Work on the plan's stories begins: later edits of people need no approval. */

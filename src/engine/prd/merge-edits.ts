@@ -67,13 +67,16 @@ function withoutRemovedDependencies(story: Story, present: ReadonlySet<string>):
 
 /** A new story of people: its file cannot claim that it passed. */
 function unstarted(story: Story): Story {
-  return { ...story, passes: false, retries: 0, blocked: false, skipped: false, lastResult: null }
+  const { corrects: _, ...words } = story
+  return { ...words, passes: false, retries: 0, blocked: false, skipped: false, lastResult: null }
 }
 
 function mergedStory(before: Story, edited: Story, hasRalphNote: boolean): Story {
   const { passes, retries, blocked, skipped, lastResult } = before
   const notes = hasRalphNote && before.notes !== '' ? before.notes : edited.notes
-  const merged: Story = { ...edited, passes, retries, blocked, skipped, lastResult, notes }
+  const { corrects: _, ...words } = edited
+  const corrects = before.corrects === undefined ? {} : { corrects: before.corrects }
+  const merged: Story = { ...words, passes, retries, blocked, skipped, lastResult, notes, ...corrects }
   if (passes && !asksTheSame(before, edited)) return reopenStory(merged)
   // An unchanged story stays the same object, so that memoized writing and redaction skip it.
   const now = editableFields(merged)

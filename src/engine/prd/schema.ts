@@ -1,6 +1,7 @@
 // prd.json, version 2: one definition for its reader, its order and schemas/prd.schema.json; and what new parts begin with.
 import * as z from 'zod/mini'
 import {
+  Corrects,
   Evidence,
   type LastResult,
   outcomes,
@@ -191,6 +192,9 @@ export const storyShape: Shape<Story> = {
   notes: described(
     withDefault(anyText, () => ''),
     'For the next attempt at this story.',
+  ),
+  corrects: z.exactOptional(
+    described(Corrects, 'Ralph writes it: this story corrects the work of another one.'),
   ),
 }
 

@@ -42,6 +42,8 @@ export function eventLines(
         line('git', `joined with what people committed: ${event.green.slice(0, 7)}`),
         ...pageLines(event, state),
       ]
+    case 'edited':
+      return editedLines(event)
     case 'join-failed':
     case 'push-refused':
       return [line('git', event.summary, 'yellow')]
@@ -92,6 +94,14 @@ function reusedGateLines(gates: readonly GateResult[]): Line[] {
   return gates.flatMap(({ name, asAt }) =>
     asAt === undefined ? [] : [line('verify', `gate ${name}: green as at ${asAt}`, 'dim')],
   )
+}
+
+function editedLines({ edit, green, refused, request }: Extract<Event, { kind: 'edited' }>): Line[] {
+  if (refused !== undefined) return [line('git', refused)]
+  if (request !== undefined) return [line('git', 'merging the base branch needs a session')]
+  if (green === undefined) return []
+  const what = edit.kind === 'update' ? 'merged the base branch' : `dropped ${edit.stories.join(', ')}`
+  return [line('git', `${what}: ${green.slice(0, 7)}`)]
 }
 
 function pageLines({ people }: Extract<Event, { kind: 'joined' }>, state: State): Line[] {

@@ -8,6 +8,7 @@ import { type Mistake, UserError } from '../../system/errors.ts'
 import { checkAgentAnswer } from './agent-answer.ts'
 import { checkActionlint } from './check-actionlint.ts'
 import { checkAgents, checkKeys } from './check-agent.ts'
+import { checkEvents } from './check-events.ts'
 import { checkGates } from './check-gates.ts'
 import { checkLimits } from './check-limits.ts'
 import { checkNetwork } from './check-network.ts'
@@ -133,6 +134,7 @@ export const CHECKS: readonly Check[] = [
   },
   { name: 'network', seen: 'files', ofCi: true, look: checkNetwork },
   { name: 'permissions', seen: 'files', ofCi: true, look: checkPermissions },
+  { name: 'events', seen: 'files', ofCi: true, look: checkEvents },
   {
     name: 'environment',
     seen: 'remote',

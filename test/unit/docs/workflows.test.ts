@@ -58,6 +58,8 @@ test('workflows for users have no expression in a script, and conditions read on
       }
       const told = value
         .replaceAll("startsWith(github.event.comment.body, '/ralph')", '')
+        // Only the start of a branch's name, compared with a constant.
+        .replaceAll("startsWith(github.event.pull_request.head.ref, 'ralph/')", '')
         // A number, compared with a number.
         .replaceAll('github.event.pull_request.head.repo.id == github.event.repository.id', '')
       assert.doesNotMatch(

@@ -87,6 +87,8 @@ function world(how: How = {}) {
       ignored: NO_IGNORED,
       openForJudge: async () => ({ close: async () => {} }),
       checkOut: async () => ({ conflict: null }),
+      storyAt: async () => null,
+      edit: async () => ({ kind: 'same' }),
       renew: async () => {},
       inspect: async () => {
         commits += 1

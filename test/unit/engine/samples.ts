@@ -262,6 +262,8 @@ export function goesWell(step: Step, state: State, count: number): Happening {
     }
     case 'push':
       return { kind: 'pushed', github: state.github }
+    case 'edit':
+      return { kind: 'edited', edit: step.edit, green: `edited-${count}` }
     case 'conclude':
       return { kind: 'concluded', conclusion: step.conclusion }
     case 'publish':

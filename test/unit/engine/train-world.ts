@@ -98,6 +98,8 @@ export function repositoryOf(world: World): RepositoryPort {
     ignored: NO_IGNORED,
     openForJudge: async () => ({ close: async () => {} }),
     checkOut: async () => ({ conflict: null }),
+    storyAt: async () => null,
+    edit: async () => ({ kind: 'same' }),
     renew: async () => {},
     inspect: (state, attempt, builtAt) =>
       world.later('guard', () => {

@@ -325,6 +325,9 @@ export class World {
         'stop',
         'refused',
         'archive',
+        'drop',
+        'update',
+        'fix',
         'split',
         'plan',
         'approve',
@@ -341,6 +344,12 @@ export class World {
         return { ...said, kind: 'note', stories: some, guidance: 'mind the cache' }
       case 'add':
         return { ...said, kind: 'add', title: 'one more', description: '', criteria: [] }
+      case 'fix':
+        return { ...said, kind: 'fix', story: tape.oneOf(null, some[0] ?? ''), text: 'it is wrong' }
+      case 'drop':
+        return { ...said, kind: 'drop', stories: some, guidance }
+      case 'update':
+        return { ...said, kind: 'update' }
       case 'archive':
         return { ...said, kind: 'archive' }
       case 'verify':

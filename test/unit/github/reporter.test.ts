@@ -47,6 +47,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
       redact: (text) => text,
       places: async () => ({}),
       changes: async () => ({ 'US-001': { files: 3, added: 40, removed: 2 } }),
+      touches: async () => false,
       notes: () => [],
     })
   }

@@ -8,6 +8,7 @@ import test from 'node:test'
 import { isNewer } from '../../../../src/engine/model/version.ts'
 import { readSettings } from '../../../../src/settings/read-settings.ts'
 import { checkAgents, checkKeys } from '../../../../src/setup/checks/check-agent.ts'
+import { checkEvents } from '../../../../src/setup/checks/check-events.ts'
 import { checkLimits } from '../../../../src/setup/checks/check-limits.ts'
 import { checkConfiguration } from '../../../../src/setup/checks/check-repository.ts'
 import { CHECKS, type Check } from '../../../../src/setup/checks/check-table.ts'
@@ -173,6 +174,17 @@ const CASES: Case[] = [
     'workflow with an input that nobody knows',
     () => checkWorkflow(inCi(YML.replace('max-iterations: 50', 'max-iteration: 50'))),
     /^fault: .*max-iteration.* -> /,
+  ],
+  ['events', () => checkEvents(inCi(YML)), /^ok: /],
+  [
+    'events without those of reviews',
+    () => checkEvents(inCi(YML.replace(/ {2}pull_request_review(?:_comment)?:\n.*\n/g, ''))),
+    /^warning: reviews start nothing: .*pull_request_review/,
+  ],
+  [
+    'events with checks: wait, without a token that starts CI',
+    () => checkEvents(inCi(YML, { checks: 'wait' })),
+    /^warning: checks: wait would wait for ever.*publish-token/,
   ],
   ['permissions', () => checkPermissions(inCi(YML)), /^ok: /],
   ['permissions of four jobs', () => checkPermissions(inCi(SEPARATE)), /^ok: /],

@@ -1,0 +1,95 @@
+// Edits of the feature's branch that no session makes: the base branch is merged into it, or the commits of stories are reverted.
+
+import type { BranchEdit, EditedBranch } from '../engine/model/branch-edit.ts'
+import { ownFiles } from '../engine/model/paths.ts'
+import type { State } from '../engine/model/state.ts'
+import { changesBetween } from '../git/trees.ts'
+import { recordMessage } from '../report/feature-files.ts'
+import { DamagedClone } from '../system/errors.ts'
+import { displayPath } from '../system/path-text.ts'
+import type { JoinTools } from './join-commits.ts'
+import { storyCommits } from './story-commits.ts'
+
+export function editBranch(tools: JoinTools, state: State, edit: BranchEdit): Promise<EditedBranch> {
+  return edit.kind === 'update'
+    ? mergeBase(tools, state, edit.theirs)
+    : revertStories(tools, state, edit.stories)
+}
+
+/** Merges the head of the base branch. Ralph's own files stay as the branch has them. */
+async function mergeBase(tools: JoinTools, state: State, theirs: string): Promise<EditedBranch> {
+  const { git, commits } = tools
+  const { green } = state
+  if (await git.isAncestor(theirs, green)) return { kind: 'same' }
+  const merged = await git.mergeTree(green, theirs)
+  const own = await ownContents(tools, state)
+  const tree = await commits.withFiles(merged.tree, own)
+  const conflicts = merged.conflicts.filter((path) => !own.has(path))
+  if (conflicts.length > 0)
+    return { kind: 'conflict', paths: conflicts, tree, base: await rootOf(tools, green) }
+  const message = recordMessage(state, `merge: ${state.base.branch} into ${state.branch}`)
+  const commit = await commits.commit(tree, [green, theirs], message)
+  return { kind: 'edited', commit, tree, base: await rootOf(tools, green) }
+}
+
+/** Reverts the commits of these stories and of their corrections, the newest first, as one commit. */
+async function revertStories(tools: JoinTools, state: State, ids: readonly string[]): Promise<EditedBranch> {
+  const { git, commits } = tools
+  const range = `${state.base.sha}..${state.green}`
+  const all = await storyCommits(git, range, state.nonce)
+  const undone = [...new Set(all.filter(({ storyId }) => ids.includes(storyId)).map(({ commit }) => commit))]
+  if (undone.length === 0) return { kind: 'same' }
+  const own = await ownContents(tools, state)
+  let at = state.green
+  for (const commit of undone) {
+    const reverted = await git.mergeTree(at, `${commit}^`, commit)
+    const conflicts = reverted.conflicts.filter((path) => !own.has(path))
+    if (conflicts.length > 0)
+      return {
+        kind: 'needed',
+        paths: conflicts,
+        stories: await laterStories(tools, all, undone, commit, conflicts),
+      }
+    at = await commits.commit(await commits.withFiles(reverted.tree, own), [at], 'a step of a revert')
+  }
+  const tree = await rootOf(tools, at)
+  const named = `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ' and others' : ''}`
+  const message = recordMessage(state, `revert: drop ${named}`)
+  const commit = await commits.commit(tree, [state.green], message)
+  return { kind: 'edited', commit, tree, base: await rootOf(tools, state.green) }
+}
+
+/** The other stories that changed these files after a commit. */
+async function laterStories(
+  { objects }: JoinTools,
+  all: readonly { storyId: string; commit: string }[],
+  undone: readonly string[],
+  commit: string,
+  paths: readonly string[],
+): Promise<string[]> {
+  const later = all.slice(
+    0,
+    all.findIndex((one) => one.commit === commit),
+  )
+  const found = new Set<string>()
+  for (const one of later) {
+    if (undone.includes(one.commit)) continue
+    const changes = await changesBetween(objects, `${one.commit}^`, one.commit)
+    if (changes.some(({ path }) => paths.includes(path))) found.add(one.storyId)
+  }
+  return [...found]
+}
+
+/** Ralph's own files as the branch has them; null: not there. */
+async function ownContents({ objects }: JoinTools, state: State): Promise<Map<string, string | null>> {
+  const { prd, progress } = ownFiles(state)
+  const own = new Map<string, string | null>()
+  for (const path of [prd, progress]) own.set(path, await objects.text(`${state.green}:${path}`))
+  return own
+}
+
+async function rootOf({ objects }: JoinTools, commit: string): Promise<string> {
+  const found = await objects.root(commit)
+  if (found === null) throw new DamagedClone(`there is no commit ${displayPath(commit)}`)
+  return found
+}

@@ -1,0 +1,26 @@
+// What on the pull request keeps a finished run from being complete. Pure.
+
+import type { Limits } from '../model/limit-types.ts'
+import type { State } from '../model/state.ts'
+import { oneLine } from '../model/text.ts'
+
+/** Why a finished run waits, in words; empty if nothing holds it. */
+export function describeHold({ holds, green, published }: State, { waitsForChecks }: Limits): string {
+  const { changesRequestedBy = [], checks } = holds ?? {}
+  if (changesRequestedBy.length > 0)
+    return `${names(changesRequestedBy)} requested changes, and has to approve or dismiss that review`
+  if (waitsForChecks !== true) return ''
+  // Checks of an earlier head say nothing. Those of this one are read after it is pushed.
+  if (checks?.head !== green || published !== green) return WAITING
+  if (checks.pending.length > 0) return `${WAITING}: ${names(checks.pending)}`
+  return checks.red.length > 0 ? `red checks need a person: ${names(checks.red)}` : ''
+}
+
+const WAITING = 'waiting for checks'
+const MAX_NAMED = 3
+
+function names(all: readonly string[]): string {
+  const named = all.slice(0, MAX_NAMED).map((name) => oneLine(name, 60))
+  const more = all.length - named.length
+  return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ')
+}

@@ -1,0 +1,180 @@
+// The project's own checks on the head of the branch: which are open, which are red, and what the red ones say. All of it is hostile.
+
+import { createHash } from 'node:crypto'
+import type { CorrectionReport, Heard } from '../../engine/model/correction.ts'
+import type { State } from '../../engine/model/state.ts'
+import { fenced, oneLine, sanitizeText } from '../../engine/model/text.ts'
+import { excerpt } from '../../system/excerpt.ts'
+import { type GitHub, githubMessage, httpStatusOf, pagesOf } from '../client.ts'
+import { readLogEnd } from './log-end.ts'
+
+/** A check run or a commit status by one name. */
+type Seen = {
+  name: string
+  state: 'pending' | 'green' | 'red'
+  /** Of the check run; null for a status. */
+  id: number | null
+  isActions: boolean
+  url: string
+  text: string
+  annotations: number
+}
+
+const GREEN = new Set(['success', 'neutral', 'skipped'])
+const MAX_ANNOTATIONS = 50
+const MAX_TEXT = 12_000
+
+/** The checks that count on this commit. Ralph's own never count. `names`: which count; empty: those that a rule requires, else all. */
+export async function readChecks(
+  github: GitHub,
+  state: State,
+  head: string,
+  names: readonly string[],
+  redact: (text: string) => string,
+): Promise<Heard> {
+  const all = await checksOn(github, head)
+  const wanted = names.length > 0 ? names : await requiredNames(github, state.base.branch)
+  const counted = wanted.length === 0 ? all : all.filter(({ name }) => wanted.includes(name))
+  const missing = wanted.filter((name) => all.every((one) => one.name !== name))
+  const pending = [...counted.filter((one) => one.state === 'pending').map(({ name }) => name), ...missing]
+  const red = counted.filter((one) => one.state === 'red')
+  const isNone = counted.length === 0 && wanted.length === 0
+  const baseRed = red.length === 0 ? new Set<string>() : await redOn(github, state.base.sha)
+  const reports: CorrectionReport[] = []
+  // A check that is also red on the base is not this branch's fault.
+  for (const check of red)
+    if (!baseRed.has(check.name)) reports.push(await reportOf(github, state, head, check, redact))
+  const blamed = red.filter(({ name }) => !baseRed.has(name)).map(({ name }) => name)
+  return {
+    reports: pending.length === 0 ? reports : [],
+    checks: { head, pending: isNone ? ['the first check'] : pending, red: blamed },
+  }
+}
+
+async function checksOn({ api, repo }: GitHub, ref: string): Promise<Seen[]> {
+  const seen = new Map<string, Seen>()
+  const params = { ...repo, ref, per_page: 100 }
+  for await (const { check_runs } of pagesOf((page) => api.rest.checks.listForRef({ ...params, page })))
+    for (const run of check_runs) {
+      if (isOwn(run.name)) continue
+      const state = run.status !== 'completed' ? 'pending' : GREEN.has(run.conclusion ?? '') ? 'green' : 'red'
+      const { title, summary, text, annotations_count: annotations = 0 } = run.output
+      seen.set(run.name, {
+        name: run.name,
+        state,
+        id: run.id,
+        isActions: run.app?.slug === 'github-actions',
+        url: run.html_url ?? run.details_url ?? '',
+        text: [title, summary, text].filter(Boolean).join('\n\n'),
+        annotations,
+      })
+    }
+  const statuses = await api.rest.repos.listCommitStatusesForRef(params).catch((error: unknown) => {
+    // Without `statuses: read` only checks count.
+    if (httpStatusOf(error) === 403) return { data: [] }
+    throw error
+  })
+  // The newest comes first.
+  for (const { context, state, description, target_url } of statuses.data.toReversed()) {
+    if (isOwn(context)) continue
+    seen.set(context, {
+      name: context,
+      state: state === 'pending' ? 'pending' : state === 'success' ? 'green' : 'red',
+      id: null,
+      isActions: false,
+      url: target_url ?? '',
+      text: description ?? '',
+      annotations: 0,
+    })
+  }
+  return [...seen.values()]
+}
+
+/** Ralph's checks and statuses, and the jobs of its own workflow. */
+function isOwn(name: string): boolean {
+  return /^ralph\b/i.test(name)
+}
+
+async function redOn(github: GitHub, ref: string): Promise<Set<string>> {
+  const all = await checksOn(github, ref)
+  return new Set(all.filter((one) => one.state === 'red').map(({ name }) => name))
+}
+
+async function requiredNames({ api, repo }: GitHub, branch: string): Promise<string[]> {
+  const { data } = await api.rest.repos.getBranchRules({ ...repo, branch }).catch((error: unknown) => {
+    // An older server, or a plan without rulesets.
+    if (httpStatusOf(error) === 404 || httpStatusOf(error) === 403) return { data: [] }
+    throw error
+  })
+  return data
+    .flatMap((rule) => {
+      if (rule.type !== 'required_status_checks') return []
+      return rule.parameters?.required_status_checks?.map(({ context }) => context) ?? []
+    })
+    .filter((name) => !isOwn(name))
+}
+
+async function reportOf(
+  github: GitHub,
+  state: State,
+  head: string,
+  check: Seen,
+  redact: (text: string) => string,
+): Promise<CorrectionReport> {
+  const found = await annotationsOf(github, check)
+  const log = await logOf(github, check)
+  const parts = [check.text, ...found.map(({ path, line, message }) => `${path}:${line}: ${message}`), log]
+  const text = excerpt(redact(sanitizeText(parts.filter((part) => part !== '').join('\n'))), MAX_TEXT)
+  const digest = createHash('sha256').update(withoutTimes(text)).digest('hex').slice(0, 16)
+  const { name, url } = check
+  return {
+    source: { kind: 'check', name: oneLine(name, 100), head, url, digest },
+    text: text === '' ? 'The check left no output.' : fenced(text),
+    places: found.map(({ path, line }) => ({ path, lines: { from: line, to: line } })),
+    ...lastStory(state),
+  }
+}
+
+/** Without places, the story that passed last is to blame. */
+function lastStory({ timeline, prd }: State): { otherwise?: string } {
+  const last = timeline.findLast(({ result }) => result === 'passed')
+  const story = prd.userStories.find(({ id }) => id === last?.storyId)
+  const id = story?.corrects?.story ?? story?.id
+  return id === undefined ? {} : { otherwise: id }
+}
+
+/** Times, durations and addresses differ from run to run. */
+function withoutTimes(text: string): string {
+  return text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?|\d+(?:\.\d+)? ?m?s\b|0x[0-9a-f]+|[0-9a-f]{12,}/gi, '_')
+}
+
+type Annotation = { path: string; line: number; message: string }
+
+async function annotationsOf({ api, repo, warn }: GitHub, check: Seen): Promise<Annotation[]> {
+  if (check.id === null || check.annotations === 0) return []
+  try {
+    const params = { ...repo, check_run_id: check.id, per_page: MAX_ANNOTATIONS }
+    const { data } = await api.rest.checks.listAnnotations(params)
+    return data
+      .filter(({ annotation_level: level, path }) => level === 'failure' && path !== '.github')
+      .map(({ path, start_line: line, message }) => ({
+        path: oneLine(path, 300),
+        line: Math.max(1, line),
+        message: oneLine(message ?? '', 500),
+      }))
+  } catch (error) {
+    warn(`the annotations of the check ${oneLine(check.name, 80)} could not be read: ${githubMessage(error)}`)
+    return []
+  }
+}
+
+/** The end of the log of a job of GitHub Actions; empty for other Apps, whose logs GitHub does not have. */
+async function logOf(github: GitHub, check: Seen): Promise<string> {
+  if (check.id === null || !check.isActions) return ''
+  try {
+    return await readLogEnd(github, check.id)
+  } catch (error) {
+    github.warn(`the log of the check ${oneLine(check.name, 80)} could not be read: ${githubMessage(error)}`)
+    return ''
+  }
+}

@@ -1,0 +1,60 @@
+// What the pull request says besides commands: unresolved threads of reviews, and the project's checks. One row for each source.
+
+import type { Heard } from '../../engine/model/correction.ts'
+import type { CorrectionPort } from '../../engine/model/ports.ts'
+import type { State } from '../../engine/model/state.ts'
+import { type GitHub, githubMessage } from '../client.ts'
+import type { Conversation } from '../conversation.ts'
+import { readChecks } from './checks.ts'
+import { type ReviewRules, readReviews } from './threads.ts'
+
+export type HearingOptions = {
+  github: GitHub
+  conversation: Pick<Conversation, 'mayWrite'>
+  /** Null: `reviews: off`. */
+  reviews: ReviewRules | null
+  /** Whether checks can hold the run, and the names of those that count; empty: those that a rule requires, else all. */
+  checks: { waits: boolean; names: readonly string[] }
+  redact(text: string): string
+}
+
+type Reader = (options: HearingOptions, state: State, pull: number) => Promise<Heard>
+
+const NOTHING: Heard = { reports: [] }
+
+const READERS: readonly Reader[] = [
+  async ({ github, conversation, reviews }, _, pull) => {
+    if (reviews === null) return NOTHING
+    return readReviews(github, pull, reviews, (login) => conversation.mayWrite(login))
+  },
+  async ({ github, checks, redact }, state) => {
+    // The checks of a head say something about the stories only when all of them are on it.
+    const head = state.published
+    if (!checks.waits || head === null || head !== state.green || !isDone(state)) return NOTHING
+    return readChecks(github, state, head, checks.names, redact)
+  },
+]
+
+function isDone({ prd }: State): boolean {
+  return prd.userStories.every(({ passes, skipped }) => passes || skipped)
+}
+
+export function createHearing(options: HearingOptions): CorrectionPort {
+  return {
+    async read(state) {
+      const { pull } = state.github
+      if (pull === null || state.published === null) return NOTHING
+      let heard = NOTHING
+      for (const read of READERS) {
+        try {
+          const more = await read(options, state, pull)
+          heard = { ...heard, ...more, reports: [...heard.reports, ...more.reports] }
+        } catch (error) {
+          // It is read again at the next chance.
+          options.github.warn(`reviews and checks could not be read: ${githubMessage(error)}`)
+        }
+      }
+      return heard
+    },
+  }
+}
