@@ -4,6 +4,7 @@ import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import type { KeyShape } from '../isolation/redact.ts'
 import type { Exit } from '../system/process.ts'
 import type { MeasuredTokens, StreamEstimate } from './cost.ts'
+import type { Keyless } from './keyless/short-key.ts'
 
 /**
  * How a session ended.
@@ -60,6 +61,8 @@ export type CommandOptions = {
   env: Readonly<Record<string, string>>
   extraArgs: readonly string[]
   isRoot: boolean
+  /** When Ralph ends the session, milliseconds after its start. */
+  timeoutMs?: number
 }
 
 export type Login = {
@@ -131,6 +134,8 @@ export interface AgentVendor {
   home?: HomeShare
   /** Left out where Ralph's proxy cannot add its key to requests. */
   relay?: Relay
+  /** Ways to its model by the job's identity, for `auth: oidc`; left out if there is none. */
+  keyless?: readonly Keyless[]
   /**
    * The hosts of its model, as entries of `network-allow`, if Ralph's proxy does not serve it: those it always needs, and those of the
    * provider whose key is set. Left out if they are not known.

@@ -1,6 +1,9 @@
 // Claude Code: `claude -p` with stream-json (code.claude.com/docs/en/headless).
 
 import { type AgentVendor, flag, words } from './agent.ts'
+import { anthropicIdentity } from './keyless/anthropic.ts'
+import { bedrockIdentity } from './keyless/bedrock.ts'
+import { vertexIdentity } from './keyless/vertex.ts'
 import { StreamJsonReader } from './stream-json.ts'
 
 export const claude: AgentVendor = {
@@ -14,6 +17,7 @@ export const claude: AgentVendor = {
     ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL
     ANTHROPIC_DEFAULT_OPUS_MODEL ANTHROPIC_DEFAULT_SONNET_MODEL ANTHROPIC_DEFAULT_HAIKU_MODEL
     ANTHROPIC_VERTEX_PROJECT_ID CLOUD_ML_REGION AWS_REGION
+    ANTHROPIC_BEDROCK_BASE_URL ANTHROPIC_VERTEX_BASE_URL CLAUDE_CODE_SKIP_VERTEX_AUTH
     CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_MAX_OUTPUT_TOKENS MAX_THINKING_TOKENS
     API_TIMEOUT_MS BASH_DEFAULT_TIMEOUT_MS BASH_MAX_TIMEOUT_MS
   `),
@@ -49,7 +53,11 @@ export const claude: AgentVendor = {
     upstream: 'https://api.anthropic.com',
     addressVariable: 'ANTHROPIC_BASE_URL',
   },
-  keyShapes: [{ what: 'an Anthropic key', starts: ['sk-ant-'], key: /sk-ant-[A-Za-z0-9_-]{16,}/y }],
+  keyless: [bedrockIdentity, vertexIdentity, anthropicIdentity],
+  keyShapes: [
+    { what: 'an Anthropic key', starts: ['sk-ant-'], key: /sk-ant-[A-Za-z0-9_-]{16,}/y },
+    { what: 'a key for Bedrock', starts: ['bedrock-api-key-'], key: /bedrock-api-key-[A-Za-z0-9+/=]{16,}/y },
+  ],
   settings: ['.claude', '.claude.json', '.mcp.json'],
   slashCommands: '.claude/commands/*.md',
   documents: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'],

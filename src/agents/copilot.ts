@@ -12,6 +12,7 @@ import {
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, flag, type SessionStatus, unlessNamed, words } from './agent.ts'
 import { EventReader, type Handlers, textEvent, toolUse } from './event-reader.ts'
+import { copilotIdentity } from './keyless/job-token.ts'
 import {
   type Ending,
   failureEnding,
@@ -28,7 +29,7 @@ export const copilot: AgentVendor = {
   npm: '@github/copilot',
   tested: '1.0.102',
   // Its GITHUB_TOKEN and GH_TOKEN are the job's and stay out: COPILOT_GITHUB_TOKEN is the one to set.
-  env: ['COPILOT_PROVIDER_TYPE', 'COPILOT_MODEL'],
+  env: ['COPILOT_PROVIDER_TYPE', 'COPILOT_MODEL', 'COPILOT_API_URL'],
   login: {
     keys: ['COPILOT_GITHUB_TOKEN'],
     alternatives: words(`
@@ -48,6 +49,7 @@ export const copilot: AgentVendor = {
   },
   // docs.github.com, Copilot allowlist reference: the account is looked up at api.github.com.
   modelHosts: { always: ['api.github.com', '*.githubcopilot.com'] },
+  keyless: [copilotIdentity],
   keyShapes: [],
   settings: words(`
     .copilot .mcp.json .agents .claude

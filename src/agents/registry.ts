@@ -8,8 +8,10 @@ import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { cursor } from './cursor.ts'
 import { custom } from './custom.ts'
+import { droid } from './droid.ts'
 import { gemini } from './gemini.ts'
 import { opencode } from './opencode.ts'
+import { qwen } from './qwen.ts'
 
 /** The first one is the default. */
 const VENDORS: readonly [AgentVendor, ...AgentVendor[]] = [
@@ -20,6 +22,8 @@ const VENDORS: readonly [AgentVendor, ...AgentVendor[]] = [
   gemini,
   copilot,
   cursor,
+  qwen,
+  droid,
   custom,
 ]
 
@@ -29,6 +33,10 @@ export const defaultAgent = VENDORS[0].name
 export function findAgent(name: string): AgentVendor | null {
   return VENDORS.find((vendor) => vendor.name === name) ?? null
 }
+
+/** Agents that `auth: oidc` is possible with. */
+export const agentsWithKeyless = (): string[] =>
+  VENDORS.filter(({ keyless }) => keyless !== undefined).map(({ name }) => name)
 
 /** The agent whose program this is, or null; bash may run anything. */
 export function agentOfProgram(program: string): string | null {
@@ -60,7 +68,7 @@ export const documentNames: readonly string[] = [
  * to them: here are the documents of programs that have no such file.
  */
 const OTHER_DOCUMENTS = [
-  ...['agent.md', 'agents.local.md', 'qwen.md'],
+  ...['agent.md', 'agents.local.md'],
   ...['.clinerules', '.goosehints', '.rules', '.windsurfrules', '.windsurf'],
   ...['.github/copilot-instructions.md', '.github/instructions', '.github/prompts', '.github/chatmodes'],
 ]
@@ -76,7 +84,7 @@ export function isAgentDocument(path: string): boolean {
 export const keyShapes: readonly KeyShape[] = VENDORS.flatMap((vendor) => vendor.keyShapes)
 
 /** Keys that pay for a model: the agent's, never the gates'. */
-const MODEL_KEYS = new Set(['FACTORY_API_KEY', ...VENDORS.flatMap(agentVariables).filter(isKeyName)])
+const MODEL_KEYS = new Set(VENDORS.flatMap(agentVariables).filter(isKeyName))
 
 /** Whether a variable of this name holds a key that pays for a model. */
 export function isModelKey(name: string): boolean {

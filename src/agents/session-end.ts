@@ -153,7 +153,8 @@ export function statusOfRefusal({ http, codes, message }: Refusal): SessionStatu
  * `{"detail":"…"}`, `400 {…}`. Its message may be such a body again, at most `depth` levels deep. Other text is the message itself.
  */
 export function readRefusal(text: string, depth = 3): Refusal {
-  const [, status, rest] = /^(?:API Error: )?(?:(\d{3}) )?(.*)$/s.exec(text.trim()) ?? []
+  const sentence = /^\[(API Error: .*)\]$/s.exec(text.trim())?.[1] ?? text.trim()
+  const [, status, rest] = /^(?:API Error: )?(?:(\d{3}) )?(.*)$/s.exec(sentence) ?? []
   const http = status === undefined ? null : Number(status)
   const body = depth > 0 ? jsonObject(rest ?? '') : null
   if (body === null) return { http, codes: [], message: rest ?? '' }

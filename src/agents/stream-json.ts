@@ -1,4 +1,4 @@
-// The stream-json of Claude Code (code.claude.com/docs/en/headless), which amp and cursor print too.
+// The stream-json of Claude Code (code.claude.com/docs/en/headless), which amp, cursor and qwen print also.
 
 import type { AgentEvent } from '../engine/model/agent-event.ts'
 import { asAmount, asNumber, asObject, asObjects, asString, type Json } from '../engine/model/json.ts'
@@ -27,6 +27,8 @@ export type Dialect = {
 
 type Tokens = { input: number; cached: number; output: number }
 
+/** Names of the mode in which every tool is allowed. */
+const SKIPPING = ['bypassPermissions', 'yolo']
 /** The last time that a Date can hold. */
 const MAX_DATE_MS = 8.64e15
 
@@ -54,7 +56,7 @@ export class StreamJsonReader extends EventReader {
       if (!isRetry && event.subtype !== 'init') return
       this.isOver = false
       if (isRetry) return this.retryEvent(asNumber(event.error_status), asAmount(event.attempt))
-      this.#permissionMode = asString(event.permissionMode)
+      this.#permissionMode = asString(event.permissionMode) ?? asString(event.permission_mode)
       return
     },
     user: () => {
@@ -173,7 +175,8 @@ export class StreamJsonReader extends EventReader {
 
   #errorText(): string {
     const result = this.#result ?? {}
-    return asString(result.result) ?? asString(result.error) ?? textOf(result.errors)
+    const error = asString(result.error) ?? asString(asObject(result.error)?.message)
+    return asString(result.result) ?? error ?? textOf(result.errors)
   }
 
   /** Exit codes and `subtype` are not enough: both can look successful. */
@@ -189,7 +192,7 @@ export class StreamJsonReader extends EventReader {
     if (result.is_error === true || subtype !== 'success') return this.#refusalEnding(result, vendorMessage)
     const denials = asObjects(result.permission_denials)
     // Where permissions are skipped, only the user's own rules deny a tool, and the agent works without it.
-    if (denials.length > 0 && this.#permissionMode !== 'bypassPermissions') {
+    if (denials.length > 0 && !SKIPPING.includes(this.#permissionMode ?? '')) {
       return permissionEnding(denials.map((denial) => asString(denial.tool_name) ?? 'a tool'))
     }
     if (asNumber(result.num_turns) === 0) {

@@ -23,6 +23,7 @@ import { agentEnv, type Environment, gateEnv } from '../isolation/untrusted-env.
 import type { Settings } from '../settings/read-settings.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
 import { configuredGates } from './browser-gate.ts'
+import { keylessWay, openKeyless } from './keyless.ts'
 import { limitsOf } from './loop-limits.ts'
 import type { PortOptions } from './loop-ports.ts'
 import { isSetIn, unreachableModel } from './reach-model.ts'
@@ -87,10 +88,18 @@ async function agentPort(options: PortOptions, choice: AgentChoice): Promise<Age
       throw new UserError([notReady(choice.path, availability)])
     }
   }
-  await refuseWithoutKey(options, choice, vendor, visible.env, cwd)
   const reach = options.as?.reach ?? (async (port: number) => port)
   const isKeyHidden = options.as !== null || settings.isolation === 'separate-job'
-  const relay = isKeyHidden ? await relayModel(vendor, env, reach, options.warn) : null
+  // Another agent than the first may have a stored key.
+  const isKeyless = choice.path === 'agent' || vendor.keyless !== undefined
+  const way = isKeyless ? keylessWay(vendor, settings, isSetIn(env)) : null
+  if (way === null) await refuseWithoutKey(options, choice, vendor, visible.env, cwd)
+  const relay =
+    way !== null
+      ? await openKeyless(vendor, way, { ...options, env, reach })
+      : isKeyHidden
+        ? await relayModel(vendor, env, reach, options.warn)
+        : null
   const unreachable =
     relay === null && options.as !== null ? unreachableModel(settings, vendor, isSetIn(visible.env)) : null
   if (unreachable !== null) throw new UserError(unreachable)

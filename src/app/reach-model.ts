@@ -13,11 +13,17 @@ export const isSetIn = (env: Readonly<Record<string, string | undefined>>) => (n
  * whether the agent has a value for a variable.
  */
 export function unreachableModel(
-  { isolation, network, networkAllow }: Pick<Settings, 'isolation' | 'network' | 'networkAllow'>,
+  {
+    isolation,
+    network,
+    networkAllow,
+    auth,
+  }: Pick<Settings, 'isolation' | 'network' | 'networkAllow'> & Partial<Pick<Settings, 'auth'>>,
   vendor: AgentVendor,
   isSet: (name: string) => boolean,
 ): Mistake | null {
   if (isolation !== 'other-user' || network !== 'model' || vendor.name === 'custom') return null
+  if (auth === 'oidc' && vendor.keyless !== undefined) return null
   const way = wayToModel(vendor, isSet)
   if (way.kind === 'proxy') return null
   const hosts = way.kind === 'hosts' ? hostsNotAllowed(way.hosts, networkAllow) : []

@@ -40,7 +40,8 @@ export async function askAll(questions: Questions): Promise<{ person: WrittenSet
   const gates = 'gates' in answered || 'gate' in answered ? {} : await askGates(questions)
   const limits = await askLimits(questions, agent)
   const isolation = await askIsolation(questions)
-  const person = { ...agent, ...gates, ...limits, ...isolation, ...(await askLearnings(questions)) }
+  const auth = await askAuth(questions, { ...agent, ...isolation })
+  const person = { ...agent, ...gates, ...limits, ...isolation, ...auth, ...(await askLearnings(questions)) }
   return { person, required: questions.required || (await ask.yes(REQUIRED, false)) }
 }
 
@@ -144,6 +145,26 @@ async function askIsolation({ ask, proposed, answered }: Questions): Promise<Wri
   ]
   const question = 'In CI, how far are agent and gates kept from tokens?'
   return { isolation: await ask.choose(question, choices, String(proposed.isolation ?? 'other-user')) }
+}
+
+/** Asked only if the agent can be reached by the job's identity, and not from where the agent could ask for one itself. */
+async function askAuth(
+  { ask, proposed, answered }: Questions,
+  { agent, isolation }: WrittenSettings,
+): Promise<WrittenSettings> {
+  const vendor = findAgent(String(agent ?? proposed.agent))
+  const level = isolation ?? answered.isolation ?? proposed.isolation ?? 'other-user'
+  if ('auth' in answered || vendor?.keyless === undefined || level !== 'other-user') return {}
+  const choices = [
+    choice('key', 'a secret of the repository'),
+    choice('oidc', "the job's identity, exchanged for a key of minutes; nothing is stored"),
+  ]
+  const auth = await ask.choose(
+    'In CI, how does Ralph log in to the model?',
+    choices,
+    String(proposed.auth ?? 'key'),
+  )
+  return auth === 'key' ? {} : { auth }
 }
 
 /** A complete run writes into a file of the project, and creates it: the person decides that here, and once. */

@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Keyless } from '../agents/keyless/short-key.ts'
 import { findAgent } from '../agents/registry.ts'
 import type { Trial } from '../app/trial.ts'
 import { sanitizeText } from '../engine/model/text.ts'
@@ -112,6 +113,8 @@ type Done = {
   program: string
   /** The secrets that the workflow hands to the agent. */
   keys: readonly string[]
+  /** How the job's identity is exchanged, instead of keys; null for stored keys. */
+  keyless: Keyless | null
   defaultBranch: string
 }
 
@@ -172,15 +175,29 @@ function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
   return [paint(head, ['yellow'], look), ...lines.map((line) => `  ${line}`)]
 }
 
+/** The provider's side of `auth: oidc`. The environment limits the identity to the default branch. */
+function keylessStep({ name, needs }: Keyless, branch: string): [string, ...string[]] {
+  return [
+    `${name}: set up the provider as docs/how-to/keyless.md says, and store the ids, which are no secrets.`,
+    `gh api -X PUT ${ENVIRONMENT} -F 'deployment_branch_policy[protected_branches]=false' -F 'deployment_branch_policy[custom_branch_policies]=true'`,
+    `gh api -X POST ${ENVIRONMENT}/deployment-branch-policies -f name=${branch}`,
+    ...needs.map((variable) => `gh variable set ${variable}`),
+  ]
+}
+
 /**
  * What a person does once at GitHub, as commands. GitHub makes an environment when a job first uses it, and leaves it open to every
  * branch; a form's label that does not exist is dropped without a word.
  */
-function onceLines({ answers: { inputs }, changes, keys, defaultBranch }: Done, look: Look): string[] {
+function onceLines(
+  { answers: { inputs }, changes, keys, keyless, defaultBranch }: Done,
+  look: Look,
+): string[] {
   const branch = shellWord(defaultBranch)
   const opensPulls = inputs.pullRequest !== 'none' && inputs.publishToken === undefined
   const hasForm = changes.some(({ path }) => path === ISSUE_FORM)
   const steps: [what: string, ...commands: string[]][] = [
+    ...(keyless === null ? [] : [keylessStep(keyless, branch)]),
     ...(keys.length === 0
       ? []
       : [

@@ -1,6 +1,7 @@
 // `ralph init`: looks at a folder, asks what it cannot know, and writes the workflow, configuration and issue form that are missing.
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
+import { findKeyless } from '../agents/keyless/short-key.ts'
 import { defaultAgent, findAgent } from '../agents/registry.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { PACKAGE } from '../engine/model/version.ts'
@@ -107,7 +108,7 @@ async function initProject(context: Context): Promise<CommandResult> {
           here: found.installedAgents,
           env,
         })
-  const { resolved, keys, changes } = draftFiles(
+  const { resolved, keys, keyless, changes } = draftFiles(
     { ...project, required: answers.required },
     { ...fromFlags, ...answers.person },
   )
@@ -126,6 +127,7 @@ async function initProject(context: Context): Promise<CommandResult> {
   const done = {
     changes,
     keys,
+    keyless,
     defaultBranch: await defaultBranchOf(top, env),
     answers: resolved,
     isRepository,
@@ -174,11 +176,13 @@ function draftFiles(
   const isSet = (name: string) => (env[name] ?? '') !== ''
   const resolved = resolveAnswers({ ...existing, person }, found, isSet)
   const agent = String(resolved.inputs.agent)
-  const keys = secretsOfAgent(agent, isSet)
+  const isKeyless = resolved.inputs.auth === 'oidc'
+  const keyless = isKeyless ? findKeyless(findAgent(agent)?.keyless, isSet) : null
+  const keys = keyless === null ? secretsOfAgent(agent, isSet) : []
   const isOther = existing.configAt !== null && existing.configAt !== CONFIG
   const indent = parseIndent(tree.text('.editorconfig'))
   const { setups, tools } = found.project
-  const planned = planFiles({ ...resolved, keys, pin, required, setups, tools, indent }, texts)
+  const planned = planFiles({ ...resolved, keys, keyless, pin, required, setups, tools, indent }, texts)
   const lint = actionlintFile(tree)
   if (lint !== null) planned.push(lint)
   const files = planned.filter(({ path }) => !(isOther && path === CONFIG))
@@ -188,7 +192,12 @@ function draftFiles(
   const paths = files.map(({ path }) => path)
   const mistakes = linkMistakes(top, paths)
   if (mistakes.length > 0) throw new UserError(mistakes)
-  return { resolved, keys, changes: files.map((file) => compareFile(file, readTextAt(top, file.path), pin)) }
+  return {
+    resolved,
+    keys,
+    keyless,
+    changes: files.map((file) => compareFile(file, readTextAt(top, file.path), pin)),
+  }
 }
 
 /** Tries the proposed gates. Nothing is tried where the files exist already, or where a person has named the gates. */

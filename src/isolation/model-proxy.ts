@@ -8,8 +8,12 @@ import { createUsageMeter, type ModelUsage, type UsageMeter } from './usage-mete
 export type ModelProxyOptions = {
   /** The vendor's server with its base path: the only one that the proxy connects to. */
   upstream: URL
-  /** The key that the vendor gave. */
-  key: string
+  /** The key that the vendor gave, or what gives the one that is valid now. */
+  key: string | (() => Promise<string>)
+  /** What the agent's program takes for the beginning of a key. */
+  keyStart?: string
+  /** Further headers of a request, by those that the agent sent. */
+  headers?(sent: IncomingHttpHeaders): Record<string, string>
   /** Whether a session runs: at other times the placeholder key is refused. */
   isOpen?(): boolean
   /** Gets why a request failed, without any of its content. */
@@ -36,7 +40,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Listens on a free port of loopback until it is disposed. */
 export async function openModelProxy(options: ModelProxyOptions): Promise<ModelProxy> {
-  const key = `ralph-${randomBytes(24).toString('hex')}`
+  const key = `${options.keyStart ?? 'ralph-'}${randomBytes(24).toString('hex')}`
   const meter = createUsageMeter()
   let warned = 0
   const server = createServer((request, response) => {
@@ -69,20 +73,21 @@ async function proxyRequest(
 ): Promise<void> {
   if (!METHODS.includes(request.method ?? '')) return refuse(response, 405, 'this method is not passed on')
   const target = targetOf(request.url ?? '', context)
-  const headers = headersFor(request.headers, context)
-  if (target === null || headers === null) {
+  if (target === null || !hasPlaceholder(request.headers, context)) {
     // Another program on the machine may have found the port.
     return refuse(response, 401, 'this is not the key that Ralph gave the agent')
   }
   if (context.isOpen?.() === false) return refuse(response, 403, 'no session of the agent is at work')
+  const key = typeof context.key === 'string' ? context.key : await context.key()
+  const headers = headersFor(request.headers, key, context)
   await forward(request, response, target, headers, (answer) => {
     const { headers, decoders } = decodeResponse(answer, request.method === 'HEAD')
     const requestBytes = Number(request.headers['content-length'] ?? 0) || 0
     const count = context.meter.response(String(headers['content-type'] ?? ''), requestBytes)
-    const cutter = keyCutter(context.key, count.chunk)
+    const cutter = keyCutter(key, count.chunk)
     // Also if the agent has gone or was ended: what arrived is counted.
     cutter.once('close', count.end)
-    return { headers: withoutKey(headers, context.key), streams: [...decoders, cutter] }
+    return { headers: withoutKey(headers, key), streams: [...decoders, cutter] }
   })
 }
 
@@ -102,12 +107,22 @@ function targetOf(path: string, { upstream, placeholder }: RequestContext): URL 
 /** Headers of the agent's connection to the proxy, and those that would split a key over several responses. */
 const NOT_PASSED_ON = ['cookie', 'host', 'accept-encoding', 'range', 'if-range']
 
-/** The headers with the key in place of the placeholder; null if they do not have the placeholder. */
+/** Whether one of the headers for a key has the placeholder. */
+function hasPlaceholder(received: IncomingHttpHeaders, { placeholder }: RequestContext): boolean {
+  return KEY_HEADERS.some((name) => isSame(tokenIn(received[name]).token, placeholder))
+}
+
+function tokenIn(value: string | string[] | undefined): { scheme: string; token: string } {
+  const [scheme = '', token = ''] = /^(Bearer )?(.*)$/is.exec(String(value ?? ''))?.slice(1) ?? []
+  return { scheme, token }
+}
+
+/** The headers with the key in place of the placeholder. */
 function headersFor(
   received: IncomingHttpHeaders,
-  { placeholder, key, upstream }: RequestContext,
-): Record<string, string | string[]> | null {
-  let hasPlaceholder = false
+  key: string,
+  { placeholder, upstream, headers: further }: RequestContext,
+): Record<string, string | string[]> {
   // Usage can only be read from uncompressed responses.
   const headers: Record<string, string | string[]> = { host: upstream.host, 'accept-encoding': 'identity' }
   for (const [name, value] of Object.entries(withoutHopByHopHeaders(received))) {
@@ -116,12 +131,10 @@ function headersFor(
       headers[name] = value
       continue
     }
-    const [scheme, token] = /^(Bearer )?(.*)$/is.exec(String(value))?.slice(1) ?? []
-    if (!isSame(token ?? '', placeholder)) continue
-    hasPlaceholder = true
-    headers[name] = `${scheme ?? ''}${key}`
+    const { scheme, token } = tokenIn(received[name])
+    if (isSame(token, placeholder)) headers[name] = `${scheme}${key}`
   }
-  return hasPlaceholder ? headers : null
+  return { ...headers, ...further?.(received) }
 }
 
 function isSame(one: string, other: string): boolean {

@@ -139,7 +139,9 @@ async function hugePrompt(cli: Cli): Promise<void> {
 
 /** A short wait is waited out: the test does not, and a cancelled wait is charged no more than the limit. */
 async function tooManyRequests(cli: Cli): Promise<void> {
-  const flags = cli.givesUp ? [] : ['--iteration-timeout', limitFor(cli, cli.slow ? 24 : 15)]
+  const flags = cli.givesUp
+    ? []
+    : ['--iteration-timeout', limitFor(cli, cli.quietSeconds ?? (cli.slow ? 24 : 15))]
   const script = working([DONE], { failure: { status: 429 } })
   await play(
     { cli, story: STORY, script, flags },
@@ -159,7 +161,7 @@ async function usageLimit(cli: Cli): Promise<void> {
   const script = working([DONE], { failure: cli.limit(reset) })
   const flags = [
     '--no-wait',
-    ...(cli.givesUp ? [] : ['--iteration-timeout', limitFor(cli, cli.slow ? 24 : 15)]),
+    ...(cli.givesUp ? [] : ['--iteration-timeout', limitFor(cli, cli.quietSeconds ?? (cli.slow ? 24 : 15))]),
   ]
   await play(
     { cli, story: STORY, script, flags },

@@ -17,6 +17,8 @@ export type Cli = {
   tellsReset: boolean
   /** Whether it gives up soon after a 429; else the time-out ends it while it tries again. */
   givesUp: boolean
+  /** It says only after this time that the server refuses, or that it gives up. */
+  quietSeconds?: number
   /** What it reports that a session used: money too, or tokens alone. */
   reports: 'cost' | 'tokens'
   /** Whether it tells its tokens after every turn. */
@@ -159,8 +161,36 @@ const copilot: Driven = {
   countsAsItGoes: false,
 }
 
+const qwen: Driven = {
+  name: 'qwen',
+  slow: false,
+  args: () => ['-m', 'sample'],
+  env: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'not-a-key' }),
+  // It waits in silence for as long as a retry-after asks.
+  limit: () => ({ status: 429 }),
+  tellsReset: false,
+  givesUp: false,
+  quietSeconds: 110,
+  reports: 'tokens',
+  countsAsItGoes: true,
+}
+
+/** Its server is that of the vendor, which passes requests on to the models. */
+const droid: Driven = {
+  name: 'droid',
+  slow: false,
+  args: () => [],
+  env: (url) => ({ FACTORY_API_BASE_URL: url, FACTORY_API_KEY: 'fk-not-a-key' }),
+  limit: () => ({ status: 429, headers: { 'retry-after': '7200' } }),
+  tellsReset: false,
+  givesUp: true,
+  quietSeconds: 270,
+  reports: 'tokens',
+  countsAsItGoes: false,
+}
+
 /** The slowest first: they are driven side by side. */
-export const clis: readonly Cli[] = [opencode, gemini, copilot, claude, codex].map((cli) => ({
+export const clis: readonly Cli[] = [opencode, gemini, copilot, droid, qwen, claude, codex].map((cli) => ({
   ...cli,
   version: findAgent(cli.name)?.tested ?? 'latest',
 }))

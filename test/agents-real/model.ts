@@ -198,6 +198,8 @@ export function callOf(wish: Wish, tools: readonly Tool[], cwd: string): Part {
     if (has('Bash')) return call('Bash', { command: wish.shell, description: 'run it' })
     if (has('run_shell_command')) return call('run_shell_command', { command: wish.shell })
     if (has('bash')) return call('bash', { command: wish.shell, description: 'run it' })
+    // Its summary has to be a sentence.
+    if (has('Execute')) return call('Execute', { command: wish.shell, summary: 'Run what is asked' })
     if (has('exec_command')) return call('exec_command', { cmd: wish.shell })
     if (has('shell')) return call('shell', { command: ['bash', '-c', wish.shell] })
     if (has('exec')?.freeform === true) {
@@ -212,6 +214,7 @@ export function callOf(wish: Wish, tools: readonly Tool[], cwd: string): Part {
   if (has('write_file')) return call('write_file', { file_path: path, content: wish.content })
   if (has('write')) return call('write', { filePath: path, content: wish.content })
   if (has('create')) return call('create', { path, file_text: wish.content })
+  if (has('Create')) return call('Create', { file_path: path, content: wish.content })
   const patch = patchOf(wish.write, wish.content)
   const patching = has('apply_patch')
   if (patching?.freeform === true) return { kind: 'freeform', name: 'apply_patch', input: patch }

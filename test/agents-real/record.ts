@@ -16,6 +16,8 @@ import { type Failure, type Script, startModel } from './model.ts'
 const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'agents')
 /** A session that has not ended by then is ended: it hangs, or asks again and again. */
 const SESSION_MS = 20_000
+/** A session that ends by itself, on a busy machine. */
+const WHOLE_SESSION_MS = 120_000
 const TURNS: Script['sessions'][number]['turns'] = [
   { say: 'I create the file.', wishes: [{ write: 'hello.txt', content: 'hello from the model\n' }] },
   { say: 'Now I run a command.', wishes: [{ shell: 'cat hello.txt && git status --short' }] },
@@ -153,7 +155,7 @@ async function session(cli: Cli, scene: Scene): Promise<Take> {
       cwd: repo,
       env: { ...env, ...vendor.variables?.(options) },
       stdin: 'Create hello.txt, show it, then finish.',
-      timeoutMs: SESSION_MS,
+      timeoutMs: sessionMs(cli, scene),
       captureBytes: 0,
       onLine: (stream, line) => lines[stream].push(line),
     })
@@ -184,6 +186,11 @@ async function session(cli: Cli, scene: Scene): Promise<Take> {
   }
 }
 
+function sessionMs({ quietSeconds }: Cli, { failure }: Scene): number {
+  if (failure === undefined) return WHOLE_SESSION_MS
+  return quietSeconds === undefined || failure.hang === true ? SESSION_MS : quietSeconds * 1000
+}
+
 function replay(cli: Cli, files: ReadonlyMap<string, string>, exit: Exit): ParsedEnd {
   const parser = findAgent(cli.name)?.parser(Date.now)
   if (parser === undefined) throw new Error(cli.name)
@@ -197,6 +204,7 @@ function replay(cli: Cli, files: ReadonlyMap<string, string>, exit: Exit): Parse
 
 /** Files of the scenes, their rows in the table, and version and day of the recording. */
 async function write(cli: Cli, takes: readonly Take[]): Promise<void> {
+  await mkdir(join(FIXTURES, cli.name), { recursive: true })
   for (const { case: one, files } of takes) {
     for (const stream of ['stdout', 'stderr']) {
       const file = join(FIXTURES, cli.name, `${one.case}.${stream}`)

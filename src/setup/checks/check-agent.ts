@@ -95,6 +95,8 @@ async function checkKey({ vendor, version }: ChosenAgent, subject: Subject): Pro
   const { login } = vendor
   if (login === null) return null
   const { settings } = subject
+  if (settings.auth === 'oidc' && vendor.keyless !== undefined)
+    return okResult('none is stored: auth is oidc')
   const { env } = agentEnv(subject.env, agentEnvOptions(vendor, settings))
   const problem = await findKeyProblem({
     // The other user's home is new.

@@ -10,6 +10,7 @@ import { checkActionlint } from './check-actionlint.ts'
 import { checkAgents, checkKeys } from './check-agent.ts'
 import { checkEvents } from './check-events.ts'
 import { checkGates } from './check-gates.ts'
+import { checkKeyless, keylessMistakes } from './check-keyless.ts'
 import { checkLimits } from './check-limits.ts'
 import { checkNetwork } from './check-network.ts'
 import {
@@ -133,6 +134,15 @@ export const CHECKS: readonly Check[] = [
     look: async (subject) => (await github()).checkGitHubAccess(subject),
   },
   { name: 'network', seen: 'files', ofCi: true, look: checkNetwork },
+  {
+    name: 'keyless',
+    seen: 'files',
+    ofCi: true,
+    look: checkKeyless,
+    blocks: keylessMistakes,
+    parts: ['claim', 'work'],
+    reads: ['auth', 'isolation', 'agent'],
+  },
   { name: 'permissions', seen: 'files', ofCi: true, look: checkPermissions },
   { name: 'events', seen: 'files', ofCi: true, look: checkEvents },
   {

@@ -130,7 +130,13 @@ function jobFaults(job: RalphJob, place: string, ci: Ci): CheckResult[] {
   const vendor = findAgent(ci.settings.agent)
   const keys = vendor?.login?.keys ?? []
   const names = [...(vendor === null ? [] : agentVariables(vendor)), ...ci.settings.agentEnv]
-  if (ROLES_WITH_KEY.has(job.role) && keys.length > 0 && !job.env.some((name) => names.includes(name))) {
+  const isKeyless = ci.settings.auth === 'oidc'
+  if (
+    !isKeyless &&
+    ROLES_WITH_KEY.has(job.role) &&
+    keys.length > 0 &&
+    !job.env.some((name) => names.includes(name))
+  ) {
     const env = `env: { ${keys[0]}: \${{ secrets.${keys[0]} }} }`
     const fix = `add to the step: ${env}; your own runner may be logged in`
     const expected = `${keys.join(' or ')} in the env of the step`

@@ -47,7 +47,7 @@ const PROMINENT = [
   'maxAgentTime',
 ]
 /** Settings of jobs in CI only. */
-const OF_JOBS = ['iterationsPerJob', 'isolation', 'networkAllow']
+const OF_JOBS = ['iterationsPerJob', 'isolation', 'networkAllow', 'auth']
 const numeric = new Set(
   settingRows.filter(({ kind }) => kind === 'integer' || kind === 'money').map(({ key }) => key),
 )
@@ -224,11 +224,12 @@ function proposeSettings(
 /** The hosts of the agent's model, for the closed network of the action's default isolation; null if none have to be named. */
 function hostsToAllow(
   agent: string,
-  { isolation = 'other-user', network = 'model' }: WrittenSettings,
+  { isolation = 'other-user', network = 'model', auth }: WrittenSettings,
   isSet: (variable: string) => boolean,
 ): readonly string[] | null {
   const vendor = findAgent(agent)
   if (vendor === null || isolation !== 'other-user' || network !== 'model') return null
+  if (auth === 'oidc' && vendor.keyless !== undefined) return null
   const keys = secretsOfAgent(agent, isSet)
   const way = wayToModel(vendor, (name) => keys.includes(name))
   return way.kind === 'hosts' ? way.hosts : null

@@ -1,5 +1,6 @@
 // The files that `ralph init` writes, and how each compares with an existing file.
 import { Document, isMap, isPair, isSeq, stringify, visit } from 'yaml'
+import type { Keyless } from '../../agents/keyless/short-key.ts'
 import { toKebabCase } from '../../settings/setting.ts'
 import type { ResolvedAnswers, WrittenSettings } from './answers.ts'
 import type { ToolStep } from './ci/toolchain.ts'
@@ -34,6 +35,8 @@ type WorkflowValues = {
   inputs: WrittenSettings
   /** Secrets that the agent logs in with; none for a command of the user's own. */
   keys: readonly string[]
+  /** How the job's identity is exchanged, instead of keys; null for `auth: key`. */
+  keyless?: Pick<Keyless, 'needs' | 'permission' | 'when'> | null
   /** Command lines that give a hosted runner what the project needs. */
   setups: readonly string[]
   /** Actions that do the same, before these lines. */
@@ -56,6 +59,7 @@ export function planFiles(
     setups,
     tools,
     keys,
+    keyless = null,
     pin,
     required,
     indent,
@@ -64,10 +68,10 @@ export function planFiles(
 ): PlannedFile[] {
   const main = templates[jobs === 'one' ? 'main' : jobs]
   return [
-    { path: WORKFLOW, text: fillWorkflow(main, { inputs, keys, setups, tools, pin }) },
+    { path: WORKFLOW, text: fillWorkflow(main, { inputs, keys, keyless, setups, tools, pin }) },
     {
       path: RESUME,
-      text: fillWorkflow(templates.resume, { inputs: {}, keys, setups: [], tools: [], pin }),
+      text: fillWorkflow(templates.resume, { inputs: {}, keys, keyless, setups: [], tools: [], pin }),
     },
     ...(required ? [{ path: REQUIRED, text: requiredWorkflow(templates.required, config) }] : []),
     { path: ISSUE_FORM, text: templates.issueForm },
@@ -118,16 +122,36 @@ const KEY = /^( +)ANTHROPIC_API_KEY: .*\n/gm
 /** The step in which agent or gates run: it has settings, or a key, or is the job of the gates at `separate-job`. */
 const RUNS_CODE = /^ {10}(?:agent|command: gate|ANTHROPIC_API_KEY)\b/m
 
-export function fillWorkflow(template: string, { inputs, keys, setups, tools, pin }: WorkflowValues): string {
+export function fillWorkflow(
+  template: string,
+  { inputs, keys, keyless = null, setups, tools, pin }: WorkflowValues,
+): string {
   const setup = [...tools.map(toolStep), ...setups.map((line) => `      - run: ${line}\n`)].join('')
-  return template
+  return withPermission(template, keyless)
     .replace(/^(?:#.*\n)+/, '# Written by `ralph init`, and yours to change; it is not written over.\n')
     .replace(STEP, (step) => (RUNS_CODE.test(step) ? setup + withInputs(step, inputs) : step))
     .replace(KEY, (_line, indent: string) =>
-      keys.map((key) => `${indent}${key}: \${{ secrets.${key} }}\n`).join(''),
+      (keyless === null ? keys.map((key) => `${key}: \${{ secrets.${key} }}`) : variablesOf(keyless))
+        .map((line) => `${indent}${line}\n`)
+        .join(''),
     )
     .replace(/^ {8}env:\n(?! {10})/gm, '')
     .replaceAll(UNPINNED, pin === null ? UNPINNED : `@${pin} # v1`)
+}
+
+/** Jobs that reach the model may ask for their identity. */
+function withPermission(template: string, keyless: WorkflowValues['keyless']): string {
+  if (keyless == null) return template
+  const line = `      ${keyless.permission}: write # exchanged for a key of minutes (docs/how-to/keyless.md)\n`
+  return template
+    .split(/^(?= {2}[\w-]+:\n)/m)
+    .map((job) => (job.search(KEY) < 0 ? job : job.replace(/^ {4}permissions:\n/m, (start) => start + line)))
+    .join('')
+}
+
+/** Ids of the exchange are no secrets: they are variables of the repository. */
+function variablesOf({ needs, when }: NonNullable<WorkflowValues['keyless']>): string[] {
+  return [...(when === null ? [] : [`${when}: 1`]), ...needs.map((name) => `${name}: \${{ vars.${name} }}`)]
 }
 
 function toolStep({ action, commit, tag, inputs }: ToolStep): string {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentVariables, type CommandOptions } from '../../../src/agents/agent.ts'
+import { agentVariables, type CommandOptions, words } from '../../../src/agents/agent.ts'
 import { agentNames, findAgent, isModelKey } from '../../../src/agents/registry.ts'
 import { isForbidden } from '../../../src/isolation/untrusted-env.ts'
 import type { Exit } from '../../../src/system/process.ts'
@@ -25,7 +25,7 @@ function session(name: string, lines: readonly unknown[], exit: Exit, stderr: re
 const FAILED: Exit = { kind: 'exit', code: 1 }
 
 test('the registry has exactly the supported agents', () => {
-  const wanted = ['claude', 'codex', 'amp', 'opencode', 'gemini', 'copilot', 'cursor', 'custom']
+  const wanted = words('claude codex amp opencode gemini copilot cursor qwen droid custom')
   assert.deepEqual([...agentNames].sort(), wanted.sort())
   assert.equal(findAgent('nobody'), null)
 })

@@ -30,6 +30,7 @@ test('without any settings the documented defaults apply', () => {
     agentArgs: [],
     agentEnv: [],
     agentWrapper: null,
+    auth: 'key',
     agentVersion: null,
     cache: 'auto',
     model: { run: null, plan: null, verify: null, setup: null },

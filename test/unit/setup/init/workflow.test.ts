@@ -259,3 +259,24 @@ test('the issue form as GitHub renders it: its label starts a plan, its first fi
     ['feature', 'goal'],
   )
 })
+
+test('with auth: oidc the workflow has no secret, and the job may ask for its identity', async () => {
+  const keyless = findAgent('claude')?.keyless?.find(({ when }) => when === null)
+  for (const name of ['ralph.yml', 'ralph-parallel.yml']) {
+    const filled = fillWorkflow(await example(name), {
+      inputs: { agent: 'claude', auth: 'oidc' },
+      keys: [],
+      keyless: keyless ?? null,
+      setups: [],
+      tools: [],
+      pin: null,
+    })
+    assert.doesNotMatch(filled, /secrets\.ANTHROPIC/)
+    const { jobs } = parse(filled)
+    for (const job of Object.values<{ permissions: Record<string, string>; steps: { env?: object }[] }>(jobs)) {
+      const hasIds = job.steps.some(({ env = {} }) => 'ANTHROPIC_FEDERATION_RULE_ID' in env)
+      assert.equal(job.permissions['id-token'], hasIds ? 'write' : undefined)
+    }
+    assert.match(filled, /ANTHROPIC_SERVICE_ACCOUNT_ID: \$\{\{ vars\.ANTHROPIC_SERVICE_ACCOUNT_ID \}\}/)
+  }
+})
