@@ -1,5 +1,5 @@
-// Amazon Bedrock: STS gives credentials of a role for the job's identity, and a signed address made of them is the key of requests
-// (docs.aws.amazon.com: AssumeRoleWithWebIdentity; Amazon Bedrock API keys, as @aws/bedrock-token-generator makes them).
+// Amazon Bedrock: STS gives credentials of a role for the job's identity. A signed address made of them is the key.
+// See AssumeRoleWithWebIdentity and Amazon Bedrock API keys (docs.aws.amazon.com).
 
 import { bedrockKey } from '../../isolation/bedrock-key.ts'
 import { type Keyless, KeylessRefusal, refusal } from './short-key.ts'

@@ -1,4 +1,4 @@
-// A way to a model without a stored key: the job's identity is exchanged for a key of minutes. Pure but for the requests it is given.
+// A way to a model without a stored key: the job's identity is exchanged for a key of minutes. It makes no requests by itself.
 
 /** One request to a provider. Bodies are texts; a redirect is not followed. */
 export type Ask = (request: {
@@ -39,7 +39,7 @@ export type Keyless = {
   headers?(sent: Readonly<Record<string, unknown>>): Record<string, string>
 }
 
-/** The provider refused the job's identity, or its answer is no key. The message has no token in it. */
+/** The provider refused the job's identity, or its answer has no key. The message has no token in it. */
 export class KeylessRefusal extends Error {
   override name = 'KeylessRefusal'
 }

@@ -149,7 +149,7 @@ function withPermission(template: string, keyless: WorkflowValues['keyless']): s
     .join('')
 }
 
-/** Ids of the exchange are no secrets: they are variables of the repository. */
+/** Ids of the exchange are not secret, so they are variables of the repository. */
 function variablesOf({ needs, when }: NonNullable<WorkflowValues['keyless']>): string[] {
   return [...(when === null ? [] : [`${when}: 1`]), ...needs.map((name) => `${name}: \${{ vars.${name} }}`)]
 }
