@@ -194,10 +194,14 @@ const STATUS_BY_CODE = new Map(
   CODES_BY_STATUS.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)),
 )
 
-/** Beginnings of the messages of programs about a subscription's limit, without a status or a code. */
+/**
+ * Beginnings of the messages of programs about a subscription's limit, without a status or a code: of a session, a week, and the
+ * monthly credit of `claude -p` (sentences in the program of claude-code 2.1.329).
+ */
 const LIMIT_SENTENCES: readonly RegExp[] = [
-  /^You['\u2019]re out of extra usage\b/,
-  /^You['\u2019]ve (?:hit|reached) your (?:[\w-]+ )?limit\b/,
+  /^You['\u2019]re out of (?:extra usage|usage credits)\b/,
+  /^You['\u2019]ve (?:hit|reached) your (?:[\w-]+ ){0,2}limit\b/,
+  /^Your organization(?: is out of usage credits|['\u2019]s usage credits are capped or used up)\b/,
 ]
 
 /** Beginnings of the messages of servers that refuse a key or a model with HTTP 400 and without a code. */

@@ -9,6 +9,7 @@ import { execute, gitEnv } from '../git/git-process.ts'
 import { requireGit } from '../git/git-version.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
+import { ACTIONS_LOCK, LOCK_FIX } from '../setup/actions-lock.ts'
 import { actionlintFile, actionlintNote } from '../setup/init/actionlint.ts'
 import { secretsOfAgent } from '../setup/init/agent-secrets.ts'
 import { type FoundFacts, resolveAnswers, type WrittenSettings } from '../setup/init/answers.ts'
@@ -122,6 +123,10 @@ async function initProject(context: Context): Promise<CommandResult> {
   if (!isRepository) await makeRepository(top, env)
   const files = Object.fromEntries(toWrite.map(({ path, text }) => [path, text]))
   await writeFiles(top, files)
+  if (readTextAt(top, ACTIONS_LOCK) !== null)
+    context.warn(
+      `this repository locks its actions in ${ACTIONS_LOCK}: ${LOCK_FIX}. Otherwise GitHub may start no job`,
+    )
   const ignored = await ignoredAmong(top, Object.keys(files), env)
   const program = env.npm_command === 'exec' ? `npx ${PACKAGE}` : 'ralph'
   const done = {

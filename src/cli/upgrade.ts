@@ -7,6 +7,7 @@ import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
+import { ACTIONS_LOCK, LOCK_FIX } from '../setup/actions-lock.ts'
 import type { Change } from '../setup/init/init-files.ts'
 import { actionPins, type Pin, type Pinned, packagePins } from '../setup/init/release-pins.ts'
 import { formatMistake, type Mistake, messageOf, UserError } from '../system/errors.ts'
@@ -66,6 +67,8 @@ export async function upgrade(context: Context): Promise<CommandResult> {
   }
   await writeFiles(top, Object.fromEntries(changes.map(({ path, text }) => [path, text])))
   print(writtenLines(changes).join('\n'))
+  if ((await readText(top, ACTIONS_LOCK)) !== null)
+    print(`\n${ACTIONS_LOCK} has the older version: ${LOCK_FIX}. Otherwise no job starts.`)
   return resultOf(true)
 }
 

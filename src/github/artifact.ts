@@ -2,6 +2,7 @@
 // its storage client has megabytes; tests compare the first and last request with recorded ones (scripts/record-artifact.mjs).
 import { createHash } from 'node:crypto'
 import * as z from 'zod/mini'
+import { asObject } from '../engine/model/json.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.ArtifactService'
 
@@ -40,7 +41,7 @@ function scopeOf(token: string): string {
 }
 
 const Created = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
-const Finalized = z.object({ ok: z.literal(true), artifact_id: z.string() })
+const Finalized = z.object({ ok: z.literal(true), artifact_id: z.union([z.string(), z.number()]) })
 
 /** Uploads a file; gives the artifact's id. A name can be used once in a run. Throws where the service refuses it. */
 export async function uploadArtifact(
@@ -59,7 +60,8 @@ export async function uploadArtifact(
     })
     return answer.json()
   }
-  const created = Created.parse(await call('CreateArtifact', { version: 7, mime_type: 'application/zip' }))
+  const asked = { version: 7, mime_type: 'application/zip' }
+  const created = readAnswer(Created, 'CreateArtifact', await call('CreateArtifact', asked))
   // One Put Blob request, which may have up to 5,000 MiB. The URL is signed, so it must not be in any message.
   await fetchOk(new URL(created.signed_upload_url), 'the upload', {
     method: 'PUT',
@@ -72,7 +74,20 @@ export async function uploadArtifact(
     signal,
   })
   const hash = `sha256:${createHash('sha256').update(zip).digest('hex')}`
-  return Finalized.parse(await call('FinalizeArtifact', { size: String(zip.length), hash })).artifact_id
+  const finalized = await call('FinalizeArtifact', { size: String(zip.length), hash })
+  return String(readAnswer(Finalized, 'FinalizeArtifact', finalized).artifact_id)
+}
+
+/**
+ * The answer of a service with names in snake_case. Other runners write them in camelCase, the default of proto3. Throws an error that
+ * repeats nothing of the answer: it may hold a signed URL.
+ */
+export function readAnswer<T>(schema: z.ZodMiniType<T>, action: string, answer: unknown): T {
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const entries = Object.entries(asObject(answer) ?? {}).map(([name, value]) => [snake(name), value])
+  const result = schema.safeParse(Object.fromEntries(entries))
+  if (result.success) return result.data
+  throw new Error(`${action} got an answer that Ralph cannot read: the service may be another version`)
 }
 
 /** Throws where the answer is not a success; the error names neither address nor token. */

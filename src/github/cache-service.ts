@@ -4,14 +4,19 @@ import { openAsBlob } from 'node:fs'
 import { open } from 'node:fs/promises'
 import * as z from 'zod/mini'
 import type { CacheEntry, FileCache } from '../engine/model/ports.ts'
-import { fetchOk, hasResults } from './artifact.ts'
+import { fetchOk, hasResults, readAnswer } from './artifact.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'
 /** The most bytes of an entry. A longer one is refused, because any job of the repository may have written it. */
 const MAX_BYTES = 2_000_000_000
 const TOO_LONG = 'the entry is longer than 2 GB'
 
-const FoundAnswer = z.object({ ok: z.boolean(), signed_download_url: z.string(), matched_key: z.string() })
+// proto3 leaves out what has its default value, such as `ok: false`.
+const FoundAnswer = z.object({
+  ok: z.optional(z.boolean()),
+  signed_download_url: z.optional(z.string()),
+  matched_key: z.optional(z.string()),
+})
 const CreatedAnswer = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
 const FinalizedAnswer = z.object({ ok: z.literal(true) })
 
@@ -37,9 +42,11 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
   }
   const find = async (entry: CacheEntry, signal: AbortSignal): Promise<URL | null> => {
     if (mode === 'write-only') return null
-    const found = FoundAnswer.parse(await call('GetCacheEntryDownloadURL', entry, signal))
+    const method = 'GetCacheEntryDownloadURL'
+    const found = readAnswer(FoundAnswer, method, await call(method, entry, signal))
     // The service also finds entries whose key only begins with the requested one.
-    return found.ok && found.matched_key === entry.key ? new URL(found.signed_download_url) : null
+    const { ok, matched_key: key, signed_download_url: address = '' } = found
+    return ok === true && key === entry.key && URL.canParse(address) ? new URL(address) : null
   }
   return {
     get: async (entry, file, signal) => {
@@ -52,13 +59,15 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
       if (mode === 'read') return
       const body = await openAsBlob(file)
       if (body.size > MAX_BYTES) throw new Error(TOO_LONG)
-      const created = CreatedAnswer.parse(await call('CreateCacheEntry', entry, signal))
+      const answer = await call('CreateCacheEntry', entry, signal)
+      const created = readAnswer(CreatedAnswer, 'CreateCacheEntry', answer)
       // One Put Blob request, which may have up to 5,000 MiB. The URL is signed, so it must not be in any message.
       const headers = { 'content-type': 'application/octet-stream', 'x-ms-blob-type': 'BlockBlob' }
       const url = new URL(created.signed_upload_url)
       await fetchOk(url, 'the upload', { method: 'PUT', headers, body, signal })
       const uploaded = { ...entry, size_bytes: String(body.size) }
-      FinalizedAnswer.parse(await call('FinalizeCacheEntryUpload', uploaded, signal))
+      const finalized = await call('FinalizeCacheEntryUpload', uploaded, signal)
+      readAnswer(FinalizedAnswer, 'FinalizeCacheEntryUpload', finalized)
     },
   }
 }

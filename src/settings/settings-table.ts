@@ -104,11 +104,6 @@ export const table = {
     },
   ),
   agentWrapper: agent(v.text, 'A command put before the agent, such as a sandbox.'),
-  auth: agent(
-    v.choice(['key', 'oidc']),
-    "How the agent's model is reached: with a stored key, or with a key of minutes that Ralph exchanges the job's identity for",
-    { default: 'key' },
-  ),
   agentVersion: agent(names.version, 'The version of the agent to install.'),
   cache: agent(
     v.choice(['auto', 'off']),
@@ -128,6 +123,11 @@ export const table = {
     'The agent that takes over when the first one has reached its usage limit',
   ),
   instructions: agent(v.lines, 'Text that is added to every prompt.'),
+  auth: agent(
+    v.choice(['key', 'oidc']),
+    "How the agent's model is reached: with a stored key, or with a key of minutes that Ralph exchanges the job's identity for",
+    { default: 'key' },
+  ),
 
   pipeline: agent(
     pipelineName,

@@ -137,6 +137,13 @@ export const responses: Dialect = {
     for (const [index, item] of output.entries()) {
       const added = { ...item, status: 'in_progress' }
       events.push({ type: 'response.output_item.added', output_index: index, item: added })
+      const part = parts[index]
+      // droid reads a text from its deltas, codex from the item.
+      if (part?.kind === 'text') {
+        const place = { item_id: `msg_${id}_${index}`, output_index: index, content_index: 0 }
+        events.push({ type: 'response.output_text.delta', ...place, delta: part.text })
+        events.push({ type: 'response.output_text.done', ...place, text: part.text })
+      }
       events.push({ type: 'response.output_item.done', output_index: index, item })
     }
     events.push({ type: 'response.completed', response })

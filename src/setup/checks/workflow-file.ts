@@ -5,6 +5,7 @@ import { pathsIn } from '../../git/trees.ts'
 import type { Environment } from '../../isolation/untrusted-env.ts'
 import { resolveSettings, type Settings } from '../../settings/read-settings.ts'
 import type { Mistake } from '../../system/errors.ts'
+import { ACTIONS_LOCK, unlockedActions } from '../actions-lock.ts'
 import { yamlObject } from '../yaml-object.ts'
 
 /** What a step of Ralph's does, by its `command`; `comment` is the job that answers comments, `worker` one of a matrix. */
@@ -133,6 +134,8 @@ export type Ci = {
   /** The first job that works on features. */
   job: RalphJob
   settings: Settings
+  /** Actions of workflows that the lock file lists without them. */
+  unlocked: readonly { path: string; uses: readonly string[] }[]
   /** Mistakes in the step's own inputs; empty where an input has an expression. */
   mistakes: readonly Mistake[]
 }
@@ -158,15 +161,26 @@ export async function findCi(
 ): Promise<Ci | null> {
   const look = (path: string) => workspace.objects.text(`${commit}:${path}`)
   const files = await workflowsAt(workspace, commit, action)
+  const unlocked = await unlockedIn(files, look)
   for (const file of files) {
     const job = file.jobs.find(({ role }) => WORKING.has(role))
     if (job === undefined) continue
     const result = await resolveSettings({ inputs: job.inputs, env, surface: 'action' }, look)
     const all = result.ok || job.unread.length > 0 ? [] : result.mistakes
     const mistakes = all.filter(({ path: at }) => /^input\b/.test(at))
-    return { file, files, job, settings: result.settings, mistakes }
+    return { file, files, job, unlocked, settings: result.settings, mistakes }
   }
   return null
+}
+
+async function unlockedIn(files: readonly WorkflowFile[], look: (path: string) => Promise<string | null>) {
+  const lock = await look(ACTIONS_LOCK)
+  if (lock === null) return []
+  const found = files.map(async ({ path }) => ({
+    path,
+    uses: unlockedActions(lock, path, (await look(path)) ?? ''),
+  }))
+  return (await Promise.all(found)).filter(({ uses }) => uses.length > 0)
 }
 
 export function isWorkflow(path: string): boolean {

@@ -8,6 +8,7 @@ import type { Workspace } from '../../app/workspace.ts'
 import { ACTION } from '../../engine/model/version.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { readRegularFileSync } from '../../system/files.ts'
+import { ACTIONS_LOCK, LOCK_FIX } from '../actions-lock.ts'
 import {
   type Checkout,
   type CheckResult,
@@ -29,6 +30,7 @@ import {
   type WorkflowFile,
 } from './workflow-file.ts'
 
+const UNLOCKED = 'every action of the workflow in it: otherwise GitHub starts no job (startup_failure)'
 const INIT = 'run `ralph init`, or copy examples/ralph.yml to .github/workflows/ralph.yml'
 
 export async function checkWorkflow(subject: Subject): Promise<CheckResult[]> {
@@ -41,6 +43,9 @@ export async function checkWorkflow(subject: Subject): Promise<CheckResult[]> {
     ...toFaults(ci.mistakes.map((mistake) => ({ ...mistake, path: `${path}: ${mistake.path}` }))),
     ...dispatchFaults(ci),
     ...ci.files.flatMap(unpinnedFaults),
+    ...ci.unlocked.map(({ path: at, uses }) =>
+      faultResult(`${ACTIONS_LOCK} lists ${at} without ${uses.join(', ')}`, UNLOCKED, LOCK_FIX),
+    ),
     ...jobs.flatMap((job) => jobFaults(job, `${path}: job ${job.id}`, ci)),
   ]
   return found.length > 0 ? found : [okResult(`${path} on ${checkout.defaultBranch.name}`)]

@@ -147,6 +147,9 @@ test('stream-json: an error after a rejected request is the limit, also without 
   for (const text of [
     "You're out of extra usage · resets 3am (UTC)",
     'You’ve hit your weekly limit · resets Monday',
+    "You've hit your monthly spend limit · raise it at claude.ai/settings/usage",
+    "You're out of usage credits. Run /usage-credits to keep using Opus or /model to switch models.",
+    'Your organization is out of usage credits. Contact your admin to add more.',
   ])
     assert.equal(ends(result({ is_error: true, result: text }))[0], 'limit', text)
 })

@@ -1,6 +1,8 @@
 // GitHub's cache: the same requests as the real client's, and what becomes of one that fails.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -102,4 +104,56 @@ test('a cache service that refuses is an error without the signed URL, and an en
   const longer = { ok: true, signed_download_url: started.url, matched_key: `${entry.key}-of-another` }
   service.answer = () => ({ status: 200, headers: {}, body: JSON.stringify(longer) })
   assert.equal(await cache.get(entry, join(folder, 'another'), soon()), false)
+})
+
+/** Passes requests on, and answers as proto3 does by default: names in camelCase, without what has its default value. */
+async function startCamelCase(target: string) {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const answer = await fetch(new URL(request.url ?? '', target), {
+      method: request.method ?? 'GET',
+      headers: { authorization: String(request.headers.authorization), 'content-type': 'application/json' },
+      body: Buffer.concat(chunks),
+    })
+    const entries = Object.entries<unknown>(JSON.parse(await answer.text()))
+    const camel = (name: string) => name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+    const written = entries.filter(([, value]) => value !== false && value !== '')
+    response.writeHead(answer.status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(Object.fromEntries(written.map(([name, value]) => [camel(name), value]))))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+test('a service that answers in camelCase is understood, and what cannot be read is a sentence', async () => {
+  await using started = await startCache()
+  await using camel = await startCamelCase(started.url)
+  const cache = openCache(env(camel.url))
+  assert.equal(await cache?.get(entry, join(folder, 'camel-none'), soon()), false)
+  await cache?.put(entry, join(folder, 'given'), soon())
+  assert.equal(await cache?.get(entry, join(folder, 'camel'), soon()), true)
+
+  const service = { url: '' }
+  const strange = createServer((_request, response) =>
+    response.end('{"ok":"perhaps","secret":"https://signed"}'),
+  )
+  strange.listen(0, '127.0.0.1')
+  await once(strange, 'listening')
+  const address = strange.address()
+  service.url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  await assert.rejects(
+    async () => openCache(env(service.url))?.put(entry, join(folder, 'given'), soon()),
+    /^Error: CreateCacheEntry got an answer that Ralph cannot read/,
+  )
+  strange.close()
 })

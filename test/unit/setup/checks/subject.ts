@@ -21,7 +21,14 @@ export function ciOf(text: string, inputs: Record<string, string> = {}): Ci {
   const job = file?.jobs.find(({ role }) => role === 'run' || role === 'claim')
   if (file == null || job === undefined) throw new Error('no job of Ralph in it')
   const read = readSettings({ inputs: { ...job.inputs, ...inputs }, env: {}, surface: 'action' })
-  return { file, files: [file], job, settings: read.settings, mistakes: read.ok ? [] : read.mistakes }
+  return {
+    file,
+    files: [file],
+    job,
+    settings: read.settings,
+    unlocked: [],
+    mistakes: read.ok ? [] : read.mistakes,
+  }
 }
 
 export function subjectOf(more: Partial<Subject> = {}, ci: Ci | null = null): Subject {

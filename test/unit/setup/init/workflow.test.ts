@@ -273,7 +273,9 @@ test('with auth: oidc the workflow has no secret, and the job may ask for its id
     })
     assert.doesNotMatch(filled, /secrets\.ANTHROPIC/)
     const { jobs } = parse(filled)
-    for (const job of Object.values<{ permissions: Record<string, string>; steps: { env?: object }[] }>(jobs)) {
+    for (const job of Object.values<{ permissions: Record<string, string>; steps: { env?: object }[] }>(
+      jobs,
+    )) {
       const hasIds = job.steps.some(({ env = {} }) => 'ANTHROPIC_FEDERATION_RULE_ID' in env)
       assert.equal(job.permissions['id-token'], hasIds ? 'write' : undefined)
     }
