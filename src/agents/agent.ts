@@ -54,6 +54,8 @@ export type SessionResult = {
 /** The part of the result that a parser knows at the end. */
 export type ParsedEnd = Pick<SessionResult, 'status' | 'message' | 'finalText' | 'usage' | 'resetsAt'>
 
+export type Budget = { costUsd: number | null; tokens: number | null }
+
 export type CommandOptions = {
   commandLine?: string | undefined
   model?: string | undefined
@@ -63,6 +65,8 @@ export type CommandOptions = {
   isRoot: boolean
   /** When Ralph ends the session, milliseconds after its start. */
   timeoutMs?: number
+  /** What the session may use; null without a limit. */
+  budget?: Budget
 }
 
 export type Login = {

@@ -62,8 +62,10 @@ export const claude: AgentVendor = {
   slashCommands: '.claude/commands/*.md',
   documents: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'],
   reports: 'cost',
-  args: ({ model, extraArgs }) => [
+  args: ({ model, extraArgs, budget }) => [
     ...words('-p --dangerously-skip-permissions --output-format stream-json --verbose'),
+    // The program stops by itself where Ralph would end it.
+    ...(extraArgs.includes('--max-budget-usd') ? [] : flag('--max-budget-usd', dollars(budget?.costUsd))),
     ...flag('--model', model),
     ...extraArgs,
   ],
@@ -81,4 +83,9 @@ export const claude: AgentVendor = {
   }),
   parser: () =>
     new StreamJsonReader({ finalText: 'result', isStreamed: true, inputIncludesCache: false, refusals: [] }),
+}
+
+/** Dollars as an argument; undefined without a limit. */
+function dollars(amount: number | null | undefined): string | undefined {
+  return amount == null || amount <= 0 ? undefined : String(Math.ceil(amount * 10_000) / 10_000)
 }

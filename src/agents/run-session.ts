@@ -15,8 +15,6 @@ import { atLeastMeasured, type MeasuredTokens, streamMeter } from './cost.ts'
 import { transcriptHead } from './readable.ts'
 import { oneLine } from './session-end.ts'
 
-type Budget = { costUsd: number | null; tokens: number | null }
-
 /** `env` is the whole environment (untrusted-env.ts); the vendor's quiet variables are added. */
 export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine' | 'lineLimit'> &
   Omit<CommandOptions, 'isRoot'> & {
@@ -24,8 +22,6 @@ export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine'
     /** A command put before the agent, such as a sandbox; a piece of shell, so it may have arguments. */
     wrapper?: string | undefined
     prompt: string
-    /** What the session may use; null without a limit. When its stream reports more, the session is ended. */
-    budget?: Budget
     /** What the vendor's responses to this session took; left out if they do not go through Ralph's proxy. */
     measured?: { tokens(): MeasuredTokens | null; onChange(listener: () => void): Disposable }
     /** The cost of a usage, USD; null if unknown. Without it, the cost that the vendor reports counts. */

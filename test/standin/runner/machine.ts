@@ -171,6 +171,9 @@ export function serviceEnvironment(world: World, token: string): Record<string, 
   return {
     ACTIONS_RUNTIME_URL: `${world.url}/_services/`,
     ACTIONS_RUNTIME_TOKEN: token,
+    // As in a job with `id-token: write`: no agent and no gate may have them.
+    ACTIONS_ID_TOKEN_REQUEST_URL: `${world.url}/_services/idtoken?api-version=2`,
+    ACTIONS_ID_TOKEN_REQUEST_TOKEN: `identity-${token}`,
     ACTIONS_RESULTS_URL: `${world.url}/_services/`,
     ACTIONS_CACHE_URL: `${world.url}/_services/`,
     ACTIONS_CACHE_SERVICE_V2: 'True',

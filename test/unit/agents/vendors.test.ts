@@ -77,6 +77,28 @@ test('claude: stream-json needs --verbose, and root needs IS_SANDBOX', () => {
   assert.equal(vendor('claude').variables?.({ ...options, isRoot: true }).IS_SANDBOX, '1')
 })
 
+test('claude stops by itself at the cost that Ralph reserved, unless agent-args names another', () => {
+  const limit = (costUsd: number | null, ...extraArgs: string[]) => {
+    const args = vendor('claude').args({ ...options, extraArgs, budget: { costUsd, tokens: null } })
+    return args.flatMap((one, at) => (one === '--max-budget-usd' ? [args[at + 1]] : []))
+  }
+  assert.deepEqual(limit(1.23456), ['1.2346'])
+  assert.deepEqual(limit(null), [])
+  assert.deepEqual(limit(0), [])
+  assert.deepEqual(limit(3, '--max-budget-usd', '1'), ['1'])
+})
+
+test('qwen ends by itself a minute after Ralph would, and a login that agent-args names is kept', () => {
+  const args = vendor('qwen')
+    .args({ ...options, timeoutMs: 600_000 })
+    .join(' ')
+  assert.match(args, /--auth-type openai --max-wall-time 660s/)
+  const other = vendor('qwen')
+    .args({ ...options, extraArgs: ['--auth-type', 'anthropic'] })
+    .join(' ')
+  assert.doesNotMatch(other, /openai|max-wall-time/)
+})
+
 test("copilot's own servers are off, unless agent-args says otherwise", () => {
   const has = (name: string, own: string, ...extraArgs: string[]) =>
     vendor(name)
