@@ -178,7 +178,7 @@ function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
 /** The provider's side of `auth: oidc`. The environment limits the identity to the default branch. */
 function keylessStep({ name, needs }: Keyless, branch: string): [string, ...string[]] {
   return [
-    `${name}: set up the provider as docs/how-to/keyless.md says, and store the ids, which are no secrets.`,
+    `${name}: set up the provider as docs/how-to/keyless.md says, and store the ids, which are not secret.`,
     `gh api -X PUT ${ENVIRONMENT} -F 'deployment_branch_policy[protected_branches]=false' -F 'deployment_branch_policy[custom_branch_policies]=true'`,
     `gh api -X POST ${ENVIRONMENT}/deployment-branch-policies -f name=${branch}`,
     ...needs.map((variable) => `gh variable set ${variable}`),

@@ -1,5 +1,5 @@
-// The lock file of GitHub Actions. A workflow that it lists starts no job if an action of the workflow is missing in it: the run ends in
-// `startup_failure`, without a log. `gh actions-pin` writes the file.
+// The lock file of GitHub Actions, which `gh actions-pin` writes. If a listed workflow has an action that the file lacks, no job starts:
+// the run ends in `startup_failure`, without a log.
 import { asObject, asString, type Json } from '../engine/model/json.ts'
 import { yamlObject } from './yaml-object.ts'
 
