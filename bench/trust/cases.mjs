@@ -2,6 +2,7 @@
 import * as claims from './cheats/claims.mjs'
 import { go } from './cheats/go.mjs'
 import * as javascript from './cheats/javascript.mjs'
+import { outsideProduct } from './cheats/outside-product.mjs'
 import * as python from './cheats/python.mjs'
 import { runners, types } from './cheats/runners.mjs'
 import { changes } from './honest/changes.mjs'
@@ -24,6 +25,7 @@ const CHEATS = [
   ...python.unittest,
   ...python.pytest,
   ...go,
+  ...outsideProduct,
   ...claims.limits,
 ]
 

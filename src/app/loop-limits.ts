@@ -53,12 +53,14 @@ export function limitsOf(settings: Settings): Limits {
     callsPerHour: settings.callsPerHour,
     breaker: settings.breaker,
     baseline: settings.baseline !== 'off' && !settings.ungated,
+    recordsBaseline: settings.weakenedTests !== 'off' && !settings.ungated,
     finalVerification: settings.finalVerification,
     // At `separate-job` the job that could ask a judge is over when gates have run, so weakened tests are only reported.
     weakenedTests:
       settings.isolation === 'separate-job' && settings.weakenedTests === 'judge'
         ? 'warn'
         : settings.weakenedTests,
+    needsProof: settings.needsProof,
     requiresEvidence: settings.evidence === 'require',
     approvesPlans: settings.approve === 'auto',
     stopOnBlocked: settings.stopOnBlocked,

@@ -2,7 +2,7 @@ import { agentSettings, documentNames, isAgentDocument } from '../agents/registr
 import { createRepository, type Repository } from '../branch/repository.ts'
 import { createStore, type Store } from '../branch/store.ts'
 import { isRalphPath } from '../gates/guard.ts'
-import { filesAsTheyWere } from '../gates/remarks/as-it-was.ts'
+import { createProductRules } from '../gates/product/rules.ts'
 import { createExamine } from '../gates/remarks/examine.ts'
 import { CatFile } from '../git/cat-file.ts'
 import { type Snapshot, takeFurtherSnapshot, takeSnapshot } from '../git/clone.ts'
@@ -10,6 +10,7 @@ import { type Clone, Git, openClone, type Remote } from '../git/git.ts'
 import type { Identity } from '../git/objects.ts'
 import type { InitialRefs } from '../git/remote.ts'
 import { findSubmodules, NO_SUBMODULES } from '../git/submodules.ts'
+import { pathsIn } from '../git/trees.ts'
 import type { Redactor } from '../isolation/redact.ts'
 import { type Environment, secretsIn } from '../isolation/untrusted-env.ts'
 import { notifySecrets } from '../notify/notice.ts'
@@ -81,10 +82,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const redactor = redactorFor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
-  const gateCommands = [
-    ...settings.gates.map((gate) => gate.run),
-    ...settings.services.flatMap(({ start }) => start ?? []),
-  ]
+  const product = createProductRules(settings.product, {
+    paths: (commit) => pathsIn(objects, commit),
+    read: (commit, path) => objects.text(`${commit}:${path}`),
+  })
   const repository = createRepository(git, objects, {
     submodules,
     identity: options.identity ?? identityOf(clone),
@@ -103,11 +104,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       protectedPaths: [...settings.protectedPaths],
       configFile: settings.configFile,
       agentSettings,
-      namesTests: settings.weakenedTests !== 'off',
-      gateCommands,
+      productSince: (base) => product.of(base, base),
       redactor,
     }),
-    asItWas: (changes, from, base, own) => filesAsTheyWere(changes, from, base, gateCommands, own),
+    product,
   })
   const store = createStore(git, objects, {
     namespace: settings.stateNamespace,

@@ -34,19 +34,29 @@ export type RepositoryOptions = CommitOptions & {
   examine: CandidateTools['examine']
   restoreMarks?: NonNullable<CandidateTools['restoreMarks']>
   documents: DocumentRules
-  /**
-   * The entries of a change to reset to `base`, so that the gates can run with the earlier tests: by path; null removes the file.
-   * `own`: changes, since the gates were red, of files that `base` does not have.
-   */
-  asItWas(
-    changes: readonly Change[],
-    objects: CatFile,
-    base: string,
-    own: readonly Change[],
-  ): Promise<ReadonlyMap<string, { mode: string; oid: string } | { mode: string; text: string } | null>>
+  product: ProductRules
   /** The clone before any agent ran. */
   snapshot: Snapshot
   submodules: Submodules
+}
+
+type IsProduct = (path: string) => boolean
+type RestoredFiles = ReadonlyMap<
+  string,
+  { mode: string; oid: string } | { mode: string; text: string } | null
+>
+
+/** What is product, and which files of a change a further gate run has as they were: by path; null removes the file. */
+export type ProductRules = {
+  /** `fork`: the commit that no agent wrote. `from`: where the change begins. */
+  of(fork: string, from: string): Promise<IsProduct>
+  /** `sinceRed`: changes, since the gates were red, of files that the base does not have. */
+  checksAsTheyWere(
+    changes: readonly Change[],
+    options: { isProduct: IsProduct; objects: CatFile; sinceRed: readonly Change[]; newPackages: boolean },
+  ): Promise<RestoredFiles>
+  productAsItWas(changes: readonly Change[], isProduct: IsProduct): RestoredFiles
+  isManifest: IsProduct
 }
 
 const LOCKFILES = new Set([
@@ -106,6 +116,13 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
   let lastCandidate: { green: string; commit: string; paths: readonly string[] } | null = null
   /** Ignored files and folders before any agent or gate ran; null if Ralph may not clean the tree. */
   let ignoredBefore: readonly string[] | null = null
+
+  async function commitWith(to: string, files: RestoredFiles, message: string): Promise<string> {
+    const made = await commits.withEntries(await tree.treeOf(to), new Map(files))
+    const commit = await commits.commit(made, [to], message)
+    await holdCommit(git, snapshot, commit)
+    return commit
+  }
 
   /** Runs `act` after the clone was restored, so that no file of an agent or a gate controls Ralph's git. */
   async function onRestoredClone<T>(commit: string, act: () => Promise<T>): Promise<T> {
@@ -209,21 +226,39 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         return commits.commit(await tree.index.tree(), [commit], message)
       }),
 
-    async asItWas(from, to, { but = [], only, red }) {
+    async asItWas(from, to, { fork, but = [], only, red, newPackages = false }) {
       const isWork = ({ path }: Change) => !options.isRalphPath(path) && !but.includes(path)
-      const work = (await changesBetween(objects, from, to)).filter(isWork)
-      const own: Change[] = []
+      const isProduct = await options.product.of(fork, from)
+      const changes = (await changesBetween(objects, from, to)).filter(isWork)
+      const sinceRed: Change[] = []
       // The tree of an earlier attempt may be gone: then there is nothing to compare with.
       if (red !== undefined && (await objects.root(red)) !== null)
         for (const change of (await changesBetween(objects, red, to)).filter(isWork))
-          if ((await objects.info(`${from}:${change.path}`)) === null) own.push(change)
-      const all = await options.asItWas(work, objects, from, own)
-      const resetEntries = [...all].filter(([path]) => only?.includes(path) ?? true)
-      if (resetEntries.length === 0) return null
-      const made = await commits.withEntries(await tree.treeOf(to), new Map(resetEntries))
-      const commit = await commits.commit(made, [to], 'the tests as they were')
-      await holdCommit(git, snapshot, commit)
-      return { commit, paths: resetEntries.map(([path]) => path) }
+          if ((await objects.info(`${from}:${change.path}`)) === null) sinceRed.push(change)
+      const all = await options.product.checksAsTheyWere(changes, {
+        isProduct,
+        objects,
+        sinceRed,
+        newPackages,
+      })
+      const restored = [...all].filter(([path]) => only?.includes(path) ?? true)
+      if (restored.length === 0) return null
+      const commit = await commitWith(to, new Map(restored), 'the checks as they were')
+      const outside = changes.filter(({ path }) => !isProduct(path))
+      const touchesBase = outside.some(({ status, path }) => status !== 'A' && all.has(path))
+      const kept = newPackages ? outside.map(({ path }) => path).filter(options.product.isManifest) : []
+      return { commit, paths: restored.map(([path]) => path), touchesBase, kept }
+    },
+
+    async withoutProduct(from, to, fork) {
+      const isProduct = await options.product.of(fork, from)
+      const changes = (await changesBetween(objects, from, to)).filter(
+        ({ path }) => !options.isRalphPath(path),
+      )
+      const restored = options.product.productAsItWas(changes, isProduct)
+      const changesProduct = restored.size > 0
+      if (!changesProduct || restored.size === changes.length) return { commit: null, changesProduct }
+      return { commit: await commitWith(to, restored, 'the product as it was'), changesProduct }
     },
 
     async history({ base, green, nonce }) {

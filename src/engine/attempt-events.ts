@@ -239,10 +239,24 @@ export function gated(state: State, event: EventOf<'gated'>, limits: Limits): St
   const [finding] = gateFindings(gates)
   if (red === undefined && finding !== undefined && limits.weakenedTests === 'fail')
     return fail(state, now, 'gates', finding, describeWeakened(gates))
+  if (red === undefined && event.unproved === true && limits.needsProof === 'require')
+    return fail(state, now, 'gates', UNPROVED, { detail: PROOF_ASKED })
+  if (red === undefined && event.unproved === true)
+    return recordFirstRuns(withAttempt(state, noted(now)), gates)
   if (red === undefined) return recordFirstRuns(withAttempt(state, now), gates)
   const ended = haltOnPortConflict(state, gates)
   if (ended !== null) return refund(ended, event, 'limit', redGateReason(red, gates))
   return fail(state, now, 'gates', redGateReason(red, gates), { gate: red.name })
+}
+
+const UNPROVED = 'no gate fails without this change, so no test shows that it works'
+const PROOF_ASKED =
+  'The gates are green with this change, and just as green when its product files are put back. Write a test that fails without the change.'
+
+/** The attempt with a remark that nothing fails without it. */
+function noted(attempt: AttemptIn<'gated'>): AttemptIn<'gated'> {
+  const { candidate } = attempt
+  return { ...attempt, candidate: { ...candidate, remarks: [...candidate.remarks, UNPROVED] } }
 }
 
 /** Whether a judge has to decide: the change is empty, or gates no longer check what they checked before. */
@@ -252,7 +266,7 @@ export function needsJudge({ candidate, gates }: GreenAttempt, { weakenedTests }
 
 /** The details for the next attempt: the gate that is red with the earlier tests, and what gates no longer check. */
 function describeWeakened(gates: readonly GateResult[]): Partial<Failure> {
-  const red = gates.find(({ asItWas, ok }) => asItWas === true && !ok)
+  const red = gates.find(({ further, ok }) => further === 'checks' && !ok)
   const lines = gateFindings(gates).map((line) => `- ${line}`)
   const ask = 'Keep what the tests expected, unless the acceptance criteria ask for another result.'
   return { detail: [ask, ...lines].join('\n'), ...(red === undefined ? {} : { gate: red.name }) }

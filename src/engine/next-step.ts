@@ -74,8 +74,8 @@ export function nextStep(
   const isDone = planTarget === null && remaining(state.prd, state.control.scope).length === 0
   if (job.wave?.isOver === true && !isDone) return concludeLanding(state)
   if (!ready.prepared) return { kind: 'prepare' }
-  if (limits.baseline && state.baseline === 'pending' && (landing === null || landing === 'baseline'))
-    return { kind: 'baseline' }
+  const needsBaseline = (limits.baseline || limits.recordsBaseline) && state.baseline === 'pending'
+  if (needsBaseline && (landing === null || landing === 'baseline')) return { kind: 'baseline' }
   if (landing !== null && landing !== 'verify' && landing !== 'plan') return concludeLanding(state)
   // A plan is the first thing that there is to open.
   if (!ready.opened && (planTarget !== '' || state.published !== null)) return { kind: 'open' }

@@ -14,7 +14,7 @@ import {
 } from './attempt-steps.ts'
 import { join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
 import { editBranch } from './edit-steps.ts'
-import { runGatesAsItWas } from './gating/final-gates.ts'
+import { addProofs, isRefactoring, runGatesAsItWas } from './gating/further-runs.ts'
 import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
 import { askExpectation, askJudge, gatesBeforeJudge, verifyWhole } from './gating/judge.ts'
 import { compareWithCleanClone, inCleanClone } from './gating/needed-files.ts'
@@ -22,10 +22,11 @@ import { openLastStoryRoom, withReuseKeys } from './gating/reuse.ts'
 import { endOfWork, RENEWAL_MS } from './limits.ts'
 import { type AttemptIn, idOf } from './model/attempt.ts'
 import type { Event, SpentUsage } from './model/event.ts'
+import type { GateResult } from './model/gate.ts'
 import { OUTPUT_BYTES } from './model/gate-output.ts'
 import type { Limits } from './model/limit-types.ts'
 import { attemptName } from './model/paths.ts'
-import type { GateRun, Ports } from './model/ports.ts'
+import type { CleanRoom, GateRun, Ports } from './model/ports.ts'
 import type { State } from './model/state.ts'
 import { STEPS, type Step } from './model/step.ts'
 import { mustAskQuestions } from './planning/plan-questions.ts'
@@ -167,7 +168,7 @@ async function prepareLane(attempt: AttemptIn<'reserved'>, context: StepContext)
 }
 
 async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promise<StepResult> {
-  const { state, limits, ports } = context
+  const { state, ports } = context
   const { storyId } = attempt
   const { commit } = attempt.candidate
   const stories = state.prd.userStories.filter(({ id }) => id === storyId)
@@ -182,6 +183,7 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   const inCheckout = newGateRun(state, { of: 'story', tags, stories, what, commit, also: owes, ...fork })
   const run = room === null ? inCheckout : inCleanClone(inCheckout)
   let earlierPaths: string[] = []
+  let isUnproved = false
   const gates = await withoutSessionFiles(ports, async () => {
     const { restore, ignored } = ports.repository
     const place = room ?? { gates: ports.gates, restore, ignored }
@@ -189,11 +191,12 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     const firstResults = await runGatesOn(run, gatePorts)
     const keys = room === null ? {} : ((await ports.gates.keys?.(commit, state.base.sha)) ?? {})
     const results = withReuseKeys(firstResults, keys, ports.clock.now())
-    if (limits.weakenedTests === 'off' || redGate(results) !== undefined) return results
-    const which = redTree === undefined ? {} : { red: redTree }
-    const secondRun = await runGatesAsItWas(run, results, which, ports, place)
-    earlierPaths = secondRun.paths
-    return [...results, ...secondRun.results]
+    if (redGate(results) !== undefined) return results
+    const further = { run, results, place, redTree, isRefactored: stories.some(isRefactoring) }
+    const found = await runFurtherGates(further, context)
+    earlierPaths = found.paths
+    isUnproved = found.unproved
+    return found.gates
   })
   return {
     kind: 'gated',
@@ -201,7 +204,34 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     commit,
     gates,
     ...(earlierPaths.length === 0 ? {} : { paths: earlierPaths }),
+    ...(isUnproved ? { unproved: true as const } : {}),
   }
+}
+
+type FurtherGates = {
+  run: GateRun
+  results: GateResult[]
+  place: Pick<CleanRoom, 'gates' | 'restore' | 'ignored'>
+  redTree: string | undefined
+  isRefactored: boolean
+}
+
+/** Runs green gates on what they say about the change's tests: with the checks as they were, and with the product as it was. */
+async function runFurtherGates(
+  { run, results, place, redTree, isRefactored }: FurtherGates,
+  { state, limits, ports }: StepContext,
+): Promise<{ gates: GateResult[]; paths: string[]; unproved: boolean }> {
+  const fork = state.base.sha
+  const which = redTree === undefined ? { fork } : { fork, red: redTree }
+  const earlier =
+    limits.weakenedTests === 'off'
+      ? { results: [], paths: [] }
+      : await runGatesAsItWas(run, results, which, ports, place)
+  const gates = [...results, ...earlier.results]
+  const asksForProof = limits.needsProof !== 'off' && ports.gates.isHandedOver !== true
+  if (!asksForProof || isRefactored) return { gates, paths: earlier.paths, unproved: false }
+  const proved = await addProofs(run, results, fork, ports, place)
+  return { gates: [...proved.results, ...earlier.results], paths: earlier.paths, unproved: proved.unproved }
 }
 
 async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise<StepResult> {

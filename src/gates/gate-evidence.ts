@@ -86,7 +86,7 @@ export async function withEvidence(
       ? compareWithBaseline(run.baseline[gate.name], ran.ms, tests, run)
       : NO_DIFFERENCE
   const uncounted = uncountedRemark(gate, { ok: ran.ok, tests }, run) ?? []
-  const empty = ran.ok && ranNoTest(tests) && run.asItWas !== true ? [RAN_NO_TEST] : []
+  const empty = ran.ok && ranNoTest(tests) && run.further === undefined ? [RAN_NO_TEST] : []
   const remarks = [...known.remarks, ...empty, ...evidence.remarks, ...comparison.remarks]
     .concat(uncounted)
     .slice(0, MAX_REMARKS)
@@ -148,7 +148,8 @@ const RAN_NO_TEST = 'ran no test, so that it is green proves nothing'
 /** More failed tests than on the base although the gate exited with 0, as text; null if there are none. */
 function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {
   const failed = tests?.failed ?? 0
-  const before = baseline[name]?.tests?.failed ?? 0
+  const known = baseline[name]
+  const before = known?.red === true ? 0 : (known?.tests?.failed ?? 0)
   if (of === 'baseline' || failed <= before) return null
   const also = before === 0 ? '' : `, and ${before} before`
   return `${failed} ${failed === 1 ? 'test' : 'tests'} failed by its own count${also}`
@@ -230,19 +231,19 @@ function compareWithBaseline(
   before: GateBaseline | undefined,
   ms: number,
   tests: TestCounts | null,
-  { of, asItWas, fork }: GateRun,
+  { of, further, fork }: GateRun,
 ): Comparison {
   if (before === undefined) return NO_DIFFERENCE
   const [remarks, findings]: [string[], string[]] = [[], []]
   const times = ms / Math.max(before.ms, 1)
   // A clean clone, where the final verification and the last story run, has no build caches: tools take their full time there.
   const isCold = of === 'whole' || fork !== undefined
-  if (!isCold && times >= SLOWER && ms >= SLOW_MS)
+  if (!isCold && before.red !== true && times >= SLOWER && ms >= SLOW_MS)
     remarks.push(
       `took ${seconds(ms)} s, and ${seconds(before.ms)} s on the base: ${Math.floor(times)} times as long`,
     )
   // Former tests are fewer than those that the stories have added since, so their counts are not compared.
-  if (of === 'whole' && asItWas === true) return { remarks, findings }
+  if ((of === 'whole' && further !== undefined) || further === 'product') return { remarks, findings }
   const [had, has] = [testsRun(before.tests), testsRun(tests)]
   const [skippedBefore, skipped] = [before.tests?.skipped ?? 0, tests?.skipped ?? 0]
   const empty = (tests?.empty ?? 0) - (before.tests?.empty ?? 0)

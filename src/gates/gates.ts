@@ -1,6 +1,6 @@
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
 import { relative } from 'node:path'
-import { asItWasName, type Gate, type GateResult } from '../engine/model/gate.ts'
+import { furtherName, type Gate, type GateResult } from '../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { GateRun, GatesPort } from '../engine/model/ports.ts'
 import { type OtherUser, sharedUser } from '../isolation/other-user.ts'
@@ -123,13 +123,14 @@ export function createGates(options: GatesOptions): GatesPort {
 
   /** Logs and reports a result, and limits its output. */
   async function finishGate(
-    { name, advisory }: Pick<Gate, 'name' | 'advisory'>,
+    { name, advisory, further }: Pick<Gate, 'name' | 'advisory'> & Pick<GateResult, 'further'>,
     what: string,
     shown: GateReport,
     log = shown.output,
   ) {
     await writeLog(options.logs, [what, name], log)
-    const result = { ...shown, name, advisory, output: excerpt(shown.output, OUTPUT_BYTES.stored) }
+    const marked = further === undefined ? {} : { further }
+    const result = { ...shown, ...marked, name, advisory, output: excerpt(shown.output, OUTPUT_BYTES.stored) }
     options.onEnd(result)
     return result
   }
@@ -140,16 +141,20 @@ export function createGates(options: GatesOptions): GatesPort {
     signal: AbortSignal,
     where: GateProcess,
   ): Promise<GateResult> {
-    const reported = run.asItWas === true ? { name: asItWasName(gate.name), advisory: true } : gate
+    const { further } = run
+    const reported =
+      further === undefined ? gate : { name: furtherName(gate.name, further), advisory: true, further }
     options.onStart(reported.name)
     const canRestore = user === null || services === undefined
     const redact = options.redactor.redact
+    const mostMs = run.timeoutsMs?.[gate.name]
+    const limited = mostMs === undefined ? gate : { ...gate, timeoutMs: Math.min(gate.timeoutMs, mostMs) }
     const red: GateOutcome[] = []
     for (;;) {
       const before = await stampsBefore(gate, options)
-      const { exit, ...ran } = await runOnce(gate, signal, where)
+      const { exit, ...ran } = await runOnce(limited, signal, where)
       const isOver = ran.ok || signal.aborted || exit.kind === 'not-started'
-      const isLast = isOver || red.length >= (gate.retries ?? 0)
+      const isLast = isOver || run.further === 'product' || red.length >= (gate.retries ?? 0)
       const mayFail = options.knownRed === true || run.baseline[gate.name]?.knownRed !== undefined
       const shown =
         isLast || mayFail ? await withEvidence(gate, ran, before, run, { ...options, redact }) : null
@@ -189,7 +194,7 @@ export function createGates(options: GatesOptions): GatesPort {
     const change = await readChange(run, options)
     const inside = await withProjectTools({ ...env(options.env), ...change.env }, run, options)
     const blocks = ({ name, ok, advisory }: GateResult) =>
-      !ok && (!advisory || run.asItWas === true) && isAskedFor(run, name)
+      run.further !== 'product' && !ok && (!advisory || run.further === 'checks') && isAskedFor(run, name)
     const files = parallel > 1 && run.commit !== '' ? await options.code.files(run.commit) : []
     const besideEachOther = (gates: readonly Gate[], changes: TreeChanges) =>
       sideBySide(gates, parallel, signal, {
@@ -231,7 +236,7 @@ export function createGates(options: GatesOptions): GatesPort {
       results.push(...(await runAll(afterPages)))
       if (parallel > 1) await beside.user?.end()
     }
-    return run.asItWas === true ? results.filter(({ name }) => isAskedFor(run, name)) : results
+    return run.further === undefined ? results : results.filter(({ name }) => isAskedFor(run, name))
   }
 
   return {
@@ -247,8 +252,8 @@ export function createGates(options: GatesOptions): GatesPort {
           services === undefined
             ? await runGates(run, signal, { user: at.as, isUp: () => true }, at)
             : await (await services).beside(run, signal, at, (beside) => runGates(run, signal, beside, at))
-        if (run.asItWas !== true) return results
-        return results.map((one) => ({ ...one, advisory: true, asItWas: true as const }))
+        const { further } = run
+        return further === undefined ? results : results.map((one) => ({ ...one, advisory: true, further }))
       } finally {
         await user?.revoke()
         await closePlace()

@@ -45,7 +45,7 @@ function judgeLater(red: RedRun, before: GateBaseline, known: KnownRed, run: Gat
   const added = names.filter((one) => !known.tests.includes(one))
   if (added.length > 0) return { why: `not failed on the base: ${formatNames(added)}` }
   // The tests as they were at the fork point may still fail after a story has corrected them.
-  const isAtFork = run.of === 'whole' && run.asItWas === true
+  const isAtFork = run.of === 'whole' && run.further !== undefined
   const again = names.filter((one) => !isAtFork && before.fixed?.includes(one) === true)
   if (again.length > 0) return { why: `fixed by an earlier story and failed again: ${formatNames(again)}` }
   const are = names.length === 1 ? '1 test fails' : `${names.length} tests fail`

@@ -1,6 +1,6 @@
 // Selects the gates of a run, and the variables that describe the change to them.
 import ignore from 'ignore'
-import { asItWasName, BROWSER_GATE, type Gate } from '../engine/model/gate.ts'
+import { BROWSER_GATE, furtherName, type Gate } from '../engine/model/gate.ts'
 import type { GateRun } from '../engine/model/ports.ts'
 import { isFor } from '../engine/model/service.ts'
 import type { CodeReader } from './gate-evidence.ts'
@@ -65,8 +65,8 @@ export function selectGates(
 }
 
 /** Whether a gate is one of `only`. Other gates run only because those need their files: their results neither count nor block. */
-export function isAskedFor({ only }: Pick<GateRun, 'only'>, name: string): boolean {
-  return only === undefined || only.some((one) => name === one || name === asItWasName(one))
+export function isAskedFor({ only, further }: Pick<GateRun, 'only' | 'further'>, name: string): boolean {
+  return only === undefined || only.some((one) => name === one || name === furtherName(one, further))
 }
 
 /** The gates with all that they need, directly or indirectly, in the order of `all`. */

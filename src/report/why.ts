@@ -126,7 +126,7 @@ function helpByKind({ folder }: State, { id, gates }: StoryView, failure: Failur
 
 /** Whether `weakened-tests: fail` refused the attempt: every gate was green, but the tests check less than before. */
 function hasWeakenedTests(gates: StoryView['gates']): boolean {
-  const isGreen = gates.every(({ ok, advisory, asItWas }) => ok || advisory || asItWas === true)
+  const isGreen = gates.every(({ ok, advisory, further }) => ok || advisory || further !== undefined)
   return isGreen && gateFindings(gates).length > 0
 }
 

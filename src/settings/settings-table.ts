@@ -186,10 +186,20 @@ export const table = {
     'Patterns as in .gitignore, one a line, of files that an attempt must not change. The word `elsewhere` means configuration that acts outside the code: package managers, tool versions, attributes, other CIs, editors, bots, hooks.',
     { default: [] },
   ),
+  product: gate(
+    names.globs,
+    'Patterns as in .gitignore, one a line, of the files that are the product; `!pattern` excludes. Gates run once more on the commit before the story plus only these files of its change, so that a story cannot change its own checks. Default: code folders, and what the manifests of the project name.',
+    { default: [] },
+  ),
   weakenedTests: gate(
     v.choice(['judge', 'warn', 'fail', 'off']),
-    'What happens if the earlier tests fail on a change, or fewer tests run than before. `judge`: a fresh session decides whether the criteria require that. `fail`: rejects the change. `warn`: reports it',
+    'What happens if the checks as they were fail on a change, or fewer tests run than before. `judge`: a fresh session decides whether the criteria require that. `fail`: rejects the change. `warn`: reports it',
     { default: 'judge' },
+  ),
+  needsProof: gate(
+    v.choice(['warn', 'require', 'off']),
+    'What happens if no gate fails without the change, so no test shows that it works. `warn`: reports it. `require`: rejects the attempt. `off`: does not look',
+    { default: 'warn' },
   ),
   cleanRoom: gate(
     v.choice(['on', 'off']),

@@ -123,8 +123,8 @@ export function handedOverGates(
     output: cleanLines(output, redact),
   })
   let commit = ''
-  const asItWasResults = received.gates.filter((one) => one.asItWas === true)
-  const handover = { ...received, gates: received.gates.filter((one) => one.asItWas !== true) }
+  const asItWasResults = received.gates.filter((one) => one.further === 'checks')
+  const handover = { ...received, gates: received.gates.filter((one) => one.further === undefined) }
   return {
     isHandedOver: true,
     async prepare(candidate) {
@@ -133,13 +133,14 @@ export function handedOverGates(
     },
     canPrepare: false,
     renew: async () => {},
-    async run({ of, tags, also = [], pages = [], asItWas }) {
+    async run({ of, tags, also = [], pages = [], further }) {
       const pictures = ({ screenshots = [] }: GateResult) =>
         landPictures(screenshots, handover.pictures ?? {}, pages, (picture) => writeScreenshot(git, picture))
       // Each job builds its own commit, with other times in `.ralph`, so the digest of the code is compared.
       const ranOnThisCode =
         handover.code !== null && handover.code === (await codeDigest(git, objects, commit))
-      if (asItWas === true) return ranOnThisCode ? asItWasResults.map((one) => cleanResult(one, true)) : []
+      if (further !== undefined)
+        return ranOnThisCode ? asItWasResults.map((one) => cleanResult(one, true)) : []
       const failed = handover.gates.find((one) => one.name === 'prepare' && !one.ok)
       if (ranOnThisCode && failed !== undefined) return [cleanResult(failed, false)]
       const results: GateResult[] = []

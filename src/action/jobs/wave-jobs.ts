@@ -46,7 +46,10 @@ export function refuseNoWave({ maxParallel, isolation }: Settings): void {
 /** Does every step before the first story. Gives the state that the workers begin with. */
 async function claimWave(start: State, limits: Limits, ports: Ports): Promise<JobEnd | HandedOver> {
   // `prepare` runs here for the gates of the base only: each worker prepares its own machine, and so do the gates of the join job.
-  const ready = { ...start.job.ready, prepared: !limits.baseline || start.baseline === 'green' }
+  const ready = {
+    ...start.job.ready,
+    prepared: !(limits.baseline || limits.recordsBaseline) || start.baseline !== 'pending',
+  }
   const startOfWave = { ...start, job: { ...start.job, ready } }
   const isOwn = ({ kind }: Step) => kind !== 'reserve' && kind !== 'decide'
   const result = await runJob(startOfWave, limits, inCheckout(limits, ports, isOwn))

@@ -3,12 +3,13 @@
 import type { StepContext } from '../attempt-steps.ts'
 import type { RevertedStory, Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
-import { asItWasName, type GateResult, gateFindings } from '../model/gate.ts'
-import type { CleanRoom, Expectation, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
+import { furtherName, type GateResult, gateFindings } from '../model/gate.ts'
+import type { CleanRoom, Expectation, GateRun, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
 import { redGate, redGateReason } from '../state-updates.ts'
 import { blame, firstRed } from './blame.ts'
+import { runGatesAsItWas } from './further-runs.ts'
 import { newGateRun, runGatesOn } from './gate-run.ts'
 import { inCleanClone } from './needed-files.ts'
 import { openLazily, reusableResults } from './reuse.ts'
@@ -100,7 +101,7 @@ async function checkWeakened(green: GateResult[], finalRun: FinalRun): Promise<F
   const but = [...expectedPaths, ...history.flatMap(({ paths }) => paths)]
   // Only gates that were green at the fork point: with the files of the fork point others were red before.
   const atFork = green.filter(({ name }) => run.baseline[name]?.atFork === true)
-  const { results, paths } = await runGatesAsItWas(run, atFork, { but }, ports, room)
+  const { results, paths } = await runGatesAsItWas(run, atFork, { fork: state.base.sha, but }, ports, room)
   const gates = [...green, ...results]
   const [finding] = gateFindings(gates)
   if (finding === undefined || limits.weakenedTests === 'warn')
@@ -123,60 +124,18 @@ async function checkWeakened(green: GateResult[], finalRun: FinalRun): Promise<F
 
 /** Finds the story of the first commit on which the gate is red with the earlier version of these files. */
 function findFirstWeakened(red: GateResult, paths: readonly string[], history: History, finalRun: FinalRun) {
-  const { run, room, ports } = finalRun
+  const { state, run, room, ports } = finalRun
+  const which = { fork: state.base.sha, only: paths }
   return firstRed(history, async (commit) => {
-    const earlierTests = await ports.repository.asItWas(run.from, commit, { only: paths })
+    const earlierTests = await ports.repository.asItWas(run.from, commit, which)
     if (earlierTests === null) return false
     await runAt(finalRun, commit, [])
     await room.restore(earlierTests.commit)
     await room.ignored.forGatesAgain()
-    const only = Object.keys(run.baseline).filter((name) => asItWasName(name) === red.name)
-    const again = { ...run, commit: earlierTests.commit, only, asItWas: true as const }
+    const only = Object.keys(run.baseline).filter((name) => furtherName(name, 'checks') === red.name)
+    const again = { ...run, commit: earlierTests.commit, only, further: 'checks' as const }
     return (await room.gates.run(again, ports.signal)).some(({ ok }) => !ok)
   })
-}
-
-/**
- * Runs the gates again on the commit, with test files and tool settings as they were at `from`, if the change touches such files.
- * Gates that were not green before are left out, as they would prove nothing.
- */
-export async function runGatesAsItWas(
-  run: GateRun,
-  first: readonly GateResult[],
-  which: Parameters<RepositoryPort['asItWas']>[2],
-  { repository, signal }: Pick<Ports, 'repository' | 'signal'>,
-  place: Pick<CleanRoom, 'restore' | 'gates' | 'ignored'>,
-): Promise<{ results: GateResult[]; paths: string[] }> {
-  const { baseline, also = [] } = run
-  // A gate that the story has to make green was red when the story began.
-  const wasGreen = (name: string) => Object.hasOwn(baseline, name) && !also.includes(name)
-  const only = first.filter(({ name, ok }) => ok && wasGreen(name)).map(({ name }) => name)
-  const earlierTests = only.length === 0 ? null : await repository.asItWas(run.from, run.commit, which)
-  if (earlierTests === null || signal.aborted) return { results: [], paths: [] }
-  await place.restore(earlierTests.commit)
-  await place.ignored.forGatesAgain()
-  try {
-    const again = {
-      ...run,
-      commit: earlierTests.commit,
-      only,
-      asItWas: true as const,
-      what: `${run.what}-as-it-was`,
-    }
-    const results = await place.gates.run(again, signal)
-    return { results: results.map((one) => withSkips(one, first)), paths: earlierTests.paths }
-  } finally {
-    await place.restore(run.commit)
-  }
-}
-
-/** Adds a finding if fewer tests are skipped now: the earlier tests skip them as well, so only the number shows that tests are gone. */
-function withSkips(result: GateResult, first: readonly GateResult[]): GateResult {
-  const now = first.find(({ name }) => asItWasName(name) === result.name)?.tests
-  const gone = (result.tests?.skipped ?? 0) - (now?.skipped ?? 0)
-  if (!result.ok || now === undefined || gone <= 0) return result
-  const what = gone === 1 ? '1 test that was skipped is' : `${gone} tests that were skipped are`
-  return { ...result, findings: [...(result.findings ?? []), `${what} gone, or no longer skipped`] }
 }
 
 function describeAnswer(verdict: Verdict): string {

@@ -4,20 +4,23 @@ import { excerpt } from '../../system/excerpt.ts'
 import type { EventOf } from '../model/event.ts'
 import { type GateBaseline, type GateResult, type KnownRed, remarksOf, testsRun } from '../model/gate.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
+import type { Limits } from '../model/limit-types.ts'
 import { CANNOT_START, NOT_READY, PORT_TAKEN } from '../model/service.ts'
 import type { State } from '../model/state.ts'
 import { picturesIn } from '../screenshots.ts'
 import { haltWithError, redGate, redService } from '../state-updates.ts'
 
-export function baselined(state: State, { gates }: EventOf<'baselined'>): State {
-  const red = redGate(gates)
+export function baselined(state: State, { gates }: EventOf<'baselined'>, limits: Limits): State {
+  const red = limits.baseline ? redGate(gates) : undefined
   const pages = picturesIn(gates)
   const withPages = pages.length === 0 ? state : { ...state, basePages: pages }
   if (red === undefined) {
-    const green = recordFirstRuns({ ...withPages, baseline: 'green', baselineGates: {} }, gates)
+    const isGreen = redGate(gates) === undefined
+    const baseline = isGreen ? ('green' as const) : ('recorded' as const)
+    const green = recordFirstRuns({ ...withPages, baseline, baselineGates: {} }, gates)
     const known = Object.entries(green.baselineGates ?? {})
     const atFork = known.map(([name, one]) => [name, { ...one, atFork: true as const }])
-    return { ...green, baselineGates: Object.fromEntries(atFork) }
+    return { ...green, baselineGates: { ...Object.fromEntries(atFork), ...redAtBase(gates) } }
   }
   const output = `its output:\n${excerpt(red.output, OUTPUT_BYTES.error)}`
   const service = redService(gates)
@@ -34,6 +37,17 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>): State 
     state,
     `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
     `fix ${state.base.branch} first, ${OR_BASELINE_OFF}; ${output}`,
+  )
+}
+
+/** What red gates did before the change, so that it shows which tests a story makes green, and whether it removes some. */
+function redAtBase(gates: readonly GateResult[]): Record<string, GateBaseline> {
+  const red = gates.filter(({ ok }) => !ok)
+  return Object.fromEntries(
+    red.map(({ name, ms, tests }) => [
+      name,
+      { ms, red: true as const, ...(tests === undefined ? {} : { tests }) },
+    ]),
   )
 }
 
@@ -74,7 +88,7 @@ export function haltOnPortConflict(state: State, gates: readonly GateResult[]): 
 /** Records time and tests of each gate's first green run, on the base or later. */
 export function recordFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
-  const green = gates.filter(({ ok, asItWas }) => ok && asItWas !== true)
+  const green = gates.filter(({ ok, further }) => ok && further === undefined)
   const entries = green.flatMap(({ name, ms, tests, alone, needIgnored, knownRed }) => {
     const before = Object.hasOwn(known, name) ? known[name] : undefined
     if (before !== undefined && (alone === undefined || before.alone === true)) return []
@@ -103,9 +117,11 @@ function withFixed(before: GateBaseline, now: KnownRed | undefined): GateBaselin
  */
 export function updateTestCounts(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
-  const now = gates.flatMap(({ name, ok, tests, knownRed }) => {
+  const now = gates.flatMap(({ name, ok, ms, tests, knownRed }) => {
     const first = known[name]
     if (!ok || first === undefined) return []
+    // From now on a story is expected to keep it green.
+    if (first.red === true) return [[name, { ms, ...(tests === undefined ? {} : { tests }) }] as const]
     const before = withFixed(first, knownRed)
     if (tests === undefined) return before === first ? [] : [[name, before] as const]
     // A clean clone, in which the last story's gates run, has fewer tests although nothing was removed.

@@ -93,7 +93,9 @@ function resetStories(
   if (ids.length === 0) return withoutVerdict(state, reason, gates)
   const shownGate = gate ?? redGate(gates)?.name
   // A run with the earlier tests is not a separate gate, and the story does not have to make it green.
-  const requiredGate = gates.some(({ name, asItWas }) => name === gate && asItWas === true) ? undefined : gate
+  const requiredGate = gates.some(({ name, further }) => name === gate && further !== undefined)
+    ? undefined
+    : gate
   const kind = requiredGate === undefined ? 'judge' : 'gates'
   const failure: Failure = {
     kind,

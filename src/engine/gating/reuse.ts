@@ -127,7 +127,7 @@ export function openLazily(open: () => Promise<CleanRoom>): CleanRoom {
         const { gates, ignored } = requireRoom()
         const prepared = isPrepared ? null : await gates.prepare(run.commit, signal, run.what)
         isPrepared = true
-        if (prepared?.ok === false) return [{ ...prepared, advisory: true, asItWas: true }]
+        if (prepared?.ok === false) return [{ ...prepared, advisory: true, further: run.further ?? 'checks' }]
         if (prepared !== null) await ignored.afterPrepare()
         return gates.run(run, signal)
       },

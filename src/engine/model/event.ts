@@ -109,8 +109,11 @@ export type Event = {
   | (AttemptId & { kind: 'rebased'; base: string; candidate: Candidate })
   /** Its change conflicts with commits that landed meanwhile. */
   | (AttemptId & { kind: 'conflicted'; failure: Failure })
-  /** `paths`: files that were put back to their earlier version for the second run of the gates. */
-  | (AttemptId & { kind: 'gated'; commit: string; gates: GateResult[]; paths?: string[] })
+  /**
+   * `paths`: files that were put back to their earlier version for the run with the checks as they were. `unproved`: the product changed,
+   * and no gate fails without that.
+   */
+  | (AttemptId & { kind: 'gated'; commit: string; gates: GateResult[]; paths?: string[]; unproved?: true })
   | (AttemptId & { kind: 'judged'; verdict: Verdict; usage: Usage })
   | (AttemptId & { kind: 'accepted'; commit: string; after?: AfterSteps })
   /** One of several candidates is done. `lines`: how many lines it added and removed; null if it failed, and `kept` is its work. */

@@ -67,6 +67,10 @@ export const Screenshot = z.object({
 export type KnownRed = z.infer<typeof KnownRed>
 export const KnownRed = z.object({ ended: z.string(), tests: z.array(z.string()) })
 
+/** What shows that a gate's tests need the change: `tests` of them fail without its product; left out where they are not counted then. */
+export type Proof = z.infer<typeof Proof>
+export const Proof = z.object({ tests: z.exactOptional(z.number()) })
+
 /** The result of one gate. `output` is cut to its limit and redacted; `ms` is wall time. */
 export type GateResult = z.infer<typeof GateResult>
 export const GateResult = z.object({
@@ -94,8 +98,10 @@ export const GateResult = z.object({
   remarks: z.exactOptional(z.array(z.string())),
   /** What a green gate no longer checks, such as tests that were skipped. A story may only do that if its criteria ask for it. */
   findings: z.exactOptional(z.array(z.string())),
-  /** It ran with the test files and tool settings as they were before the change. */
-  asItWas: z.exactOptional(z.literal(true)),
+  /** It fails without the product of the change. */
+  proof: z.exactOptional(Proof),
+  /** It ran on the change with the `checks`, or with the `product`, as they were before. */
+  further: z.exactOptional(z.enum(['checks', 'product'])),
   /** Annotations in the files of `report`. Those in the output are not stored: they are extracted when they are shown. */
   annotations: z.exactOptional(z.array(Annotation)),
   screenshots: z.exactOptional(z.array(Screenshot)),
@@ -111,9 +117,9 @@ export function isRed({ ok, advisory }: Pick<GateResult, 'ok' | 'advisory'>): bo
   return !ok && !advisory
 }
 
-/** Whether a result is red and only reported. In a run with the tests as they were, an advisory gate counts as well. */
-export function isAdvice(gate: Pick<GateResult, 'ok' | 'advisory' | 'asItWas'>): boolean {
-  return !gate.ok && gate.advisory && gate.asItWas !== true
+/** Whether a result is red and only reported. With the checks as they were, an advisory gate counts as well. */
+export function isAdvice(gate: Pick<GateResult, 'ok' | 'advisory' | 'further'>): boolean {
+  return !gate.ok && gate.advisory && gate.further === undefined
 }
 
 /** What later runs of a gate are compared with: the time of its first green run, and the test counts of its last one. */
@@ -125,6 +131,8 @@ export const GateBaseline = z.object({
   alone: z.exactOptional(z.literal(true)),
   /** See GateResult. */
   needIgnored: z.exactOptional(z.number()),
+  /** It was red there, so no story is expected to keep it green. */
+  red: z.exactOptional(z.literal(true)),
   /** It was green at the fork point. Left out: it was green for the first time with a story's work. */
   atFork: z.exactOptional(z.literal(true)),
   /** The tests that failed at the fork point, and may go on failing. */
@@ -146,7 +154,7 @@ export function remarksOf(gates: readonly GateResult[]): string[] {
 
 /** What green gates no longer check since the change, one line each. */
 export function gateFindings(gates: readonly GateResult[]): string[] {
-  const red = gates.filter(({ ok, asItWas }) => asItWas === true && !ok)
+  const red = gates.filter(({ ok, further }) => further === 'checks' && !ok)
   return [
     ...red.map(
       ({ name, ended, output }) =>
@@ -156,7 +164,8 @@ export function gateFindings(gates: readonly GateResult[]): string[] {
   ]
 }
 
-/** The name of a gate's run with the tests as they were. */
-export function asItWasName(name: string): string {
-  return `${name} (tests as they were)`
+/** The name of a gate's run on the change with the `checks`, or with the `product`, as they were before. */
+export function furtherName(name: string, further: GateResult['further']): string {
+  if (further === undefined) return name
+  return further === 'checks' ? `${name} (checks as they were)` : `${name} (without the change)`
 }

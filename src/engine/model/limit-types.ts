@@ -25,10 +25,15 @@ export type Limits = {
   maxAgentTimeMs: number | null
   callsPerHour: number | null
   breaker: BreakerLimits
+  /** The gates have to be green at the fork point. */
   baseline: boolean
+  /** The gates run at the fork point, whatever their result: a story is compared with it. */
+  recordsBaseline: boolean
   finalVerification: boolean
   /** What happens if a change weakens tests: the earlier tests are red on it, or fewer tests run than before. */
   weakenedTests: 'judge' | 'warn' | 'fail' | 'off'
+  /** What happens if no gate fails without a change of the product. */
+  needsProof: 'warn' | 'require' | 'off'
   /** `evidence: require`: an approval without evidence does not count. */
   requiresEvidence: boolean
   /** `approve: auto`: a plan is worked on without an approval. */

@@ -117,8 +117,10 @@ export type GateRun = {
   only?: readonly string[]
   /** Set if results also count for the final verification: the fork point, which gates get as the start of the change. */
   fork?: string
-  /** The commit holds the test files as they were before the change. */
-  asItWas?: true
+  /** The commit holds the `checks` (all but the product), or the `product`, as they were before. Without its product a red gate ends no run. */
+  further?: 'checks' | 'product'
+  /** The longest time of each gate, milliseconds; its own limit holds as well. */
+  timeoutsMs?: Readonly<Record<string, number>>
 }
 
 /**
@@ -176,6 +178,12 @@ export type IgnoredWork = {
   changed: string[]
 }
 
+/**
+ * A commit with the checks as they were. `paths`: the files in which it differs from the change. `touchesBase`: one of them existed before.
+ * `kept`: files outside of the product of which it has the packages of the change.
+ */
+export type EarlierChecks = { commit: string; paths: string[]; touchesBase: boolean; kept?: string[] }
+
 /** The work tree and the objects of the repository, seen through Ralph's own git directory. */
 export type RepositoryPort = {
   readonly ignored: IgnoredPort
@@ -223,15 +231,30 @@ export type RepositoryPort = {
    */
   join(state: State, theirs: string): Promise<JoinedBranch | { refused: string }>
   /**
-   * A commit like `to`, with test files and gate settings as they were at `from`; null where the change between them touches none.
-   * `but`: paths that keep their change, since it was asked for. `only`: no other paths. `red`: the tree on which gates were red
-   * before; tests that are in it and not at `from` are taken from there.
+   * The checks as they were: a commit like `from` with only the product of the change, or null if that is the change itself.
+   * `fork`: the commit that no agent wrote. `but`: paths that keep their change, since it was asked for. `only`: no other paths.
+   * `red`: the tree on which gates were red before; what it has outside of the product and `from` has not is taken from there.
+   * `newPackages`: manifests and lockfiles keep their packages.
    */
   asItWas(
     from: string,
     to: string,
-    which: { but?: readonly string[]; only?: readonly string[]; red?: string },
-  ): Promise<{ commit: string; paths: string[] } | null>
+    which: {
+      fork: string
+      but?: readonly string[]
+      only?: readonly string[]
+      red?: string
+      newPackages?: boolean
+    },
+  ): Promise<EarlierChecks | null>
+  /**
+   * The product as it was: a commit like `to` with the product of `from`, or null if that is `from` or `to` itself.
+   */
+  withoutProduct(
+    from: string,
+    to: string,
+    fork: string,
+  ): Promise<{ commit: string | null; changesProduct: boolean }>
   /**
    * The commits from the fork point to the green one, the oldest first, each with its story. Commits of people have none, and
    * `paths` are the files that they changed.

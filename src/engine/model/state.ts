@@ -289,7 +289,8 @@ export const State = z.object({
   green: z.string(),
   /** The head of the branch that Ralph last published or adopted; null before the first push. */
   published: z.nullable(z.string()),
-  baseline: z.enum(['pending', 'green']),
+  /** `recorded`: a gate was red, and may be. */
+  baseline: z.enum(['pending', 'green', 'recorded']),
   /** The time and test counts of each gate in the baseline. */
   baselineGates: z.exactOptional(z.record(z.string(), GateBaseline)),
   /** The screenshots of the baseline. */

@@ -14,12 +14,9 @@ import {
   type Refusal,
   SUBMODULE,
 } from '../guard.ts'
+import type { ObjectReader } from '../product/object-reader.ts'
 import { formatSensitiveFiles, sensitiveKindOf } from '../sensitive-files.ts'
-import { describeChangedTests, type FileChange, mayHoldTests } from './changed-tests.ts'
-import { changedGateDefinitions, findUnreadGateFiles, isGateSource } from './gate-definitions.ts'
 import { manyNewFiles } from './many-files.ts'
-import { type ObjectReader, readSmallBlob, withSources } from './sources.ts'
-import { isTestSupport } from './test-files.ts'
 
 export type ExamineOptions = {
   protectedPaths: string[]
@@ -28,9 +25,8 @@ export type ExamineOptions = {
   agentSettings: readonly string[]
   /** Whether agents read the file at this path unasked. */
   isAgentDocument(path: string): boolean
-  /** Whether changes of tests are named. */
-  namesTests: boolean
-  gateCommands: string[]
+  /** A test for the paths that are product, for changes since this commit. */
+  productSince(commit: string): Promise<(path: string) => boolean>
   redactor: Redactor
 }
 
@@ -39,15 +35,13 @@ const PORTION_BYTES = 16 * 1024 * 1024
 /** A diff of more files is refused whole, and nothing of it is read. */
 const MAX_CHANGES = 100_000
 const MAX_REMARKS = 20
-/** Texts that are read for remarks, bytes; beyond that, only names of files are compared. */
-const MAX_WATCHED_BYTES = 64 * 1024 * 1024
 
 /** Gives a function that examines a diff: the guard's verdict, the paths that may not be kept, and remarks for reviewers. */
 export function createExamine(options: ExamineOptions) {
   return async (changes: readonly Change[], objects: ObjectReader, base: string): Promise<Examination> => {
     if (changes.length > MAX_CHANGES) return refuseTooMany(changes)
     const refusals = await guard(changes, objects, options)
-    const remarks = await collectRemarks(changes, objects, base, options, refusals)
+    const remarks = collectRemarks(changes, options)
     const dropped = [...new Set(refusals.map((refusal) => refusal.path))]
     const [first] = refusals
     const failure = (summary: string, detail: string): Examination => ({
@@ -61,7 +55,8 @@ export function createExamine(options: ExamineOptions) {
         formatRefusals(refusals),
       )
     }
-    const testsOnly = changes.length > 0 && changes.every(({ path }) => isTestSupport(path))
+    const isProduct = await options.productSince(base)
+    const testsOnly = changes.length > 0 && !changes.some(({ path }) => isProduct(path))
     return { failure: null, dropped, remarks, ...(testsOnly ? { testsOnly } : {}) }
   }
 }
@@ -138,64 +133,14 @@ async function guard(
   return refusals
 }
 
-async function collectRemarks(
-  changes: readonly Change[],
-  objects: ObjectReader,
-  base: string,
-  options: ExamineOptions,
-  refusals: Refusal[],
-) {
-  const tests: FileChange[] = []
-  const unread: string[] = []
-  const definitions: FileChange[] = []
-  let left = MAX_WATCHED_BYTES
-  /** Null where there is no blob, undefined where the text is too long to be read. */
-  const read = async (oid: string | null): Promise<string | null | undefined> => {
-    if (oid === null) return null
-    const text = left <= 0 ? null : await readSmallBlob(oid, objects)
-    left -= text?.length ?? 0
-    return text ?? undefined
-  }
-  // Files that existed before come first: any number of new files must not push them out of the remarks.
+function collectRemarks(changes: readonly Change[], { isAgentDocument, redactor }: ExamineOptions): string[] {
+  // Files that existed before come first: any number of new files must not push them out.
   const inOrder = [...changes].sort((a, b) => Number(a.status === 'A') - Number(b.status === 'A'))
-  for (const { path, status, oldMode, newMode, oldOid, newOid } of inOrder) {
-    // The guard refuses such a path.
-    if (isTooLong(path)) continue
-    const old = status === 'A' || oldMode === SUBMODULE ? null : oldOid
-    const now = status === 'D' || newMode === SUBMODULE ? null : newOid
-    const isTest = options.namesTests && mayHoldTests(path)
-    const isRead = isGateSource(path)
-    const [before, after] = isTest || isRead ? [await read(old), await read(now)] : [null, null]
-    if (isTest && old !== null && (before === undefined || after === undefined))
-      unread.push(`${path}: ${UNREAD}`)
-    else if (isTest) tests.push({ path, before: before ?? null, after: after ?? null })
-    // Where only a change of the file matters, object ids are compared instead of texts.
-    definitions.push(
-      isRead ? { path, before: before ?? old, after: after ?? now } : { path, before: old, after: now },
-    )
-  }
-  const files = await withSources(definitions, objects, base, (all) =>
-    tryLook(all, refusals, (some) => findUnreadGateFiles([...some], options.gateCommands)),
-  )
-  const added = new Set(changes.filter(({ status }) => status === 'A').map(({ path }) => path))
-  const changedDefinitions = await tryLook(files, refusals, (some) =>
-    changedGateDefinitions([...some], options.gateCommands),
-  )
-  const definitionPaths = new Set(changedDefinitions?.map(({ path }) => path))
-  const others = tests.filter(({ path }) => !definitionPaths.has(path))
-  const testRemarks = [...((await tryLook(others, refusals, describeChangedTests)) ?? []), ...unread]
-  const definitionRemarks = (changedDefinitions ?? [])
-    .sort((a, b) => Number(added.has(a.path)) - Number(added.has(b.path)))
-    .map(({ path, gates, text }) => `${path} (gate ${gates.join(', ')}): ${text}`)
   const agentDocuments = inOrder.flatMap(({ path }) =>
-    !isTooLong(path) && options.isAgentDocument(path) ? [`${path}: ${AGENT_DOCUMENT}`] : [],
+    !isTooLong(path) && isAgentDocument(path) ? [`${path}: ${AGENT_DOCUMENT}`] : [],
   )
-  const remarks = [
-    ...manyNewFiles(changes),
-    ...sensitiveFileRemarks(changes),
-    ...limitRemarks(testRemarks, [...agentDocuments, ...definitionRemarks]),
-  ]
-  return remarks.map((text) => options.redactor.redact(displayPath(text)))
+  const remarks = [...manyNewFiles(changes), ...sensitiveFileRemarks(changes), ...firstOf(agentDocuments)]
+  return remarks.map((text) => redactor.redact(displayPath(text)))
 }
 
 /** Remarks on files that act outside of the code (workflows, hooks, and so on), whatever they contain. */
@@ -207,14 +152,10 @@ function sensitiveFileRemarks(changes: readonly Change[]): string[] {
   return formatSensitiveFiles(found)
 }
 
-const UNREAD = 'too much text to see what became of its tests'
 const AGENT_DOCUMENT = 'agents read it before they work, reviewing ones among them'
 
-/** At most MAX_REMARKS lines, as many as a reviewer reads; each kind gets at least half of the room where it needs it. */
-function limitRemarks(tests: readonly string[], definitionRemarks: readonly string[]): string[] {
-  const room = Math.max(MAX_REMARKS / 2, MAX_REMARKS - Math.min(tests.length, MAX_REMARKS))
-  const listed = definitionRemarks.slice(0, room)
-  listed.unshift(...tests.slice(0, MAX_REMARKS - listed.length))
-  const more = tests.length + definitionRemarks.length - listed.length
-  return more === 0 ? listed : [...listed, `and ${more} more of this kind`]
+/** At most MAX_REMARKS lines, as many as a reviewer reads. */
+function firstOf(lines: readonly string[]): readonly string[] {
+  const more = lines.length - MAX_REMARKS
+  return more <= 0 ? lines : [...lines.slice(0, MAX_REMARKS), `and ${more} more of this kind`]
 }

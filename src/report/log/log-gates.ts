@@ -8,6 +8,7 @@ export function gateLines(gate: GateResult): Line[] {
   const { name, ok, ended, ms, output, tests, flaky, findings = [], remarks = [] } = gate
   // Its counts and output are left out: they would look like a result.
   if (!ok && ended === CANCELLED) return [line(name, `${CANCELLED} (${formatDuration(ms)})`, 'yellow')]
+  if (gate.further === 'product') return [withoutChange(gate)]
   const figures = [ok ? '' : ended, formatDuration(ms), describeTests(tests)]
     .filter((part) => part !== '')
     .join(', ')
@@ -18,4 +19,10 @@ export function gateLines(gate: GateResult): Line[] {
     ? (['failed, advisory only', 'yellow'] as const)
     : (['FAILED', 'red'] as const)
   return [{ ...line(name, `${word} (${figures})`, colour), output }, ...notes]
+}
+
+/** A gate that ran without the product of the change: it is to fail, so that its tests show that the change works. */
+function withoutChange({ name, ok, tests, ms }: GateResult): Line {
+  const figures = [formatDuration(ms), describeTests(tests)].filter((part) => part !== '').join(', ')
+  return ok ? line(name, `passes as well (${figures})`) : line(name, `fails, as it should (${figures})`)
 }

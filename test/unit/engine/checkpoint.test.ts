@@ -107,6 +107,7 @@ function world(how: How = {}) {
       read: async () => null,
       history: async () => [],
       asItWas: async () => null,
+      withoutProduct: async () => ({ commit: null, changesProduct: false }),
       linesChanged: async () => 1,
     },
     store: {

@@ -124,6 +124,7 @@ export function repositoryOf(world: World): RepositoryPort {
     read: async () => null,
     history: async () => [],
     asItWas: async () => null,
+    withoutProduct: async () => ({ commit: null, changesProduct: false }),
     linesChanged: async () => 1 + world.draw(3),
   }
 }

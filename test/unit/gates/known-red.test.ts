@@ -156,7 +156,7 @@ describe('a story', () => {
     const before = { test: { ...BASE, fixed: [B] } }
     const result = await judge(
       { output: pytest([A, B], 8) },
-      { of: 'whole', asItWas: true, baseline: before },
+      { of: 'whole', further: 'checks', baseline: before },
     )
     assert.equal(result.ok, true)
   })

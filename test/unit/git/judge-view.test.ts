@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { documentNames, isAgentDocument } from '../../../src/agents/registry.ts'
 import { createRepository } from '../../../src/branch/repository.ts'
+import { createProductRules } from '../../../src/gates/product/rules.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
 import { NO_SUBMODULES } from '../../../src/git/submodules.ts'
 import { place } from './place.ts'
@@ -29,7 +30,7 @@ async function open({ git, objects }: Pick<Awaited<ReturnType<typeof place>>, 'g
     stateSubject: null,
     onOutcome: () => [],
     documents: { isDocument: isAgentDocument, above: documentNames },
-    asItWas: async () => new Map(),
+    product: createProductRules([], { paths: async () => [], read: async () => null }),
     examine: async () => ({ failure: null, dropped: [], remarks: [] }),
   })
 }

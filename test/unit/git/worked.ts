@@ -3,6 +3,7 @@ import { agentSettings } from '../../../src/agents/registry.ts'
 import { createRepository } from '../../../src/branch/repository.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
 import { isRalphPath } from '../../../src/gates/guard.ts'
+import { createProductRules } from '../../../src/gates/product/rules.ts'
 import { createExamine } from '../../../src/gates/remarks/examine.ts'
 import { CatFile } from '../../../src/git/cat-file.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
@@ -40,14 +41,13 @@ export async function openWorked(
     stateSubject: null,
     onOutcome: () => [],
     documents: { isDocument: () => false, above: [] },
-    asItWas: async () => new Map(),
+    product: createProductRules([], { paths: async () => [], read: async () => null }),
     examine: createExamine({
       isAgentDocument: () => false,
       configFile: null,
       agentSettings,
       protectedPaths,
-      namesTests: true,
-      gateCommands: [],
+      productSince: async () => () => true,
       redactor,
     }),
   })

@@ -45,6 +45,7 @@ test('without any settings the documented defaults apply', () => {
     evidence: 'ask',
     protectedPaths: [],
     weakenedTests: 'judge',
+    needsProof: 'off',
     cleanRoom: 'on',
     gatesParallel: 1,
     iterationsPerJob: 5,

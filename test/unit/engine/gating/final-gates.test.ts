@@ -4,11 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import {
-  findBreakingStory,
-  runFinalGates,
-  runGatesAsItWas,
-} from '../../../../src/engine/gating/final-gates.ts'
+import { findBreakingStory, runFinalGates } from '../../../../src/engine/gating/final-gates.ts'
+import { addProofs, isRefactoring, runGatesAsItWas } from '../../../../src/engine/gating/further-runs.ts'
 import { newGateRun } from '../../../../src/engine/gating/gate-run.ts'
 import { withReuseKeys } from '../../../../src/engine/gating/reuse.ts'
 import type { Gate } from '../../../../src/engine/model/gate.ts'
@@ -147,17 +144,64 @@ test('the story that broke a gate is found although an earlier gate was red on a
   await dispose()
 })
 
-test('with the tests as they were, a gate runs after its needs, and one that was never green gives no result', async () => {
+test('with the checks as they were, a gate runs after its needs, and one that was never green gives no result', async () => {
   const { ports, state, room, ran, dispose } = await scene([BUILD, { ...TEST, needs: ['build'] }], 'green')
   await room.checkOut('green')
   const run = newGateRun(state, { of: 'whole', baseline: { test: { ms: 1 } } })
   await room.gates.run(run, ports.signal)
   const first = [gate(true, { name: 'build' }), gate(true, { name: 'test' })]
-  const { results } = await runGatesAsItWas(run, first, {}, ports, room)
+  const { results } = await runGatesAsItWas(run, first, { fork: 'green' }, ports, room)
   assert.deepEqual(
     results.map(({ name, ok }) => [name, ok]),
-    [['test (tests as they were)', true]],
+    [['test (checks as they were)', true]],
   )
-  assert.deepEqual(ran.slice(2), ['build (tests as they were)', 'test (tests as they were)'])
+  assert.deepEqual(ran.slice(2), ['build (checks as they were)', 'test (checks as they were)'])
   await dispose()
+})
+
+const COUNTED = named('test', 'echo "# pass $(grep -c good code)"; echo "# fail 0"; grep -q good code')
+
+test('what fails without the product shows that tests need it; if nothing fails, the change is unproved', async () => {
+  const rows = [
+    ['one', true, { tests: 1 }, false],
+    ['base', true, undefined, true],
+    [null, true, undefined, true],
+    [null, false, undefined, false],
+  ] as const
+  for (const [commit, changesProduct, proof, unproved] of rows) {
+    const { ports, state, room, ran, dispose } = await scene([COUNTED], 'green')
+    const repository = { ...ports.repository, withoutProduct: async () => ({ commit, changesProduct }) }
+    const restore = (at: string) => room.checkOut(at).then(() => true)
+    await room.checkOut('green')
+    const run = newGateRun(state, { of: 'story', baseline: { test: { ms: 1 } } })
+    const first = await room.gates.run(run, ports.signal)
+    const place = { ...room, restore, ignored: { ...room.ignored, forGatesAgain: async () => {} } }
+    const found = await addProofs(run, first, 'base', { ...ports, repository }, place)
+    assert.deepEqual([found.results[0]?.proof, found.unproved], [proof, unproved], String(commit))
+    assert.equal(ran.length, commit === null ? 1 : 2)
+    await dispose()
+  }
+})
+
+test('a gate that was red at the base shows that its tests need the change, without a further run', async () => {
+  const { ports, state, room, dispose } = await scene([COUNTED], 'green')
+  const repository = {
+    ...ports.repository,
+    withoutProduct: async () => ({ commit: null, changesProduct: true }),
+  }
+  const red = { test: { ms: 1, red: true as const, tests: { passed: 1, failed: 2, skipped: 0 } } }
+  const run = newGateRun(state, { of: 'story', baseline: red })
+  const first = [gate(true, { name: 'test', tests: { passed: 3, failed: 0, skipped: 0 } })]
+  const found = await addProofs(run, first, 'base', { ...ports, repository }, room)
+  assert.deepEqual([found.results[0]?.proof, found.unproved], [{ tests: 2 }, false])
+  await dispose()
+})
+
+test('a story that asks for the same behavior needs no test that fails without it', () => {
+  const [story] = stories('US-001')
+  assert.ok(story !== undefined)
+  assert.equal(isRefactoring({ ...story, tags: ['Refactoring'] }), true)
+  assert.equal(isRefactoring({ ...story, acceptanceCriteria: ['There is no change in behavior'] }), true)
+  assert.equal(isRefactoring({ ...story, acceptanceCriteria: ['Rename sum to add'] }), true)
+  assert.equal(isRefactoring(story), false)
 })

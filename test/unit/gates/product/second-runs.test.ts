@@ -1,14 +1,15 @@
-// Which files of a change stand as they were when the gates run once more on it.
+// Which files of a change are as they were when the gates run once more on it.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import test from 'node:test'
 import type { Change } from '../../../../src/engine/model/change.ts'
-import { filesAsTheyWere } from '../../../../src/gates/remarks/as-it-was.ts'
+import { productOf, proposedProduct } from '../../../../src/gates/product/product.ts'
+import { checksAsTheyWere, productAsItWas } from '../../../../src/gates/product/second-runs.ts'
 
 type Files = Readonly<Record<string, string>>
 
-/** What of a change from one set of files to another is put back; a text for package.json, else `was` or `gone`. */
-async function held(before: Files, after: Files, gates = ['npm test']) {
+/** What of a change from one set of files to another is restored: a text, else `was` or `gone`. */
+async function held(before: Files, after: Files, { newPackages = false, product = false } = {}) {
   const blobs = new Map<string, string>()
   const blob = (text: string | undefined) => {
     if (text === undefined) return '0'.repeat(40)
@@ -31,7 +32,11 @@ async function held(before: Files, after: Files, gates = ['npm test']) {
     info: async (name: string) => (textOf(name) === null ? null : { size: textOf(name)?.length ?? 0 }),
     contents: async (name: string) => (textOf(name) === null ? null : Buffer.from(textOf(name) ?? '')),
   }
-  const found = await filesAsTheyWere(changes, objects, 'base', gates)
+  const read = async (path: string) => before[path] ?? null
+  const isProduct = productOf(await proposedProduct({ paths: Object.keys(before), read }))
+  const found = product
+    ? productAsItWas(changes, isProduct)
+    : await checksAsTheyWere(changes, { isProduct, objects, sinceRed: [], newPackages })
   return Object.fromEntries(
     [...found].map(([path, one]) => [
       path,
@@ -43,39 +48,43 @@ async function held(before: Files, after: Files, gates = ['npm test']) {
 const PACKAGE = (scripts: object, more: object = {}) => JSON.stringify({ name: 'a', scripts, ...more })
 const BASE = { 'package.json': PACKAGE({ test: 'node --test' }), 'src/a.js': '1', 'test/a.test.js': 'old' }
 
-test('edited and removed tests are restored, and new ones are removed', async () => {
+test('everything outside of the product is as at the base, and what is new there is removed', async () => {
   assert.deepEqual(await held(BASE, { ...BASE, 'src/a.js': '2' }), {})
-  assert.deepEqual(await held(BASE, { ...BASE, 'test/b.test.js': 'new' }), {})
-  assert.deepEqual(await held(BASE, { ...BASE, 'test/a.test.js': 'other', 'test/b.test.js': 'new' }), {
+  const after = {
+    'src/a.js': '2',
+    'test/a.test.js': 'other',
+    'test/b.test.js': 'new',
+    'expected/a.txt': 'new',
+    'jest/setup.js': 'new',
+    '.npmrc': 'script-shell=true',
+  }
+  assert.deepEqual(await held(BASE, { ...BASE, ...after }), {
     'test/a.test.js': 'was',
     'test/b.test.js': 'gone',
+    'expected/a.txt': 'gone',
+    'jest/setup.js': 'gone',
+    '.npmrc': 'gone',
   })
   const { 'test/a.test.js': _gone, ...without } = BASE
   assert.deepEqual(await held(BASE, without), { 'test/a.test.js': 'was' })
 })
 
-test('package.json gets its former scripts and tool settings back, and keeps the changed dependencies', async () => {
-  const after = PACKAGE({ test: 'true', extra: 'x' }, { dependencies: { left: '1' } })
-  assert.deepEqual(await held(BASE, { ...BASE, 'package.json': after }), {
-    'package.json': {
-      name: 'a',
-      dependencies: { left: '1' },
-      scripts: { test: 'node --test', extra: 'x' },
-    },
-  })
-  const added = PACKAGE({ test: 'node --test' }, { dependencies: { left: '1' } })
-  assert.deepEqual(await held(BASE, { ...BASE, 'package.json': added, 'package-lock.json': '{}' }), {})
+test('the product as it was: its files are those of the base, and all else is as in the change', async () => {
+  const after = { ...BASE, 'src/a.js': '2', 'src/b.js': 'new', 'test/b.test.js': 'new' }
+  assert.deepEqual(await held(BASE, after, { product: true }), { 'src/a.js': 'was', 'src/b.js': 'gone' })
 })
 
-test('new settings files that a gate would read are removed, in every language', async () => {
-  assert.deepEqual(await held(BASE, { ...BASE, '.npmrc': 'script-shell=true' }), { '.npmrc': 'gone' })
-  const python = { 'src/a.py': '1', 'tests/test_a.py': 'x' }
-  assert.deepEqual(await held(python, { ...python, 'conftest.py': 'x' }, ['pytest']), {
-    'conftest.py': 'gone',
+test('package.json is as it was; with new packages it has the dependencies of the change, and its own scripts', async () => {
+  const text = PACKAGE({ test: 'true', extra: 'x' }, { dependencies: { left: '1' }, jest: {} })
+  const after = { ...BASE, 'package.json': text, 'package-lock.json': '{}', Makefile: 'x' }
+  assert.deepEqual(await held(BASE, after), {
+    'package.json': 'was',
+    'package-lock.json': 'gone',
+    Makefile: 'gone',
   })
-  const make = { Makefile: 'test:\n\tgo test ./...\n', 'a_test.go': 'x' }
-  assert.deepEqual(await held(make, { ...make, Makefile: 'test:\n\ttrue\n' }, ['make test']), {
-    Makefile: 'was',
+  assert.deepEqual(await held(BASE, after, { newPackages: true }), {
+    'package.json': { name: 'a', dependencies: { left: '1' }, scripts: { test: 'node --test' } },
+    Makefile: 'gone',
   })
 })
 
@@ -87,7 +96,6 @@ test('newly added suppression comments are removed from code', async () => {
     'src/b.py': 'import os  # noqa: F401\nx = "#"\n',
     'src/c.rs': '#[allow(dead_code)]\nfn c() {}\n',
     'src/d.css': '/* stylelint-disable */\na {}\n',
-    'README.txt': '// @ts-nocheck\n',
   }
   assert.deepEqual(await held(before, { ...before, ...after }), {
     'src/a.ts': '// @ts-nocheck\nlet a = eval("1")\n',

@@ -1,0 +1,169 @@
+// The two further runs of the gates on a change that is green: with the checks as they were, to see whether it changed what it is checked
+// by, and with the product as it was, to see which tests need it. Never on a tree on which the gates ran already.
+import type { Story } from '../model/feature.ts'
+import { furtherName, type GateBaseline, type GateResult, type Proof, testsRun } from '../model/gate.ts'
+import type { CleanRoom, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
+
+type Place = Pick<CleanRoom, 'restore' | 'gates' | 'ignored'>
+type Which = Parameters<RepositoryPort['asItWas']>[2]
+type EarlierTree = NonNullable<Awaited<ReturnType<RepositoryPort['asItWas']>>>
+type FurtherPorts = Pick<Ports, 'repository' | 'signal'>
+
+/**
+ * Runs the gates again on the base plus the product of the change. Gates that say nothing about the base are left out. Where they are red,
+ * and the change touches package manifests, they run once more with its packages, which the product may need.
+ */
+export async function runGatesAsItWas(
+  run: GateRun,
+  first: readonly GateResult[],
+  which: Which,
+  { repository, signal }: FurtherPorts,
+  place: Place,
+): Promise<{ results: GateResult[]; paths: string[] }> {
+  const { baseline, also = [] } = run
+  const earlier = await repository.asItWas(run.from, run.commit, which)
+  if (earlier === null) return { results: [], paths: [] }
+  // A gate that the story has to make green was red when the story began.
+  const isComparable = (name: string) => !also.includes(name) && saysSomething(baseline[name], earlier)
+  const only = first.filter(({ name, ok }) => ok && isComparable(name)).map(({ name }) => name)
+  if (only.length === 0 || signal.aborted) return { results: [], paths: [] }
+  const runOn = async ({ commit, paths }: EarlierTree) => {
+    const again = { ...run, commit, only, further: 'checks' as const, what: `${run.what}-as-it-was` }
+    const results = await runFurther(again, place, signal)
+    return { results: results.map((one) => withSkips(one, first)), paths }
+  }
+  try {
+    const found = await runOn(earlier)
+    if (found.results.every(({ ok }) => ok) || signal.aborted) return found
+    const withPackages = await repository.asItWas(run.from, run.commit, { ...which, newPackages: true })
+    if (withPackages === null || withPackages.commit === earlier.commit) return found
+    const manifests = earlier.paths.filter((path) => withPackages.kept?.includes(path))
+    if (manifests.length === 0) return found
+    const second = await runOn(withPackages)
+    if (second.results.some(({ ok }) => !ok)) return second
+    const finding = `green only with the packages of this change: ${manifests.join(', ')}`
+    return { results: second.results.map((one) => withFinding(one, finding)), paths: earlier.paths }
+  } finally {
+    await place.restore(run.commit)
+  }
+}
+
+/** Whether a red result says that the change weakened something: the gate was green, or counted tests that the change touched. */
+function saysSomething(before: GateBaseline | undefined, { touchesBase }: EarlierTree): boolean {
+  if (before === undefined) return false
+  return before.red !== true || (touchesBase && testsRun(before.tests) > 0)
+}
+
+/**
+ * Adds to green results what fails without the change's product: the tests that need it. Gates that count tests run; if none does, all run.
+ * `unproved`: nothing fails, although the product changed.
+ */
+export async function addProofs(
+  run: GateRun,
+  first: readonly GateResult[],
+  fork: string,
+  { repository, signal }: FurtherPorts,
+  place: Place,
+): Promise<{ results: readonly GateResult[]; unproved: boolean }> {
+  const { commit, changesProduct } = await repository.withoutProduct(run.from, run.commit, fork)
+  if (!changesProduct || signal.aborted) return { results: first, unproved: false }
+  const green = first.filter(({ ok, advisory, further }) => ok && !advisory && further === undefined)
+  const counting = green.filter(({ tests }) => tests !== undefined)
+  const only = (counting.length > 0 ? counting : green).map(({ name }) => name)
+  // Without a change beside the product, the tree is the base, and its results are known.
+  const proofs =
+    commit === null
+      ? proofsFromBase(run, first, only)
+      : await proofsFrom({ ...run, commit, only }, { first, changed: run.commit, place, signal })
+  if (signal.aborted) return { results: first, unproved: false }
+  const results = first.map((result) => {
+    const proof = proofs.get(result.name)
+    return proof === undefined ? result : { ...result, proof }
+  })
+  return { results, unproved: proofs.size === 0 && only.length > 0 }
+}
+
+function proofsFromBase({ baseline }: GateRun, first: readonly GateResult[], only: readonly string[]) {
+  const proofs = new Map<string, Proof>()
+  for (const { name, tests } of first.filter((one) => only.includes(one.name))) {
+    const before = baseline[name]
+    if (before?.red === true) proofs.set(name, proofOf(tests, before.tests))
+  }
+  return proofs
+}
+
+async function proofsFrom(
+  run: GateRun,
+  {
+    first,
+    changed,
+    place,
+    signal,
+  }: { first: readonly GateResult[]; changed: string; place: Place; signal: AbortSignal },
+): Promise<Map<string, Proof>> {
+  const timeoutsMs = Object.fromEntries(first.map(({ name, ms }) => [name, HANG_MS + HANG_TIMES * ms]))
+  const again = {
+    ...run,
+    further: 'product' as const,
+    timeoutsMs,
+    what: `${run.what}-without`,
+  }
+  try {
+    const results = await runFurther(again, place, signal)
+    const proofs = new Map<string, Proof>()
+    for (const { name, tests } of first) {
+      const without = results.find((one) => one.name === furtherName(name, 'product'))
+      if (without === undefined) continue
+      const proof = proofOf(tests, without.tests)
+      if (!without.ok || (proof.tests ?? 0) > 0) proofs.set(name, proof)
+    }
+    return proofs
+  } finally {
+    await place.restore(changed)
+  }
+}
+
+/** How many tests fail without the product, or do not even run; left out where the gate does not count them then. */
+function proofOf(now: GateResult['tests'], without: GateResult['tests']): Proof {
+  if (now === undefined || without === undefined) return {}
+  const tests = Math.max(without.failed, now.passed - without.passed)
+  return tests > 0 ? { tests } : {}
+}
+
+/** A test may wait forever for a product that is not there: the run may take this much longer than the green one. */
+const HANG_TIMES = 3
+const HANG_MS = 30_000
+
+async function runFurther(run: GateRun, place: Place, signal: AbortSignal): Promise<GateResult[]> {
+  await place.restore(run.commit)
+  await place.ignored.forGatesAgain()
+  const prepared = await place.gates.prepare(run.commit, signal, run.what)
+  if (prepared?.ok === false) return [{ ...prepared, advisory: true, further: run.further ?? 'checks' }]
+  if (prepared !== null) await place.ignored.afterPrepare()
+  return place.gates.run(run, signal)
+}
+
+/** Adds a finding if fewer tests are skipped now: the earlier tests skip them, too, so only the number shows that tests are gone. */
+function withSkips(result: GateResult, first: readonly GateResult[]): GateResult {
+  const now = first.find(({ name }) => furtherName(name, 'checks') === result.name)?.tests
+  const gone = (result.tests?.skipped ?? 0) - (now?.skipped ?? 0)
+  if (!result.ok || now === undefined || gone <= 0) return result
+  const what = gone === 1 ? '1 test that was skipped is' : `${gone} tests that were skipped are`
+  return withFinding(result, `${what} gone, or no longer skipped`)
+}
+
+function withFinding(result: GateResult, finding: string): GateResult {
+  return { ...result, findings: [...(result.findings ?? []), finding] }
+}
+
+const REFACTORING_TAGS = ['refactor', 'refactoring', 'cleanup', 'chore']
+const REFACTORING =
+  /\brefactor|\b(?:no|without|same|keeps?|unchanged) (?:\w+ )?(?:change in |changes? (?:of|in|to) )?behaviou?r|\bbehaviou?r (?:stays|is|remains) (?:the same|unchanged)|\brenam(?:e|es|ed|ing)\b/i
+
+/** Whether a story asks for no other behavior, so that no test can need its change. */
+export function isRefactoring({ title, tags, acceptanceCriteria }: Story): boolean {
+  return (
+    tags.some((tag) => REFACTORING_TAGS.includes(tag.toLowerCase())) ||
+    [title, ...acceptanceCriteria].some((text) => REFACTORING.test(text))
+  )
+}

@@ -1,0 +1,42 @@
+// The files that say which packages a project installs.
+import type { Change } from '../../engine/model/change.ts'
+import { asObject, jsonObject } from '../../engine/model/json.ts'
+import { type ObjectReader, readSmallBlob } from './object-reader.ts'
+
+const MANIFEST =
+  /(?:^|\/)(?:package\.json|pyproject\.toml|Pipfile|requirements[^/]*\.(?:txt|in)|Cargo\.toml|go\.(?:mod|work)|Gemfile|composer\.json|pom\.xml|[^/]*\.gradle(?:\.kts)?|mix\.exs|Package\.swift|[^/]+\.[cf]sproj)$/
+const LOCKFILE =
+  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|deno\.lock|go\.(?:sum|work\.sum)|Cargo\.lock|(?:poetry|pdm|uv)\.lock|Pipfile\.lock|Gemfile\.lock|composer\.lock|gradle\.lockfile|mix\.lock|Package\.resolved|packages\.lock\.json)$/
+
+export function isPackageManifest(path: string): boolean {
+  return MANIFEST.test(path) || LOCKFILE.test(path)
+}
+
+/** Fields of package.json that say what is installed. */
+const DEPENDENCIES = [
+  'dependencies',
+  'devDependencies',
+  'peerDependencies',
+  'optionalDependencies',
+  'overrides',
+]
+
+/**
+ * The earlier package.json with the packages of the change: scripts and settings of tools are as they were. Null for other manifests,
+ * which keep their change whole.
+ */
+export async function packageWithNewDependencies(
+  { path, status, oldOid, newOid }: Change,
+  objects: ObjectReader,
+): Promise<string | null> {
+  if (!/(?:^|\/)package\.json$/.test(path) || status !== 'M') return null
+  const [before, after] = await Promise.all([readSmallBlob(oldOid, objects), readSmallBlob(newOid, objects)])
+  const [old, now] = [jsonObject(before ?? ''), jsonObject(after ?? '')]
+  if (old === null || now === null) return null
+  const fields: Record<string, unknown> = { ...old }
+  for (const key of DEPENDENCIES) {
+    const packages = asObject(now[key]) ?? {}
+    if (Object.keys(packages).length > 0) fields[key] = packages
+  }
+  return `${JSON.stringify(fields, null, 2)}\n`
+}
