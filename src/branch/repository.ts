@@ -46,9 +46,9 @@ type RestoredFiles = ReadonlyMap<
   { mode: string; oid: string } | { mode: string; text: string } | null
 >
 
-/** What is product, and which files of a change a further gate run has as they were: by path; null removes the file. */
+/** What is product, and which files a further gate run has as they were before the change. By path; null removes the file. */
 export type ProductRules = {
-  /** `fork`: the commit that no agent wrote. `from`: where the change begins. */
+  /** `fork`: the commit that no agent wrote. `from`: the commit before the change. */
   of(fork: string, from: string): Promise<IsProduct>
   /** `sinceRed`: changes, since the gates were red, of files that the base does not have. */
   checksAsTheyWere(

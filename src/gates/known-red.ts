@@ -33,7 +33,7 @@ function judgeBase(red: RedRun): Judged {
   const are = names.length === 1 ? '1 test fails' : `${names.length} tests fail`
   return {
     knownRed: { ended: red.ended, tests: [...names] },
-    remark: `${are} on the base and may go on failing (baseline: known-red): ${formatNames(names)}`,
+    remark: `${are} on the base and may keep failing (baseline: known-red): ${formatNames(names)}`,
   }
 }
 

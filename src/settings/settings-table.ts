@@ -188,7 +188,7 @@ export const table = {
   ),
   product: gate(
     names.globs,
-    'Patterns as in .gitignore, one a line, of the files that are the product; `!pattern` excludes. Gates run once more on the commit before the story plus only these files of its change, so that a story cannot change its own checks. Default: code folders, and what the manifests of the project name.',
+    'Patterns as in .gitignore, one a line, of the files that are the product; `!pattern` excludes. Gates run once more on the commit before the story, with only these files of its change. So a story cannot change its own checks. Default: code folders, and what the manifests of the project name.',
     { default: [] },
   ),
   weakenedTests: gate(

@@ -1,5 +1,5 @@
-// The two further runs of the gates on a change that is green: with the checks as they were, to see whether it changed what it is checked
-// by, and with the product as it was, to see which tests need it. Never on a tree on which the gates ran already.
+// The two further runs of the gates on a green change. With the checks as they were: did it change its own checks? With the product as it
+// was: which tests need it? Gates never run twice on the same tree.
 import type { Story } from '../model/feature.ts'
 import { furtherName, type GateBaseline, type GateResult, type Proof, testsRun } from '../model/gate.ts'
 import type { CleanRoom, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
@@ -70,7 +70,7 @@ export async function addProofs(
   const green = first.filter(({ ok, advisory, further }) => ok && !advisory && further === undefined)
   const counting = green.filter(({ tests }) => tests !== undefined)
   const only = (counting.length > 0 ? counting : green).map(({ name }) => name)
-  // Without a change beside the product, the tree is the base, and its results are known.
+  // If only the product changed, the tree is the base, and its results are known.
   const proofs =
     commit === null
       ? proofsFromBase(run, first, only)
@@ -143,7 +143,7 @@ async function runFurther(run: GateRun, place: Place, signal: AbortSignal): Prom
   return place.gates.run(run, signal)
 }
 
-/** Adds a finding if fewer tests are skipped now: the earlier tests skip them, too, so only the number shows that tests are gone. */
+/** Adds a finding if fewer tests are skipped now: the earlier tests skip them as well, so only the number shows that tests are gone. */
 function withSkips(result: GateResult, first: readonly GateResult[]): GateResult {
   const now = first.find(({ name }) => furtherName(name, 'checks') === result.name)?.tests
   const gone = (result.tests?.skipped ?? 0) - (now?.skipped ?? 0)

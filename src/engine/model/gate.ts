@@ -135,7 +135,7 @@ export const GateBaseline = z.object({
   red: z.exactOptional(z.literal(true)),
   /** It was green at the fork point. Left out: it was green for the first time with a story's work. */
   atFork: z.exactOptional(z.literal(true)),
-  /** The tests that failed at the fork point, and may go on failing. */
+  /** The tests that failed at the fork point, and may keep failing. */
   knownRed: z.exactOptional(KnownRed),
   /** Those of them that passed with a story's work, and may not fail again. */
   fixed: z.exactOptional(z.array(z.string())),

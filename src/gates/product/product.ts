@@ -64,8 +64,8 @@ const CODE_FILE = new RegExp(`\\.(?:${EXTENSIONS.join('|')})$`)
 export type Tree = { paths: readonly string[]; read(path: string): Promise<string | null> }
 
 /**
- * The product of a project that does not say what its product is, from the files of a commit that no agent wrote: folders of code by
- * convention, code beside a manifest, and what manifests name.
+ * The product of a project that does not name it, from the files of a commit that no agent wrote. It is made of folders of code by
+ * convention, code next to a manifest, and what manifests name.
  */
 export async function proposedProduct(tree: Tree): Promise<ProductPatterns> {
   const found = new Set<string>()
