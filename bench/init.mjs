@@ -3,20 +3,21 @@
 // Run: node bench/init.mjs [--only NAME,...] [--no-try] [--quick] [--within SECONDS]; --totals FILE counts the rows of a table
 // that several runs made. Downloads into a temporary folder with npm, pip, go and cargo
 // as this machine has them configured; a package that cannot be had is left out, and named.
-// With `--from FOLDER` the repositories of init-repositories.mjs instead, FOLDER/owner+name/repo each, which are cloned from there.
+// With `--from FOLDER` the repositories of init-repositories.mjs instead, FOLDER/owner+name/repo each, which are cloned from there;
+// with `--fresh`, too, those of its second set.
 // bench/init.txt is the table of one run.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-import { checksWithGates, REPOSITORIES } from './init-repositories.mjs'
+import { checksWithGates, FRESH, REPOSITORIES } from './init-repositories.mjs'
 
 const argsOf = process.argv.slice(2)
 const from = argsOf.includes('--from') ? argsOf[argsOf.indexOf('--from') + 1] : null
 const PACKAGES =
   from !== null
-    ? { github: Object.keys(REPOSITORIES).join(' ') }
+    ? { github: Object.keys(argsOf.includes('--fresh') ? FRESH : REPOSITORIES).join(' ') }
     : {
         npm: 'bl@6.0.16 process-warning@4.0.0 fast-json-stringify@6.0.0 fastq@1.17.1 secure-json-parse@3.0.1 find-my-way@9.1.0 light-my-request@6.3.0 split2@4.2.0 rfdc@1.4.1 fast-uri@3.0.3',
         pypi: 'attrs click packaging iniconfig pluggy h11 idna more-itertools blinker itsdangerous cachetools wcwidth',
@@ -160,7 +161,7 @@ function rowOf(registry, name, version, { seconds, error, results, tried, gates 
   const trials = tried.filter((one) => one.name !== 'prepare')
   const first = trials.filter((one, at) => trials.findIndex((it) => it.name === one.name) === at)
   const written = Object.entries(gates).map(([name, run]) => ({
-    ...(trials.find((it) => it.name === name && it.run === run) ?? {
+    ...(trials.findLast((it) => it.name === name && it.run === (run.run ?? run)) ?? {
       name,
       state: 'unknown',
       ended: 'not tried',
@@ -169,7 +170,8 @@ function rowOf(registry, name, version, { seconds, error, results, tried, gates 
   }))
   const prepare = tried.find((one) => one.name === 'prepare')
   const kept = written.find(isTest)
-  const state = kept?.state ?? first.find(isTest)?.state ?? 'none'
+  // Written although it is red: the base may fail its named tests.
+  const state = (kept?.state === 'red' ? 'known-red' : kept?.state) ?? first.find(isTest)?.state ?? 'none'
   const test = state === 'unknown' ? 'undecided' : state
   const red = (results ?? []).filter(({ ok }) => !ok)
   const why = (it) => `${it.name} (${it.run}): ${it.ended}${it.line && `: ${it.line}`}`
@@ -195,7 +197,9 @@ function rowOf(registry, name, version, { seconds, error, results, tried, gates 
       if (stands === undefined) return [`left out ${why(one)}`]
       return stands.run === one.run ? [] : [`gave way: ${why(one)}`]
     }),
-    ...written.filter(({ state }) => state !== 'green').map((it) => `undecided ${it.name}: ${it.ended}`),
+    ...written
+      .filter(({ state }) => state !== 'green')
+      .map((it) => `${it.state === 'red' ? 'known-red' : 'undecided'} ${it.name}: ${it.ended}`),
     ...red.map((it) => `RED ${it.name} (${it.run})`),
   ]
   const greenFirst = first.filter(({ state }) => state === 'green').length
@@ -228,6 +232,7 @@ function totalsOf(rows) {
       `all green as proposed ${count(([, , green = '0/0']) => /^([1-9]\d*)\/\1$/.test(green))}`,
       `all that is written green ${count((row) => isWritten(row) && !/undecided /.test(row[7] ?? ''))}`,
       `test gate green ${count((row) => row[4] === 'green')}`,
+      `test gate of which the base may fail named tests ${count((row) => row[4] === 'known-red')}`,
       `undecided ${count((row) => row[4] === 'undecided')}`,
       `red of itself and left out ${count((row) => row[4] === 'red' || row[4] === 'missing')}`,
       `runs nothing ${count((row) => /RUNS NOTHING/.test(row[7] ?? ''))}`,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestCounts } from '../engine/model/gate.ts'
 import { CAPTURE_BYTES, cleanOutput, formatExit, INTO_ONE_PIPE, SHELL } from '../gates/captured-output.ts'
+import { missingCount } from '../gates/count-advice.ts'
 import { ranNoTest, testCounts } from '../gates/counts.ts'
 import { type NamedFailures, namedFailures } from '../gates/known-red.ts'
 import { withToolFolders } from '../gates/tool-folders.ts'
@@ -25,6 +26,8 @@ export type Trial = {
   line: string
   /** How many tests it says that it ran; null if it says nothing of tests. */
   tests: TestCounts | null
+  /** What makes a green test run print that number; null if it does, or if no tests are expected. */
+  countAdvice: string | null
   /** The tests that failed, by name, or why they cannot be named. */
   failures: NamedFailures
   /** What it printed, redacted and limited. */
@@ -95,8 +98,12 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
       const ended = isProgramNamed
         ? `needs ${missing}, which is not on this machine`
         : `${formatExit(exit, timeoutMs)}${proofless}`
+      const countAdvice =
+        state === 'green' && tests === null && name !== 'prepare'
+          ? missingCount({ name, run: command })
+          : null
       const failures = namedFailures({ ended, output: text, tests })
-      return { name, run: command, state, ended, ms, line, tests, failures, output: text }
+      return { name, run: command, state, ended, ms, line, tests, countAdvice, failures, output: text }
     },
     [Symbol.asyncDispose]: remove,
   }

@@ -256,15 +256,14 @@ function isUntested(gates: unknown): boolean {
   return typeof gates === 'object' && gates !== null && Object.keys(gates).every((name) => STATIC.test(name))
 }
 
-/** Gates for tests that were green without a count. */
-function uncountedTests(gates: unknown, { trials }: TrialResults): string {
-  if (typeof gates !== 'object' || gates === null) return ''
+/** Test gates that name no number of tests, each with what makes its runner name one. */
+function uncountedTests(gates: unknown, { trials }: TrialResults): { name: string; advice: string }[] {
+  if (typeof gates !== 'object' || gates === null) return []
   const last = new Map(trials.map((trial) => [trial.name, trial]))
-  const isUncounted = (name: string) => {
-    const trial = last.get(name)
-    return /(?:^|-)tests?(?:-|$)/.test(name) && trial?.state === 'green' && trial.tests === null
-  }
-  return Object.keys(gates).filter(isUncounted).join(', ')
+  return Object.keys(gates).flatMap((name) => {
+    const advice = last.get(name)?.countAdvice ?? null
+    return advice === null ? [] : [{ name, advice }]
+  })
 }
 
 type Missing = [isSo: boolean, short: string, ...long: string[]]
@@ -287,9 +286,12 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
     ],
     [key !== undefined, `the secret ${key}, for runs in CI, unless it is set already (commands above)`],
     [
-      uncounted !== '',
-      `a number of tests in the output of ${uncounted}`,
-      `gate ${uncounted} does not say how many tests it ran, so Ralph cannot see that tests are gone; choose a reporter that counts`,
+      uncounted.length > 0,
+      `a number of tests in the output of ${uncounted.map(({ name }) => name).join(', ')}`,
+      ...uncounted.map(
+        ({ name, advice }) =>
+          `gate ${name} does not say how many tests it ran, so Ralph cannot see that tests are gone: ${advice}`,
+      ),
     ],
     [
       isByHand,

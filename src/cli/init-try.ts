@@ -63,14 +63,19 @@ export async function tryProposals(
       prepare === null
         ? []
         : await firstGreen('prepare', [prepare, ...preparesInstead(found, prepare)], attempt)
-    if (prepared.length > 0 && !prepared.some(isGreen))
+    const isReady = prepared.length === 0 || prepared.some(isGreen)
+    const some = isReady || prepare !== found.project.prepare ? null : await prepareEach(found, attempt)
+    prepared.push(...(some?.trials ?? []))
+    if (!isReady && some?.found == null)
       return { ...untried(found), trials: prepared, warnings: prepared.slice(0, 1).map(notPrepared) }
+    const ready = some?.found ?? withPrepare(found, prepared.find(isGreen)?.run)
     const results: TriedGate[] = []
-    for (const [name, run] of proposedGates(found)) results.push(await tryGate(name, run, found, attempt))
-    await tryAfterBuild(results, found, attempt)
-    const used = prepared.find(isGreen)?.run
+    for (const [name, run] of proposedGates(ready)) results.push(await tryGate(name, run, ready, attempt))
+    await tryAfterBuild(results, ready, attempt)
+    const sorted = sortTrials(ready, results)
     return {
-      ...sortTrials(withPrepare(found, used), results),
+      ...sorted,
+      warnings: [...(some?.warnings ?? []), ...sorted.warnings],
       trials: [...prepared, ...results.flatMap(({ tried }) => tried)],
     }
   } catch (error) {
@@ -103,6 +108,32 @@ async function firstGreen(name: string, runs: readonly string[], attempt: Attemp
   const tried: Trial[] = []
   for (const run of runs) if (tried.length === 0 || isBad(tried.at(-1))) tried.push(await attempt(name, run))
   return tried
+}
+
+/**
+ * Prepares the projects of one repository one by one: those that fail are left out with their gates, so that one broken example does
+ * not leave the others untested. `found` is null if none could be prepared.
+ */
+async function prepareEach(
+  found: FoundFacts,
+  attempt: Attempt,
+): Promise<{ found: FoundFacts | null; trials: Trial[]; warnings: string[] }> {
+  const { project } = found
+  const trials: Trial[] = []
+  for (const { run } of project.prepares) trials.push(await attempt('prepare', run))
+  const isDone = (run: string) => trials.some((one) => one.run === run && isGreen(one))
+  const done = project.prepares.filter(({ run }) => isDone(run))
+  const failed = project.prepares.filter(({ run }) => !isDone(run))
+  if (done.length === 0) return { found: null, trials, warnings: [] }
+  const lost = new Set(failed.flatMap(({ gates }) => gates))
+  const gates = Object.fromEntries(Object.entries(project.gates).filter(([name]) => !lost.has(name)))
+  const prepare = done.map(({ run }) => run).join(' && ')
+  const warnings = failed.map(({ run, gates: names }) => {
+    const trial = trials.find((one) => one.run === run)
+    const line = trial?.line === undefined || trial.line === '' ? '' : `: ${trial.line}`
+    return `${run} failed (${trial?.ended}${line}), so ${names.join(', ')} are left out`
+  })
+  return { found: { ...found, project: { ...project, prepare, gates } }, trials, warnings }
 }
 
 /** Other commands of the package manager, for a `prepare` of ours that fails. */

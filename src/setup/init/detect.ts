@@ -17,6 +17,8 @@ export type DetectedProject = {
   prepare: string | null
   /** Command lines that may replace `prepare` where it fails. */
   prepareInstead: string[]
+  /** Of several projects: how each is prepared, and its gates. Empty if there is only one. */
+  prepares: { run: string; gates: readonly string[] }[]
   /** Lines of a step of the workflow. */
   setups: string[]
   /** Steps of the workflow that use an action to set a tool up. */
@@ -54,16 +56,23 @@ export function detect(tree: FileTree): DetectedProject {
   const proposals = projects.map(({ proposal }) => proposal)
   const ci = readCi(folderOf(tree, ''))
   const owners = projects.map(({ path, owns }) => ({ path, owns }))
-  const { notProposed, ...joined } = withCi(gatesOf(projects), ci.checks, owners, tree.paths)
-  const setups = distinct(proposals.flatMap(({ setup }) => setup ?? []))
+  const { names, guesses, ...own } = gatesOf(projects)
+  const { notProposed, ...joined } = withCi(own, ci.checks, owners, tree.paths, guesses)
+  const runners = Object.values(joined.gates).flatMap((run) => /^(?:tox|nox)\b/.exec(run)?.[0] ?? [])
+  const setups = distinct([
+    ...proposals.flatMap(({ setup }) => setup ?? []),
+    ...runners.map((runner) => `pipx install ${runner}`),
+  ])
   const tools = toolchainOf(folderOf(tree, ''), ci, setups)
-  const prepares = projects.flatMap(
-    ({ path, proposal }) => inFolder(path, proposal.prepare ?? null, projects.length > 1) ?? [],
-  )
+  const prepares = projects.flatMap(({ path, proposal }, at) => {
+    const run = inFolder(path, proposal.prepare ?? null, projects.length > 1)
+    return run === null ? [] : [{ run, gates: names[at] ?? [] }]
+  })
   return {
     languages: distinct(proposals.map(({ language }) => language)),
     managers: distinct(proposals.flatMap(({ manager }) => manager ?? [])),
-    prepare: prepares.length === 0 ? null : prepares.join(' && '),
+    prepare: prepares.length === 0 ? null : prepares.map(({ run }) => run).join(' && '),
+    prepares: prepares.length > 1 ? prepares : [],
     prepareInstead: projects.length === 1 ? prepareInstead(projects[0] as Project) : [],
     setups: tools.setups,
     tools: tools.steps,
@@ -134,7 +143,7 @@ function projectsOf(ecosystem: Ecosystem, tree: FileTree): Project[] {
 
 /** Folders of test data, examples, documentation and measurements. */
 const SAMPLES =
-  /(?:^|\/)(?:tests?|__tests__|fixtures?|testdata|examples?|samples?|docs?|templates?|bench(?:es|marks?)?|fuzz)(?:\/|$)/i
+  /(?:^|\/)_?(?:tests?|__tests__|fixtures?|testdata|examples?|samples?|docs?|templates?|bench(?:es|marks?)?|fuzz)(?:\/|$)/i
 
 function foldersWith(marks: readonly string[], paths: readonly string[]): string[] {
   const folders = paths.flatMap((path) => {
@@ -164,7 +173,12 @@ function folderOf(tree: FileTree, path: string): Folder {
 /** Names as they are at the top, and where one project alone has them; else with the folder's (`api-test`) or language's. */
 function gatesOf(
   projects: readonly Project[],
-): Pick<DetectedProject, 'gates' | 'needs' | 'alternatives' | 'independent'> {
+): Pick<DetectedProject, 'gates' | 'needs' | 'alternatives' | 'independent'> & {
+  names: string[][]
+  guesses: string[]
+} {
+  const namesOfAll: string[][] = []
+  const guesses: string[] = []
   const gates: Gates = {}
   const independent: string[] = []
   const alternatives: Record<string, string[]> = {}
@@ -183,13 +197,15 @@ function gatesOf(
       gates[free] = inProject(run)
       names.set(name, free)
       if (project.independent.includes(name)) independent.push(free)
+      if (proposal.guesses?.includes(name) === true) guesses.push(free)
       const rest = (proposal.alternatives?.[name] ?? []).map(inProject)
       if (rest.length > 0) alternatives[free] = rest
       const needed = (proposal.needs?.[name] ?? []).flatMap((one) => names.get(one) ?? [])
       if (needed.length > 0) needs[free] = needed
     }
+    namesOfAll.push([...names.values()])
   }
-  return { gates, needs, alternatives, independent }
+  return { gates, needs, alternatives, independent, names: namesOfAll, guesses }
 }
 
 function slug(path: string): string {

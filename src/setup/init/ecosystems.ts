@@ -13,6 +13,7 @@ const go: Ecosystem = {
     prepare: folder.has('go.sum') ? 'go mod download' : null,
     // Without -v it does not say how many tests ran.
     gates: { vet: 'go vet ./...', test: 'go test -v ./...', build: 'go build ./...' },
+    guesses: ['vet'],
   }),
 }
 

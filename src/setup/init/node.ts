@@ -98,6 +98,7 @@ export const node: Ecosystem = {
     const installFresh = lists.some((key) => pack[key] !== undefined) ? manager.installFresh : null
     const build = gate(SCRIPTS.build)
     const test = gate(SCRIPTS.test) ?? builtInTest(folder, name)
+    const typecheck = gate(SCRIPTS.typecheck)
     // A script that runs what the other one writes comes after it.
     const needsBuild = build !== null && runsBuild(folder, scripts)
     return {
@@ -108,11 +109,12 @@ export const node: Ecosystem = {
       setup: manager.setup?.replace('VERSION', version) ?? null,
       gates: gatesFrom({
         format: gate(SCRIPTS.format),
-        typecheck: gate(SCRIPTS.typecheck) ?? compiler(folder, pack, manager),
+        typecheck: typecheck ?? compiler(folder, pack, manager),
         lint: gate(SCRIPTS.lint),
         ...(needsBuild ? { build, test } : { test, build }),
       }),
       ...(needsBuild ? { needs: { test: ['build'] } } : {}),
+      ...(typecheck === null ? { guesses: ['typecheck'] } : {}),
       alternatives: { test: partsOfTest(scripts, run, manager) },
       isWorkspace,
     }

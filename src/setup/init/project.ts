@@ -28,6 +28,8 @@ export type Proposal = {
   /** A line of a workflow's step that installs what a hosted runner does not have (https://github.com/actions/runner-images). */
   setup?: string | null
   gates: Gates
+  /** Gates that no file of the project runs: where CI tests the project, only what CI runs is proposed. */
+  guesses?: readonly string[]
   /** By gate: the gates whose files it uses, where that is certain. */
   needs?: Readonly<Record<string, readonly string[]>>
   /** By gate: commands that prove less, for where the gate is red on the project as it is. */

@@ -130,3 +130,21 @@ test('init lets a base fail the tests that no option of its runner leaves out, a
   assert.match(await project.read('ralph.config.yml'), /^baseline: known-red$/m)
   assert.match(out, /May fail +test \(1 test: test\/a\.test\.js: adds old prices\); baseline: known-red/)
 })
+
+test('init tries the other projects of a repository when one of them cannot be prepared', async () => {
+  await using project = await openProject({
+    'package.json': JSON.stringify({ name: 'x', scripts: { test: 'echo "1 passing (3ms)"' } }),
+    'package-lock.json': JSON.stringify({ name: 'x', lockfileVersion: 3, packages: { '': { name: 'x' } } }),
+    'tools/package.json': JSON.stringify({
+      name: 'y',
+      scripts: { test: 'true' },
+      dependencies: { z: 'file:../gone' },
+    }),
+    'tools/package-lock.json': '{ broken',
+  })
+  const { out } = project.ralph('init', '--yes', ...PIN)
+  const { gates, prepare } = parse(await project.read('ralph.config.yml'))
+  assert.deepEqual(gates, { test: 'npm test' })
+  assert.equal(prepare, 'npm ci')
+  assert.match(out, /warning: \(cd tools && npm ci\) failed .*, so tools-test are left out/)
+})

@@ -66,7 +66,9 @@ function commandsOf(step: CiStep, facts: CiFacts): Found[] {
     facts.unread.push(step.name)
     return []
   }
-  return commandsIn(step.script, step.folder).map(({ run, folder }) => ({
+  // A tool that an earlier step puts into the checkout is on the PATH of other machines.
+  const script = step.script.replace(/\$\{?GITHUB_WORKSPACE\}?\/(?:bin\/)?(?=[\w-]+ )/g, '')
+  return commandsIn(script, step.folder).map(({ run, folder }) => ({
     kind: EFFECTS.test(run) || hasUnknown(run) ? 'skip' : kindOf(run),
     run: withEnv(run, step.env),
     folder,

@@ -63,7 +63,7 @@ const TOOLS: readonly (readonly [CommandKind, RegExp])[] = [
   ['vet', /^go vet\b/],
   [
     'lint',
-    /^(?:eslint|ruff|flake8|pylint|pydocstyle|pycodestyle|pyflakes|golangci-lint|staticcheck|revive|cargo clippy|rubocop|standardrb|reek|mix (?:credo|sobelow)|phpcs|phpmd|ecs|rector|markdownlint(?:-cli2?)?|mdl|remark|yamllint|actionlint|shellcheck|hadolint|typos|codespell|cspell|biome|xo|standard|oxlint|stylelint|jshint|pre-commit|prek|lefthook|checkstyle|ktlint|detekt|swiftlint|clang-tidy|cppcheck|vale|vulture|knip|publint|commitlint|taplo|ansible-lint|dart analyze|deno lint|interrogate|deptry|check-manifest|reuse|djlint|sqlfluff|tflint|buf lint|luacheck|ameba|selene|editorconfig-checker|ec)\b|\b(?:checkstyle|ktlint|detekt|pmd|spotbugs)\w*:?check\b/,
+    /^(?:eslint|ruff|flake8|pylint|pydocstyle|pycodestyle|pyflakes|golangci-lint|staticcheck|revive|cargo clippy|rubocop|standardrb|reek|mix (?:credo|sobelow)|phpcs|phpmd|ecs|rector|markdownlint(?:-cli2?)?|mdl|remark|yamllint|actionlint|shellcheck|hadolint|typos|codespell|cspell|biome|xo|standard|oxlint|stylelint|jshint|pre-commit|prek|lefthook|checkstyle|ktlint|detekt|swiftlint|clang-tidy|cppcheck|vale|vulture|knip|publint|commitlint|taplo|ansible-lint|dart analyze|deno lint|interrogate|deptry|check-manifest|reuse|djlint|sqlfluff|tflint|buf lint|luacheck|ameba|selene|editorconfig-checker|ec)\b|\b(?:checkstyle|ktlint|detekt|pmd|spotbugs)\w*:?check\b|\bsetup\.py check\b/,
   ],
   [
     'test',
@@ -95,7 +95,7 @@ const NAMES: readonly (readonly [CommandKind, RegExp])[] = [
     'lint',
     /lint|clippy|static|flake8|ruff|pre-?commit|rubocop|code-?style|\bcs\b|analy[sz]e|(?:^|[-_:])pep8|\bvet\b|publint|manifest|spell/i,
   ],
-  ['test', /test|spec|unit|coverage|\bcov\b|\be2e\b|integration|^py\d*$/i],
+  ['test', /test|spec|unit|coverage|\bcov\b|\be2e\b|integration|^py\d*(?:$|-)/i],
   ['docs', /docs?(?:$|[-_:])/i],
   ['build', /build|compile|bundle|dist|^package$|types:build/i],
 ]
@@ -137,14 +137,19 @@ function kindOfOne(run: string): CommandKind {
     /^(?:npm|pnpm|yarn|bun|make|gmake|just|task|composer|poe|tox|nox|rake|invoke|inv|doit|cargo xtask|cargo run .*xtask)\b/.test(
       text,
     )
-  if (/bench|[ -]-?fuzz|nightly| -Z|\bmiri\b/.test(text)) return 'skip'
+  if (/bench|[ -]-?fuzz|nightly| -Z|\bmiri\b/.test(text) || FIXES.test(text)) return 'skip'
   const byTool = TOOLS.find(([, pattern]) => pattern.test(text))?.[0]
   const name = targetOf(run)
   const byName = NAMES.find(([, pattern]) => pattern.test(name))?.[0]
   if (byTool === 'skip' || byTool === 'prepare') return byTool
+  // An environment of tox with a name of its own, such as doc8, is not a test run because tox starts it.
+  if (/^(?:tox|nox)\b/.test(text) && name !== '') return byName ?? 'other'
   if (isScript && name !== '') return byName ?? byTool ?? 'other'
   return byTool ?? byName ?? 'other'
 }
+
+/** Commands that change files instead of checking them: `lint:fix`, `eslint --fix`, `prettier --write`. */
+const FIXES = /[\w:-]+[:-](?:fix|write)\b| --(?:fix|write|in-place|autofix)\b|\bauto-?(?:fix|md)\b/
 
 /** Formatters that write when they are not told to look only. */
 const WRITES: readonly (readonly [tool: RegExp, look: string])[] = [

@@ -25,6 +25,7 @@ export function withCi(
   checks: readonly CiCheck[],
   owners: readonly Owner[],
   paths: readonly string[],
+  guesses: readonly string[] = [],
 ): Proposed & { notProposed: string[] } {
   const joined = new Joined(proposed)
   const notProposed: string[] = []
@@ -36,6 +37,7 @@ export function withCi(
     if (isGenerated || owner?.owns?.test(withoutStarters(check.run)) === true) continue
     if (!joined.add(check)) notProposed.push(lineOf(check))
   }
+  if (checks.some(({ kind }) => kind === 'test')) joined.drop(guesses)
   return { ...joined.result(), notProposed }
 }
 
@@ -101,6 +103,15 @@ class Joined {
     old[1] = line
     this.#alternatives[name] = others
     return true
+  }
+
+  /** Leaves these gates out, except those that CI runs as well. */
+  drop(names: readonly string[]): void {
+    for (const name of names) {
+      const at = this.#gates.findIndex(([one]) => one === name)
+      if (at >= 0 && !this.#isOfCi.has(name)) this.#gates.splice(at, 1)
+    }
+    this.#independent = this.#independent.filter((name) => this.#gates.some(([one]) => one === name))
   }
 
   #nameOf({ kind, folder, run }: CiCheck): string | null {

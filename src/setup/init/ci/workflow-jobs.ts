@@ -62,7 +62,8 @@ function jobsOf({ path, text, workflow }: Workflow, folder: Folder): CiJob[] {
     const rows =
       job === null ? [] : linuxRows(job).filter((row) => runsHere(asString(job.if) ?? '', { matrix: row }))
     const [matrix] = rows
-    if (job === null || matrix === undefined || job['continue-on-error'] === true) return []
+    if (job === null || matrix === undefined || job['continue-on-error'] === true || commitsFixes(job))
+      return []
     const env = { ...texts(workflow.env), ...texts(job.env) }
     const where = folderIn(job) ?? folderIn(workflow) ?? ''
     const values = matrixValues(job)
@@ -78,6 +79,14 @@ function jobsOf({ path, text, workflow }: Workflow, folder: Folder): CiJob[] {
     })
     return [{ name, path, steps, services }]
   })
+}
+
+/** A job that commits what its commands change checks nothing. */
+function commitsFixes(job: Json): boolean {
+  const used = asObjects(job.steps).map(({ uses }) => asString(uses) ?? '')
+  return used.some((uses) =>
+    /^(?:autofix-ci\/action|stefanzweifel\/git-auto-commit|EndBug\/add-and-commit)/.test(uses),
+  )
 }
 
 /** The most rows of which a step's command is read. */
@@ -125,13 +134,14 @@ function matrixRows(job: Json, start: Values): Values[] {
   const others = axes.flatMap(([name, values]) =>
     values.slice(1, 10).map((value) => ({ ...first, ...flatten({ [name]: value }) })),
   )
-  return [first, ...others].map((row) =>
-    withIncluded(
-      row,
-      axes.map(([name]) => name),
-      include,
-    ),
-  )
+  const names = axes.map(([name]) => name)
+  // An entry of `include` with a value that no axis has is a row of its own, as GitHub reads it.
+  const own = include
+    .filter((one) =>
+      axes.some(([name, values]) => name in one && !values.map(String).includes(String(one[name]))),
+    )
+    .map((one) => flatten(one))
+  return [...[first, ...others].map((row) => withIncluded(row, names, include)), ...own]
 }
 
 /** An entry of `include` adds its keys to a row that it does not contradict. */

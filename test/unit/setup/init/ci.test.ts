@@ -203,7 +203,6 @@ test('what CI runs and is no gate is named; nothing is proposed that reaches out
     }),
   )
   assert.deepEqual(Object.values(gates), [
-    'go vet ./...',
     'go test -v ./...',
     'go test -v -run A ./b',
     'go test -v -run B ./b',
@@ -211,4 +210,78 @@ test('what CI runs and is no gate is named; nothing is proposed that reaches out
   ])
   assert.deepEqual(notes, ['CI also runs: make 123; go test -v -run C ./b. --gate NAME=COMMAND adds one'])
   assert.ok(Object.keys(gates).every((name) => /^(?!\d+$)[a-z0-9][a-z0-9-]{0,63}$/.test(name)))
+})
+
+test('commands that change files, and jobs that commit the change, check nothing', () => {
+  for (const run of ['pnpm lint:fix', 'npx eslint . --fix', 'prettier --write .', 'pnpm automd'])
+    assert.equal(kindOf(run), 'skip', run)
+  assert.deepEqual(
+    checksOf(`  fix:
+    runs-on: ubuntu-latest
+    steps:
+      - run: npm run format
+      - uses: autofix-ci/action@v1
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - run: npm test
+`),
+    ['test: npm test'],
+  )
+})
+
+test('an entry of `include` that no axis has is a row of its own', () => {
+  const checks = checksOf(`  test:
+    runs-on: ubuntu-latest
+    strategy:
+      matrix:
+        python: ["3.12"]
+        command: [pytest]
+        include:
+          - { python: "3.12", command: "python setup.py check --strict" }
+    steps:
+      - run: ${expression('matrix.command')}
+`)
+  assert.deepEqual(checks, ['test: pytest', 'lint: python setup.py check --strict'])
+})
+
+test('an environment of tox that is named after a task is a gate next to those of the project', () => {
+  const files = {
+    'setup.py': '',
+    'tox.ini': '[testenv]\ncommands = pytest\n[testenv:doc8]\ncommands = doc8 docs\n',
+    'tests/test_a.py': 'def test_a(): pass\n',
+    ...workflow(`  checks:
+    runs-on: ubuntu-latest
+    strategy:
+      matrix:
+        check: [lint, doc8, py312]
+    steps:
+      - run: pip install tox
+      - run: tox -e ${expression('matrix.check')}
+`),
+  }
+  const { gates, setups } = detect(tree(files))
+  assert.equal(gates.doc8, 'tox -e doc8')
+  assert.equal(
+    Object.values(gates).some((run) => /py312|-e lint/.test(run)),
+    false,
+  )
+  assert.ok(setups.includes('pipx install tox'))
+})
+
+test('a linter that CI installs into its workspace is called by its name', () => {
+  const step = '      - run: $GITHUB_WORKSPACE/golangci-lint run ./...\n'
+  assert.deepEqual(checksOf(`  lint:\n    runs-on: ubuntu-latest\n    steps:\n${step}`), [
+    'lint: golangci-lint run ./...',
+  ])
+})
+
+test('what no file of the project runs is proposed only if CI runs no tests', () => {
+  const files = { 'go.mod': 'module x\n', 'x.go': 'package x\n' }
+  const ci = (run: string) =>
+    workflow(`  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: ${run}\n`)
+  assert.deepEqual(Object.keys(detect(tree(files)).gates), ['vet', 'test', 'build'])
+  assert.deepEqual(Object.keys(detect(tree({ ...files, ...ci('go test ./...') })).gates), ['test', 'build'])
+  const both = { ...files, ...ci('go vet ./... && go test ./...'), ...ci('go vet ./...') }
+  assert.equal('vet' in detect(tree(both)).gates, true)
 })
