@@ -66,12 +66,10 @@ const CONFIGURATION = [
   '.gemrc',
 ]
 /**
- * Variables that name caches and installed packages outside the room. Each of these caches stays cold, because its tool uses what it
- * finds there without hashing it again, and an agent's code may have written it:
- * - go: the build cache maps an action to an object by name, and unpacked modules are compared with go.sum only when they are unpacked;
- * - cargo: a `.crate` file in the registry's cache is hashed when it is downloaded, not when it is unpacked later;
- * - pip: wheels that were built on this machine have no hash, and the index pages are cached in the same folder as the files;
- * - uv, Gradle, NuGet: packages are kept unpacked, and used as they are.
+ * Variables that name caches and installed packages outside the room. Each of these caches stays cold: an agent's code may have
+ * written an entry, and the tool uses it without hashing it again. Go finds objects of its build cache by the name of an action. It
+ * compares modules with go.sum only when it unpacks them. cargo hashes a `.crate` file only when it downloads it. Wheels that pip
+ * built have no hash, and pip keeps index pages in the same cache. uv, Gradle and NuGet keep unpacked packages.
  */
 const OUTSIDE_VARIABLES =
   /^(?:XDG_(?:CONFIG|CACHE|DATA|STATE)_HOME|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|VIRTUAL_ENV)$/

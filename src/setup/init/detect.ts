@@ -171,9 +171,10 @@ function folderOf(tree: FileTree, path: string): Folder {
 }
 
 /** Names as they are at the top, and where one project alone has them; else with the folder's (`api-test`) or language's. */
-function gatesOf(
-  projects: readonly Project[],
-): Pick<DetectedProject, 'gates' | 'needs' | 'alternatives' | 'independent'> & {
+function gatesOf(projects: readonly Project[]): Pick<
+  DetectedProject,
+  'gates' | 'needs' | 'alternatives' | 'independent'
+> & {
   names: string[][]
   guesses: string[]
 } {
