@@ -1,6 +1,6 @@
 // A clone of a commit in its own folder, without anything that is not committed. Every object is hashed when it is copied, so
 // that forged objects of the repository do not get into it.
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegularFile, removeSync } from '../system/files.ts'
 import type { Git } from './git.ts'
@@ -119,6 +119,18 @@ export async function findLeftoverClones(place: string, prefix: string): Promise
   return names.filter((name) => name.startsWith(prefix)).map((name) => join(place, name))
 }
 
-export function removeClone(folder: string): Promise<void> {
-  return rm(folder, { recursive: true, force: true })
+/** Also removes folders that their owner may not write, as Go makes those of its module cache. */
+export async function removeClone(folder: string): Promise<void> {
+  const options = { recursive: true, force: true }
+  await rm(folder, options).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EACCES' && error.code !== 'EPERM') throw error
+    await openFolders(folder)
+    await rm(folder, options)
+  })
+}
+
+async function openFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o700)
+  const entries = await readdir(folder, { withFileTypes: true })
+  for (const entry of entries) if (entry.isDirectory()) await openFolders(join(folder, entry.name))
 }
