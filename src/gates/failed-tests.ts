@@ -93,6 +93,8 @@ function goFailures(lines: readonly string[]): { names: string[]; counted: numbe
     if (test !== undefined && indent === '') counted += 1
     const [, failedPackage] = /^FAIL\t(\S+)/.exec(line) ?? []
     if (failedPackage !== undefined) {
+      // No summary counts a package that does not compile, so the numbers differ, and it is no named test.
+      if (open.length === 0) counted += 1
       names.push(...(open.length === 0 ? [failedPackage] : open.map((name) => `${failedPackage}: ${name}`)))
       open = []
     }

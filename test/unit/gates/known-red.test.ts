@@ -89,6 +89,11 @@ describe('on the base', () => {
   })
 
   const REFUSED: readonly (readonly [title: string, ran: Parameters<typeof judge>[0], why: RegExp])[] = [
+    [
+      'a Go package does not compile',
+      { output: 'FAIL\texample.com/a [build failed]\nFAIL' },
+      /counts 0 .* names 1/,
+    ],
     ['nothing is named', { output: 'error: no such module' }, /names no failed test/],
     [
       'more is counted than named',
