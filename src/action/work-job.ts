@@ -306,13 +306,7 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
     observers: [jobLog(live, role.part), reporter],
     pullRequest: reporter,
     queue: conversation,
-    corrections: createHearing({
-      github,
-      conversation,
-      reviews: reviewRules(settings),
-      checks: { waits: settings.checks === 'wait', names: settings.requiredChecks },
-      redact: workspace.redactor.redact,
-    }),
+    ...(wave?.kind === 'worker' ? {} : { corrections: hearingOf(parts, settings, conversation) }),
     dispatch: createDispatch(github, context.workflow),
     ...role.ports,
   })
@@ -341,6 +335,17 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
   const reportPath = await writeReport(workspace, state, (places) => reporter.view(state, places))
   setOutputs(outputsOf(state, conclusion.outcome, reportPath ?? summaryPath))
   return { state, conclusion }
+}
+
+/** Reads reviews and checks. Workers of a wave do not: the jobs before and after them do. */
+function hearingOf({ github, workspace }: Parts, settings: Settings, conversation: Conversation) {
+  return createHearing({
+    github,
+    conversation,
+    reviews: reviewRules(settings),
+    checks: { waits: settings.checks === 'wait', names: settings.requiredChecks },
+    redact: workspace.redactor.redact,
+  })
 }
 
 /** Whose review threads count; null: nobody's. */

@@ -271,15 +271,10 @@ export class Git {
     return (await this.run(['merge-base', '--is-ancestor', ancestor, descendant], { accept: [1] })).code === 0
   }
 
-  /** Merges two commits into a tree, with conflict markers. `base`: their common ancestor; left out: git finds it. */
-  async mergeTree(
-    left: string,
-    right: string,
-    base?: string,
-  ): Promise<{ tree: string; conflicts: string[] }> {
+  /** Merges two commits into a tree, with conflict markers. */
+  async mergeTree(left: string, right: string): Promise<{ tree: string; conflicts: string[] }> {
     const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages']
-    const from = base === undefined ? '--allow-unrelated-histories' : `--merge-base=${base}`
-    const merged = await this.run([...args, from, left, right], { accept: [1] })
+    const merged = await this.run([...args, '--allow-unrelated-histories', left, right], { accept: [1] })
     const [tree = '', ...names] = merged.stdout.split('\0')
     return { tree, conflicts: names.filter((name) => name !== '') }
   }

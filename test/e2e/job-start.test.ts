@@ -59,7 +59,8 @@ test('a job starts its first session after few API requests, and needs each of t
   )
   await second.reached()
   await beside.hit
-  const [stateAndGreen, heard] = [fetched, ['GET issues/#/comments']]
+  // Comments, and the threads of reviews.
+  const [stateAndGreen, heard] = [fetched, ['GET issues/#/comments', 'POST /graphql']]
   assert.deepEqual(asked(site), [
     ...checkout,
     ...firstLook,
