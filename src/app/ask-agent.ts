@@ -7,6 +7,8 @@ import { agentEnv, type Environment } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { agentEnvOptions, openAgentHomes, withInstalledAgent } from './agents.ts'
 import type { Isolation } from './isolation.ts'
+import { keylessWay, openKeyless } from './keyless.ts'
+import { isSetIn } from './reach-model.ts'
 import { relayModel } from './relay.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -36,7 +38,13 @@ export async function askAgent(
   const options = { env, signal, homes, directory: join(clone.gitDir, 'ralph'), report: () => {} }
   const installed = await withInstalledAgent(vendor, settings.agentVersion, options)
   const reach = isolation?.reach
-  const relayed = reach === undefined ? null : await relayModel(vendor, installed, reach, () => {})
+  const way = keylessWay(vendor, settings, isSetIn(env))
+  const relayed =
+    way !== null && reach !== undefined
+      ? await openKeyless(vendor, way, { settings, env: installed, reach, warn: () => {} })
+      : reach === undefined
+        ? null
+        : await relayModel(vendor, installed, reach, () => {})
   try {
     await using home = await homes.open()
     using _admission = relayed?.admit()

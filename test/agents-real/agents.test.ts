@@ -77,10 +77,17 @@ async function implementsStory(cli: Cli): Promise<void> {
         'ralph/sample',
       )
       assert.equal(trailers.replaceAll('\n', ''), 'US-001')
-      assert.match(log, /^\[\w+\] \S+ \S*hello\.txt$/m, 'the tool that wrote, and its file')
+      // droid has no tool to write a file with this model: it runs a command.
+      assert.match(
+        log,
+        /^\[\w+\] \S+ (?:\S*hello\.txt|.* > '\S*hello\.txt')$/m,
+        'the tool that wrote, and its file',
+      )
       const { calls, inputTokens, outputTokens, cachedTokens, costUsd, agentSeconds, estimatedCostUsd } =
         prd.run.usage ?? emptyUsage()
-      const used = tokensUsed([0, 1, 2, 0])
+      // qwen asks its model twice in a session without tools.
+      const used = tokensUsed(bench.model.requests.flatMap(({ turn }) => (turn === null ? [] : [turn])))
+      assert.ok(used.inputTokens >= tokensUsed([0, 1, 2, 0]).inputTokens)
       assert.deepEqual({ inputTokens, outputTokens, cachedTokens }, used)
       assert.equal(calls, 2, 'the session and the judge')
       assert.ok(agentSeconds > 0)
