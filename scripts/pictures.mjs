@@ -72,7 +72,7 @@ function picture(name, width, height, css, body) {
 const screen = screenOf(`"${process.execPath}" "${join(root, 'dist/cli/main.js')}" demo`, 100, 95)
 const lines = screen.split('\n')
 const shown = lines.slice(
-  lines.findIndex((line) => line.includes('baseline')),
+  lines.findIndex((line) => line.includes('No model')),
   lines.findIndex((line) => line.includes('Look at it')),
 )
 const PAPER =
@@ -84,7 +84,12 @@ const facts = {
   repositoryUrl: 'https://github.com/acme/shop',
   runUrl: 'https://github.com/acme/shop/actions/runs/1',
 }
-const comment = stickyComment(midRun(), { ...facts, limits, now: NOW, notes: [] })
+const changes = {
+  'US-001': { files: 4, added: 118, removed: 6 },
+  'US-002': { files: 3, added: 57, removed: 4 },
+  'US-004': { files: 5, added: 164, removed: 12 },
+}
+const comment = stickyComment(midRun(), { ...facts, limits, now: NOW, notes: [], changes })
 const GITHUB = `
 body{font:14px/1.5 -apple-system,"Segoe UI","Noto Sans",Helvetica,Arial,sans-serif;color:#1f2328;background:#fff}
 main{margin:20px;border:1px solid #d1d9e0;border-radius:6px} header{background:#f6f8fa;padding:8px 16px;border-bottom:1px solid #d1d9e0;color:#59636e;border-radius:6px 6px 0 0}
