@@ -36,6 +36,9 @@ const isForStatus = (flag: FlagRow) =>
 const isForInit = (flag: FlagRow) =>
   (flag.group !== 'what' && flag.key !== 'notify') ||
   ['baseBranch', 'branchPrefix', 'workingDirectory'].includes(flag.key)
+/** Settings that decide what stops an agent's work. */
+const isForDrill = (flag: FlagRow) =>
+  flag.group === 'gates' || ['configFile', 'workingDirectory'].includes(flag.key)
 const isForJudge = (flag: FlagRow) =>
   isLocation(flag) ||
   isPart(flag) ||
@@ -104,7 +107,7 @@ export const HELP_GROUPS: readonly (readonly [
       'archive',
     ],
   ],
-  ['Check before a run:', ['demo', 'doctor', 'validate', 'verify', 'prompt', 'notify']],
+  ['Check before a run:', ['demo', 'drill', 'doctor', 'validate', 'verify', 'prompt', 'notify']],
   ['This program:', ['upgrade', 'completion']],
 ]
 
@@ -171,6 +174,14 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--ask-agent', 'also ask the agent for one word, in a paid session'],
     ],
     exits: [[0, 'ready on this machine'], [1, 'not ready'], BAD_INPUT, [130, 'interrupted']],
+  },
+  drill: {
+    takes: 'nothing',
+    settings: isForDrill,
+    options: [
+      ['--minutes <number>', 'time for the plants; those that come later are not tried (default: 10)'],
+    ],
+    exits: [[0, 'shown, whatever passes'], BAD_INPUT, [130, 'interrupted']],
   },
   notify: {
     takes: 'nothing',

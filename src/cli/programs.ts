@@ -19,6 +19,7 @@ export const PROGRAMS: Readonly<Record<Exclude<CommandName, 'help'>, Program>> =
   demo: async (context) => (await import(/* webpackChunkName: "cli" */ './demo.ts')).demo(context),
   init: async (context) => (await import(/* webpackChunkName: "cli" */ './init.ts')).init(context),
   doctor: async (context) => (await import(/* webpackChunkName: "cli" */ './doctor.ts')).doctor(context),
+  drill: async (context) => (await import(/* webpackChunkName: "cli" */ './drill.ts')).drill(context),
   notify: async (context) => (await import(/* webpackChunkName: "cli" */ './notify.ts')).notify(context),
   plan: async (context) => (await import(/* webpackChunkName: "cli" */ './plan.ts')).plan(context),
   why: async (context) => (await import(/* webpackChunkName: "cli" */ './why-diff.ts')).why(context),

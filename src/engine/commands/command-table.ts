@@ -107,6 +107,13 @@ const ROWS = {
   },
   next: { cli: helpText('[feature]', 'show which story comes next', 'auth') },
   validate: { cli: helpText('[feature]', 'check prd.json, the configuration and what a run needs', 'auth') },
+  drill: {
+    cli: helpText(
+      '',
+      'plant what agents get wrong in a copy of this project, and show what your gates stop; no key, changes nothing',
+      '--minutes 5',
+    ),
+  },
   doctor: {
     cli: helpText('[feature]', 'check everything that a run needs, and say what to fix; changes nothing', ''),
   },

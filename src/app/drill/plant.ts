@@ -1,0 +1,54 @@
+// What a plant of `ralph drill` is: work as an agent that is wrong would leave it, made for the project at hand.
+import type { DrillProject } from './project.ts'
+
+/** A file of the work: its text, null if the agent removes it, or a link. */
+export type PlantedFile = string | null | { linkTo: string }
+/** Files by path. An empty map is a session that changed nothing. */
+export type Work = ReadonlyMap<string, PlantedFile>
+
+/** A change of the product on which a gate fails while the tests are as they are. */
+export type Break = {
+  what: string
+  work: Work
+  /** The test files that the output of the gate names. */
+  tests: readonly string[]
+}
+
+export type Made = { work: Work; what?: string }
+/** Why this project has no place for the plant. */
+export type NotMade = { reason: string }
+
+export type Plant = {
+  /** Its name for `--json` and `--only`. */
+  name: string
+  /** What the agent does. */
+  does: string
+  /**
+   * `broken`: the product is wrong and nothing hides it, so a red gate is the answer. `elsewhere`: the commit lacks the work, so a red gate
+   * is the answer as well. `hidden`: it has to be green for its agent, else it hides nothing and does not count.
+   */
+  kind: 'broken' | 'elsewhere' | 'hidden'
+  /** `needed`: null if no broken product was found. */
+  make(project: DrillProject, broken: Break | null): Promise<Made | NotMade>
+}
+
+export const notMade = (reason: string): NotMade => ({ reason })
+export const NO_BREAK = notMade('no change of the product was found that a test notices')
+
+/** A plant that hides a broken product; `change` gives the further files, or why there are none. */
+export function hiding(
+  name: string,
+  does: string,
+  change: (project: DrillProject, broken: Break) => Promise<Work | NotMade>,
+): Plant {
+  return {
+    name,
+    does,
+    kind: 'hidden',
+    async make(project, broken) {
+      if (broken === null) return NO_BREAK
+      const more = await change(project, broken)
+      return 'reason' in more ? more : { work: new Map([...broken.work, ...more]) }
+    },
+  }
+}
