@@ -159,14 +159,22 @@ export const GATES: Columns<GateResult> = [
 
 /** `✅ 40 passed`, `⚠️ exit 1: 38 passed, 2 failed (advisory)`. */
 function gateCell(gate: GateResult): { text: string; most: number } {
-  const { ok, ended, tests, flaky } = gate
+  const { ok, ended, tests, flaky, proof } = gate
   const advisory = isAdvice(gate)
   const counted = describeTests(tests)
   const how = [oneLine(ended, 80), counted].filter((part) => part !== '').join(': ')
   const text = ok
-    ? `✅ ${counted || 'passed'}${flaky ? ' ⚠️ flaky' : ''}`
+    ? `✅ ${counted || 'passed'}${describeProof(proof)}${flaky ? ' ⚠️ flaky' : ''}`
     : `${advisory ? '⚠️' : '❌'} ${how}${advisory ? ' (advisory)' : ''}`
   return { text, most: 160 }
+}
+
+/** `; 3 need this change`: how many of the tests fail without it. */
+function describeProof(proof: GateResult['proof']): string {
+  if (proof === undefined) return ''
+  const { tests } = proof
+  if (tests === undefined) return '; fails without this change'
+  return tests === 1 ? '; 1 needs this change' : `; ${tests} need this change`
 }
 
 /** The gates of the last attempt, and at most `maxChars` of the output of the one that failed. */
