@@ -51,12 +51,21 @@ const pathOf = (name) => (name.endsWith('.ts') ? `^src/${name.replace('.', '\\.'
 const inner = (room) => Object.keys(ROOMS).filter((name) => name.startsWith(`${room}/`))
 
 export default {
-  forbidden: Object.entries(ROOMS).map(([room, below]) => ({
-    name: `${room} imports only what its line names`,
-    severity: 'error',
-    from: { path: pathOf(room), pathNot: inner(room).map(pathOf) },
-    to: { path: '^src/', pathNot: [room, ...below].map(pathOf) },
-  })),
+  forbidden: [
+    ...Object.entries(ROOMS).map(([room, below]) => ({
+      name: `${room} imports only what its line names`,
+      severity: 'error',
+      from: { path: pathOf(room), pathNot: inner(room).map(pathOf) },
+      to: { path: '^src/', pathNot: [room, ...below].map(pathOf) },
+    })),
+    {
+      // It reads the event of a job when it is loaded.
+      name: 'only the action imports @actions/github',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/action/' },
+      to: { path: '(^|/)@actions/github(/|$)' },
+    },
+  ],
   options: {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

@@ -1,11 +1,12 @@
-// The client of GitHub's API: the toolkit's octokit (which knows the runner's proxy and user agent) with retries, pacing and time
-// limits. A request that creates something is never repeated blindly.
+// The client of GitHub's API: octokit with retries, pacing, time limits, and the proxy of the runner or the laptop. A request that
+// creates something is never repeated blindly.
 
-import { defaults, getOctokitOptions, GitHub as Octokit } from '@actions/github/lib/utils'
 import { retry } from '@octokit/plugin-retry'
 import { throttling } from '@octokit/plugin-throttling'
 import { RequestError } from '@octokit/request-error'
+import { Octokit } from '@octokit/rest'
 import Bottleneck from 'bottleneck/light.js'
+import { fetchByProxy } from './proxy.ts'
 import type { RepositoryAddress } from './repository-address.ts'
 
 const OctokitWithPlugins = Octokit.plugin(retry, throttling)
@@ -48,10 +49,11 @@ export function connect(
     return isWorthIt
   }
   const pacedGroup = () => new Bottleneck.Group({ maxConcurrent: 1, minTime: WRITE_PAUSE_MS })
-  const options = { baseUrl: place.api, userAgent: 'ralph-action/1' }
   const api = new OctokitWithPlugins({
-    ...(token === null ? options : getOctokitOptions(token, options)),
-    request: { fetch: withTimeout(tryMs, defaults.request?.fetch) },
+    baseUrl: place.api,
+    userAgent: 'ralph-action/1',
+    ...(token === null ? {} : { auth: token }),
+    request: { fetch: withTimeout(tryMs, fetchByProxy(place.api)) },
     log: { debug() {}, info() {}, warn, error() {} },
     // 429 is left to the throttling plugin, which waits as long as the response asks.
     retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451] },
