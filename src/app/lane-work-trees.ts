@@ -14,7 +14,8 @@ import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { markOfPart } from '../system/process.ts'
 import { workTreesFolder } from './clean-room.ts'
-import { createPorts, type PortOptions } from './loop-ports.ts'
+import { createPorts } from './loop-ports.ts'
+import type { PortOptions } from './port-options.ts'
 import { openWorkspace } from './workspace.ts'
 
 /** Gives the function that opens lanes for a run on this machine. It throws UserError where a work tree cannot be made. */

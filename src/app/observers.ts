@@ -8,7 +8,7 @@ import { notifySecrets } from '../notify/notice.ts'
 import { telemetryConfig } from '../notify/telemetry/telemetry-config.ts'
 import { messageOf } from '../system/errors.ts'
 import { limitsOf } from './loop-limits.ts'
-import type { PortOptions } from './loop-ports.ts'
+import type { PortOptions } from './port-options.ts'
 import { redactorFor } from './redactor.ts'
 
 export async function observersOf(options: PortOptions): Promise<Observer[]> {

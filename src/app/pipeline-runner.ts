@@ -19,7 +19,7 @@ import type { State } from '../engine/model/state.ts'
 import * as pure from '../engine/pipeline.ts'
 import { redGate, redGateReason, withRecord } from '../engine/state-updates.ts'
 import { RALPH_IDENTITY } from '../git/git-process.ts'
-import type { GatesPortOptions, PortOptions } from './loop-ports.ts'
+import type { GatesPortOptions, PortOptions } from './port-options.ts'
 
 export type StepTools = {
   /** The run's agent; `agents`: those that steps name. */
