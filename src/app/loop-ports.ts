@@ -4,7 +4,6 @@ import { isModelKey } from '../agents/registry.ts'
 import type {
   AgentPort,
   Clock,
-  CorrectionPort,
   DispatchPort,
   GatesPort,
   Observer,

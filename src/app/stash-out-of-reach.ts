@@ -1,14 +1,16 @@
 // Sessions in a person's checkout find no stash. In a job's checkout there is none to protect, and a lane has one of its own.
 import type { AgentPort } from '../engine/model/ports.ts'
 import { cloneRef } from '../git/clone-refs.ts'
+import { removeLostEdits } from '../git/edit-tree.ts'
 import { hideStash, restoreStash } from '../git/hidden-stash.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Restores what a killed run left hidden. It is part of the clone as Ralph found it, and no ref that an agent moved. */
+/** Removes the index files that a killed run left, and restores what it left hidden. That is part of the clone as Ralph found it, and no ref that an agent moved. */
 export async function restoreAfterKill({
   git,
   snapshot,
 }: Pick<Workspace, 'git' | 'snapshot'>): Promise<void> {
+  removeLostEdits(git)
   if (snapshot.whole || git.clone.hasOwnRefs === true) return
   await restoreStash(git)
   const stash = await cloneRef(git, 'refs/stash')

@@ -49,10 +49,18 @@ const Note = z.discriminatedUnion('kind', [SessionNote, JudgeNote])
 type Note = z.infer<typeof Note>
 type JudgeNote = z.infer<typeof JudgeNote>
 
-/** Notes the usage of a session that has ended. Removes the notes of an attempt once its end is saved. */
+/**
+ * Notes the usage of a session that has ended. Removes the notes of an attempt once its end is saved. Once no attempt is
+ * in work, it removes all notes, because a killed run leaves some.
+ */
 export function usageNotes(git: Git): Observer {
   return {
     async event(event, { nonce, folder, attempts }) {
+      const isSaved = ENDS.has(event.kind) || event.kind === 'published'
+      if (isSaved && Object.keys(attempts).length === 0) {
+        removeSync(notesFolder(git, folder))
+        return
+      }
       if (ENDS.has(event.kind)) {
         removeNotes(git, folder, 'storyId' in event ? event : null)
         return

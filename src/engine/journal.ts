@@ -1,4 +1,4 @@
-// The state of a run and its events that are not saved yet. Observers hear of an event that must be saved only after the save.
+// The state of a run and its events that are not saved yet. Observers learn of an event that must be saved after the save.
 //
 // Other workers of a wave may save in between. Then the newest state is loaded and the unsaved events are reduced onto it, so that no
 // text is ever merged and the driver does not notice.

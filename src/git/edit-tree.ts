@@ -1,6 +1,6 @@
 // Replaces entries of a tree by git, with an index file that only this uses.
 import { join } from 'node:path'
-import { removeSync } from '../system/files.ts'
+import { entriesSync, removeSync } from '../system/files.ts'
 import type { TreeEntry } from './cat-file.ts'
 import type { Git } from './git.ts'
 
@@ -11,6 +11,12 @@ export type MovedFolder = { oid: string; from: string | null; to: string }
 
 /** Edits of this process, so that two at a time have a file each. */
 let count = 0
+const EDIT = 'edit-'
+
+/** Removes the index files that a killed run left. Call it before this process edits a tree. */
+export function removeLostEdits({ own }: Pick<Git, 'own'>): void {
+  for (const { name } of entriesSync(own)) if (/^edit-\d+(?:\.lock)?$/.test(name)) removeSync(join(own, name))
+}
 
 /** The id of the new tree. Folders that become empty are removed. */
 export async function editTree(
@@ -21,7 +27,7 @@ export async function editTree(
 ): Promise<string> {
   if (edits.size === 0 && moves.length === 0) return base
   count += 1
-  const file = join(git.own, `edit-${count}`)
+  const file = join(git.own, `${EDIT}${count}`)
   const run = (args: string[], input = '') => git.run(args, { input, env: { GIT_INDEX_FILE: file } })
   try {
     removeSync(file)

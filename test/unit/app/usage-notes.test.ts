@@ -1,6 +1,7 @@
 // What a session used, as it stands beside the clone: an agent may have written it.
 
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -183,6 +184,21 @@ test('judges of an attempt that the state lacks are all charged, and their notes
     const rejected = { kind: 'rejected' as const, storyId: 'US-001', kept: null, at: NOW }
     await usageNotes(git).event?.(rejected, reserved)
     assert.equal(runUsage(withLostUsage(git, reserved)).costUsd, 0)
+  } finally {
+    await rm(own, { recursive: true })
+  }
+})
+
+test('once no attempt is in work, no note is left, also of an attempt whose end a killed run saved', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'ralph-note-'))
+  try {
+    const observer = usageNotes({ own } as unknown as Git)
+    const rejected = { kind: 'rejected' as const, storyId: 'US-001', kept: null, at: NOW }
+    const left = await noted(own, JSON.stringify({ ...note, storyId: 'US-009' }))
+    await observer.event?.(rejected, reserved)
+    assert.ok(existsSync(left), 'other attempts are in work')
+    await observer.event?.(rejected, { ...reserved, attempts: {} })
+    assert.ok(!existsSync(left))
   } finally {
     await rm(own, { recursive: true })
   }
