@@ -233,7 +233,6 @@ const ALWAYS = {
 } as const satisfies Partial<Settings>
 
 const NOTHING_IS_SAVED: StorePort = {
-  isLocal: true,
   save: async () => {},
   publish: async () => ({ kind: 'published' }),
   peoplesHead: async () => null,
