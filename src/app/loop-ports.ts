@@ -91,7 +91,7 @@ function withHistory({
   objects,
   repository,
   store,
-}: PortOptions['workspace']): Pick<RepositoryPort, 'history' | 'storyAt' | 'edit'> {
+}: PortOptions['workspace']): Pick<RepositoryPort, 'history' | 'storyAt' | 'edit' | 'undone'> {
   const ensureHistory = async ({ base: { sha }, green }: State) => {
     const hasBase = (await objects.root(sha)) !== null
     const hasHistory = hasBase && (await git.isAncestor(sha, green))
@@ -109,6 +109,10 @@ function withHistory({
     async storyAt(state, place) {
       await ensureHistory(state)
       return repository.storyAt(state, place)
+    },
+    async undone(state, candidate) {
+      await ensureHistory(state)
+      return (await repository.undone?.(state, candidate)) ?? []
     },
   }
 }

@@ -26,6 +26,7 @@ import { joinCommits } from './join-commits.ts'
 import { rebase, withOldOwnFiles } from './rebase.ts'
 import { showScreenshot } from './screenshot-blobs.ts'
 import { storiesIn } from './story-commits.ts'
+import { undoneStories } from './undone-stories.ts'
 import { editDocuments } from './write-documents.ts'
 
 export type RepositoryOptions = CommitOptions & {
@@ -283,6 +284,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         if (storyId !== undefined) return storyId
       }
       return null
+    },
+
+    async undone(state, candidate) {
+      const [fork, { green }] = [state.base.sha, state]
+      const history = await this.history(state)
+      return undoneStories(objects, { fork, green, candidate, history, isRalphPath: options.isRalphPath })
     },
 
     read: (commit, path) => objects.text(`${commit}:${path}`),

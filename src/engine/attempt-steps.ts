@@ -2,6 +2,7 @@
 // work, landing it, and saving it for the next attempt.
 
 import { DamagedClone, messageOf } from '../system/errors.ts'
+import { storiesToReopen } from './gating/undone.ts'
 import { budgetLeft, estimateSession, exhaustedBudget, sessionMs } from './limits.ts'
 import {
   type Attempt,
@@ -208,6 +209,7 @@ export async function accept(
     ...idOf(attempt),
     commit: candidate.commit,
     ...(after === undefined ? {} : { after }),
+    ...(await storiesToReopen(attempt, { state, ports })),
   }
 }
 

@@ -19,6 +19,7 @@ import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.t
 import { askExpectation, askJudge, gatesBeforeJudge, verifyWhole } from './gating/judge.ts'
 import { compareWithCleanClone, inCleanClone } from './gating/needed-files.ts'
 import { openLastStoryRoom, withReuseKeys } from './gating/reuse.ts'
+import { undoneBy, withUndone } from './gating/undone.ts'
 import { endOfWork, RENEWAL_MS } from './limits.ts'
 import { type AttemptIn, idOf } from './model/attempt.ts'
 import type { Event, SpentUsage } from './model/event.ts'
@@ -198,11 +199,12 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     isUnproved = found.unproved
     return found.gates
   })
+  const undone = redGate(gates) === undefined ? await undoneBy(attempt, context) : []
   return {
     kind: 'gated',
     ...idOf(attempt),
     commit,
-    gates,
+    gates: withUndone(gates, undone),
     ...(earlierPaths.length === 0 ? {} : { paths: earlierPaths }),
     ...(isUnproved ? { unproved: true as const } : {}),
   }

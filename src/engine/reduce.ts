@@ -28,6 +28,7 @@ import {
 } from './branch-events.ts'
 import { baselined } from './gating/gate-memory.ts'
 import { verified } from './gating/judge-verdict.ts'
+import { reopen } from './gating/undone.ts'
 import {
   cancelNextJob,
   dispatched,
@@ -87,7 +88,10 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     conflicted,
     gated,
     judged,
-    accepted,
+    accepted: (state, event, limits) => {
+      const after = accepted(state, event, limits)
+      return after === state ? state : reopen(after, event.storyId, event, limits)
+    },
     entered,
     decided,
     rejected,

@@ -115,7 +115,8 @@ export type Event = {
    */
   | (AttemptId & { kind: 'gated'; commit: string; gates: GateResult[]; paths?: string[]; unproved?: true })
   | (AttemptId & { kind: 'judged'; verdict: Verdict; usage: Usage })
-  | (AttemptId & { kind: 'accepted'; commit: string; after?: AfterSteps })
+  /** `undone`: earlier stories of which nothing is left. */
+  | (AttemptId & { kind: 'accepted'; commit: string; after?: AfterSteps; undone?: string[] })
   /** One of several candidates is done. `lines`: how many lines it added and removed; null if it failed, and `kept` is its work. */
   | (AttemptId & { kind: 'entered'; lines: number | null; kept: SavedWork | null })
   /** There will be no further candidates for this story: one of the existing ones is chosen. */

@@ -184,6 +184,9 @@ export type IgnoredWork = {
  */
 export type EarlierChecks = { commit: string; paths: string[]; touchesBase: boolean; kept?: string[] }
 
+/** `paths`: files of the story that the candidate undoes. `isAll`: nothing of the story is left. */
+export type UndoneStory = { storyId: string; paths: string[]; isAll: boolean }
+
 /** The work tree and the objects of the repository, seen through Ralph's own git directory. */
 export type RepositoryPort = {
   readonly ignored: IgnoredPort
@@ -264,6 +267,8 @@ export type RepositoryPort = {
   edit(state: State, edit: BranchEdit): Promise<EditedBranch>
   /** The story whose commit wrote these lines of the green commit last; null if it was none of this run. */
   storyAt(state: State, place: Place): Promise<string | null>
+  /** Earlier stories whose files are again as they were before them, because of the candidate. Left out: nobody looks. */
+  undone?(state: State, candidate: string): Promise<UndoneStory[]>
   /** How many lines the change from one commit to another added and removed, alongside Ralph's own files. */
   linesChanged(from: string, to: string): Promise<number>
   /** A file's text at a commit, or null. Texts for agents are read this way, so that no session can have changed them. */
