@@ -127,6 +127,7 @@ export function closingLines(done: Done, look: Look): string[] {
   const next = [
     ...(written.length === 0 ? [] : [`${addCommand(done)} && git commit -m "ci: Ralph"`]),
     `${program} doctor`,
+    `${program} drill`,
     `${program} plan`,
   ]
   return [

@@ -184,7 +184,7 @@ async function findRemedies(
   return remedies
 }
 
-/** Workspace and ports in the clone, with the settings of a run, but for what a drill has no use for. */
+/** Workspace and ports in the clone, with the settings of a run, without what a drill does not use. */
 async function openDrill(
   { settings: own, env, signal, warn }: DrillOptions,
   changed: Partial<Settings>,

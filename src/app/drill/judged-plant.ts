@@ -12,7 +12,7 @@ import type { State } from '../../engine/model/state.ts'
 import { nextAttemptStep, nextRunStep } from '../../engine/parallel/parallel-steps.ts'
 import { UserError } from '../../system/errors.ts'
 
-/** What became of an attempt. `by`: who stopped it, or what reported it. */
+/** What became of an attempt. `by`: the gate, guard or finding that decided. */
 export type Verdict =
   | { kind: 'stopped'; by: string; gates: readonly GateResult[] }
   /** A gate failed by itself, as it would without Ralph. */

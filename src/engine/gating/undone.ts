@@ -1,4 +1,4 @@
-// What passed stays: a story that undoes an earlier one has a finding, and an earlier story of which nothing is left is open again.
+// What passed stays: a story that undoes an earlier one has a finding. An earlier story of which nothing is left is open again.
 
 import { displayPath } from '../../system/path-text.ts'
 import { revert } from '../attempt-outcome.ts'
