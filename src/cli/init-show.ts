@@ -126,8 +126,7 @@ export function closingLines(done: Done, look: Look): string[] {
   const missing = findMissing(done).flatMap(([isSo, short]) => (isSo ? [short] : []))
   const next = [
     ...(written.length === 0 ? [] : [`${addCommand(done)} && git commit -m "ci: Ralph"`]),
-    `${program} doctor`,
-    `${program} drill`,
+    `${program} doctor && ${program} drill`,
     `${program} plan`,
   ]
   return [

@@ -20,7 +20,7 @@ Found      JavaScript; agent claude; 6 files written
 Not tried  lint, test (\`ralph doctor\` runs them)
 Missing    ${SECRET}
 Next       git add --all && git commit -m "ci: Ralph"
-           ralph doctor
+           ralph doctor && ralph drill
            ralph plan`,
   )
   assert.match(lastScreen(project.init('--yes').out) ?? '', /^Found .*; all files there, none written$/m)
@@ -29,7 +29,7 @@ Next       git add --all && git commit -m "ci: Ralph"
 test('init started by npx prints next commands with npx', async () => {
   await using project = await open(NODE, { npm_command: 'exec' })
   const { out } = project.init('--yes')
-  assert.match(out, /^ +npx @ralph\/action doctor\n +npx @ralph\/action plan$/m)
+  assert.match(out, /^ +npx @ralph\/action doctor && npx @ralph\/action drill\n +npx @ralph\/action plan$/m)
 })
 
 test("init's summary has at most ten lines, the most important first", async () => {
