@@ -94,7 +94,7 @@ function verdictOf(events: readonly Event[]): Verdict {
   const refused = events.find((event) => event.kind === 'refused')
   if (refused !== undefined) return { kind: 'stopped', by: refused.failure.summary, gates: [] }
   const gates = events.flatMap((event) => (event.kind === 'gated' ? event.gates : []))
-  const first = gates.filter((gate) => gate.asItWas !== true)
+  const first = gates.filter((gate) => gate.further === undefined)
   const red = first.find((gate) => isRed(gate) && !isService(gate))
   const findings = gateFindings(gates)
   if (red !== undefined) {

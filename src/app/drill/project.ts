@@ -1,6 +1,6 @@
 // The project that `ralph drill` plants in: a clean clone of the user's commit, read by git.
 
-import { isTestSupport } from '../../gates/remarks/test-files.ts'
+import { productOf, proposedProduct } from '../../gates/product/product.ts'
 import { execute, gitEnv, NO_CONFIG, nulFields } from '../../git/git-process.ts'
 import type { Environment } from '../../isolation/untrusted-env.ts'
 import { isWritten } from './languages.ts'
@@ -51,12 +51,13 @@ export async function openProject({
       env: { ...gitEnvironment, ...extra.env },
     })
   const files = nulFields(await git(['ls-tree', '-r', '-z', '--name-only', 'HEAD']))
-  const own = isProduct ?? ((path: string) => isWritten(path) && !isTestSupport(path))
-  const isTest = (path: string) => !own(path) && isWritten(path) && isTestSupport(path)
   const show = async (name: string) => {
     const { code, stdout } = await git(['cat-file', 'blob', name])
     return code === 0 && stdout.length <= MAX_BYTES ? stdout : null
   }
+  const own =
+    isProduct ?? productOf(await proposedProduct({ paths: files, read: (path) => show(`HEAD:${path}`) }))
+  const isTest = (path: string) => !own(path) && isWritten(path)
   return {
     files,
     gates,
