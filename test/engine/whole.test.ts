@@ -1,4 +1,4 @@
-// What "complete" means, in a chain of jobs: a clean clone passes, with the tests as they were, and a red gate is answered by a change.
+// What "complete" means, in a chain of jobs: a clean clone passes, with the checks as they were, and a red gate is answered by a change.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { failureOutput } from '../../src/engine/model/gate-output.ts'
@@ -76,7 +76,7 @@ test('an ignored program of `prepare` that a session replaced is installed again
   )
 })
 
-test('a cache that gates leave in an ignored file does not carry over to the run with the tests as they were', async () => {
+test('a cache that gates leave in an ignored file does not carry over to the run with the checks as they were', async () => {
   const cached = `test -e made/passed || { ${CHECK}; } && mkdir -p made && touch made/passed`
   await using chain = await chainOf({
     stories: [story('US-001', 'one')],
@@ -209,7 +209,7 @@ for (const [judge, answers, outcome] of [
     const ended = await chain.go()
     assert.equal(ended.outcome, outcome, ended.reason)
     const [asked] = chain.sessions.filter(({ findings }) => findings !== undefined)
-    assert.match(asked?.findings ?? '', /^gate test \(tests as they were\): red \(exit 1\): .*expected base/)
+    assert.match(asked?.findings ?? '', /^gate test \(checks as they were\): red \(exit 1\): .*expected base/)
     // What was asked for once is not asked again at the end.
     const questions = chain.sessions.filter(({ findings }) => findings !== undefined).length
     assert.equal(questions, outcome === 'complete' ? 1 : 3)
@@ -229,7 +229,7 @@ for (const [how, outcome] of [
     })
     const ended = await chain.go()
     assert.equal(ended.outcome, outcome, ended.reason)
-    assert.equal(chain.gates.includes('test (tests as they were)'), how !== 'off')
+    assert.equal(chain.gates.includes('test (checks as they were)'), how !== 'off')
     assert.ok(chain.sessions.every(({ findings }) => findings === undefined))
   })
 }
@@ -253,7 +253,7 @@ for (const [judge, answers, outcome] of [
     const ended = await chain.go()
     assert.equal(ended.outcome, outcome, ended.reason)
     const [asked] = chain.sessions.filter(({ findings }) => findings !== undefined)
-    assert.match(asked?.findings ?? '', /^gate test \(tests as they were\): red/)
+    assert.match(asked?.findings ?? '', /^gate test \(checks as they were\): red/)
   })
 }
 
@@ -316,7 +316,7 @@ test('tests that a story adds to an existing file are not counted as missing in 
   })
   const ended = await chain.go()
   assert.equal(ended.outcome, 'complete', ended.reason)
-  assert.ok(chain.gates.includes('test (tests as they were)'))
+  assert.ok(chain.gates.includes('test (checks as they were)'))
   assert.ok(chain.sessions.every(({ findings }) => findings === undefined))
 })
 
@@ -331,7 +331,7 @@ test('a skipped test that a story removes is reported, however many tests the st
   const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
   assert.match(
     summary,
-    /^gate test \(tests as they were\): 1 test that was skipped is gone, or no longer skipped; no judge said/,
+    /^gate test \(checks as they were\): 1 test that was skipped is gone, or no longer skipped; no judge said/,
   )
 })
 
@@ -344,5 +344,5 @@ test("an ignore file that a change adds and a gate's command names is left out o
   })
   assert.equal((await chain.go()).outcome, 'stuck')
   const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
-  assert.match(summary, /^gate lint \(tests as they were\): red \(exit 1\): broken; no judge said/)
+  assert.match(summary, /^gate lint \(checks as they were\): red \(exit 1\): broken; no judge said/)
 })

@@ -59,7 +59,7 @@ test('init writes the same defaults to both files, or those of an existing confi
   const config = parse(await project.read('ralph.config.yml'))
   assert.deepEqual([config.weakenedTests, config.protectedPaths], ['judge', 'elsewhere'])
   const workflow = await project.read('.github/workflows/ralph.yml')
-  assert.match(workflow, /^ {10}weakened-tests: judge # the tests as they were /m)
+  assert.match(workflow, /^ {10}weakened-tests: judge # the checks as they were /m)
   assert.match(workflow, /^ {10}protected-paths: elsewhere # /m)
   await using other = await open({ ...NODE, 'ralph.config.yml': 'protectedPaths: [src/billing/**]\n' })
   other.init('--yes')

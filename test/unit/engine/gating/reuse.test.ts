@@ -71,7 +71,7 @@ test('only the first attempt at the last story runs gates in a clean room for th
   assert.equal(isLastStory(last, limitsWith(), attempt), false)
 })
 
-test('a clean room that is not needed is not opened, and one used only for the tests as they were is prepared first', async () => {
+test('a clean room that is not needed is not opened, and one used only for the checks as they were is prepared first', async () => {
   const did: string[] = []
   const room: CleanRoom = {
     checkOut: async (commit) => void did.push(`check out ${commit}`),

@@ -77,8 +77,8 @@ describe("a state has a gate's output once", () => {
     )
   })
 
-  test('of the tests as they were, which the code no longer passes', () => {
-    const was = gate(false, { ...RED, name: 'test (tests as they were)', advisory: true, further: 'checks' })
+  test('of the checks as they were, which the code no longer passes', () => {
+    const was = gate(false, { ...RED, name: 'test (checks as they were)', advisory: true, further: 'checks' })
     const weaker = reduce(
       after(stateOf(stories('US-001')), ...attempt([gate(true), was]).slice(0, 3)),
       { kind: 'gated', storyId: 'US-001', commit: 'c', gates: [gate(true), was], at: NOW },
@@ -121,8 +121,8 @@ describe("a state has a gate's output once", () => {
     assert.deepEqual([times(again, RED.output), shownOf(again)?.output], [1, SHOWN])
   })
 
-  test('of the tests as they were in the final verification, which the story does not have to turn green', () => {
-    const was = gate(false, { ...RED, name: 'test (tests as they were)', advisory: true, further: 'checks' })
+  test('of the checks as they were in the final verification, which the story does not have to turn green', () => {
+    const was = gate(false, { ...RED, name: 'test (checks as they were)', advisory: true, further: 'checks' })
     const verdict = { kind: 'reset' as const, stories: ['US-001'], reason: 'weaker', gate: was.name }
     const reset = after(passed, {
       kind: 'verified',
