@@ -295,7 +295,9 @@ test('an edit of prd.md without prd.json is reported once, naming prd.json; an e
   }
   // That this judge names no evidence is told as well.
   const told = async (chain: Chain) =>
-    viewOf(await chain.state(), facts).notes.filter((note) => !/without citing evidence/.test(toPlainText(note)))
+    viewOf(await chain.state(), facts).notes.filter(
+      (note) => !/without citing evidence/.test(toPlainText(note)),
+    )
   const inputs = { 'iterations-per-job': '1' }
   const words = /^\.ralph\/2026-01-31-sample\/prd\.md was edited: no run reads it\. .* edit it there$/
   await using chain = await meanwhile(
