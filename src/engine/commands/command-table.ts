@@ -231,7 +231,7 @@ const ROWS = {
     ...both(
       '<story...> [-- <why>]',
       'revert the commits of finished stories, and run the gates again',
-      'US-003 -- it comes with the next release',
+      'US-002 -- it comes with the next release',
     ),
     read: (args: CommandArguments) => storiesAndText('drop', args),
   },

@@ -86,7 +86,7 @@ test('a document is not created in place of a folder or a submodule, with a warn
   for (const taken of [folder({ a: file('a') }), { mode: '160000' }]) {
     const { changed, told } = await edited({ 'notes.md': taken }, { createAt: 'notes.md' })
     assert.deepEqual(changed, [])
-    assert.match(told.join(), /^"notes\.md" was not brought up to date: it is (?:a folder|no plain file)$/)
+    assert.match(told.join(), /^"notes\.md" was not brought up to date: it is (?:a folder|not a plain file)$/)
   }
 })
 

@@ -261,7 +261,7 @@ test('verify runs the gates and a judge on the checkout, and changes nothing', a
   const fine = await place.ralph('verify', ...settings)
   assert.equal(fine.code, 0, fine.err)
   assert.match(fine.out, /VERIFIED: every criterion of 1 story is met/)
-  assert.match(fine.out, /not charged to the run/)
+  assert.match(fine.out, /does not count against the budget of sample/)
   assert.match(fine.out, /^ralph\/sample: 1\/1 stories, iteration 1\/50, \$0\.02$/m, 'what the run has cost')
   await place.setScript({ verify: [{ say: '<ralph>RESET:US-001</ralph><ralph>REASON:it lies</ralph>' }] })
   const refused = await place.json('verify', ...settings)

@@ -49,7 +49,7 @@ function holds(offer: Offer): void {
   assert.deepEqual(offer('ralph run ').toSorted(), ['auth', 'billing.v2'])
   assert.deepEqual(offer('ralph resume a'), ['auth'])
   assert.deepEqual(offer('ralph why '), [])
-  assert.deepEqual(offer('ralph run --once --max-co'), ['--max-cost-usd'])
+  assert.deepEqual(offer('ralph run --once --max-cos'), ['--max-cost-usd'])
   assert.deepEqual(offer('ralph retry --max-co'), [])
   assert.deepEqual(offer('ralph run --no-final'), ['--no-final-verification'])
   assert.deepEqual(offer('ralph run --network '), ['open', 'model'].toSorted())
