@@ -37,9 +37,11 @@ import {
 class Remote {
   version = 0
   state: State
+  readonly #said: readonly Command[]
 
-  constructor(state: State) {
+  constructor(state: State, said: readonly Command[] = []) {
     this.state = structuredClone(state)
+    this.#said = said
   }
 
   move(from: number, state: State): number {
@@ -48,14 +50,35 @@ class Remote {
     const begun = Object.entries(state.attempts).filter(
       ([id, { chosen }]) => this.state.attempts[id] === undefined && chosen === undefined,
     )
-    assert.ok(
-      begun.length === 0 || this.state.control.paused === null,
-      'nothing is begun while the run is paused',
-    )
+    const isPaused = this.#isPausedAt(state.control.lastComment)
+    assert.equal(state.control.paused !== null, isPaused, 'the run is paused if people said so last')
+    assert.ok(begun.length === 0 || !isPaused, 'nothing is begun while the run is paused')
     // What JSON would drop, a worker that reads it must not rely on.
     this.state = JSON.parse(JSON.stringify(state))
     this.version += 1
     return this.version
+  }
+
+  /** By what people said up to this comment. One save may have what they said and what is begun after it. */
+  #isPausedAt(comment: number): boolean {
+    const { paused, lastComment } = this.state.control
+    const heard = this.#said.filter(({ id }) => id > lastComment && id <= comment)
+    const last = heard.findLast(({ kind }) => kind === 'pause' || kind === 'run')
+    return last === undefined ? paused !== null : last.kind === 'pause'
+  }
+}
+
+/** The part of a worker's store that reads and moves the state on the remote. */
+function storeOf(remote: Remote): Pick<StorePort, 'save' | 'loadNewest'> {
+  let known = remote.version
+  return {
+    save: async (state) => {
+      known = remote.move(known, state)
+    },
+    loadNewest: async () => {
+      known = remote.version
+      return structuredClone(remote.state)
+    },
   }
 }
 
@@ -155,7 +178,7 @@ test('workers killed at random: landed trees were gated as they land, none twice
     async (userStories, limits, numbers, mortal, said, scheduler) => {
       const world = new World(numbers, scheduler)
       const start = waveOf(userStories, limits.maxParallel)
-      const remote = new Remote(start)
+      const remote = new Remote(start, said)
       const workers = Array.from({ length: limits.maxParallel }, (_, at) =>
         workInWave(structuredClone(start), limits, processPorts(world, remote, mortal[at] ?? 1000, said), {
           worker: `${at + 1}`,
@@ -301,17 +324,7 @@ class Process {
     this.#name = name
     this.#limits = limits
     this.#log = log
-    let known = 0
-    const store: Pick<StorePort, 'save' | 'loadNewest'> = {
-      save: async (state) => {
-        known = remote.move(known, state)
-      },
-      loadNewest: async () => {
-        known = remote.version
-        return structuredClone(remote.state)
-      },
-    }
-    this.#shared = new Journal(structuredClone(start), limits, { ...atOnce, store }, true)
+    this.#shared = new Journal(structuredClone(start), limits, { ...atOnce, store: storeOf(remote) }, true)
   }
 
   async turn(number: number, saves: boolean, at: number): Promise<void> {
@@ -333,6 +346,45 @@ class Process {
     this.#log.push(...this.#pending.splice(0).filter((one) => !isLost(one)))
   }
 }
+
+test('a worker that is overtaken by the save of a pause begins its story only if it heard that the run goes on', async () => {
+  const said: Command[] = [
+    { kind: 'pause', id: 1, by: 'alice' },
+    { kind: 'run', id: 4, by: 'alice' },
+  ]
+  for (const [heard, begun] of [
+    [0, []],
+    [2, ['US-0']],
+  ] as const) {
+    const start = waveOf([newStory({ id: 'US-0', title: 'one' })], 2)
+    const remote = new Remote(start, said)
+    const [first, second] = [1, 2].map(
+      () =>
+        new Journal(
+          structuredClone(start),
+          limitsWith({ maxParallel: 2 }),
+          { ...atOnce, store: storeOf(remote) },
+          true,
+        ),
+    )
+    assert.ok(first !== undefined && second !== undefined)
+    const synced = (upTo: number): Event => {
+      return { kind: 'synced', commands: said.slice(0, upTo), theirs: null, at: NOW }
+    }
+    await first.apply(synced(1))
+    first.markDue()
+    await first.save()
+    assert.equal(remote.state.control.paused?.by, 'alice')
+    await second.apply(synced(heard))
+    await second.apply({ kind: 'reserved', storyId: 'US-0', worker: '2', at: NOW })
+    await second.save()
+    assert.deepEqual(
+      Object.values(remote.state.attempts).map(({ storyId }) => storyId),
+      begun,
+    )
+    assert.equal(remote.state.control.paused === null, heard === 2)
+  }
+})
 
 /** Two candidates in the train: the first stands on the green commit, the second on the first. */
 function twoInTrain(numbers: readonly number[]) {
