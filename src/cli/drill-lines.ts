@@ -1,5 +1,5 @@
 // The one screen of `ralph drill`: how much is stopped, what passes, and which line would stop it.
-import type { DrillResult, DrillRow } from '../app/drill/drill.ts'
+import type { DrillResult, DrillRow } from '../app/drill/run-drill.ts'
 import { terminalText } from '../report/escape.ts'
 import { type Look, paint } from '../report/terminal/terminal-line.ts'
 import { wrap } from '../report/terminal/width.ts'

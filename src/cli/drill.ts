@@ -1,5 +1,5 @@
 // `ralph drill`: plants what agents get wrong in a clone of this project, and shows what gates and settings stop.
-import { type DrillResult, type DrillRow, drill as runDrill } from '../app/drill/drill.ts'
+import { type DrillResult, type DrillRow, drill as runDrill } from '../app/drill/run-drill.ts'
 import { refuseUngated } from '../app/loop-limits.ts'
 import { EXIT_CODES, outputsOf } from '../report/outputs.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'

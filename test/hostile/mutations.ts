@@ -278,8 +278,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the agent has its model's key",
     file: 'src/app/agents.ts',
-    from: 'isKeyHidden ? await relayModel(vendor, env, reach, options.warn) : null',
-    to: 'null as Awaited<ReturnType<typeof relayModel>>',
+    from: '? await relayModel(vendor, env, reach, options.warn)',
+    to: '? (null as Awaited<ReturnType<typeof relayModel>>)',
     // Without a way to its model it would not be started.
     also: [
       [
@@ -341,8 +341,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the model's proxy takes every key",
     file: 'src/isolation/model-proxy.ts',
-    from: 'return hasPlaceholder ? headers : null',
-    to: 'return hasPlaceholder ? headers : headers',
+    from: 'if (target === null || !hasPlaceholder(request.headers, context)) {',
+    to: 'if (target === null) {',
     batch: 6,
     level: 'other-user',
   },
@@ -424,26 +424,6 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'return path.length > LONGEST_PATH || path.split',
     to: 'return path.length > 1e9 || path.split',
     also: [['src/system/files.ts', 'const DEEPEST_PATH = 512', 'const DEEPEST_PATH = 1e9']],
-    batch: 7,
-  },
-  {
-    name: 'brackets are not counted',
-    stories: 'BRACKETS',
-    file: 'src/gates/remarks/gate-definitions.ts',
-    from: 'isDeep(text, DEEPEST) ? {} : (jsonObject(text) ?? {})',
-    to: 'jsonObject(text) ?? {}',
-    also: [
-      [
-        'src/gates/remarks/examine.ts',
-        '  } catch {\n    const causes',
-        '  } catch (error) {\n    if (error !== null) throw error\n    const causes',
-      ],
-      [
-        'src/engine/attempt-steps.ts',
-        '    if (error instanceof DamagedClone) throw error\n    await ports.repository.restore',
-        '    if (error !== null) throw error\n    await ports.repository.restore',
-      ],
-    ],
     batch: 7,
   },
   {

@@ -1,5 +1,5 @@
 // What a plant of `ralph drill` is: work as an agent that is wrong would leave it, made for the project at hand.
-import type { DrillProject } from './project.ts'
+import type { DrillProject } from './drilled-project.ts'
 
 /** A file of the work: its text, null if the agent removes it, or a link. */
 export type PlantedFile = string | null | { linkTo: string }

@@ -13,13 +13,7 @@ export function isPackageManifest(path: string): boolean {
 }
 
 /** Fields of package.json that say what is installed. */
-const DEPENDENCIES = [
-  'dependencies',
-  'devDependencies',
-  'peerDependencies',
-  'optionalDependencies',
-  'overrides',
-]
+const DEPENDENCIES = ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies']
 
 /**
  * The earlier package.json with the packages of the change: scripts and settings of tools are as they were. Null for other manifests,
@@ -35,8 +29,10 @@ export async function packageWithNewDependencies(
   if (old === null || now === null) return null
   const fields: Record<string, unknown> = { ...old }
   for (const key of DEPENDENCIES) {
-    const packages = asObject(now[key]) ?? {}
-    if (Object.keys(packages).length > 0) fields[key] = packages
+    const named = Object.entries(asObject(now[key]) ?? {}).filter(
+      ([, version]) => typeof version === 'string',
+    )
+    if (named.length > 0) fields[key] = Object.fromEntries(named)
   }
   return `${JSON.stringify(fields, null, 2)}\n`
 }

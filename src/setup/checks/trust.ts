@@ -50,5 +50,9 @@ export function checkTrust({ checkout, settings: ownSettings }: Subject): CheckR
   // Not `ok`: no settings protect from these, so a reviewer has to.
   if (open.length === 0)
     return warningResult(`${HEAD} ${found}`, 'a review', 'review the change (docs/trust.md)')
-  return warningResult(`${HEAD}: ${found}`, 'settings that detect it', `${open.map(({ fix }) => fix).join(', ')} (docs/trust.md)`)
+  return warningResult(
+    `${HEAD}: ${found}`,
+    'settings that detect it',
+    `${open.map(({ fix }) => fix).join(', ')} (docs/trust.md)`,
+  )
 }

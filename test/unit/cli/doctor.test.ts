@@ -306,7 +306,10 @@ test('doctor also checks settings that only the workflow has', async () => {
     '.github/workflows/ralph.yml': yml.replace('actions: write # the next job', '#'),
   })
   const found = byName(await place.json('doctor', ...place.agent))
-  assert.match(found.get('gates')?.found ?? '', /only \.github\/workflows\/ralph\.yml has gates: `ralph run` here has none/)
+  assert.match(
+    found.get('gates')?.found ?? '',
+    /only \.github\/workflows\/ralph\.yml has gates: `ralph run` here has none/,
+  )
   assert.equal(found.get('gate ci')?.state, 'ok')
   assert.match(found.get('permissions')?.found ?? '', /job work lacks actions: write/)
   place.git('switch', '-q', '-c', 'topic')

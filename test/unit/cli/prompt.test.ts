@@ -72,7 +72,7 @@ test('prompt reports saved work that conflicts with newer code before a run trie
   await place.ralph('run', ...place.agent, ...GATE, '--once')
   const refs = place.refs()
   const { out } = await place.ralph('prompt', 'US-001')
-  assert.match(out, /put aside: it does not fit the newest code any more \(src\/base\.txt\)/)
+  assert.match(out, /put aside: it no longer fits the newest code \(src\/base\.txt\)/)
   assert.deepEqual([place.refs(), place.git('status', '--porcelain')], [refs, ''])
 })
 

@@ -45,10 +45,10 @@ const WORDS: Record<string, RegExp> = {
   'agent-settings': /^an agent's own settings/,
   protected: /`protected-paths/,
   symlink: /^(?:where )?the link (?:points|goes)/,
-  submodule: /^submodules are changed|^the folder is a git repository/,
+  submodule: /^submodules are changed|^the folder is its own git repository/,
   size: /^[\d.]+ MB; files over/,
   secret: /^holds an? |^the name holds|^could not be read, so/,
-  path: /^the path (?:is (?:not|or|longer)|is, or|has)|^a name in the path/,
+  path: /^the path (?:is (?:not|or|longer|too long)|is, or|has)|^a name in the path/,
 }
 const kindOf = ({ reason }: Refusal) =>
   Object.keys(WORDS).find((kind) => WORDS[kind]?.test(reason)) ?? `another: ${reason}`
@@ -228,6 +228,8 @@ test('the reserved names include the settings of every agent that has known ones
       ...['mcp.json', 'lsp.json'],
     ].map((name) => `.github/${name}`),
     cursor: ['.cursor/mcp.json', '.cursor/hooks.json', '.cursor/rules/x.mdc', '.cursorrules'],
+    qwen: ['.qwen/settings.json', '.qwen/commands/x.md'],
+    droid: ['.factory/settings.json', '.factory/droids/x.md', '.agents/skills/x/SKILL.md'],
     custom: { none: 'what a command of the user reads is known to the user: `protected-paths`' },
   }
   assert.deepEqual(Object.keys(places).sort(), [...agentNames].sort())

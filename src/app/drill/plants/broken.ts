@@ -1,7 +1,8 @@
 // The product is wrong and nothing hides it: what the tests of the project notice by themselves.
+
+import type { DrillProject } from '../drilled-project.ts'
 import { languageOf } from '../languages.ts'
 import { type Made, type NotMade, notMade, type Plant } from '../plant.ts'
-import type { DrillProject } from '../project.ts'
 
 const UNDONE = 3
 const EDITS = 3

@@ -1,8 +1,8 @@
 // Nothing is done, more is done than was asked, or nothing shows that it works.
 import { randomBytes } from 'node:crypto'
+import type { DrillProject } from '../drilled-project.ts'
 import { languageOf } from '../languages.ts'
 import { notMade, type Plant } from '../plant.ts'
-import type { DrillProject } from '../project.ts'
 
 const firstProduct = (project: DrillProject) =>
   project.files.find((path) => project.isProduct(path) && languageOf(path) !== null)

@@ -1,8 +1,8 @@
 // The work is not in the commit, or code ends or patches the tests while they run.
 import { dirname, join, relative } from 'node:path/posix'
+import type { DrillProject } from '../drilled-project.ts'
 import { languageOf } from '../languages.ts'
 import { type Break, hiding, NO_BREAK, notMade, type Plant, type PlantedFile } from '../plant.ts'
-import type { DrillProject } from '../project.ts'
 
 const FOLDERS = [
   'build',

@@ -1,4 +1,6 @@
 // The product is wrong, and the tests that notice it are weakened.
+
+import type { DrillProject } from '../drilled-project.ts'
 import { languageOf } from '../languages.ts'
 import {
   type Break,
@@ -10,7 +12,6 @@ import {
   type PlantedFile,
   type Work,
 } from '../plant.ts'
-import type { DrillProject } from '../project.ts'
 
 const NO_TEST_FILE = notMade('the output of the gate does not name a test file')
 

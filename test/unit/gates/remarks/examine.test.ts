@@ -124,6 +124,6 @@ test('a sensitive file is reported, whatever it contains', async () => {
 test('a path that is too long is refused by the guard, and not examined further', async () => {
   const path = `${'a/'.repeat(100_000)}.npmrc`
   const { failure, dropped, remarks } = await examined({ [path]: { before: null, after: 'x' } }, {})
-  assert.match(failure?.summary ?? '', /deeper than tools bear/)
+  assert.match(failure?.summary ?? '', /too long or too deeply nested/)
   assert.deepEqual([dropped, remarks], [[path], []])
 })

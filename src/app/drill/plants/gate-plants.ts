@@ -1,7 +1,7 @@
 // The product is wrong, and what the gates run checks less.
 import { asObject, jsonObject } from '../../../engine/model/json.ts'
+import type { DrillProject } from '../drilled-project.ts'
 import { type Break, hiding, type NotMade, notMade, type Plant, type Work } from '../plant.ts'
-import type { DrillProject } from '../project.ts'
 
 type Script = { path: string; text: string; replace(by: 'nothing' | 'anything'): string }
 

@@ -17,11 +17,11 @@ import { freshState } from '../claim-feature.ts'
 import { limitsOf } from '../loop-limits.ts'
 import { createPorts } from '../loop-ports.ts'
 import { openWorkspace } from '../workspace.ts'
+import { type DrillProject, openProject } from './drilled-project.ts'
 import { judgePlant, openBaseline, type Verdict } from './judged-plant.ts'
 import type { Break, Plant } from './plant.ts'
 import { type PlantedAgent, plantedAgent } from './planted-session.ts'
 import { PLANTS } from './plants/index.ts'
-import { type DrillProject, openProject } from './project.ts'
 import { REMEDIES } from './remedies.ts'
 
 /** What became of a plant. `none`: it was not made, or not tried. */
