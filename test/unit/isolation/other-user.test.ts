@@ -610,7 +610,7 @@ test('isolation that cannot be kept is an error, and leaves no user and no proce
       await symlink(join(layout.tree, 'src'), join(layout.folder, 'bin'))
       for (const folder of [join(layout.tree, '.venv', 'bin'), join(layout.folder, 'bin')]) {
         const PATH = `${folder}:${process.env.PATH}`
-        await refused(layout, /lies in the checkout, which the agent writes: take it off the PATH/, { PATH })
+        await refused(layout, /it is in the checkout, which the agent writes: take it off the PATH/, { PATH })
       }
       await rm(layout.folder, { recursive: true })
     },

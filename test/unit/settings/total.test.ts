@@ -158,6 +158,7 @@ test('precedence for every setting: flag over input over file over default', () 
     list: ['A\nB', 'C', 'D'],
     gates: ['a: x', 'b: y', 'c: z'],
     candidates: ['1', '2', '3'],
+    reviews: ['writers', 'off', '@ralph'],
     map: ['every: 1', 'every: 2', 'every: 3'],
     services: ['a: { ready: 1 }', '- { name: a, ready: 2 }', 'b: { ready: 3 }'],
   }

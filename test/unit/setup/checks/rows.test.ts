@@ -183,7 +183,7 @@ const CASES: Case[] = [
   ],
   [
     'events with checks: wait, without a token that starts CI',
-    () => checkEvents(inCi(YML, { checks: 'wait' })),
+    () => checkEvents(inCi(YML.replace('on:\n', 'on:\n  status:\n'), { checks: 'wait' })),
     /^warning: checks: wait would wait for ever.*publish-token/,
   ],
   ['permissions', () => checkPermissions(inCi(YML)), /^ok: /],
