@@ -42,7 +42,7 @@ async function revertStories(tools: JoinTools, state: State, ids: readonly strin
   const own = await ownContents(tools, state)
   let at = state.green
   for (const commit of undone) {
-    // Commits of their own give the merge its base: older versions of git have no option for it.
+    // Separate commits give the merge its base: older versions of git have no option for it.
     const root = await commits.commit(await rootOf(tools, commit), [], 'reverted')
     const ours = await commits.commit(await rootOf(tools, at), [root], 'the branch')
     const before = await commits.commit(await rootOf(tools, `${commit}^`), [root], 'before it')

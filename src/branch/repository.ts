@@ -276,7 +276,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     async storyAt({ base, green, nonce }, { path, lines }) {
       const range = `${base.sha}..${green}`
-      // Lines that do not exist any more say nothing, but the file may.
+      // Lines that no longer exist say nothing, but the file may.
       const found = [...(await git.authors(range, path, lines)), ...(await git.authors(range, path, null))]
       const messages = new Map((await git.messages(range)).map(({ commit, message }) => [commit, message]))
       for (const { commit } of found) {

@@ -157,8 +157,8 @@ async function tryGate(name: string, run: string, found: FoundFacts, attempt: At
 }
 
 /**
- * A gate of which only a few named tests are red: the same command without them, else the command as it is, whose base may fail them
- * (`baseline: known-red`). Adds its trials to `tried`; the last one is the command that is written.
+ * A gate with a few red tests, all named: the same command without them. If that does not work, the command as it is, whose base may
+ * fail them (`baseline: known-red`). Adds its trials to `tried`; the last one is the command that is written.
  */
 async function tryRedTests(tried: Trial[], attempt: Attempt): Promise<RedTests | null> {
   const last = tried.at(-1)

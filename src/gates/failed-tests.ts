@@ -19,7 +19,7 @@ type Reader = {
   scope?: RegExp
 }
 
-/** The test runners that name failed tests on a line of their own. */
+/** The test runners that name each failed test on its own line. */
 const READERS: readonly Reader[] = [
   // pytest: the short summary
   { failed: /^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$/ },
@@ -93,7 +93,7 @@ function goFailures(lines: readonly string[]): { names: string[]; counted: numbe
     if (test !== undefined && indent === '') counted += 1
     const [, failedPackage] = /^FAIL\t(\S+)/.exec(line) ?? []
     if (failedPackage !== undefined) {
-      // No summary counts a package that does not compile, so the numbers differ, and it is no named test.
+      // No summary counts a package that does not compile, so the numbers differ, and it is not a named test.
       if (open.length === 0) counted += 1
       names.push(...(open.length === 0 ? [failedPackage] : open.map((name) => `${failedPackage}: ${name}`)))
       open = []

@@ -1,5 +1,5 @@
-// What is product. Between two runs of the gates only the product may differ, so everything else (tests, what they expect, runners,
-// settings, scripts) needs no list of names. Pure.
+// What is product. Between two runs of the gates only the product may differ. So tests, their expectations, runners, settings and
+// scripts need no list of names. Pure.
 import ignore from 'ignore'
 
 /** Patterns as in .gitignore; `!pattern` excludes, whatever the others say. */

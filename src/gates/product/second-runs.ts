@@ -26,8 +26,8 @@ export type EarlierChecks = {
 }
 
 /**
- * The files that differ from the change where the checks are as they were: all outside of the product as in the base, and product
- * without the comments by which it newly silences a checker. Empty where the two trees are the same.
+ * The files that differ from the change if the checks are as they were. Those outside of the product are as in the base. Product has no
+ * comments that newly silence a checker. Empty if the two trees are the same.
  */
 export async function checksAsTheyWere(
   changes: readonly Change[],

@@ -28,7 +28,7 @@ export type Proposal = {
   /** A line of a workflow's step that installs what a hosted runner does not have (https://github.com/actions/runner-images). */
   setup?: string | null
   gates: Gates
-  /** Gates that no file of the project runs: where CI tests the project, only what CI runs is proposed. */
+  /** Gates that no file of the project runs. If CI tests the project, only what CI runs is proposed. */
   guesses?: readonly string[]
   /** By gate: the gates whose files it uses, where that is certain. */
   needs?: Readonly<Record<string, readonly string[]>>

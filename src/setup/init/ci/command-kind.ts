@@ -1,4 +1,4 @@
-// What a command of a project's CI is for, by the tool that it starts or by the name of the script that it runs: one row each. Pure.
+// What a command of a project's CI is for: a row for each tool that it may start, and for names of scripts. Pure.
 
 export const GATE_KINDS = ['format', 'typecheck', 'lint', 'vet', 'test', 'docs', 'build'] as const
 export type GateKind = (typeof GATE_KINDS)[number]

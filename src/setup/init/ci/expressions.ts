@@ -1,5 +1,5 @@
-// The expressions in a workflow, as far as they can be known without a run: values of matrix and env, and whether a condition excludes
-// pull requests on Linux. What is unknown counts as true in a condition, and makes a command unreadable. Pure.
+// The expressions in a workflow, as far as they can be known without a run. These are values of matrix and env, and conditions that
+// exclude pull requests on Linux. An unknown value counts as true in a condition, and makes a command unreadable. Pure.
 import { asObject, asObjects, type Json } from '../../../engine/model/json.ts'
 
 export type Values = Readonly<Record<string, string>>

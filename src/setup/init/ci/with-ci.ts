@@ -1,5 +1,4 @@
-// Joins the gates that the ecosystems propose with the checks of the project's CI: those of CI win, for a pull request has to pass them.
-// Pure.
+// Joins the gates that the ecosystems propose with the checks of the project's CI. Those of CI win: a pull request has to pass them. Pure.
 import { shellWord } from '../../../system/shell-word.ts'
 import type { Gates } from '../project.ts'
 import { type CiCheck, rankOf } from './ci-checks.ts'
