@@ -91,12 +91,18 @@ const CASES: Case[] = [
   {
     name: 'no gate at all',
     inputs: { gates: '' },
-    says: [/gates: found no gate/, /fix: .*gates: 'test: npm test'.*gates: none/],
+    says: [
+      /gates: there are no gates: everything the agent calls done would pass\./,
+      /fix: .*gates: 'test: npm test'.*gates: none/,
+    ],
   },
   {
     name: 'no gate that blocks',
     inputs: { gates: 'lint: { run: npm run lint, advisory: true }' },
-    says: [/gates: found advisory gates only/, /fix: .*gates: none/],
+    says: [
+      /gates: every gate is advisory: everything the agent calls done would pass\./,
+      /fix: .*gates: none/,
+    ],
   },
   {
     name: 'a token that may not write',
@@ -117,8 +123,8 @@ const CASES: Case[] = [
     name: 'a token that GitHub rejects',
     inputs: { token: 'ghp_0123456789abcdefghij0123456789abcdef' },
     says: [
-      /input token: found .*GitHub does not know/,
-      /fix: leave the input out.*or give one that is valid/,
+      /input token: GitHub does not accept this token: it is expired, revoked or of another server\./,
+      /fix: leave the input out.*or give a valid one/,
     ],
   },
   {

@@ -150,7 +150,10 @@ test('a browser that is not installed is refused before the run begins, with how
   for (const command of ['run', 'validate']) {
     const { code, err } = await at.ralph([command])
     assert.equal(code, 64, err)
-    assert.match(err, /browser\.executablePath[\s\S]*\/nowhere\/chrome[\s\S]*what is installed is found/)
+    assert.match(
+      err,
+      /browser\.executablePath[\s\S]*\/nowhere\/chrome[\s\S]*Ralph finds an installed browser/,
+    )
   }
   assert.equal(existsSync(join(at.repository, '.git/ralph/git/refs/ralph')), false)
 })

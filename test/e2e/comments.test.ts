@@ -54,9 +54,9 @@ const CASES: Record<string, Case> = {
   'as one word': { body: '/ralphrun', says: /not for Ralph/ },
   'on an issue': {
     where: async ({ github }) => github.openIssue('alice', 'a wish').number,
-    says: /an issue can only be planned/,
+    says: /on an issue only plan works/,
     reactions: ['confused'],
-    answer: /An issue can only be planned.*Try `\/ralph plan`/,
+    answer: /On an issue only `plan` works.*Try `\/ralph plan`/,
   },
   'on the pull request of another branch': {
     where: async ({ github }) => {

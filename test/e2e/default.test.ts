@@ -161,7 +161,11 @@ test('an agent that cannot reach its model on a closed network is an error befor
     runner: { path: [claude.bin], secrets: { ANTHROPIC_API_KEY: KEY } },
   })
   const said = annotationsOf(await site.go(), 'error').join('\n')
-  assert.match(said, /network: model with claude/, site.log())
+  assert.match(
+    said,
+    /with network: model, claude cannot reach its model through Ralph's proxy here\./,
+    site.log(),
+  )
   assert.match(said, /network-allow .*network: open/)
   assert.deepEqual(await site.github.pulls(), [])
 })

@@ -149,7 +149,7 @@ test('init on a terminal asks for agent, gates, limits, isolation, AGENTS.md and
     ['After how many failed', `5${ENTER}`],
     ['In CI, how far', ENTER],
     ['to AGENTS.md?', 'n'],
-    ['Does a rule require the check', 'y'],
+    ['Will you make the check', 'y'],
     ['Write these 7 files?', DOWN + ENTER],
     ['Write them?', ENTER],
   ])
@@ -182,7 +182,7 @@ test('init that ends by Ctrl+C at any question, or by a no, writes nothing and e
     'How many dollars',
     'In CI, how far',
     'to AGENTS.md?',
-    'Does a rule require the check',
+    'Will you make the check',
     'Write these',
   ]
   for (const [at, question] of questions.entries()) {

@@ -643,9 +643,10 @@ for (const [what, shell] of [
     const [error] = JSON.parse(ended.out).errors
     assert.equal(error.path, join(at.repository, '.git'))
     assert.match(error.found, /removed it/)
-    assert.match(error.fix, /lost are the commits .* and the state of the run/)
+    assert.match(error.fix, /Commits that were never pushed are lost, and so is the state of the run\./)
     assert.ok(
-      error.fix.includes(`files in ${at.repository}`) && error.fix.includes('what upstream has'),
+      error.fix.includes(`the files that you need from ${at.repository},`) &&
+        error.fix.includes('what upstream has'),
       error.fix,
     )
     assert.doesNotMatch(ended.err + ended.out, /is saved|hunter2/)

@@ -70,7 +70,7 @@ const CASES: Record<string, Case> = {
   },
   'no gate': {
     flags: (place) => [...place.agent],
-    says: /gates: found no gate/,
+    says: /gates: there are no gates: everything the agent calls done would pass\./,
   },
   'a story that does not exist': {
     flags: (place) => [...place.agent, ...GATE, '--stories', 'US-011', '--epic', 'a'],
@@ -139,7 +139,7 @@ test('the dry run refuses a dirty tree and a feature that is in work', async () 
   assert.equal(code, 64)
   assert.match(
     err,
-    /process \d+ on .* works on sample.*\n {2}fix: wait until it has ended, or end it with `ralph stop`/,
+    /process \d+ on .* works on sample.*\n {2}fix: wait until it ends, or end it with `ralph stop`/,
   )
 })
 
@@ -289,7 +289,7 @@ test('validate and doctor report a gate and a browser check that no story has a 
     [`${FOLDER}/prd.json`]: JSON.stringify({ userStories: [STORY, seen] }),
   })
   const rest =
-    'gate e2e is for stories with the tag e2e, and no story has it: it runs in the final verification alone'
+    'gate e2e is for stories with the tag e2e, and no story has it: it runs only in the final verification'
   const { warnings } = await place.json('validate', ...place.agent)
   assert.ok(Array.isArray(warnings))
   assert.ok(warnings.includes(rest), JSON.stringify(warnings))

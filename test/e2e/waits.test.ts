@@ -101,7 +101,7 @@ test('--no-wait ends with exit 4 and the time of the reset; each run tries once;
     assert.equal(ended.code, 4, ended.out + ended.err)
     assert.equal(await at.sessions(), times)
     assert.ok(ended.out.includes(`PAUSED: waiting for the agent's limit until ${until}`), ended.out)
-    assert.match(ended.out, /^Next: ralph run tries again at once, and waits where the limit still holds\.$/m)
+    assert.match(ended.out, /^Next: ralph run tries again at once, and waits if the limit still holds\.$/m)
   }
   const prd = JSON.parse(at.git('show', `ralph/sample:${FOLDER}/prd.json`))
   assert.equal(new Date(prd.run.control.notBefore).toISOString(), until)
