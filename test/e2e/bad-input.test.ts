@@ -150,7 +150,7 @@ const CASES: Case[] = [
     inputs: { agent: 'claude', 'agent-command': '' },
     runner: { env: { PATH: `${BIN}:${process.env.PATH}` } },
     says: [
-      /agent: claude has no key that works: .*ANTHROPIC_API_KEY.*CLAUDE_CODE_OAUTH_TOKEN/,
+      /agent: claude has no key that works: ANTHROPIC_API_KEY is empty: the secret is not there, or has another name\./,
       /fix: .*secrets\.ANTHROPIC_API_KEY/,
     ],
   },
@@ -205,7 +205,10 @@ test('an agent that is not installed is refused, with how to install it', async 
       inputs: { agent: 'codex', 'agent-command': '' },
       runner: { env: { PATH: folder } },
     })
-    await refused(site, await site.go(), [/agent: codex is not on your PATH\./, /fix: .*npm install|fix: .*install/])
+    await refused(site, await site.go(), [
+      /agent: codex is not on your PATH\./,
+      /fix: .*npm install|fix: .*install/,
+    ])
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
