@@ -160,11 +160,17 @@ export function unplannedReply(mistakes: readonly Mistake[]): string {
 /** Each mistake with its fix. */
 export function mistakeList(mistakes: readonly Mistake[]): string {
   return list(
-    mistakes.map(
-      ({ path, found, expected, fix }) =>
-        `${code(path, 300)}: found ${markdownText(found, 2000)}, expected ${markdownText(expected, 1000)}\n  - **Fix:** ${markdownText(fix, 2000)}`,
-    ),
+    mistakes.map((mistake) => {
+      const fix = markdownText(mistake.fix, 2000)
+      return `${code(mistake.path, 300)}: ${problemOf(mistake)}\n  - **Fix:** ${fix}`
+    }),
   )
+}
+
+/** What is wrong: a sentence, or what was found and expected. */
+function problemOf({ found, expected }: Mistake): string {
+  const what = markdownText(found, 2000)
+  return expected === '' ? what : `found ${what}, expected ${markdownText(expected, 1000)}`
 }
 
 /** The one reply on the issue that asked for a plan: its status, or what is missing. */

@@ -97,6 +97,8 @@ function verdictOf(events: readonly Event[]): Verdict {
   const first = gates.filter((gate) => gate.further === undefined)
   const red = first.find((gate) => isRed(gate) && !isService(gate))
   const findings = gateFindings(gates)
+  const isUnproved = events.some((event) => event.kind === 'gated' && event.unproved === true)
+  const remark = findings[0] ?? (isUnproved ? 'no gate fails without this change' : undefined)
   if (red !== undefined) {
     const by = `gate ${red.name} (${red.ended})`
     // A gate that counts fewer tests, or none, exits 0: only Ralph sees that.
@@ -107,7 +109,7 @@ function verdictOf(events: readonly Event[]): Verdict {
   if (events.some((event) => event.kind === 'judged'))
     return { kind: 'asked', by: findings[0] ?? 'the session changed nothing' }
   if (events.some((event) => event.kind === 'accepted'))
-    return findings.length === 0 ? { kind: 'passed' } : { kind: 'reported', by: findings[0] ?? '' }
+    return remark === undefined ? { kind: 'passed' } : { kind: 'reported', by: remark }
   const [finding = 'it was rejected'] = findings
   return { kind: 'stopped', by: finding, gates }
 }

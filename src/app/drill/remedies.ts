@@ -14,6 +14,10 @@ export const REMEDIES: readonly Remedy[] = [
       weakenedTests === 'warn' || weakenedTests === 'off' ? { weakenedTests: 'judge' } : null,
   },
   {
+    line: 'needs-proof: require',
+    change: ({ needsProof }) => (needsProof === 'require' ? null : { needsProof: 'require' }),
+  },
+  {
     line: 'protected-paths: [package.json, Makefile, conftest.py]',
     change: ({ protectedPaths }) => ({
       protectedPaths: [...protectedPaths, 'package.json', 'Makefile', 'conftest.py'],
