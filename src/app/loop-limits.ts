@@ -53,7 +53,7 @@ export function limitsOf(settings: Settings): Limits {
     callsPerHour: settings.callsPerHour,
     breaker: settings.breaker,
     baseline: settings.baseline !== 'off' && !settings.ungated,
-    recordsBaseline: settings.weakenedTests !== 'off' && !settings.ungated,
+    recordsBaseline: recordsBaseline(settings),
     finalVerification: settings.finalVerification,
     // At `separate-job` the job that could ask a judge is over when gates have run, so weakened tests are only reported.
     weakenedTests:
@@ -101,6 +101,11 @@ export function gatedTagsOf(settings: Settings): string[] | null {
 }
 
 /** The longest time of all gates, in milliseconds: with every retry, and with services that start one after the other. */
+/** At `separate-job` the baseline takes a run of jobs, so it only runs if it has to be green. */
+function recordsBaseline({ weakenedTests, ungated, isolation }: Settings): boolean {
+  return weakenedTests !== 'off' && !ungated && isolation !== 'separate-job'
+}
+
 function gatesMsOf(settings: Settings): number {
   const servicesMs = settings.services.reduce((sum, service) => sum + service.readyTimeoutMs, 0)
   return configuredGates(settings).reduce(
