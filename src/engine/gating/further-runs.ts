@@ -2,9 +2,11 @@
 // was: which tests need it? Gates never run twice on the same tree.
 import type { Story } from '../model/feature.ts'
 import { furtherName, type GateBaseline, type GateResult, type Proof, testsRun } from '../model/gate.ts'
-import type { CleanRoom, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
+import type { CleanRoom, GateRun, GatesPort, Ports, RepositoryPort } from '../model/ports.ts'
 
-type Place = Pick<CleanRoom, 'restore' | 'gates' | 'ignored'>
+type Place = Pick<CleanRoom, 'restore' | 'ignored'> & {
+  gates: CleanRoom['gates'] & Pick<GatesPort, 'isHandedOver'>
+}
 type Which = Parameters<RepositoryPort['asItWas']>[2]
 type EarlierTree = NonNullable<Awaited<ReturnType<RepositoryPort['asItWas']>>>
 type FurtherPorts = Pick<Ports, 'repository' | 'signal'>
@@ -137,6 +139,8 @@ const HANG_MS = 30_000
 async function runFurther(run: GateRun, place: Place, signal: AbortSignal): Promise<GateResult[]> {
   await place.restore(run.commit)
   await place.ignored.forGatesAgain()
+  // Another job prepared and ran: its results are of the change, whose commit stays the one that is looked at.
+  if (place.gates.isHandedOver === true) return place.gates.run(run, signal)
   const prepared = await place.gates.prepare(run.commit, signal, run.what)
   if (prepared?.ok === false) return [{ ...prepared, advisory: true, further: run.further ?? 'checks' }]
   if (prepared !== null) await place.ignored.afterPrepare()
