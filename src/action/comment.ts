@@ -185,7 +185,7 @@ async function answerOnIssue(
     return planIssue(answerContext, issue)
   }
   await conversation.react(comment.id, parsed.kind === 'help' ? 'rocket' : 'confused')
-  const problem = 'on an issue only `plan` works; use all other commands on the pull request of the run'
+  const problem = 'on an issue only plan works; use all other commands on the pull request of the run'
   const body = parsed.kind === 'help' ? helpReply() : unchangedReply(problem, '/ralph plan')
   await conversation.reply(issue, comment.id, body)
   return parsed.kind === 'help' ? 'answered with the list of commands' : problem

@@ -287,9 +287,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     async undone(state, candidate) {
-      const [fork, { green }] = [state.base.sha, state]
-      const history = await this.history(state)
-      return undoneStories(objects, { fork, green, candidate, history, isRalphPath: options.isRalphPath })
+      const { green } = state
+      const history = landedStories(state)
+      if (history.length === 0) return []
+      return undoneStories(objects, { green, candidate, history, isRalphPath: options.isRalphPath })
     },
 
     read: (commit, path) => objects.text(`${commit}:${path}`),
@@ -331,6 +332,14 @@ async function restoreAndReport(
     warn(`${formatMovedRef(one)} while agents or gates ran. Was it not you? ${undoCommand(one)}`)
   if (moved.length > MAX_NAMED_REFS)
     warn(`${moved.length - MAX_NAMED_REFS} more refs moved while agents or gates ran`)
+}
+
+/** The commits of the stories that passed, the oldest first, as the state has them. */
+function landedStories({ records, timeline }: State): { commit: string; storyId: string }[] {
+  const order = timeline.filter(({ result }) => result === 'passed').map(({ storyId }) => storyId)
+  return Object.entries(records)
+    .flatMap(([storyId, { commit }]) => (commit === null ? [] : [{ storyId, commit }]))
+    .sort((a, b) => order.lastIndexOf(a.storyId) - order.lastIndexOf(b.storyId))
 }
 
 async function checkOut(

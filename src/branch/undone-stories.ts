@@ -1,14 +1,14 @@
 // Which earlier stories a candidate undoes: their files are again as they were before the story.
+import type { Change } from '../engine/model/change.ts'
 import type { UndoneStory } from '../engine/model/ports.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import { changesBetween } from '../git/trees.ts'
 
-/** The commits since the fork point, the oldest first. */
+/** The commits of stories that landed, and perhaps others, the oldest first. */
 type History = readonly { commit: string; storyId: string | null }[]
 type Files = Map<string, string>
 
 export type UndoneOptions = {
-  fork: string
   /** The green commit that the candidate is based on. */
   green: string
   candidate: string
@@ -21,7 +21,7 @@ export type UndoneOptions = {
  * code that a later story moves or rewrites is not undone.
  */
 export async function undoneStories(objects: CatFile, options: UndoneOptions): Promise<UndoneStory[]> {
-  const { fork, green, candidate, history, isRalphPath } = options
+  const { green, candidate, history, isRalphPath } = options
   const changed: Files = new Map()
   for (const { path, newOid } of await changesBetween(objects, green, candidate))
     if (!isRalphPath(path)) changed.set(path, idOf(newOid))
@@ -29,9 +29,8 @@ export async function undoneStories(objects: CatFile, options: UndoneOptions): P
   const stories = new Map<string, Map<string, Set<string>>>()
   /** The ids that each file had so far, in the order of the commits. */
   const earlier = new Map<string, Set<string>>()
-  let before = fork
   for (const { commit, storyId } of history) {
-    for (const { path, oldOid, newOid } of await changesBetween(objects, before, commit)) {
+    for (const { path, oldOid, newOid } of await changesOf(objects, `${commit}^`, commit)) {
       if (isRalphPath(path)) continue
       const known = earlier.get(path) ?? new Set()
       known.add(idOf(oldOid))
@@ -43,7 +42,6 @@ export async function undoneStories(objects: CatFile, options: UndoneOptions): P
       known.add(idOf(newOid))
       earlier.set(path, known)
     }
-    before = commit
   }
   const undone: UndoneStory[] = []
   for (const [storyId, files] of stories) {
@@ -57,6 +55,18 @@ export async function undoneStories(objects: CatFile, options: UndoneOptions): P
     if (paths.length > 0) undone.push({ storyId, paths, isAll: left === 0 })
   }
   return undone
+}
+
+/** Changes of commits that landed never change, so each is read once in a run, however many stories have landed. */
+const landed = new WeakMap<CatFile, Map<string, Promise<readonly Change[]>>>()
+
+function changesOf(objects: CatFile, from: string, to: string): Promise<readonly Change[]> {
+  const known = landed.get(objects) ?? new Map<string, Promise<readonly Change[]>>()
+  landed.set(objects, known)
+  const pair = `${from} ${to}`
+  const changes = known.get(pair) ?? changesBetween(objects, from, to)
+  known.set(pair, changes)
+  return changes
 }
 
 /** One name for a file that is not there, whatever the hash. */

@@ -401,7 +401,10 @@ function saysOnce(site: Site, run: Run, says: RegExp[]): void {
   const summary = run.jobs.flatMap((job) => job.steps.map((step) => step.summary)).join('')
   const plain = (text: string) => text.replace(/&#\d+;|[^\p{L}\p{N}]/gu, '')
   assert.match(summary, /^#+ ❌ Error: /m)
-  assert.ok(plain(summary).includes(plain((errors[0] ?? '').split('\n')[0]?.slice(0, 40) ?? '')), `${errors[0]}\n---\n${summary}`)
+  assert.ok(
+    plain(summary).includes(plain((errors[0] ?? '').split('\n')[0]?.slice(0, 40) ?? '')),
+    `${errors[0]}\n---\n${summary}`,
+  )
 }
 
 async function nothingMade(site: Site): Promise<void> {

@@ -56,7 +56,7 @@ const CASES: Record<string, Case> = {
     where: async ({ github }) => github.openIssue('alice', 'a wish').number,
     says: /on an issue only plan works/,
     reactions: ['confused'],
-    answer: /On an issue only `plan` works.*Try `\/ralph plan`/,
+    answer: /On an issue only plan works.*Try `\/ralph plan`/,
   },
   'on the pull request of another branch': {
     where: async ({ github }) => {

@@ -192,7 +192,16 @@ test('a run killed during gates: the next run gates the same work, without a sec
   await using at = await place(['US-001'], { 'US-001': [good('US-001')] })
   const gate = await gateIn(at)
   const litter = `good=echo litter >src/litter; ${gate.shell}`
-  const first = at.start(['--gate', litter, '--baseline', 'off', '--max-cost-usd', '9'])
+  const first = at.start([
+    '--gate',
+    litter,
+    '--baseline',
+    'off',
+    '--weakened-tests',
+    'off',
+    '--max-cost-usd',
+    '9',
+  ])
   await gate.reached()
   first.kill('SIGKILL')
   await first.ended

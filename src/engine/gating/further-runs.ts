@@ -1,5 +1,6 @@
 // The two further runs of the gates on a green change. With the checks as they were: did it change its own checks? With the product as it
 // was: which tests need it? Gates never run twice on the same tree.
+import { displayPath } from '../../system/path-text.ts'
 import type { Story } from '../model/feature.ts'
 import { furtherName, type GateBaseline, type GateResult, type Proof, testsRun } from '../model/gate.ts'
 import type { CleanRoom, GateRun, GatesPort, Ports, RepositoryPort } from '../model/ports.ts'
@@ -32,7 +33,7 @@ export async function runGatesAsItWas(
   const runOn = async ({ commit, paths }: EarlierTree) => {
     const again = { ...run, commit, only, further: 'checks' as const, what: `${run.what}-as-it-was` }
     const results = await runFurther(again, place, signal)
-    return { results: results.map((one) => withSkips(one, first)), paths }
+    return { results: results.map((one) => withPaths(withSkips(one, first), paths)), paths }
   }
   try {
     const found = await runOn(earlier)
@@ -155,6 +156,17 @@ function withSkips(result: GateResult, first: readonly GateResult[]): GateResult
   const what = gone === 1 ? '1 test that was skipped is' : `${gone} tests that were skipped are`
   return withFinding(result, `${what} gone, or no longer skipped`)
 }
+
+/** Adds to a red result which files are as they were: one of them was expected to change with the product. */
+function withPaths(result: GateResult, paths: readonly string[]): GateResult {
+  if (result.ok || paths.length === 0) return result
+  const more = paths.length - MAX_NAMED
+  const named = paths.slice(0, MAX_NAMED).map((path) => displayPath(path))
+  const remark = `with these files as before: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return { ...result, remarks: [...(result.remarks ?? []), remark] }
+}
+
+const MAX_NAMED = 5
 
 function withFinding(result: GateResult, finding: string): GateResult {
   return { ...result, findings: [...(result.findings ?? []), finding] }

@@ -10,16 +10,24 @@ export type CommitReader = {
 
 /** `configured`: empty means that the files of the commit decide. */
 export function createProductRules(configured: ProductPatterns, reader: CommitReader) {
-  const proposals = new Map<string, Promise<ProductPatterns>>()
+  const proposals = new Map<string, Promise<ProductPatterns | null>>()
+
+  /** The patterns that a commit's files lead to; null if it has no code. */
+  async function proposalAt(commit: string): Promise<ProductPatterns | null> {
+    const paths = await reader.paths(commit)
+    return isWithoutCode(paths) ? null : proposedProduct({ paths, read: (path) => reader.read(commit, path) })
+  }
+
+  function knownAt(commit: string): Promise<ProductPatterns | null> {
+    const known = proposals.get(commit) ?? proposalAt(commit)
+    proposals.set(commit, known)
+    return known
+  }
 
   async function patternsAt(fork: string, from: string): Promise<ProductPatterns> {
-    const at = isWithoutCode(await reader.paths(fork)) ? from : fork
-    const known = proposals.get(at)
-    if (known !== undefined) return known
-    const paths = await reader.paths(at)
-    const proposal = proposedProduct({ paths, read: (path) => reader.read(at, path) })
-    proposals.set(at, proposal)
-    return proposal
+    return (
+      (await knownAt(fork)) ?? (await knownAt(from)) ?? proposedProduct({ paths: [], read: async () => null })
+    )
   }
 
   return {

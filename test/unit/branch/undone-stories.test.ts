@@ -18,13 +18,9 @@ async function undoneAfter(candidate: string) {
       `${candidate}; ${commit('candidate')}`,
     ].join('\n'),
   )
-  const [fork = '', first = '', second = '', last = ''] = at
-    .shell('git rev-parse HEAD~3 HEAD~2 HEAD~1 HEAD')
-    .trim()
-    .split('\n')
+  const [first = '', second = '', last = ''] = at.shell('git rev-parse HEAD~2 HEAD~1 HEAD').trim().split('\n')
   using objects = new CatFile(at.git)
   return await undoneStories(objects, {
-    fork,
     green: second,
     candidate: last,
     history: [
