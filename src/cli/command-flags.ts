@@ -166,6 +166,14 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   },
   next: looks(all),
   validate: looks(all),
+  drill: {
+    takes: 'nothing',
+    settings: isForDrill,
+    options: [
+      ['--minutes <number>', 'time for the plants; those that come later are not tried (default: 10)'],
+    ],
+    exits: [[0, 'shown, whatever passes'], BAD_INPUT, [130, 'interrupted']],
+  },
   doctor: {
     takes: 'feature',
     settings: all,
@@ -174,14 +182,6 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--ask-agent', 'also ask the agent for one word, in a paid session'],
     ],
     exits: [[0, 'ready on this machine'], [1, 'not ready'], BAD_INPUT, [130, 'interrupted']],
-  },
-  drill: {
-    takes: 'nothing',
-    settings: isForDrill,
-    options: [
-      ['--minutes <number>', 'time for the plants; those that come later are not tried (default: 10)'],
-    ],
-    exits: [[0, 'shown, whatever passes'], BAD_INPUT, [130, 'interrupted']],
   },
   notify: {
     takes: 'nothing',

@@ -80,7 +80,7 @@ test('completion for zsh', { skip: lacks('zsh') }, async (t) => {
     run(folder, 'zsh', '-f', join(FAKES, 'complete.zsh'), script, line, folder).join('\n')
   assert.match(shown('ralph val'), /ralph validate /)
   assert.match(shown('ralph resume a'), /ralph resume auth /)
-  assert.match(shown('ralph run --once --max-co'), /ralph run --once --max-cost-usd /)
+  assert.match(shown('ralph run --once --max-cos'), /ralph run --once --max-cost-usd /)
   assert.match(shown('ralph help mon'), /ralph help monitor /)
   assert.match(shown('ralph report --output not'), /ralph report --output notes\.md /)
   const features = shown('ralph run ')
