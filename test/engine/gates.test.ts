@@ -34,9 +34,11 @@ test('a flaky gate that is green on its second try, on the committed tree, passe
   assert.equal((await chain.go()).outcome, 'complete')
   const { findings, stories } = await viewed(chain)
   assert.deepEqual(findingSentences(findings).map(toPlainText), [
+    '⚠️ US-001 no gate fails without this change, so no test shows that it works',
     '⚠️ gate test is flaky: red and green on one tree, for US-001',
   ])
   assert.deepEqual(stories[0]?.remarks, [
+    'no gate fails without this change, so no test shows that it works',
     'gate test: flaky: red (exit 1), and green at try 2 on the same tree',
   ])
   assert.equal(stories[0]?.attempts, 1)
@@ -77,6 +79,7 @@ test('a change whose lines tests cover too little is rejected with its uncovered
   assert.equal(first?.summary, 'gate test failed (covered 25 % of 4 changed lines, 60 % asked)')
   const [one] = (await viewed(chain)).stories
   assert.deepEqual(one?.remarks, [
+    'no gate fails without this change, so no test shows that it works',
     'gate test: tests ran 60 % of 5 changed lines; none ran src/base:1, src/one:4',
   ])
   assert.equal(one?.gates[0]?.annotations?.length, 2)
