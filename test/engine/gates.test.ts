@@ -96,7 +96,12 @@ test('a drop in the number of tests is reported once, compared with the baseline
         'US-002': [{ files: { 'src/base': null } }],
         'US-003': [goodTurn('three')],
       },
-      inputs: { gates: `test:\n  run: ${JSON.stringify(run)}`, baseline, 'weakened-tests': 'warn', 'needs-proof': 'off' },
+      inputs: {
+        gates: `test:\n  run: ${JSON.stringify(run)}`,
+        baseline,
+        'weakened-tests': 'warn',
+        'needs-proof': 'off',
+      },
     })
     assert.equal((await chain.go()).outcome, 'complete')
     const { stories: views } = await viewed(chain)
