@@ -21,6 +21,7 @@ export const SETTINGS = {
   init: (one) => [...DEFAULTS(one), '--weakened-tests', hasJudge() ? 'judge' : 'warn'],
   fail: (one) => [...DEFAULTS(one), '--weakened-tests', 'fail'],
   'other-user': (one) => [...SETTINGS.init(one), '--isolation', 'other-user'],
+  require: (one) => [...SETTINGS.init(one), '--needs-proof', 'require'],
   agrees: (one) => SETTINGS.init(one),
 }
 

@@ -65,7 +65,10 @@ export function limitsOf(settings: Settings): Limits {
     approvesPlans: settings.approve === 'auto',
     stopOnBlocked: settings.stopOnBlocked,
     ...(settings.surface === 'action' && settings.checks === 'wait' ? { waitsForChecks: true as const } : {}),
-    ...(settings.surface === 'action' && settings.updateBase !== 'off'
+    ...(settings.isolation === 'separate-job' ? { neverEdits: true as const } : {}),
+    ...(settings.surface === 'action' &&
+    settings.isolation !== 'separate-job' &&
+    settings.updateBase !== 'off'
       ? { updateBase: settings.updateBase }
       : {}),
     agent: settings.agent,

@@ -82,8 +82,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const redactor = redactorFor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
-  // An examination only tells changes of tests apart; what is product for the gates is decided at the fork point.
-  let firstBase: string | undefined
   const product = createProductRules(settings.product, {
     paths: (commit) => pathsIn(objects, commit),
     read: (commit, path) => objects.text(`${commit}:${path}`),
@@ -106,10 +104,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       protectedPaths: [...settings.protectedPaths],
       configFile: settings.configFile,
       agentSettings,
-      productSince(base) {
-        firstBase ??= base
-        return product.of(firstBase, base)
-      },
+      productOf: product.of,
       redactor,
     }),
     product,

@@ -28,7 +28,12 @@ export type CandidateTools = {
   redact(text: string): string
   /** New texts of plan documents, by path, without marks that the session set for stories it did not work on. */
   restoreMarks?(state: State, storyId: string, tree: WorkTree): Promise<ReadonlyMap<string, string>>
-  examine(changes: readonly Change[], objects: CatFile, base: string): Promise<Examination>
+  /** `fork`: the commit that no agent wrote. `from`: where the change begins. */
+  examine(
+    changes: readonly Change[],
+    objects: CatFile,
+    base: { fork: string; from: string },
+  ): Promise<Examination>
   warn(message: string): void
 }
 
@@ -74,7 +79,7 @@ export async function inspect(
   const markers = await leftMarkers(objects, agentChanges, theirs)
   if (markers !== null) return refused(markers)
   const examined = await ownChanges(objects, agentChanges, theirs)
-  const examination = await tools.examine(examined, objects, state.green)
+  const examination = await tools.examine(examined, objects, { fork: state.base.sha, from: state.green })
   if (examination.failure !== null) return refused(examination.failure)
   const hidden = await newlyIgnored(git, objects, state.green, agentChanges)
   if (hidden.length > 0) return refused(hiddenFailure(hidden.map(formatPath)))
@@ -213,7 +218,8 @@ export async function saveWork(
   const work = staged.changes.filter(({ path }) => !tools.isRalphPath(path))
   const filtered = (await filteredFiles(tree, work)).map(({ path }) => path)
   const own = await ownChanges(tree.objects, work, mergedCommit(state, storyId))
-  const refusedPaths = (await tools.examine(own, tree.objects, state.green)).dropped
+  const refusedPaths = (await tools.examine(own, tree.objects, { fork: state.base.sha, from: state.green }))
+    .dropped
   const twins = caseTwins(await tree.index.listing(), work).map(({ path }) => path)
   const dropped = [...new Set([...refusedPaths, ...filtered, ...twins])]
   await tree.reset([...ralphFiles, ...work.filter((change) => dropped.includes(change.path))])

@@ -1,6 +1,5 @@
 // The repository for the loop: checks out, inspects, saves, restores and merges. Implements RepositoryPort.
 
-import { basename } from 'node:path'
 import type { Change } from '../engine/model/change.ts'
 import { existingRefsFirst, formatMovedRef, undoCommand } from '../engine/model/moved-refs.ts'
 import type { RepositoryPort } from '../engine/model/ports.ts'
@@ -57,25 +56,10 @@ export type ProductRules = {
     options: { isProduct: IsProduct; objects: CatFile; sinceRed: readonly Change[]; newPackages: boolean },
   ): Promise<RestoredFiles>
   productAsItWas(changes: readonly Change[], isProduct: IsProduct): RestoredFiles
+  /** Whether the file says which packages are installed: a manifest or a lockfile. */
   isManifest: IsProduct
+  isLockfile: IsProduct
 }
-
-const LOCKFILES = new Set([
-  'package-lock.json',
-  'npm-shrinkwrap.json',
-  'pnpm-lock.yaml',
-  'yarn.lock',
-  'bun.lock',
-  'bun.lockb',
-  'Cargo.lock',
-  'go.sum',
-  'poetry.lock',
-  'uv.lock',
-  'Pipfile.lock',
-  'requirements.txt',
-  'Gemfile.lock',
-  'composer.lock',
-])
 
 /** Moved refs that are reported by name. */
 const MAX_NAMED_REFS = 10
@@ -231,11 +215,14 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const isWork = ({ path }: Change) => !options.isRalphPath(path) && !but.includes(path)
       const isProduct = await options.product.of(fork, from)
       const changes = (await changesBetween(objects, from, to)).filter(isWork)
+      const outside = changes.filter(({ path }) => !isProduct(path))
       const sinceRed: Change[] = []
       // The tree of an earlier attempt may be gone: then there is nothing to compare with.
       if (red !== undefined && (await objects.root(red)) !== null)
         for (const change of (await changesBetween(objects, red, to)).filter(isWork))
           if ((await objects.info(`${from}:${change.path}`)) === null) sinceRed.push(change)
+      // Without a change of the product this is `from` itself, on which the gates ran.
+      if (outside.length === changes.length && sinceRed.length === 0) return null
       const all = await options.product.checksAsTheyWere(changes, {
         isProduct,
         objects,
@@ -245,7 +232,6 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const restored = [...all].filter(([path]) => only?.includes(path) ?? true)
       if (restored.length === 0) return null
       const commit = await commitWith(to, new Map(restored), 'the checks as they were')
-      const outside = changes.filter(({ path }) => !isProduct(path))
       const touchesBase = outside.some(({ status, path }) => status !== 'A' && all.has(path))
       const kept = newPackages ? outside.map(({ path }) => path).filter(options.product.isManifest) : []
       return { commit, paths: restored.map(([path]) => path), touchesBase, kept }
@@ -316,7 +302,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const paths = isGated
         ? lastCandidate?.paths
         : (await changesBetween(objects, from, to)).map(({ path }) => path)
-      return paths?.some((path) => LOCKFILES.has(basename(path))) === true
+      return paths?.some(options.product.isLockfile) === true
     },
   }
 }

@@ -10,7 +10,8 @@ import { fenced, sanitizeText } from './model/text.ts'
 import { redGate, redGateReason } from './state-updates.ts'
 
 export async function editBranch(edit: BranchEdit, context: StepContext): Promise<StepResult> {
-  const { state, ports } = context
+  const { state, limits, ports } = context
+  if (limits.neverEdits === true) return { kind: 'edited', edit, refused: NEVER_EDITS }
   const result = await ports.repository.edit(state, edit)
   if (result.kind === 'same') return { kind: 'edited', edit }
   if (result.kind === 'needed') return { kind: 'edited', edit, refused: neededReason(edit, result) }
@@ -37,6 +38,10 @@ export async function editBranch(edit: BranchEdit, context: StepContext): Promis
     request: baseRequest(edit, context, { tree, base }, [], `${reason}\n${output}`),
   }
 }
+
+/** At `separate-job` this step would be in a job with a token that writes, and gates run the agent's code. */
+const NEVER_EDITS =
+  'with isolation: separate-job, Ralph neither reverts stories nor merges the base branch: do that on the branch yourself, then comment /ralph run'
 
 function neededReason(
   edit: BranchEdit,

@@ -23,7 +23,7 @@ import { undoneBy, withUndone } from './gating/undone.ts'
 import { endOfWork, RENEWAL_MS } from './limits.ts'
 import { type AttemptIn, idOf } from './model/attempt.ts'
 import type { Event, SpentUsage } from './model/event.ts'
-import type { GateResult } from './model/gate.ts'
+import { type GateResult, gateFindings } from './model/gate.ts'
 import { OUTPUT_BYTES } from './model/gate-output.ts'
 import type { Limits } from './model/limit-types.ts'
 import { attemptName } from './model/paths.ts'
@@ -231,7 +231,9 @@ async function runFurtherGates(
       : await runGatesAsItWas(run, results, which, ports, place)
   const gates = [...results, ...earlier.results]
   const asksForProof = limits.needsProof !== 'off' && ports.gates.isHandedOver !== true
-  if (!asksForProof || isRefactored) return { gates, paths: earlier.paths, unproved: false }
+  // A finding rejects the attempt then, whatever its tests need.
+  const isRejected = limits.weakenedTests === 'fail' && gateFindings(gates).length > 0
+  if (!asksForProof || isRefactored || isRejected) return { gates, paths: earlier.paths, unproved: false }
   const proved = await addProofs(run, results, fork, ports, place)
   return { gates: [...proved.results, ...earlier.results], paths: earlier.paths, unproved: proved.unproved }
 }

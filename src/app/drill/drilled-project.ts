@@ -29,19 +29,14 @@ export type ProjectOptions = {
   directory: string
   gates: DrillProject['gates']
   env: Environment
-  /** What is product; left out: code that is not a test. */
-  isProduct?: (path: string) => boolean
+  /** The setting `product`; empty: the files of the commit decide. */
+  product: readonly string[]
 }
 
 /** The guard refuses changes of these whatever else is in the commit. */
 const isOfRalph = (path: string) => /^\.ralph\/|^ralph\.config\.|^\.github\//.test(path)
 
-export async function openProject({
-  directory,
-  gates,
-  env,
-  isProduct,
-}: ProjectOptions): Promise<DrillProject> {
+export async function openProject({ directory, gates, env, product }: ProjectOptions): Promise<DrillProject> {
   const gitEnvironment = { ...gitEnv(env), ...NO_CONFIG }
   const git = (args: readonly string[], extra: { input?: string; env?: Record<string, string> } = {}) =>
     execute(args, {
@@ -55,15 +50,15 @@ export async function openProject({
     const { code, stdout } = await git(['cat-file', 'blob', name])
     return code === 0 && stdout.length <= MAX_BYTES ? stdout : null
   }
-  const own =
-    isProduct ?? productOf(await proposedProduct({ paths: files, read: (path) => show(`HEAD:${path}`) }))
-  const isTest = (path: string) => !own(path) && isWritten(path)
+  const read = (path: string) => show(`HEAD:${path}`)
+  const isProduct = productOf(product.length > 0 ? product : await proposedProduct({ paths: files, read }))
+  const isTest = (path: string) => !isProduct(path) && isWritten(path)
   return {
     files,
     gates,
     isTest,
-    isProduct: own,
-    read: (path) => show(`HEAD:${path}`),
+    isProduct,
+    read,
     isIgnored: async (path) => (await git(['check-ignore', '-q', '--no-index', '--', path])).code === 0,
     async commits() {
       const { stdout } = await git([
@@ -84,7 +79,7 @@ export async function openProject({
           const [id = '', subject = '', list = ''] = entry.split('\x02')
           return { id, subject, paths: list.split(/[\0\n]/).filter(Boolean) }
         })
-        .filter(({ paths }) => paths.some(own))
+        .filter(({ paths }) => paths.some(isProduct))
     },
     async undo({ id, paths }, which) {
       const some = paths.filter((path) => which(path) && !isOfRalph(path))

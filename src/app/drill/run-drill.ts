@@ -70,7 +70,12 @@ async function inClone(options: DrillOptions, folder: string): Promise<DrillResu
   // `--shared` reads the objects of the user's repository, and writes none there.
   await git(folder, 'clone', '--quiet', '--shared', options.top, copy)
   await git(copy, 'remote', 'remove', 'origin')
-  const project = await openProject({ directory: copy, env, gates: settings.gates })
+  const project = await openProject({
+    directory: copy,
+    env,
+    gates: settings.gates,
+    product: settings.product,
+  })
   const agent = plantedAgent(copy)
   const open = (changed: Partial<Settings>) => openDrill(options, changed, copy, agent)
   await using drilled = await open({})

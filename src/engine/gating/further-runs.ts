@@ -44,7 +44,7 @@ export async function runGatesAsItWas(
     if (manifests.length === 0) return found
     const second = await runOn(withPackages)
     if (second.results.some(({ ok }) => !ok)) return second
-    const finding = `green only with the packages of this change: ${manifests.join(', ')}`
+    const finding = `green only with the packages of this change: ${formatPaths(manifests)}`
     return { results: second.results.map((one) => withFinding(one, finding)), paths: earlier.paths }
   } finally {
     await place.restore(run.commit)
@@ -59,7 +59,7 @@ function saysSomething(before: GateBaseline | undefined, { touchesBase }: Earlie
 
 /**
  * Adds to green results what fails without the change's product: the tests that need it. Gates that count tests run; if none does, all run.
- * `unproved`: nothing fails, although the product changed.
+ * `unproved`: nothing fails, although the product changed, and every gate ran to its end.
  */
 export async function addProofs(
   run: GateRun,
@@ -74,16 +74,16 @@ export async function addProofs(
   const counting = green.filter(({ tests }) => tests !== undefined)
   const only = (counting.length > 0 ? counting : green).map(({ name }) => name)
   // If only the product changed, the tree is the base, and its results are known.
-  const proofs =
+  const { proofs, ran } =
     commit === null
-      ? proofsFromBase(run, first, only)
+      ? { proofs: proofsFromBase(run, first, only), ran: only.length }
       : await proofsFrom({ ...run, commit, only }, { first, changed: run.commit, place, signal })
   if (signal.aborted) return { results: first, unproved: false }
   const results = first.map((result) => {
     const proof = proofs.get(result.name)
     return proof === undefined ? result : { ...result, proof }
   })
-  return { results, unproved: proofs.size === 0 && only.length > 0 }
+  return { results, unproved: proofs.size === 0 && ran > 0 && ran === only.length }
 }
 
 function proofsFromBase({ baseline }: GateRun, first: readonly GateResult[], only: readonly string[]) {
@@ -103,7 +103,7 @@ async function proofsFrom(
     place,
     signal,
   }: { first: readonly GateResult[]; changed: string; place: Place; signal: AbortSignal },
-): Promise<Map<string, Proof>> {
+): Promise<{ proofs: Map<string, Proof>; ran: number }> {
   const timeoutsMs = Object.fromEntries(first.map(({ name, ms }) => [name, HANG_MS + HANG_TIMES * ms]))
   const again = {
     ...run,
@@ -114,13 +114,15 @@ async function proofsFrom(
   try {
     const results = await runFurther(again, place, signal)
     const proofs = new Map<string, Proof>()
+    let ran = 0
     for (const { name, tests } of first) {
       const without = results.find((one) => one.name === furtherName(name, 'product'))
       if (without === undefined) continue
+      ran += 1
       const proof = proofOf(tests, without.tests)
       if (!without.ok || (proof.tests ?? 0) > 0) proofs.set(name, proof)
     }
-    return proofs
+    return { proofs, ran }
   } finally {
     await place.restore(changed)
   }
@@ -160,13 +162,17 @@ function withSkips(result: GateResult, first: readonly GateResult[]): GateResult
 /** Adds to a red result which files are as they were: one of them was expected to change with the product. */
 function withPaths(result: GateResult, paths: readonly string[]): GateResult {
   if (result.ok || paths.length === 0) return result
-  const more = paths.length - MAX_NAMED
-  const named = paths.slice(0, MAX_NAMED).map((path) => displayPath(path))
-  const remark = `with these files as before: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const remark = `with these files as before: ${formatPaths(paths)}`
   return { ...result, remarks: [...(result.remarks ?? []), remark] }
 }
 
 const MAX_NAMED = 5
+
+function formatPaths(paths: readonly string[]): string {
+  const more = paths.length - MAX_NAMED
+  const named = paths.slice(0, MAX_NAMED).map((path) => displayPath(path))
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
 
 function withFinding(result: GateResult, finding: string): GateResult {
   return { ...result, findings: [...(result.findings ?? []), finding] }

@@ -43,6 +43,8 @@ export type Limits = {
   waitsForChecks?: true
   /** `update-base`; left out for off. */
   updateBase?: 'conflicts' | 'always'
+  /** Gates must not run in the job that may push, so no step merges the base or reverts stories there: `separate-job`. */
+  neverEdits?: true
   agent: string
   /** The agent that takes over while the first is at its vendor's limit, and after two failed attempts on a story. */
   fallback: string | null

@@ -6,10 +6,15 @@ import { type ObjectReader, readSmallBlob } from './object-reader.ts'
 const MANIFEST =
   /(?:^|\/)(?:package\.json|pyproject\.toml|Pipfile|requirements[^/]*\.(?:txt|in)|Cargo\.toml|go\.(?:mod|work)|Gemfile|composer\.json|pom\.xml|[^/]*\.gradle(?:\.kts)?|mix\.exs|Package\.swift|[^/]+\.[cf]sproj)$/
 const LOCKFILE =
-  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|deno\.lock|go\.(?:sum|work\.sum)|Cargo\.lock|(?:poetry|pdm|uv)\.lock|Pipfile\.lock|Gemfile\.lock|composer\.lock|gradle\.lockfile|mix\.lock|Package\.resolved|packages\.lock\.json)$/
+  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|deno\.lock|go\.(?:sum|work\.sum)|Cargo\.lock|(?:poetry|pdm|uv)\.lock|Pipfile\.lock|Gemfile\.lock|composer\.lock|gradle\.lockfile|mix\.lock|Package\.resolved|packages\.lock\.json|requirements\.txt)$/
 
 export function isPackageManifest(path: string): boolean {
-  return MANIFEST.test(path) || LOCKFILE.test(path)
+  return MANIFEST.test(path) || isLockfile(path)
+}
+
+/** Whether `prepare` has to run again if the file changed: it names what is installed, to the version. */
+export function isLockfile(path: string): boolean {
+  return LOCKFILE.test(path)
 }
 
 /** Fields of package.json that say what is installed. */

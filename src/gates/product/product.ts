@@ -70,7 +70,7 @@ export type Tree = { paths: readonly string[]; read(path: string): Promise<strin
 export async function proposedProduct(tree: Tree): Promise<ProductPatterns> {
   const found = new Set<string>()
   for (const propose of PROPOSALS) for (const pattern of await propose(tree)) found.add(pattern)
-  return [...CODE_FOLDERS, ...TOP_FILES, ...[...found].sort(), ...NEVER]
+  return [...CODE_FOLDERS, ...TOP_FILES, ...[...found].sort().slice(0, MAX_PROPOSED), ...NEVER]
 }
 
 const PROPOSALS: readonly ((tree: Tree) => Promise<readonly string[]>)[] = [
@@ -88,12 +88,8 @@ const MANIFEST =
 async function codeBesideManifests({ paths }: Tree) {
   const folders = new Set(paths.filter((path) => MANIFEST.test(path)).map(folderOf))
   folders.delete('')
-  const files = paths.filter((path) => CODE_FILE.test(path))
-  return [...folders].flatMap((folder) =>
-    [...new Set(files.filter((path) => folderOf(path) === folder).map(extensionOf))].map(
-      (extension) => `/${literal(folder)}*${extension}`,
-    ),
-  )
+  const code = paths.filter((path) => CODE_FILE.test(path) && folders.has(folderOf(path)))
+  return code.map((path) => `/${literal(folderOf(path))}*${extensionOf(path)}`)
 }
 
 /** Folders of Python packages that are in no other package. */
@@ -105,17 +101,26 @@ async function pythonPackages({ paths }: Tree) {
 
 /** Folders of files that a package.json exports, runs or publishes. */
 async function namedInPackageJson({ paths, read }: Tree) {
+  const folders = foldersIn(paths)
   const found: string[] = []
   for (const path of paths.filter((one) => /(?:^|\/)package\.json$/.test(one)).slice(0, MAX_MANIFESTS)) {
     const folder = folderOf(path)
     for (const named of entriesOf(await read(path))) {
       const [first, ...rest] = named.replace(/^\.\//, '').split('/')
       const isFolder = first !== undefined && /^\w[\w-]*$/.test(first) && rest.length > 0
-      if (isFolder && paths.some((one) => one.startsWith(`${folder}${first}/`)))
-        found.push(`/${literal(folder)}${first}/`)
+      if (isFolder && folders.has(`${folder}${first}/`)) found.push(`/${literal(folder)}${first}/`)
     }
   }
   return found
+}
+
+/** Every folder of the commit. */
+function foldersIn(paths: readonly string[]): Set<string> {
+  const folders = new Set<string>()
+  for (const path of paths)
+    for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1))
+      folders.add(path.slice(0, end + 1))
+  return folders
 }
 
 function entriesOf(text: string | null): string[] {
@@ -152,6 +157,8 @@ async function dotnetProjects({ paths, read }: Tree) {
 }
 
 const MAX_MANIFESTS = 200
+/** Each pattern is compared with each changed file. */
+const MAX_PROPOSED = 500
 
 /** `src/` of `src/a.ts`; empty for a file in the top folder. */
 function folderOf(path: string): string {

@@ -1,5 +1,5 @@
 // What is product in this repository, by the setting `product` or by the files of a commit that no agent wrote.
-import { isPackageManifest } from './manifests.ts'
+import { isLockfile, isPackageManifest } from './manifests.ts'
 import { isWithoutCode, type ProductPatterns, productOf, proposedProduct } from './product.ts'
 import { checksAsTheyWere, productAsItWas } from './second-runs.ts'
 
@@ -37,5 +37,6 @@ export function createProductRules(configured: ProductPatterns, reader: CommitRe
     checksAsTheyWere,
     productAsItWas,
     isManifest: isPackageManifest,
+    isLockfile,
   }
 }

@@ -18,6 +18,9 @@ import type { ObjectReader } from '../product/object-reader.ts'
 import { formatSensitiveFiles, sensitiveKindOf } from '../sensitive-files.ts'
 import { manyNewFiles } from './many-files.ts'
 
+/** `fork`: the commit that no agent wrote. `from`: the commit before the change. */
+type ChangeBase = { fork: string; from: string }
+
 export type ExamineOptions = {
   protectedPaths: string[]
   configFile: string | null
@@ -25,8 +28,8 @@ export type ExamineOptions = {
   agentSettings: readonly string[]
   /** Whether agents read the file at this path unasked. */
   isAgentDocument(path: string): boolean
-  /** A test for the paths that are product, for changes since this commit. */
-  productSince(commit: string): Promise<(path: string) => boolean>
+  /** A test for the paths that are product. */
+  productOf(fork: string, from: string): Promise<(path: string) => boolean>
   redactor: Redactor
 }
 
@@ -38,7 +41,11 @@ const MAX_REMARKS = 20
 
 /** Gives a function that examines a diff: the guard's verdict, the paths that may not be kept, and remarks for reviewers. */
 export function createExamine(options: ExamineOptions) {
-  return async (changes: readonly Change[], objects: ObjectReader, base: string): Promise<Examination> => {
+  return async (
+    changes: readonly Change[],
+    objects: ObjectReader,
+    base: ChangeBase,
+  ): Promise<Examination> => {
     if (changes.length > MAX_CHANGES) return refuseTooMany(changes)
     const refusals = await guard(changes, objects, options)
     const remarks = collectRemarks(changes, options)
@@ -55,7 +62,7 @@ export function createExamine(options: ExamineOptions) {
         formatRefusals(refusals),
       )
     }
-    const isProduct = await options.productSince(base)
+    const isProduct = await options.productOf(base.fork, base.from)
     const testsOnly = changes.length > 0 && !changes.some(({ path }) => isProduct(path))
     return { failure: null, dropped, remarks, ...(testsOnly ? { testsOnly } : {}) }
   }

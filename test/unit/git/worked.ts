@@ -47,7 +47,7 @@ export async function openWorked(
       configFile: null,
       agentSettings,
       protectedPaths,
-      productSince: async () => () => true,
+      productOf: async () => () => true,
       redactor,
     }),
   })

@@ -183,6 +183,23 @@ test('what fails without the product shows that tests need it; if nothing fails,
   }
 })
 
+test('a change is not called unproved if its gates could not run without it', async () => {
+  const { ports, state, room, dispose } = await scene([COUNTED], 'green')
+  const repository = {
+    ...ports.repository,
+    withoutProduct: async () => ({ commit: 'one', changesProduct: true }),
+  }
+  const failed = { ...gate(false, { name: 'prepare' }), advisory: false }
+  const gates = { ...room.gates, prepare: async () => failed }
+  await room.checkOut('green')
+  const run = newGateRun(state, { of: 'story', baseline: { test: { ms: 1 } } })
+  const first = await room.gates.run(run, ports.signal)
+  const place = { ...room, gates, ignored: { ...room.ignored, forGatesAgain: async () => {} } }
+  const found = await addProofs(run, first, 'base', { ...ports, repository }, place)
+  assert.deepEqual([found.results[0]?.proof, found.unproved], [undefined, false])
+  await dispose()
+})
+
 test('a gate that was red at the base shows that its tests need the change, without a further run', async () => {
   const { ports, state, room, dispose } = await scene([COUNTED], 'green')
   const repository = {

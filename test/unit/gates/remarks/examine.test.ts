@@ -50,11 +50,11 @@ async function examined(files: Record<string, string | Sides>, options: Partial<
     configFile: null,
     agentSettings,
     isAgentDocument,
-    productSince: async () => productOf(['src/']),
+    productOf: async () => productOf(['src/']),
     redactor: createRedactor([]),
     ...options,
   })
-  return await examine(changes, objects, 'green')
+  return await examine(changes, objects, { fork: 'fork', from: 'green' })
 }
 
 const CHANGED: Sides = { before: 'a', after: 'b' }
