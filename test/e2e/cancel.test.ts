@@ -23,14 +23,17 @@ function processes(text: string): number[] {
   })
 }
 
-/** A session that hangs, with three children that have left its process group and hear no signal but the last. */
+/**
+ * A session that hangs, with three children that have left its process group and hear no signal but the last. Each says
+ * that it is up as the program that stays, so that whoever has heard all three finds three processes.
+ */
 function hanging(marker: string): Script {
-  const child = `echo up >&3; exec 3>&-; trap "" TERM INT HUP; exec -a ${marker} sleep 600`
+  const child = `bash -c 'trap "" TERM INT HUP; exec 4<> <(:); echo up >&3; exec 3>&-; read -t 600 -u 4' ${marker}`
   const shell = [
     'pipe=$(mktemp -u); mkfifo $pipe; exec 3<>$pipe; rm $pipe',
-    `setsid bash -c '${child}' </dev/null >/dev/null 2>&1 &`,
-    `nohup bash -c '${child}' </dev/null >/dev/null 2>&1 &`,
-    `(setsid bash -c '${child}' </dev/null >/dev/null 2>&1 &)`,
+    `setsid ${child} </dev/null >/dev/null 2>&1 &`,
+    `nohup ${child} </dev/null >/dev/null 2>&1 &`,
+    `(setsid ${child} </dev/null >/dev/null 2>&1 &)`,
     'read -u 3; read -u 3; read -u 3',
   ].join('\n')
   return { 'US-001': [{ files: { 'src/half.mjs': 'export const half = 1\n' }, shell, hang: true }] }
