@@ -251,7 +251,8 @@ function formatStep(step: Step, state: State): string {
       const story = state.prd.userStories.find((one) => one.id === step.storyId)
       return `work on ${step.storyId} (${terminalText(story?.title ?? '')}), attempt ${(story?.retries ?? 0) + 1}`
     }
-    case 'verify': {
+    case 'verify':
+    case 'judge-whole': {
       const imported = importedCount(state.prd, state.control.scope)
       const seen = 'imported as passed, not seen by a gate of this run'
       return imported === 0 ? 'the final verification' : `the final verification (${imported} ${seen})`

@@ -8,6 +8,7 @@ import type { Workspace } from '../app/workspace.ts'
 import { featureOfFolder } from '../branch/find-features.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
+import { isVerification } from '../engine/model/step.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { type Situation, situationOf } from '../engine/situation.ts'
 import type { WatchedRun } from '../report/live-view.ts'
@@ -161,7 +162,7 @@ function nextChangeMs({ situation }: WatchedRun): number {
 function situationOfRun(state: State, limits: Limits, now: number, isAtWork: boolean): Situation {
   const situation = situationOf(state, limits, now, isAtWork)
   const last = state.job.ending?.conclusion
-  const isVerified = situation.kind === 'ready' && situation.step?.kind === 'verify'
+  const isVerified = situation.kind === 'ready' && situation.step !== null && isVerification(situation.step)
   return isVerified && last?.outcome === 'complete' ? { kind: 'ended', conclusion: last } : situation
 }
 

@@ -4,6 +4,7 @@ import { needsJudge } from './attempt-events.ts'
 import { openUntil } from './breaker.ts'
 import { contestedStory, contestOf, nextSlot, storyToDecideAtEnd, storyToDecideNow } from './contests.ts'
 import { describeHold } from './corrections/holds.ts'
+import { gatesBeforeJudge } from './gating/gate-memory.ts'
 import { describeCompletion } from './how-passed.ts'
 import {
   agentsRestUntil,
@@ -94,7 +95,7 @@ export function nextStep(
   // A contest that has begun gets its further candidates even while the story's breaker is open.
   const story =
     contestedStory(state, isFree) ?? pickStory(state.prd, (one) => isFree(one) && isBreakerClosed(one))
-  if (story === null) return { kind: 'verify' }
+  if (story === null) return { kind: gatesBeforeJudge(state) === null ? 'verify' : 'judge-whole' }
   return landing === null ? { kind: 'reserve', storyId: story.id } : concludeLanding(state)
 }
 

@@ -15,8 +15,9 @@ import {
 import { join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
 import { editBranch } from './edit-steps.ts'
 import { addProofs, isRefactoring, runGatesAsItWas } from './gating/further-runs.ts'
+import { gatesBeforeJudge } from './gating/gate-memory.ts'
 import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
-import { askExpectation, askJudge, gatesBeforeJudge, verifyWhole } from './gating/judge.ts'
+import { askExpectation, askJudge, gateWhole, judgeWhole } from './gating/judge.ts'
 import { compareWithCleanClone, inCleanClone } from './gating/needed-files.ts'
 import { openLastStoryRoom, withReuseKeys } from './gating/reuse.ts'
 import { undoneBy, withUndone } from './gating/undone.ts'
@@ -61,6 +62,7 @@ function spentOn(result: StepResult | null): SpentUsage | null {
   switch (result?.kind) {
     case 'judged':
       return { storyId: result.storyId, kind: 'judge', usage: result.usage }
+    case 'whole-gated':
     case 'verified':
       return { storyId: null, kind: 'verify', usage: result.usage }
     case 'planned':
@@ -123,6 +125,7 @@ const PERFORMERS: Performers = {
   return: async ({ attempt }, context) => ({ kind: 'returned', ...(await stashAttempt(attempt, context)) }),
   wait: ({ until }, context) => wait(until, context),
   verify: (_, context) => verify(context),
+  'judge-whole': (_, context) => judgeFeature(context),
   plan: ({ split }, context) => plan(split, context),
   push: (_, { state, ports }) => moveBranch(state, ports, (github) => ({ kind: 'pushed', github })),
   edit: ({ edit }, context) => editBranch(edit, context),
@@ -273,10 +276,6 @@ async function plan(split: string | null, { state, limits, ports, now }: StepCon
 async function verify(context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   const { repository, gates } = ports
-  if (gatesBeforeJudge(state) !== null) {
-    await repository.checkOut(state.green, null)
-    return { kind: 'verified', ...(await verifyWhole(context)) }
-  }
   const { begun, joins } = state.job.counts
   const isFirst = begun + joins + state.verification.sessions === 0 && state.plan === undefined
   if (isFirst) await repository.checkOut(state.green, null)
@@ -285,7 +284,17 @@ async function verify(context: StepContext): Promise<StepResult> {
     await repository.renew(state.green)
     await gates.renew()
   }
-  return { kind: 'verified', ...(await verifyWhole(context)) }
+  const { gates: results, verdict, usage } = await gateWhole(context)
+  return verdict === null
+    ? { kind: 'whole-gated', gates: results, usage }
+    : { kind: 'verified', gates: results, verdict, usage }
+}
+
+async function judgeFeature(context: StepContext): Promise<StepResult> {
+  const { state, ports } = context
+  const gates = gatesBeforeJudge(state) ?? []
+  await ports.repository.checkOut(state.green, null)
+  return { kind: 'verified', gates, ...(await judgeWhole(gates, context)) }
 }
 
 /** Waits by the wall clock, since timers stop while a laptop sleeps. Ends early to renew the lease, or when a command arrives. */

@@ -27,7 +27,7 @@ import {
   synced,
 } from './branch-events.ts'
 import { baselined } from './gating/gate-memory.ts'
-import { verified } from './gating/judge-verdict.ts'
+import { verified, wholeGated } from './gating/judge-verdict.ts'
 import { reopen } from './gating/undone.ts'
 import {
   cancelNextJob,
@@ -96,6 +96,7 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     decided,
     rejected,
     returned,
+    'whole-gated': wholeGated,
     verified,
     planned,
     waited: (state) => withReady(state, { synced: false }),

@@ -5,7 +5,7 @@ import type { Outcome } from './model/feature.ts'
 import { newJob } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, Lease, State } from './model/state.ts'
-import type { Step } from './model/step.ts'
+import { isVerification, type Step } from './model/step.ts'
 import { nextStep } from './next-step.ts'
 
 export type Situation =
@@ -38,7 +38,7 @@ export function situationOf(state: State, limits: Limits, now: number, isHolderA
   // There is work. The last job's end still counts where only a new run can change it.
   const last = job.ending?.conclusion ?? null
   // A run that completed without a verification stays complete, also where the reader's own settings ask for one.
-  const isOver = step.kind === 'verify' && last?.outcome === 'complete' && !state.verification.asked
+  const isOver = isVerification(step) && last?.outcome === 'complete' && !state.verification.asked
   const stillCounts = isOver || ['error', 'interrupted', 'continued'].includes(last?.outcome ?? '')
   return last !== null && stillCounts ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }
 }

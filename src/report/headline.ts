@@ -150,6 +150,7 @@ function describeNextStep(step: Step | null): string {
     case 'reserve':
       return `${oneLine(step.storyId, 64)} is next`
     case 'verify':
+    case 'judge-whole':
       return 'the final verification is next'
     case 'wait':
       return `waiting until ${formatUtc(step.until)}`

@@ -79,6 +79,7 @@ function whenReady(reader: Reader, step: Step | null): Sentence {
     case 'reserve':
       return sentence`${go}: ${{ code: step.storyId, most: 64 }} is next.`
     case 'verify':
+    case 'judge-whole':
       return sentence`${go}: the final verification is next.`
     case 'wait':
       return whileWaiting(reader, step.until)

@@ -64,6 +64,7 @@ export async function prepareLanding(
 }
 
 function landingFor({ kind }: Step): Landing {
+  if (kind === 'judge-whole') return 'verify'
   const isNoAttempt = kind === 'baseline' || kind === 'join' || kind === 'verify' || kind === 'plan'
   return isNoAttempt ? kind : 'attempt'
 }

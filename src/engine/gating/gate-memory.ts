@@ -85,6 +85,11 @@ export function haltOnPortConflict(state: State, gates: readonly GateResult[]): 
   return conflict === null ? null : haltWithError(state, conflict.summary, conflict.fix)
 }
 
+/** The gates of the final verification that were green on this commit, if only their judge is missing. */
+export function gatesBeforeJudge({ verification: { gated }, green }: State): GateResult[] | null {
+  return gated?.commit === green ? gated.gates : null
+}
+
 /** Records time and tests of each gate's first green run, on the base or later. */
 export function recordFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}

@@ -10,21 +10,45 @@ import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
 import { inScope } from '../prd/select.ts'
 import { recordSession } from '../record-session.ts'
-import { redGate, withoutApproval, withRecord } from '../state-updates.ts'
+import { redGate, redGateReason, withoutApproval, withRecord } from '../state-updates.ts'
 import { haltOnPortConflict, verificationRemarks } from './gate-memory.ts'
 
 type Verified = EventOf<'verified'>
 
-export function verified(state: State, event: Verified, limits: Limits): State {
-  const { verdict, usage, gates, at } = event
+/** The gates are green: the judge is next. */
+export function wholeGated(state: State, event: EventOf<'whole-gated'>, limits: Limits): State {
+  const { gates } = event
+  const paid = recordVerification(state, event, limits)
+  const ended = haltOnPortConflict(paid, gates)
+  if (ended !== null) return ended
+  const red = redGate(gates)
+  return red === undefined ? withGated(paid, gates) : withoutVerdict(paid, redGateReason(red, gates), gates)
+}
+
+/** The state after gates or a judge of the verification, with their remarks and their cost. */
+function recordVerification(
+  state: State,
+  { usage, gates, at }: Pick<Verified, 'usage' | 'gates' | 'at'>,
+  limits: Limits,
+): State {
   const remarks = verificationRemarks(state, gates)
   const withRemarks = { ...state, verification: { ...state.verification, remarks } }
   const counted = countCalls(withRemarks, at, Math.min(1, usage.calls))
-  const paid = recordSession(counted, { at, kind: 'verify', storyId: null, usage }, limits)
+  return recordSession(counted, { at, kind: 'verify', storyId: null, usage }, limits)
+}
+
+function withGated(state: State, gates: Verified['gates']): State {
+  return { ...state, verification: { ...state.verification, gated: { commit: state.green, gates } } }
+}
+
+export function verified(state: State, event: Verified, limits: Limits): State {
+  const { verdict, gates } = event
+  const paid = recordVerification(state, event, limits)
   const ended = haltOnPortConflict(paid, gates)
   if (ended !== null) return ended
   switch (verdict.kind) {
     case 'verified': {
+      const { remarks = [] } = paid.verification
       const verification = {
         remarks,
         approved: true,
@@ -74,9 +98,9 @@ function withEvidence(state: State, found: readonly StoryEvidence[]): State {
 /** The judge gave no verdict. Green gates need not run again for the next one. */
 function withoutVerdict(state: State, message: string, gates: Verified['gates']): State {
   const { gated: _before, ...verification } = state.verification
-  const gated = redGate(gates) === undefined ? { gated: { commit: state.green, gates } } : {}
   const sessions = verification.sessions + 1
-  return { ...state, verification: { ...verification, ...gated, approved: false, sessions, message } }
+  const after = { ...state, verification: { ...verification, approved: false, sessions, message } }
+  return redGate(gates) === undefined ? withGated(after, gates) : after
 }
 
 function resetStories(

@@ -11,32 +11,36 @@ import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { inScope } from '../prd/select.ts'
 import { pictureName, picturePath, picturesForJudge } from '../screenshots.ts'
 import { checkEvidence, type EvidenceFacts } from './criterion-evidence.ts'
-import { runFinalGates } from './final-gates.ts'
+import { type FinalGates, runFinalGates } from './final-gates.ts'
 
-/** The final verification: every gate on the green commit in a clean room, then a judge of the passed stories. */
+/** The gates of the final verification, on the green commit in a clean room. `verdict`: null if they are fine. */
+export function gateWhole(context: StepContext): Promise<FinalGates> {
+  const passed = passedStories(context.state)
+  const stories = passed.map(({ id }) => id)
+  return runFinalGates(passed, context, (gates, change) =>
+    askExpectation({ stories, gates }, change, context),
+  )
+}
+
+/** The judge of the final verification, after these gates. If people skipped every story, there is nothing to judge. */
+export async function judgeWhole(
+  gates: readonly GateResult[],
+  context: StepContext,
+): Promise<{ verdict: Verdict; usage: Usage }> {
+  const { state } = context
+  const stories = passedStories(state).map(({ id }) => id)
+  if (stories.length === 0) return { verdict: { kind: 'verified' }, usage: emptyUsage() }
+  return askJudge({ stories, gates }, state.green, context)
+}
+
+/** Both, for a verification without a run. */
 export async function verifyWhole(
   context: StepContext,
 ): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
-  const { state } = context
-  const passed = passedStories(state)
-  const known = gatesBeforeJudge(state)
-  const stories = passed.map(({ id }) => id)
-  const { gates, verdict, usage } =
-    known === null
-      ? await runFinalGates(passed, context, (all, change) =>
-          askExpectation({ stories, gates: all }, change, context),
-        )
-      : { gates: known, verdict: null, usage: emptyUsage() }
+  const { gates, verdict, usage } = await gateWhole(context)
   if (verdict !== null) return { gates, verdict, usage }
-  // If people skipped every story there is nothing to judge.
-  if (passed.length === 0) return { gates, verdict: { kind: 'verified' }, usage }
-  const answer = await askJudge({ stories, gates }, state.green, context)
-  return { gates, verdict: answer.verdict, usage: addUsage(usage, answer.usage) }
-}
-
-/** The green gates of this commit, if only their judge gave no verdict: then just a judge is asked again. */
-export function gatesBeforeJudge({ verification: { gated }, green }: State): GateResult[] | null {
-  return gated?.commit === green ? gated.gates : null
+  const judged = await judgeWhole(gates, context)
+  return { gates, verdict: judged.verdict, usage: addUsage(usage, judged.usage) }
 }
 
 /** Asks a judge whether the stories ask for what gates no longer check. No answer counts as no. */

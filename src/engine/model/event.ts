@@ -123,6 +123,9 @@ export type Event = {
   | { kind: 'decided'; storyId: string }
   | (AttemptId & { kind: 'rejected'; kept: SavedWork | null })
   | (AttemptId & { kind: 'returned'; kept: SavedWork | null })
+  /** Every gate is green on the whole feature, so that a judge is next. `usage`: of a judge about what gates no longer check. */
+  | { kind: 'whole-gated'; gates: GateResult[]; usage: Usage }
+  /** The final verification has its verdict, by a red gate or by a judge. */
   | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }
   | { kind: 'planned'; split: string | null; proposal: Proposal; usage: Usage }
   | { kind: 'concluded'; conclusion: Conclusion }
@@ -193,6 +196,7 @@ export const EVENTS = {
   decided: DURABLE,
   rejected: DURABLE,
   returned: DURABLE,
+  'whole-gated': SHARED,
   verified: { isDurable: true, completesLanding: true, isShared: true },
   planned: { isDurable: true, completesLanding: true, isShared: true },
   concluded: PASSING,

@@ -26,7 +26,10 @@ export type Step =
   | { kind: 'reject'; attempt: AttemptIn<'failed'> }
   | { kind: 'return'; attempt: AttemptIn<'returned'> }
   | { kind: 'wait'; until: number; reason: string }
+  /** The gates of the final verification; where one is red, its verdict. */
   | { kind: 'verify' }
+  /** The judge of the final verification. */
+  | { kind: 'judge-whole' }
   /** `split`: the story that is too large; null: the whole feature. */
   | { kind: 'plan'; split: string | null }
   /** With `publish: story`: moves the branch after a story. */
@@ -85,6 +88,13 @@ export const STEPS = {
   return: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
   wait: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: true },
   verify: { parts: FROM_WORK, by: 'gate', settles: false, looksAt: 'green', takesLong: true },
+  'judge-whole': {
+    parts: ['work', 'land'],
+    by: 'work',
+    settles: false,
+    looksAt: 'green',
+    takesLong: true,
+  },
   plan: { parts: ['work', 'land'], by: 'work', settles: false, looksAt: 'green', takesLong: false },
   push: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
   edit: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: true },
@@ -99,4 +109,9 @@ export const STEPS = {
 export function stepsOf(part: Part | null): (step: Step) => boolean {
   const rows: Record<Step['kind'], Row> = STEPS
   return ({ kind }) => part === null || rows[kind].parts.includes(part)
+}
+
+/** Whether it is one of the steps of the final verification. */
+export function isVerification({ kind }: Step): boolean {
+  return kind === 'verify' || kind === 'judge-whole'
 }

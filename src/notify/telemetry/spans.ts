@@ -50,9 +50,12 @@ export function spansOf(before: State, event: Event, after: State, facts: SpanFa
     case 'gated':
     case 'baselined':
       return gateSpans(from, event.gates)
+    case 'whole-gated':
     case 'verified': {
       const session = sessionSpan(from, 'verify', event.usage)
-      const gates = gateSpans({ ...from, endMs: session.startMs }, event.gates)
+      // The gates before a judge have their spans already.
+      const hasSpans = before.verification.gated?.commit === before.green
+      const gates = hasSpans ? [] : gateSpans({ ...from, endMs: session.startMs }, event.gates)
       return event.usage.calls === 0 ? gates : [...gates, session]
     }
     case 'accepted':

@@ -66,8 +66,10 @@ export function eventLines(
       const why = state.timeline.at(-1)?.summary ?? ''
       return [line('ralph', `attempt given back, counts as none: ${why}`, 'yellow')]
     }
+    case 'whole-gated':
+      return reusedGateLines(event.gates)
     case 'verified':
-      return [...reusedGateLines(event.gates), verdictLine('verify', event.verdict, event.usage)]
+      return [verdictLine('verify', event.verdict, event.usage)]
     case 'planned':
       return [planLine(event)]
     case 'published':

@@ -22,11 +22,15 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
       return [line('judge', why, 'dim')]
     }
     case 'verify': {
-      const gates = isUngated(state.job) ? '' : 'all gates, then '
-      return [
-        { heading: 'Final verification' },
-        line('verify', `${gates}a fresh session judges every criterion`, 'dim'),
-      ]
+      const heading = { heading: 'Final verification' }
+      return isUngated(state.job)
+        ? [heading]
+        : [heading, line('verify', 'every gate, in a clean clone', 'dim')]
+    }
+    case 'judge-whole': {
+      const judges = line('verify', 'a fresh session judges every criterion', 'dim')
+      // A judge is asked again: the gates have run before.
+      return state.verification.sessions === 0 ? [judges] : [{ heading: 'Final verification' }, judges]
     }
     case 'plan':
       return [

@@ -93,6 +93,7 @@ const arbitraryEvent: fc.Arbitrary<Event> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ at, kind: is('refused'), storyId, failure }) },
   { weight: 1, arbitrary: fc.record({ at, kind: is('rejected'), storyId, kept }) },
   { weight: 1, arbitrary: fc.record({ at, kind: is('returned'), storyId, kept }) },
+  { weight: 1, arbitrary: fc.record({ at, kind: is('whole-gated'), gates, usage }) },
   { weight: 1, arbitrary: fc.record({ at, kind: is('verified'), gates, verdict, usage }) },
   {
     weight: 1,

@@ -45,7 +45,7 @@ test("model ladder: a stuck agent makes the story climb, a failed session and a 
 test('model ladder: each session counts for its rung, and the judge has one model', () => {
   const script = redGates(1)
   const ran = runJob(stateOf(stories('US-001')), limitsOn({ finalVerification: true }), (step, state, now) =>
-    step.kind === 'verify'
+    step.kind === 'judge-whole'
       ? { kind: 'verified', verdict: { kind: 'verified' }, usage: used(1), gates: [] }
       : script(step, state, now),
   )

@@ -434,7 +434,7 @@ describe('a wait', () => {
   test('for calls-per-hour counts judges, too', () => {
     const limits = limitsWith({ callsPerHour: 2, finalVerification: true })
     const reset: Script = (step) =>
-      step.kind === 'verify'
+      step.kind === 'judge-whole'
         ? {
             kind: 'verified',
             gates: [gate(true)],
@@ -443,7 +443,7 @@ describe('a wait', () => {
           }
         : null
     const ran = runJob(stateOf(stories('US-001')), limits, reset)
-    const sessions = ran.steps.filter((step) => step === 'verify' || step.startsWith('agent')).length
+    const sessions = ran.steps.filter((step) => step === 'judge-whole' || step.startsWith('agent')).length
     assert.ok(sessions <= 2, `${sessions} sessions began in less than an hour`)
   })
 })
@@ -451,7 +451,7 @@ describe('a wait', () => {
 describe('the final verification', () => {
   const limits = limitsWith({ finalVerification: true })
   const resetOnce = (ids: string[], gates = [gate(true)]): Script =>
-    inTurn('verify', [
+    inTurn(gates.every(({ ok }) => ok) ? 'judge-whole' : 'verify', [
       {
         kind: 'verified',
         gates,
@@ -522,7 +522,7 @@ describe('the final verification', () => {
 
   test('RESET max-attempts times blocks the story', () => {
     const always: Script = (step) =>
-      step.kind === 'verify'
+      step.kind === 'judge-whole'
         ? {
             kind: 'verified',
             gates: [gate(true)],
@@ -575,7 +575,7 @@ describe('the final verification', () => {
   })
 
   test('a session without a verdict is no approval, and the next one may approve', () => {
-    const silent = inTurn('verify', [
+    const silent = inTurn('judge-whole', [
       {
         kind: 'verified',
         gates: [gate(true)],
@@ -585,7 +585,7 @@ describe('the final verification', () => {
     ])
     const ran = runJob(stateOf(stories('US-001')), limits, silent)
     assert.equal(ran.outcome, 'complete')
-    assert.equal(ran.steps.filter((step) => step === 'verify').length, 2)
+    assert.equal(ran.steps.filter((step) => step === 'judge-whole').length, 2)
   })
 })
 

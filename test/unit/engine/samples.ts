@@ -246,6 +246,8 @@ export function goesWell(step: Step, state: State, count: number): Happening {
     case 'wait':
       return { kind: 'waited' }
     case 'verify':
+      return { kind: 'whole-gated', gates: [gate(true)], usage: emptyUsage() }
+    case 'judge-whole':
       return { kind: 'verified', gates: [gate(true)], verdict: { kind: 'verified' }, usage: used(1) }
     case 'plan': {
       if (step.split === null && mustAskQuestions(state.plan?.interview)) {

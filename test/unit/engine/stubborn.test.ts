@@ -103,7 +103,7 @@ const cases: Case[] = [
   {
     name: 'the final verification is limited until a time that has passed',
     script: (step, _state, now) =>
-      step.kind === 'verify'
+      step.kind === 'judge-whole'
         ? {
             kind: 'verified',
             gates: [gate(true)],
@@ -117,7 +117,7 @@ const cases: Case[] = [
   {
     name: 'the final verification is limited and does not say until when',
     script: (step) =>
-      step.kind === 'verify'
+      step.kind === 'judge-whole'
         ? {
             kind: 'verified',
             gates: [gate(true)],
@@ -131,7 +131,7 @@ const cases: Case[] = [
   {
     name: 'the final verification gives no verdict',
     script: (step) =>
-      step.kind === 'verify'
+      step.kind === 'judge-whole'
         ? {
             kind: 'verified',
             gates: [gate(true)],
@@ -145,7 +145,7 @@ const cases: Case[] = [
   {
     name: 'the final verification resets a story each time',
     script: (step) =>
-      step.kind === 'verify'
+      step.kind === 'judge-whole'
         ? {
             kind: 'verified',
             gates: [gate(true)],
@@ -174,7 +174,7 @@ const cases: Case[] = [
   {
     name: 'the judge resets a story that did not pass',
     script: (step) =>
-      step.kind === 'verify'
+      step.kind === 'judge-whole'
         ? {
             kind: 'verified',
             gates: [gate(true)],

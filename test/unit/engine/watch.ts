@@ -124,6 +124,7 @@ export class Watch {
         mayReserve(state, step.storyId, limits, now)
         return
       case 'verify':
+      case 'judge-whole':
         assert.ok(isDone(state), 'the final verification is for finished features')
         assert.ok(affordable(state, limits), 'no session begins beyond a budget')
         return
@@ -245,6 +246,7 @@ export class Watch {
       if (old === undefined || story.retries <= old.retries) continue
       assert.equal(story.retries, old.retries + 1, 'one strike at a time')
       const struck =
+        event.kind === 'whole-gated' ||
         event.kind === 'verified' ||
         (event.kind === 'decided' && event.storyId === story.id) ||
         ((event.kind === 'rejected' || event.kind === 'entered') && attempt?.storyId === story.id)
@@ -305,7 +307,10 @@ function limitsAreOfAgents(before: State, event: Event, after: State, limits: Li
     assert.ok(event.commands.length > 0, 'a limit is not forgotten by itself')
     return
   }
-  assert.ok(['worked', 'judged', 'verified', 'planned'].includes(event.kind), `${event.kind} meets no limit`)
+  assert.ok(
+    ['worked', 'judged', 'whole-gated', 'verified', 'planned'].includes(event.kind),
+    `${event.kind} meets no limit`,
+  )
   assert.equal(changed.length, 1, 'one session, one limit')
   assert.ok(changed[0] === limits.agent || changed[0] === limits.fallback)
   if (event.kind !== 'worked') return
@@ -319,7 +324,7 @@ function nothingYet(storyId: string): Evidence {
 
 function usageOf(before: State, event: Event): Usage | null {
   if (event.kind === 'worked') return event.session.usage
-  if (event.kind === 'judged' || event.kind === 'verified' || event.kind === 'planned') return event.usage
+  if ('usage' in event) return event.usage
   return event.kind === 'interrupted' && before.job.ending === null ? (event.spent?.usage ?? null) : null
 }
 

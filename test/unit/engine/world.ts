@@ -102,7 +102,11 @@ export class World {
     if (this.tape.chance(1)) this.aborted = true
     const happened = this.#happens(step, state, limits)
     if (!this.aborted || settles(state, step)) return happened
-    const isJudged = happened.kind === 'judged' || happened.kind === 'verified' || happened.kind === 'planned'
+    const isJudged =
+      happened.kind === 'judged' ||
+      happened.kind === 'whole-gated' ||
+      happened.kind === 'verified' ||
+      happened.kind === 'planned'
     const storyId = openAttempt(state)?.storyId ?? null
     return { kind: 'interrupted', spent: isJudged ? { storyId, kind: 'judge', usage: happened.usage } : null }
   }
@@ -161,6 +165,8 @@ export class World {
         this.now = Math.max(this.now, step.until)
         return fine
       case 'verify':
+        return this.#wholeGated(state)
+      case 'judge-whole':
         return this.#verified(state)
       case 'plan':
         return this.#planned(step.split, fine)
@@ -264,17 +270,19 @@ export class World {
   }
 
   /** As the driver answers: a red gate resets the story that passed last; where none passed there is none to judge. */
+  #wholeGated(state: State): Happening {
+    if (!this.tape.chance(20)) return { kind: 'whole-gated', gates: [gate(true)], usage: used(0) }
+    const passed = passedIn(state)
+    const reason = 'gate test fails on the whole'
+    const verdict: Verdict =
+      passed.length > 0
+        ? { kind: 'reset', stories: passed.slice(-1), reason }
+        : { kind: 'none', message: reason }
+    return { kind: 'verified', gates: [gate(false)], verdict, usage: used(0) }
+  }
+
   #verified(state: State): Happening {
-    const asked = inScope(state.control.scope)
-    const passed = state.prd.userStories.filter((one) => one.passes && asked(one)).map(({ id }) => id)
-    if (this.tape.chance(20)) {
-      const reason = 'gate test fails on the whole'
-      const verdict: Verdict =
-        passed.length > 0
-          ? { kind: 'reset', stories: passed.slice(-1), reason }
-          : { kind: 'none', message: reason }
-      return { kind: 'verified', gates: [gate(false)], verdict, usage: used(0) }
-    }
+    const passed = passedIn(state)
     const verdict: Verdict = passed.length === 0 ? { kind: 'verified' } : this.#verdict(passed)
     return { kind: 'verified', gates: [gate(true)], verdict, usage: used(this.tape.draw(3)) }
   }
@@ -671,3 +679,8 @@ function partOf(state: State, part: readonly string[] | null): State {
 
 // Without bias: small numbers are the good turns, and a world where all goes well shows little.
 export const arbitraryTape = fc.noBias(fc.array(fc.nat(9999), { maxLength: 600, size: 'max' }))
+
+function passedIn({ prd, control }: State): string[] {
+  const isAsked = inScope(control.scope)
+  return prd.userStories.filter((one) => one.passes && isAsked(one)).map(({ id }) => id)
+}
