@@ -1,8 +1,9 @@
 // Merges people's commits on the branch with Ralph's.
 
 import type { Failure } from '../engine/model/attempt.ts'
-import type { JoinedBranch, PeopleEdits, RevertedStory } from '../engine/model/event.ts'
+import type { PeopleEdits, RevertedStory } from '../engine/model/joined-branch.ts'
 import { ownFiles } from '../engine/model/paths.ts'
+import type { JoinResult } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { claimedPassWarning, untouchedStories } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
@@ -28,7 +29,7 @@ export async function joinCommits(
   tools: JoinTools,
   state: State,
   peoplesHead: string,
-): Promise<JoinedBranch | { refused: string }> {
+): Promise<JoinResult | { refused: string }> {
   const { git, objects, commits } = tools
   const { green, published } = state
   const people = await peoplesPrd(tools, state, peoplesHead)
@@ -95,7 +96,7 @@ async function keepTheirs(
   peoplesHead: string,
   people: PeopleEdits | null,
   paths: readonly string[],
-): Promise<JoinedBranch> {
+): Promise<JoinResult> {
   const summary = `people committed what conflicts with it, in ${paths.slice(0, 5).map(displayPath).join(', ')}`
   const failure: Failure = { kind: 'conflict', summary, detail: '' }
   const range = `${state.published ?? state.base.sha}..${state.green}`
@@ -114,7 +115,7 @@ async function takeBranchAsItIs(
   state: State,
   peoplesHead: string,
   people: PeopleEdits | null,
-): Promise<JoinedBranch> {
+): Promise<JoinResult> {
   const range = (await tools.git.isAncestor(state.base.sha, peoplesHead))
     ? `${state.base.sha}..${peoplesHead}`
     : peoplesHead
@@ -139,7 +140,7 @@ async function joinedAt(
   peoplesHead: string,
   people: PeopleEdits | null,
   takenBack: RevertedStory[],
-): Promise<JoinedBranch> {
+): Promise<JoinResult> {
   const entries = await missingEntries(tools, state, peoplesHead)
   return { green: peoplesHead, people, code: true, takenBack, entries }
 }

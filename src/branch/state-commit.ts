@@ -1,7 +1,8 @@
 // The commit of a state: the green tree and the state's folder, so that it only adds files to those of its parent.
 
 import { attemptKey } from '../engine/model/attempt.ts'
-import type { SavedWork, State } from '../engine/model/state.ts'
+import type { SavedWork } from '../engine/model/saved-work.ts'
+import type { State } from '../engine/model/state.ts'
 import { STATE_FOLDER, type StateFile, stateFiles } from '../engine/stored-state.ts'
 import { type CatFile, TREE } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'

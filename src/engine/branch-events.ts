@@ -8,16 +8,26 @@ import { addCorrection } from './corrections/corrections.ts'
 import { requireGate } from './gating/judge-verdict.ts'
 import { endOfWork, isIdleJob, MAX_IDLE_JOBS } from './limits.ts'
 import type { Holds } from './model/correction.ts'
-import type { EventOf, PeopleEdits } from './model/event.ts'
+import type { EventOf } from './model/event.ts'
 import type { Prd } from './model/feature.ts'
+import type { GateResult } from './model/gate.ts'
 import { newEnding } from './model/job.ts'
+import type { JoinedBranch, PeopleEdits } from './model/joined-branch.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, State } from './model/state.ts'
 import { returnWaiting } from './parallel/waiting.ts'
 import { recordBranchContext } from './planning/plan-events.ts'
 import { withEditsAsShown } from './planning/shown-stories.ts'
 import { mergePeople, storiesWithOtherCriteria } from './prd/merge-edits.ts'
-import { haltWithError, incrementCount, withJob, withoutApproval, withReady } from './state-updates.ts'
+import {
+  haltWithError,
+  incrementCount,
+  redGate,
+  redGateReason,
+  withJob,
+  withoutApproval,
+  withReady,
+} from './state-updates.ts'
 import { hasNote } from './story-notes.ts'
 
 /** The most joins with people's pushes in one job. */
@@ -60,8 +70,35 @@ function withMovedBranch(state: State, head: string): State {
     : withJob(state, { branch: { kind: 'moved', head } })
 }
 
+/** The gates decide on it. */
+export function joinBuilt(
+  state: State,
+  { theirs, green, people, takenBack, entries }: EventOf<'join-built'>,
+): State {
+  const joined = { green, people, takenBack, entries }
+  return withJob(state, { branch: { kind: 'joining', head: theirs, joined } })
+}
+
+export function joinGated(state: State, { gates, broken, at }: EventOf<'join-gated'>, limits: Limits): State {
+  const { branch } = state.job
+  if (branch.kind !== 'joining') return state
+  const { head, joined: built } = branch
+  const red = redGate(gates)
+  if (red !== undefined && broken === null) return refuseBranch(state, redJoinReason(red, gates, head))
+  const takenBack = broken === null ? built.takenBack : [...built.takenBack, broken]
+  return joined(state, { ...built, theirs: head, takenBack, at }, limits)
+}
+
+function redJoinReason(red: GateResult, gates: readonly GateResult[], head: string): string {
+  return `${redGateReason(red, gates)} on ${head.slice(0, 7)}, which people committed: fix the branch, then run again`
+}
+
 /** Ralph's branch now contains people's commits. A story whose code is no longer in it loses its pass. */
-export function joined(state: State, event: EventOf<'joined'>, limits: Limits): State {
+export function joined(
+  state: State,
+  event: JoinedBranch & { theirs: string; at: number },
+  limits: Limits,
+): State {
   const { people, takenBack, entries, green, theirs } = event
   const prd = people === null ? state.prd : mergePeoplesEdits(state, people)
   const joinedState = incrementCount(withReady(withoutApproval(state), { synced: false }), 'joins')

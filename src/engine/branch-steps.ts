@@ -9,14 +9,14 @@ import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.t
 import { released } from './job-end.ts'
 import { continuesByItself, RENEWAL_MS } from './limits.ts'
 import type { CorrectionRequest, Holds } from './model/correction.ts'
-import type { RevertedStory } from './model/event.ts'
+import type { RevertedStory } from './model/joined-branch.ts'
 import type { Limits } from './model/limit-types.ts'
 import { ownFiles } from './model/paths.ts'
 import type { Ports, StorePort } from './model/ports.ts'
 import type { Conclusion, State } from './model/state.ts'
 import { isWaitingPlan } from './planning/proposed-plan.ts'
 import { remaining } from './prd/select.ts'
-import { isPushed, redGate, redGateReason, withDocuments } from './state-updates.ts'
+import { isPushed, redGate, withDocuments } from './state-updates.ts'
 
 export async function open({ state, ports, now }: StepContext): Promise<StepResult> {
   const { repository } = ports
@@ -113,37 +113,35 @@ async function hear(
   }
 }
 
-export async function join(theirs: string, context: StepContext): Promise<StepResult> {
-  const { state, ports } = context
-  const { repository } = ports
-  const joined = await repository.join(state, theirs)
+export async function join(theirs: string, { state, ports }: StepContext): Promise<StepResult> {
+  const joined = await ports.repository.join(state, theirs)
   if ('refused' in joined) return { kind: 'join-failed', summary: joined.refused }
   const { code, ...rest } = joined
-  const takenBack = [...rest.takenBack]
-  if (code) {
-    await repository.checkOut(joined.green, null)
-    const passed = state.prd.userStories.filter((story) => story.passes)
-    const passedTags = passed.flatMap((story) => story.tags)
-    const what = `join-${theirs.slice(0, 7)}`
-    const commit = joined.green
-    const run = newGateRun(state, { of: 'join', tags: passedTags, stories: passed, what, commit })
-    const broken: { story: RevertedStory | null } = { story: null }
-    const results = await withoutSessionFiles(ports, async () => {
-      const gateResults = await runGatesOn(run, ports)
-      const red = findPortConflict(gateResults) === null ? redGate(gateResults) : undefined
-      if (red !== undefined) broken.story = await findBreakingStory(red, run, gateResults, context)
-      return gateResults
-    })
-    const portConflict = findPortConflict(results)
-    if (portConflict !== null) return { kind: 'failed', ...portConflict }
-    const red = redGate(results)
-    if (red !== undefined && broken.story === null) {
-      const reason = `${redGateReason(red, results)} on ${theirs.slice(0, 7)}, which people committed`
-      return { kind: 'join-failed', summary: `${reason}: fix the branch, then run again` }
-    }
-    if (broken.story !== null) takenBack.push(broken.story)
-  }
-  return { kind: 'joined', theirs, ...rest, takenBack }
+  return code ? { kind: 'join-built', theirs, ...rest } : { kind: 'joined', theirs, ...rest }
+}
+
+/** Runs the gates on what people committed, and finds the story that makes one red. */
+export async function gateJoin(
+  { head, joined }: Extract<State['job']['branch'], { kind: 'joining' }>,
+  context: StepContext,
+): Promise<StepResult> {
+  const { state, ports } = context
+  await ports.repository.checkOut(joined.green, null)
+  const passed = state.prd.userStories.filter((story) => story.passes)
+  const passedTags = passed.flatMap((story) => story.tags)
+  const what = `join-${head.slice(0, 7)}`
+  const run = newGateRun(state, { of: 'join', tags: passedTags, stories: passed, what, commit: joined.green })
+  const found: { broken: RevertedStory | null } = { broken: null }
+  const gates = await withoutSessionFiles(ports, async () => {
+    const results = await runGatesOn(run, ports)
+    const red = findPortConflict(results) === null ? redGate(results) : undefined
+    if (red !== undefined) found.broken = await findBreakingStory(red, run, results, context)
+    return results
+  })
+  const portConflict = findPortConflict(gates)
+  return portConflict === null
+    ? { kind: 'join-gated', gates, broken: found.broken }
+    : { kind: 'failed', ...portConflict }
 }
 
 export async function publish(

@@ -4,7 +4,8 @@ import { excerpt } from '../system/excerpt.ts'
 import type { Failure, Session } from './model/attempt.ts'
 import { OUTPUT_BYTES } from './model/gate-output.ts'
 import type { BreakerLimits as Thresholds } from './model/limit-types.ts'
-import type { Breaker, SavedWork, StoryRecord } from './model/state.ts'
+import type { SavedWork } from './model/saved-work.ts'
+import type { Breaker, StoryRecord } from './model/state.ts'
 
 const MAX_HISTORY = 10
 

@@ -49,8 +49,10 @@ export function nextStep(
   if (job.halted?.kind === 'error') return conclude('error', job.halted.summary)
   if (job.halted !== null) return conclude('interrupted', 'cancelled; the state is saved')
   // Gates run on what people pushed, so `prepare` comes first.
-  if (branch.kind === 'moved' && (landing === null || landing === 'join'))
-    return ready.prepared ? { kind: 'join', theirs: branch.head } : { kind: 'prepare' }
+  if ((branch.kind === 'moved' || branch.kind === 'joining') && (landing === null || landing === 'join')) {
+    if (!ready.prepared) return { kind: 'prepare' }
+    return branch.kind === 'moved' ? { kind: 'join', theirs: branch.head } : { kind: 'gate-join', branch }
+  }
   if (!ready.synced) return { kind: 'sync' }
   const wasComplete =
     state.prd.run.outcome === 'complete' && remaining(state.prd, state.control.scope).length === 0

@@ -12,7 +12,7 @@ import {
   stashAttempt,
   work,
 } from './attempt-steps.ts'
-import { join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
+import { gateJoin, join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
 import { editBranch } from './edit-steps.ts'
 import { addProofs, isRefactoring, runGatesAsItWas } from './gating/further-runs.ts'
 import { gatesBeforeJudge } from './gating/gate-memory.ts'
@@ -105,6 +105,7 @@ const PERFORMERS: Performers = {
     return result.kind === 'published' ? { kind: 'restored' } : pushFailure(result)
   },
   join: ({ theirs }, context) => join(theirs, context),
+  'gate-join': ({ branch }, context) => gateJoin(branch, context),
   prepare: (_, context) => prepare(context),
   baseline: (_, context) => baseline(context),
   open: (_, context) => open(context),

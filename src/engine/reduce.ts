@@ -19,7 +19,9 @@ import { accepted, rejected, returned } from './attempt-outcome.ts'
 import { decided, entered } from './best-of.ts'
 import {
   diverged,
+  joinBuilt,
   joined,
+  joinGated,
   pushExpired,
   pushRefused,
   refuseBranch,
@@ -65,6 +67,8 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
   {
     synced,
     joined,
+    'join-built': joinBuilt,
+    'join-gated': joinGated,
     'join-failed': (state, { summary }) => refuseBranch(state, summary),
     restored,
     'push-refused': pushRefused,
@@ -137,7 +141,8 @@ function cutShort(
   const paid = spent === null ? state : recordSession(state, { ...spent, at, cutShort: true }, limits)
   if (kind === 'out-of-time') {
     const freed = refundAll(paid, 'interrupted', 'the job deadline came first')
-    return freed.job.branch.kind === 'moved' ? withJob(freed, { branch: { kind: 'ours' } }) : freed
+    const { kind: branch } = freed.job.branch
+    return branch === 'moved' || branch === 'joining' ? withJob(freed, { branch: { kind: 'ours' } }) : freed
   }
   const freed = refundAll(paid, 'interrupted', 'cancelled')
   return freed.job.halted === null ? withJob(freed, { halted: { kind: 'interrupted' } }) : freed

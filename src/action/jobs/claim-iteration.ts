@@ -98,7 +98,8 @@ export async function claimedState(
   const { lease, job, green } = found.state
   if (lease?.nonce !== claim.nonce || lease.runId !== runId) return null
   await store.fetch([green], 'tip')
-  if (job.branch.kind === 'moved') await store.fetch([job.branch.head, green], 'whole')
+  if (job.branch.kind === 'moved' || job.branch.kind === 'joining')
+    await store.fetch([job.branch.head, green], 'whole')
   const now = Date.now()
   return { ...found.state, job: { ...job, startedAt: now, deadline: now + jobMs } }
 }

@@ -65,6 +65,7 @@ export async function prepareLanding(
 
 function landingFor({ kind }: Step): Landing {
   if (kind === 'judge-whole') return 'verify'
+  if (kind === 'gate-join') return 'join'
   const isNoAttempt = kind === 'baseline' || kind === 'join' || kind === 'verify' || kind === 'plan'
   return isNoAttempt ? kind : 'attempt'
 }

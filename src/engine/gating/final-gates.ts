@@ -1,9 +1,10 @@
 // The gates of the final verification, in a clean room and once more with the earlier tests; and which story a red gate is blamed on.
 
 import type { StepContext } from '../attempt-steps.ts'
-import type { RevertedStory, Verdict } from '../model/event.ts'
+import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { furtherName, type GateResult, gateFindings } from '../model/gate.ts'
+import type { RevertedStory } from '../model/joined-branch.ts'
 import type { CleanRoom, Expectation, GateRun, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
@@ -199,7 +200,7 @@ export async function findBreakingStory(
     if (storyId === null) return null
     const summary = `${redGateReason(red, gates)} on the whole, and was green before this story`
     const failure = { kind: 'gates' as const, summary, detail: '', gate: red.name }
-    return { storyId, kept: null, failure, gates }
+    return { storyId, kept: null, failure, gates: [...gates] }
   } finally {
     await repository.checkOut(run.commit, null)
   }

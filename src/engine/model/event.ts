@@ -3,11 +3,13 @@
 import type { AttemptId, Candidate, Failure, Session } from './attempt.ts'
 import type { BranchEdit } from './branch-edit.ts'
 import type { CorrectionRequest, Holds } from './correction.ts'
-import type { Prd, StoryEvidence } from './feature.ts'
+import type { StoryEvidence } from './feature.ts'
 import type { GateResult } from './gate.ts'
+import type { JoinedBranch, RevertedStory } from './joined-branch.ts'
 import type { AfterSteps } from './pipeline-step.ts'
 import type { Proposal } from './plan-state.ts'
-import type { Conclusion, GithubIds, SavedWork } from './state.ts'
+import type { SavedWork } from './saved-work.ts'
+import type { Conclusion, GithubIds } from './state.ts'
 import type { SessionKind, Usage } from './usage.ts'
 
 /** A command by comment or by CLI. `id`: of the comment; `by`: the login; `at`: when it was written, epoch milliseconds. */
@@ -38,35 +40,6 @@ export type Command = { id: number; by: string; at?: number } & (
   | { kind: 'refused' }
 )
 
-/** People's prd.json on the branch. `seen`: the story ids in the version that they edited; `untouched`: of those, what they left as it was. */
-export type PeopleEdits = {
-  prd: Prd
-  seen: string[]
-  untouched?: string[]
-  /** Whether people edited prd.md, which Ralph does not read, so that it differs from their prd.json. */
-  page: boolean
-}
-
-/** A passed story whose code is no longer in people's branch. `kept`: its saved work for the next attempt. */
-export type RevertedStory = {
-  storyId: string
-  kept: SavedWork | null
-  /** `failure.gate`: the gate that the story broke and has to make green. */
-  failure: Failure
-  /** The gate results, if `failure` names a gate: reports show their annotations and screenshots. */
-  gates?: readonly GateResult[]
-}
-
-/** People's branch joined with Ralph's. `code`: whether the result has code that no gate of the run has checked. */
-export type JoinedBranch = {
-  green: string
-  people: PeopleEdits | null
-  code: boolean
-  takenBack: RevertedStory[]
-  /** Entries of progress.txt that the new head does not have. */
-  entries: string[]
-}
-
 /** Usage of a judge or planner that was cut short. `storyId` is null if it was about the whole feature. */
 export type SpentUsage = { storyId: string | null; kind: SessionKind; usage: Usage }
 
@@ -86,7 +59,11 @@ export type Event = {
       /** The head of the base branch, if the branch does not contain it. */
       baseHead?: string
     }
-  | ({ kind: 'joined'; theirs: string } & Omit<JoinedBranch, 'code'>)
+  /** People's commits are joined. `join-built`: they have code, so the gates are next. */
+  | ({ kind: 'joined'; theirs: string } & JoinedBranch)
+  | ({ kind: 'join-built'; theirs: string } & JoinedBranch)
+  /** `broken`: the story that makes a gate red there, if it is known. */
+  | { kind: 'join-gated'; gates: GateResult[]; broken: RevertedStory | null }
   | { kind: 'restored' }
   | { kind: 'join-failed'; summary: string }
   | { kind: 'prepared' }
@@ -176,6 +153,8 @@ export const EVENTS = {
   synced: PASSING,
   joined: { isDurable: false, completesLanding: true, isShared: false },
   restored: PASSING,
+  'join-built': PASSING,
+  'join-gated': { isDurable: false, completesLanding: true, isShared: false },
   'join-failed': { isDurable: true, completesLanding: true, isShared: true },
   prepared: PASSING,
   baselined: { isDurable: false, completesLanding: true, isShared: false },

@@ -11,12 +11,14 @@ import type {
 } from './attempt.ts'
 import type { BranchEdit, EditedBranch } from './branch-edit.ts'
 import type { Heard, Place } from './correction.ts'
-import type { Command, Event, JoinedBranch, Verdict } from './event.ts'
+import type { Command, Event, Verdict } from './event.ts'
 import type { Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
+import type { JoinedBranch } from './joined-branch.ts'
 import type { AfterSteps, SessionStep } from './pipeline-step.ts'
 import type { PlanTask, Proposal } from './plan-state.ts'
-import type { Conclusion, SavedWork, State } from './state.ts'
+import type { SavedWork } from './saved-work.ts'
+import type { Conclusion, State } from './state.ts'
 import type { Step } from './step.ts'
 import type { Usage } from './usage.ts'
 
@@ -187,6 +189,9 @@ export type EarlierChecks = { commit: string; paths: string[]; touchesBase: bool
 /** `paths`: files of the story that the candidate undoes. `isAll`: nothing of the story is left. */
 export type UndoneStory = { storyId: string; paths: string[]; isAll: boolean }
 
+/** `code`: whether the result has code that no gate of the run has checked. */
+export type JoinResult = JoinedBranch & { code: boolean }
+
 /** The work tree and the objects of the repository, seen through Ralph's own git directory. */
 export type RepositoryPort = {
   readonly ignored: IgnoredPort
@@ -232,7 +237,7 @@ export type RepositoryPort = {
    * Joins people's branch head with the green commit. Where they conflict, people's version stays, and the stories are reverted.
    * `refused`: people rewrote the branch, and no `run` told Ralph to take it as it is (`job.takesBranch`).
    */
-  join(state: State, theirs: string): Promise<JoinedBranch | { refused: string }>
+  join(state: State, theirs: string): Promise<JoinResult | { refused: string }>
   /**
    * The checks as they were: a commit like `from` with only the product of the change, or null if that is the change itself.
    * `fork`: the commit that no agent wrote. `but`: paths that keep their change, since it was asked for. `only`: no other paths.

@@ -4,23 +4,15 @@ import { Attempt, CandidateDone, Failure } from './attempt.ts'
 import { Correction, Holds } from './correction.ts'
 import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
 import { GateBaseline, GateResult, Screenshot } from './gate.ts'
+import { JoinedBranch } from './joined-branch.ts'
 import { Circuits } from './pipeline-step.ts'
 import { Plan } from './plan-state.ts'
+import { SavedWork } from './saved-work.ts'
 import { SessionEntry } from './usage.ts'
 
 /** How and why a job ends; `until` is when work may continue after a wait, epoch milliseconds. */
 export type Conclusion = z.infer<typeof Conclusion>
 export const Conclusion = z.object({ outcome: Outcome, reason: z.string(), until: z.nullable(z.number()) })
-
-/** The work of a story's rejected attempts: a tree, and the green commit it grew from. */
-export type SavedWork = z.infer<typeof SavedWork>
-export const SavedWork = z.object({
-  base: z.string(),
-  tree: z.string(),
-  dropped: z.array(z.string()),
-  /** If it contains a set-up session's work: the tree after that session. Empty: not known. */
-  setUp: z.exactOptional(z.string()),
-})
 
 /** A story's breaker. `until`: when an open one allows a trial, epoch milliseconds. Other fields describe the last attempt. */
 export type Breaker = z.infer<typeof Breaker>
@@ -230,6 +222,8 @@ export const Job = z.object({
     z.object({ kind: z.literal('ours') }),
     /** People pushed: their commits must be joined with Ralph's. */
     z.object({ kind: z.literal('moved'), head: z.string() }),
+    /** Their commits are joined, and the gates have to run on the result. */
+    z.object({ kind: z.literal('joining'), head: z.string(), joined: JoinedBranch }),
     z.object({ kind: z.literal('gone'), how: z.enum(['merged', 'deleted']) }),
     /** It cannot be pushed now, so only the state is pushed. */
     z.object({ kind: z.literal('refused') }),

@@ -1,11 +1,13 @@
 // The steps of the loop as data.
 import type { AttemptIn, AttemptWithCandidate, CandidateDone, GreenAttempt } from './attempt.ts'
 import type { BranchEdit } from './branch-edit.ts'
-import type { Conclusion } from './state.ts'
+import type { Conclusion, State } from './state.ts'
 
 export type Step =
   | { kind: 'sync' }
   | { kind: 'join'; theirs: string }
+  /** Runs the gates on the joined branch. */
+  | { kind: 'gate-join'; branch: Extract<State['job']['branch'], { kind: 'joining' }> }
   /** Restores a branch that people deleted. */
   | { kind: 'restore' }
   | { kind: 'prepare' }
@@ -70,7 +72,8 @@ const FROM_WORK = ['work', 'gate', 'land'] as const
 
 export const STEPS = {
   sync: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
-  join: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: null, takesLong: false },
+  join: { parts: FROM_GATE, by: null, settles: false, looksAt: null, takesLong: false },
+  'gate-join': { parts: FROM_GATE, by: 'gate', settles: false, looksAt: null, takesLong: true },
   restore: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
   prepare: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
   baseline: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'green', takesLong: false },

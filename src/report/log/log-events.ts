@@ -6,6 +6,7 @@ import type { Session } from '../../engine/model/attempt.ts'
 import type { Event, EventOf, Verdict } from '../../engine/model/event.ts'
 import type { Story, StoryEvidence } from '../../engine/model/feature.ts'
 import type { GateResult } from '../../engine/model/gate.ts'
+import type { JoinedBranch } from '../../engine/model/joined-branch.ts'
 import { ownFiles } from '../../engine/model/paths.ts'
 import type { State, TimelineEntry } from '../../engine/model/state.ts'
 import type { Usage } from '../../engine/model/usage.ts'
@@ -38,10 +39,15 @@ export function eventLines(
       return [line('git', `${isContinued ? 'continues with' : 'opened'} ${state.branch}${pullRequest}`)]
     }
     case 'joined':
-      return [
-        line('git', `joined with what people committed: ${event.green.slice(0, 7)}`),
-        ...pageLines(event, state),
-      ]
+      return joinedLines(event, state)
+    case 'join-gated': {
+      const built = before?.job.branch.kind === 'joining' ? before.job.branch.joined : null
+      if (state.job.branch.kind === 'refused')
+        return [
+          line('git', state.control.paused?.reason ?? 'a gate is red on what people committed', 'yellow'),
+        ]
+      return joinedLines({ green: state.green, people: built?.people ?? null }, state)
+    }
     case 'edited':
       return editedLines(event)
     case 'join-failed':
@@ -106,10 +112,11 @@ function editedLines({ edit, green, refused, request }: Extract<Event, { kind: '
   return [line('git', `${what}: ${green.slice(0, 7)}`)]
 }
 
-function pageLines({ people }: Extract<Event, { kind: 'joined' }>, state: State): Line[] {
-  if (people?.page !== true) return []
+function joinedLines({ green, people }: Pick<JoinedBranch, 'green' | 'people'>, state: State): Line[] {
+  const joined = line('git', `joined with what people committed: ${green.slice(0, 7)}`)
+  if (people?.page !== true) return [joined]
   const { page, prd } = ownFiles(state)
-  return [warningLine(`${page} was edited, which no run reads: the stories are what ${prd} says`)]
+  return [joined, warningLine(`${page} was edited, which no run reads: the stories are what ${prd} says`)]
 }
 
 function documentLines(paths: readonly string[]): Line[] {

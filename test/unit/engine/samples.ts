@@ -209,6 +209,8 @@ export function goesWell(step: Step, state: State, count: number): Happening {
         takenBack: [],
         entries: [],
       }
+    case 'gate-join':
+      return { kind: 'join-gated', gates: [gate(true)], broken: null }
     case 'restore':
       return { kind: 'restored' }
     case 'prepare':

@@ -128,8 +128,11 @@ export class World {
         const people =
           prd === null ? null : { prd, seen: state.prd.userStories.map(({ id }) => id), page: true }
         const green = this.#commit('join')
-        return { kind: 'joined', green, theirs: step.theirs, people, takenBack: [], entries: [] }
+        const joined = { green, theirs: step.theirs, people, takenBack: [], entries: [] }
+        return tape.chance(50) ? { kind: 'joined', ...joined } : { kind: 'join-built', ...joined }
       }
+      case 'gate-join':
+        return { kind: 'join-gated', gates: [gate(!tape.chance(20))], broken: null }
       case 'prepare':
         return tape.chance(3) ? { kind: 'failed', summary: 'prepare failed', fix: 'mend it' } : fine
       case 'baseline':
