@@ -61,7 +61,7 @@ export function limitsOf(settings: Settings): Limits {
         ? 'warn'
         : settings.weakenedTests,
     needsProof: settings.needsProof,
-    requiresEvidence: settings.evidence === 'require',
+    evidence: settings.evidence,
     approvesPlans: settings.approve === 'auto',
     stopOnBlocked: settings.stopOnBlocked,
     ...(settings.surface === 'action' && settings.checks === 'wait' ? { waitsForChecks: true as const } : {}),

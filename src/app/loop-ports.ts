@@ -91,7 +91,10 @@ function withHistory({
   objects,
   repository,
   store,
-}: PortOptions['workspace']): Pick<RepositoryPort, 'history' | 'storyAt' | 'edit' | 'undone'> {
+}: PortOptions['workspace']): Pick<
+  RepositoryPort,
+  'history' | 'storyAt' | 'edit' | 'undone' | 'writtenLines'
+> {
   const ensureHistory = async ({ base: { sha }, green }: State) => {
     const hasBase = (await objects.root(sha)) !== null
     const hasHistory = hasBase && (await git.isAncestor(sha, green))
@@ -109,6 +112,10 @@ function withHistory({
     async storyAt(state, place) {
       await ensureHistory(state)
       return repository.storyAt(state, place)
+    },
+    async writtenLines(state, commit) {
+      await ensureHistory(state)
+      return (await repository.writtenLines?.(state, commit)) ?? null
     },
     async undone(state, candidate) {
       await ensureHistory(state)

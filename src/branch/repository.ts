@@ -284,6 +284,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     files: (commit) => pathsIn(objects, commit),
 
+    async writtenLines({ base }, commit) {
+      if ((await objects.root(base.sha)) === null) return null
+      const written = await changedLinesBetween(objects, base.sha, commit)
+      return new Map([...written].filter(([path]) => !options.isRalphPath(path)))
+    },
+
     changedLines: (from, to) => changedLinesBetween(objects, from, to),
 
     async linesChanged(from, to) {

@@ -4,6 +4,8 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import * as z from 'zod/mini'
+import { Evidence } from '../engine/model/feature.ts'
 import { requireGit } from '../git/git-version.ts'
 import { terminalText } from '../report/escape.ts'
 import { tellingLine } from '../system/excerpt.ts'
@@ -43,6 +45,11 @@ export async function demo(context: Context): Promise<CommandResult> {
     context.print(`  [test] FAILED: ${terminalText(failure, 70)}`)
     context.print('The next session got this output and fixed it. Only then was US-002 committed.')
   }
+  const proved = await provedCriteria(join(directory, folder, 'prd.json'))
+  if (proved > 0)
+    context.print(
+      `\nCriteria proved: ${proved}. Each one has a test that fails without the change and passes with it.`,
+    )
   context.print(`\nLook at it:\n  cd ${directory} && git log --stat`)
   context.print(`  node ${shellWord(process.argv[1] ?? 'ralph')} report -C ${directory} --open`)
   return { ...answer, more: { ...answer.more, directory } }
@@ -64,6 +71,24 @@ async function failureOf(directory: string): Promise<string | null> {
     return null
   }
 }
+
+/** How many criteria of the finished plan have the level `proved`; 0 if it cannot be read. */
+async function provedCriteria(path: string): Promise<number> {
+  try {
+    const prd: unknown = JSON.parse(await readFile(path, 'utf8'))
+    const { userStories } = z.parse(JUDGED, prd)
+    const levels = userStories.flatMap(({ lastResult }) => lastResult?.evidence ?? [])
+    return levels.filter(({ level }) => level === 'proved').length
+  } catch {
+    return 0
+  }
+}
+
+const JUDGED = z.object({
+  userStories: z.array(
+    z.object({ lastResult: z.nullable(z.object({ evidence: z.optional(z.array(Evidence)) })) }),
+  ),
+})
 
 const IDENTITY = {
   GIT_AUTHOR_NAME: 'Ralph demo',

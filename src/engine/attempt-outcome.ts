@@ -4,6 +4,7 @@
 import { needsJudge } from './attempt-events.ts'
 import { closedBreaker, describeFalseDone, recordFailure } from './breaker.ts'
 import { updateTestCounts } from './gating/gate-memory.ts'
+import { keepNamesOf } from './gating/proved-tests.ts'
 import { type Attempt, attemptKey, type Candidate, isGreen } from './model/attempt.ts'
 import type { EventOf } from './model/event.ts'
 import type { LastResult, Story } from './model/feature.ts'
@@ -235,17 +236,21 @@ export function accepted(state: State, event: EventOf<'accepted'>, limits: Limit
     progress: state.progress.slice(candidate.entries ?? state.progress.length),
   }
   return withoutApproval(
-    withRecord(written, storyId, ({ unsplit: _unsplit, owes: _owes, redTree: _redTree, ...record }) => ({
-      ...record,
-      failure: null,
-      gates,
-      remarks: candidate.remarks,
-      ...(attempt.phase === 'judged' && attempt.paths !== undefined ? { expected: attempt.paths } : {}),
-      interruptions: 0,
-      breaker: closedBreaker(),
-      commit,
-      note: '',
-    })),
+    withRecord(
+      keepNamesOf(written, storyId),
+      storyId,
+      ({ unsplit: _unsplit, owes: _owes, redTree: _redTree, ...record }) => ({
+        ...record,
+        failure: null,
+        gates,
+        remarks: candidate.remarks,
+        ...(attempt.phase === 'judged' && attempt.paths !== undefined ? { expected: attempt.paths } : {}),
+        interruptions: 0,
+        breaker: closedBreaker(),
+        commit,
+        note: '',
+      }),
+    ),
   )
 }
 

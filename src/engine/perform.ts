@@ -19,6 +19,7 @@ import { gatesBeforeJudge } from './gating/gate-memory.ts'
 import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
 import { askExpectation, askJudge, gateWhole, judgeWhole } from './gating/judge.ts'
 import { compareWithCleanClone, inCleanClone } from './gating/needed-files.ts'
+import { withoutNames } from './gating/proved-tests.ts'
 import { openLastStoryRoom, withReuseKeys } from './gating/reuse.ts'
 import { undoneBy, withUndone } from './gating/undone.ts'
 import { endOfWork, RENEWAL_MS } from './limits.ts'
@@ -233,13 +234,18 @@ async function runFurtherGates(
     limits.weakenedTests === 'off'
       ? { results: [], paths: [] }
       : await runGatesAsItWas(run, results, which, ports, place)
-  const gates = [...results, ...earlier.results]
+  const gates = [...results, ...earlier.results.map(withoutNames)]
   const asksForProof = limits.needsProof !== 'off' && ports.gates.isHandedOver !== true
   // A finding rejects the attempt then, whatever its tests need.
   const isRejected = limits.weakenedTests === 'fail' && gateFindings(gates).length > 0
   if (!asksForProof || isRefactored || isRejected) return { gates, paths: earlier.paths, unproved: false }
-  const proved = await addProofs(run, results, fork, ports, place)
-  return { gates: [...proved.results, ...earlier.results], paths: earlier.paths, unproved: proved.unproved }
+  const about = { first: results, earlier: earlier.results, fork }
+  const proved = await addProofs(run, about, ports, place)
+  return {
+    gates: [...proved.results, ...earlier.results.map(withoutNames)],
+    paths: earlier.paths,
+    unproved: proved.unproved,
+  }
 }
 
 async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise<StepResult> {

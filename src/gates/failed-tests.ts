@@ -10,7 +10,7 @@ export type FailedTests = {
   stoppedEarly: boolean
 }
 
-type Reader = {
+export type Reader = {
   /** The failed test of this line, if the line names one. */
   failed: RegExp
   /** Lines count only after this one. */
@@ -67,7 +67,7 @@ export function failedTests(output: string): FailedTests | null {
   return { names, counted: found.size + go.counted, stoppedEarly }
 }
 
-function namesBy({ failed, after, scope }: Reader, lines: readonly string[]): string[] {
+export function namesBy({ failed, after, scope }: Reader, lines: readonly string[]): string[] {
   let isOpen = after === undefined
   let place = ''
   return lines.flatMap((line) => {

@@ -9,7 +9,7 @@ import {
   testsRun,
 } from '../engine/model/gate.ts'
 import type { GateRun } from '../engine/model/ports.ts'
-import { oneLine } from '../engine/model/text.ts'
+import { mapTexts, oneLine } from '../engine/model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import { annotationsFrom, selectAnnotations } from './annotations.ts'
 import { missingCount } from './count-advice.ts'
@@ -18,6 +18,7 @@ import { type ChangedLines, measureChange, type RedReason, reportCoverage } from
 import { judgeRed } from './known-red.ts'
 import type { Stamps, TreeFolders } from './report-files.ts'
 import { createResolver } from './resolver.ts'
+import { namesOfTests } from './test-names.ts'
 
 /** Reads the code that gates check. */
 export type CodeReader = {
@@ -38,13 +39,14 @@ export type EvidenceOptions = TreeFolders & {
 /** A gate's run: how it ended, and its output, redacted. */
 export type GateOutcome = Pick<GateResult, 'ok' | 'ended' | 'ms' | 'output'>
 export type GateReport = GateOutcome &
-  Partial<Pick<GateResult, 'tests' | 'annotations' | 'remarks' | 'findings' | 'flaky' | 'knownRed'>>
+  Partial<Pick<GateResult, 'tests' | 'named' | 'annotations' | 'remarks' | 'findings' | 'flaky' | 'knownRed'>>
 
 /** Evidence from the files that a gate wrote. */
 type FileEvidence = {
   tests: TestCounts | null
-  /** The names of failed tests; left out if no report has tests. */
+  /** The names of tests; left out if no report has tests. */
   failed?: string[]
+  passed?: string[]
   annotations: Annotation[]
   remarks: string[]
   red: RedReason | null
@@ -100,11 +102,13 @@ export async function withEvidence(
     output: `${ran.output}${evidence.red.output}`,
   }
   const hidden = failures === null ? {} : { ok: false, ended: `${ran.ended}, but ${failures}` }
+  const result = { ...ran, ...red, ...hidden }
+  const isCompared = result.ok || run.further === 'product' || run.of === 'baseline'
+  const named = isCompared ? namesOfTests(ended.output, evidence) : null
   return {
-    ...ran,
-    ...red,
-    ...hidden,
+    ...result,
     ...(tests === null ? {} : { tests }),
+    ...(named === null ? {} : { named: mapTexts(named, (name) => clean(name, MAX_REMARK_LENGTH)) }),
     ...(known.knownRed === undefined ? {} : { knownRed: known.knownRed }),
     ...(comparison.findings.length === 0 ? {} : { findings: comparison.findings }),
     ...(remarks.length === 0 ? {} : { remarks: remarks.map((one) => clean(one, MAX_REMARK_LENGTH)) }),

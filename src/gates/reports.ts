@@ -14,8 +14,13 @@ type Place = { path: string; line: number }
 /** Finds files of the repository by the names in a report; `placeIn`: the first place that a text names, such as a stack trace. */
 export type PlaceFinder = { resolve: ResolvePath; placeIn(text: string): Place | null }
 
-/** `failed`: the names of failed tests. */
-type ReportEvidence = { tests: TestCounts | null; failed: string[]; annotations: Annotation[] }
+/** `failed` and `passed`: the names of these tests. */
+type ReportEvidence = {
+  tests: TestCounts | null
+  failed: string[]
+  passed: string[]
+  annotations: Annotation[]
+}
 
 /** The most places that are read from one file. */
 const MAX_FOUND = 500
@@ -24,7 +29,7 @@ const MAX_FOUND = 500
 export function readReports(
   files: readonly File[],
   finder: PlaceFinder,
-): Omit<ReportEvidence, 'failed'> & { failed?: string[]; remarks: string[] } {
+): Omit<ReportEvidence, 'failed' | 'passed'> & { failed?: string[]; passed?: string[]; remarks: string[] } {
   const remarks: string[] = []
   const found = files.flatMap((file) => {
     const xml = (root: XmlElement) => readJunit(root, finder)
@@ -35,8 +40,9 @@ export function readReports(
   const sum = (kind: Exclude<keyof TestCounts, 'empty'>) => counts.reduce((all, one) => all + one[kind], 0)
   const tests = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') }
   const annotations = found.flatMap((one) => one.annotations)
-  const failed = found.flatMap((one) => one.failed)
-  return counts.length === 0 ? { tests: null, annotations, remarks } : { tests, failed, annotations, remarks }
+  if (counts.length === 0) return { tests: null, annotations, remarks }
+  const [failed, passed] = [found.flatMap((one) => one.failed), found.flatMap((one) => one.passed)]
+  return { tests, failed, passed, annotations, remarks }
 }
 
 /** The coverage of a file; null where it cannot be read, with the reason in `remarks`. */
@@ -71,6 +77,7 @@ function readJunit(root: XmlElement, finder: PlaceFinder): ReportEvidence | null
   if (root.name !== 'testsuites' && root.name !== 'testsuite') return null
   const tests: TestCounts = { passed: 0, failed: 0, skipped: 0 }
   const failed: string[] = []
+  const passed: string[] = []
   const annotations: Annotation[] = []
   for (const test of elements(root, 'testcase')) {
     const ends = childrenOf(test)
@@ -78,11 +85,12 @@ function readJunit(root: XmlElement, finder: PlaceFinder): ReportEvidence | null
     const end =
       bad !== undefined ? 'failed' : ends.some(({ name }) => name === 'skipped') ? 'skipped' : 'passed'
     tests[end] += 1
-    if (bad !== undefined) failed.push(nameOf(test))
+    if (end === 'failed') failed.push(nameOf(test))
+    if (end === 'passed') passed.push(nameOf(test))
     const found = bad && annotations.length < MAX_FOUND ? annotateFailure(test, bad, finder) : null
     if (found !== null) annotations.push(found)
   }
-  return { tests, failed, annotations }
+  return { tests, failed, passed, annotations }
 }
 
 function nameOf({ attributes: { classname = '', name = 'a test' } }: XmlElement): string {
@@ -145,7 +153,7 @@ function readSarif(json: unknown, { resolve }: PlaceFinder): ReportEvidence {
     const message = [data.message.text, data.ruleId].filter((part) => part.trim() !== '').join(' - ')
     annotations.push({ path, line: parseLine(where.region.startLine), message, level: LEVELS[data.level] })
   }
-  return { tests: null, failed: [], annotations }
+  return { tests: null, failed: [], passed: [], annotations }
 }
 
 /** lcov, as c8, nyc, vitest, jest, coverage.py, cargo-llvm-cov and many others write it; null for other text. */

@@ -3,13 +3,15 @@ import type { Annotation } from '../engine/model/gate.ts'
 import type { State } from '../engine/model/state.ts'
 import { oneLine, sanitizeText, truncate } from '../engine/model/text.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
-import { commitLink, fitToLimit, joinBlocks, list, section, truncateLines } from './blocks.ts'
+import { commitLink, fitToLimit, joinBlocks, list, section, table, truncateLines } from './blocks.ts'
+import { CRITERIA, criteriaRows } from './criteria.ts'
 import { code, link, markdownText, titleText } from './escape.ts'
 import { costOrEmpty, formatDuration, joinWithDots, pluralize } from './figures.ts'
 import { findingsBlock } from './findings.ts'
 import { outcomeNow, tally } from './headline.ts'
 import { type CheckConclusion, OUTCOMES } from './outcomes.ts'
 import {
+  evidenceBlock,
   failureBlock,
   lastFailure,
   nextBlock,
@@ -64,8 +66,9 @@ export function rollupCheck(view: View): Check {
     runLink(view),
   ]
   const text = (room: number) => [
-    storyTable(view, Math.floor(room * 0.75)),
+    storyTable(view, Math.floor(room * 0.6)),
     spendingBlock(view),
+    evidenceBlock(view, Math.floor(room * 0.2)),
     lastFailure(view, Math.floor(room * 0.15)),
   ]
   return check('ralph', conclusion, statusLine(view), summary, text)
@@ -113,7 +116,7 @@ export function storyCheck(view: View, id: string): Check {
   if (story === undefined) return check(name, 'neutral', 'This story is no longer in prd.json', [], () => [])
   const { conclusion, word, detail } = checkStatus(view, story)
   const title = `${detail === undefined ? word : `${word}: ${detail}`} · ${story.title}`
-  const text = (room: number) => storyText(story, room)
+  const text = (room: number) => storyText(story, view.links.blob, room)
   return check(name, conclusion, title, storySummary(view, story, word), text, view.annotations[id])
 }
 
@@ -173,13 +176,15 @@ function storySummary(view: View, story: StoryView, word: string): string[] {
   ]
 }
 
-function storyText(story: StoryView, room: number): string[] {
+function storyText(story: StoryView, blob: string, room: number): string[] {
   const remarks = story.remarks.slice(0, 40).map((remark) => `⚠️ ${markdownText(remark)}`)
-  const criteria = story.criteria.slice(0, 40).map((criterion) => markdownText(criterion, 300))
+  const rows = criteriaRows(story, blob).slice(0, 40)
+  const criteria = list(story.criteria.slice(0, 40).map((criterion) => markdownText(criterion, 300)))
+  const shown = rows.length > 0 ? table(CRITERIA, rows) : criteria
   return [
     failureBlock(story, Math.floor(room * 0.6)),
     section('Look at this when you review', truncateLines(list(remarks), Math.floor(room * 0.15))),
-    section('Acceptance criteria', truncateLines(list(criteria), Math.floor(room * 0.2))),
+    section('Acceptance criteria', truncateLines(shown, Math.floor(room * 0.2))),
   ]
 }
 

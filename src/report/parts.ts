@@ -3,6 +3,7 @@ import { type GateResult, isAdvice } from '../engine/model/gate.ts'
 import { oneLine } from '../engine/model/text.ts'
 import type { Iteration } from '../engine/model/usage-totals.ts'
 import { collapsible, commitLink, joinBlocks, list, table, truncateLines } from './blocks.ts'
+import { CRITERIA, criteriaRows, criteriaTitle } from './criteria.ts'
 import { code, codeBlock, link, markdownText } from './escape.ts'
 import {
   costOrEmpty,
@@ -12,13 +13,12 @@ import {
   formatUsd,
   formatUtc,
   joinWithDots,
-  pluralize,
 } from './figures.ts'
 import { describeLanes, describeRebased, ordinal, type WorkerView } from './in-work.ts'
 import { RESULTS, STORY_STATUSES } from './outcomes.ts'
 import { describeRung } from './rungs.ts'
 import { type Columns, type Sentence, toMarkdown } from './sentence.ts'
-import { describeChange, evidenceParts, type StoryView } from './stories.ts'
+import { describeChange, type StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
 /** The title of a check may have 255 characters; characters that break up mentions count as well. */
@@ -209,20 +209,14 @@ export const ITERATIONS: Columns<Iteration> = [
   ...ATTEMPTS,
 ]
 
-/** The evidence of the final verification for each criterion, collapsed; empty without any. At most about `room` characters. */
+/** What shows each criterion after the final verification, collapsed; empty before. At most about `room` characters. */
 export function evidenceBlock({ stories, links }: View, room: number): string {
-  const proven = stories.filter(({ evidence }) => evidence.length > 0)
-  const count = proven.reduce((sum, story) => sum + story.criteria.length, 0)
-  const lists = joinBlocks(proven.map((story) => evidenceOf(story, links.blob))).trim()
-  return collapsible(`What shows ${pluralize(count, 'criterion', 'criteria')}`, truncateLines(lists, room))
-}
-
-function evidenceOf(story: StoryView, blob: string): string {
-  const items = story.criteria.flatMap((text, at) => {
-    const shown = evidenceParts(story, at + 1, blob).map((part) => toMarkdown([part]))
-    return shown.length === 0 ? [] : [`${markdownText(text, 160)} → ${shown.join(', ')}`]
-  })
-  return `${storyIdMarkdown(story.id)} ${markdownText(story.title, 120)}\n${list(items)}`
+  const judged = stories.map((story) => ({ story, rows: criteriaRows(story, links.blob) }))
+  const all = judged.flatMap(({ rows }) => rows)
+  const tables = judged.map(({ story: { id, title }, rows }) =>
+    rows.length === 0 ? '' : `${storyIdMarkdown(id)} ${markdownText(title, 120)}\n\n${table(CRITERIA, rows)}`,
+  )
+  return collapsible(criteriaTitle(all), truncateLines(joinBlocks(tables).trim(), room))
 }
 
 /** The time of the update and links, in small letters. */

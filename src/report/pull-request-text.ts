@@ -1,5 +1,6 @@
 // The title and the text of a feature's pull request. What changes at every step is in the sticky comment instead.
 import { characterCount, fitToLimit, joinBlocks, list, section, truncateLines } from './blocks.ts'
+import { criteriaRows, describeLevels } from './criteria.ts'
 import { code, link, markdownText, pathOf, subjectText, titleText } from './escape.ts'
 import { listNames, pluralize } from './figures.ts'
 import { findingsBlock } from './findings.ts'
@@ -100,13 +101,16 @@ function unchangedSentence({ stories }: View): string[] {
   ]
 }
 
-function finalSentence({ verification, isUngated, stories, takenGates }: View): string {
+function finalSentence({ verification, isUngated, stories, takenGates, links }: View): string {
   switch (verification) {
     case 'agreed': {
       const reused = takenGates.map((gate) => markdownText(gate, 120)).join('; ')
       const gates = `all gates passed on the finished code${reused === '' ? '' : ` (${reused})`}`
+      const levels = describeLevels(stories.flatMap((story) => criteriaRows(story, links.blob)))
       const hasEvidence = stories.some(({ evidence }) => evidence.length > 0)
-      const evidence = hasEvidence ? ', and cited evidence that Ralph looked up' : ', without citing evidence'
+      const evidence = hasEvidence
+        ? `. Ralph looked up what shows each one: ${levels}`
+        : ', without citing evidence'
       return `The final verification passed: ${isUngated ? 'no command was run' : gates}, and a fresh session (also a model) judged that every criterion is met${evidence}.`
     }
     case 'off':

@@ -45,6 +45,7 @@ export function stickyComment(view: View): string {
       storyTable(view, Math.floor(room * 0.5)),
       isRich ? graphBlock(view) : '',
       spendingBlock(view),
+      evidenceBlock(view, Math.floor(room * 0.2)),
       isRich ? lastFailure(view, 8000) : '',
       collapsible('What you can type', commandTable()),
       footer(view),

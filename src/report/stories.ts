@@ -8,11 +8,10 @@ import { failureOutput } from '../engine/model/gate-output.ts'
 import type { State } from '../engine/model/state.ts'
 import { attemptsUsage, attemptUsage, type Iteration, storyUsage } from '../engine/model/usage-totals.ts'
 import { inScope } from '../engine/prd/select.ts'
-import { pathOf } from './escape.ts'
 import { costOrEmpty, pluralize } from './figures.ts'
 import { isStoryInWork } from './headline.ts'
 import { STORY_STATUSES, type StoryStatus } from './outcomes.ts'
-import { type Part, type Sentence, sentence } from './sentence.ts'
+import { type Sentence, sentence } from './sentence.ts'
 
 export type StoryView = ReturnType<typeof storiesOf>[number]
 
@@ -297,16 +296,4 @@ export function dependenciesOf(stories: readonly StoryView[]) {
   const used = new Set(edges.flatMap(({ from, to }) => [from, to]))
   const drawn = stories.map((story, at) => ({ at, story })).filter(({ at }) => used.has(at))
   return { edges, drawn }
-}
-
-/** The evidence that a criterion is met: a link into the code, or what the judge named. `blob`: the address of the branch's files. */
-export function evidenceParts({ evidence }: StoryView, criterion: number, blob: string): Part[] {
-  return evidence
-    .filter((one) => one.criterion === criterion)
-    .slice(0, 5)
-    .map(({ path, line, shown }) => {
-      if (path === undefined) return { text: shown }
-      const [at, anchor] = line === undefined ? [path, ''] : [`${path}:${line}`, `#L${line}`]
-      return { link: at, url: blob === '' ? '' : `${blob}/${pathOf(path)}${anchor}` }
-    })
 }

@@ -177,8 +177,8 @@ export const table = {
     { default: true },
   ),
   evidence: gate(
-    v.choice(['ask', 'require']),
-    'What follows when a judge approves without any evidence (file and line, gate, or screenshot for each criterion). ask: the approval counts, with a remark; require: the stories are worked on again, as they always are where only some criteria have evidence.',
+    v.choice(['ask', 'require', 'tested', 'proved']),
+    'What shows each criterion in the final verification. `ask`: an approval without evidence counts, with a remark. `require`: each criterion needs a file and line, a gate, a screenshot or a test. `tested`: each needs a test that passes. `proved`: each needs a test that fails without the change. Below that, another judge is asked; then the stories are worked on again.',
     { default: 'ask' },
   ),
   protectedPaths: gate(

@@ -765,13 +765,15 @@ test('the demo of the bundle passes two stories, one of them after a red gate', 
       screen,
       /^The agent said DONE\. The gate disagrees\.\n {2}\[test\] FAILED: water boils at 212 F: 87\.\d+ is not 212$/m,
     )
+    assert.match(screen, /^Criteria proved: 5\. /m)
     // Its last line works as it is printed, without an alias or an installed program.
     const last = screen.split('\n').at(-1)?.replace(' --open', '') ?? ''
     const report = spawn('bash', ['-c', last], { env, cwd: folder })
     const [printed] = await Promise.all([text(report.stdout), once(report, 'exit')])
     assert.equal(report.exitCode, 0, last)
     const page = await readFile(printed.trim(), 'utf8')
-    assert.match(page, /test\/fahrenheit\.test\.mjs/)
+    assert.match(page, /proved/)
+    assert.match(page, /water freezes at 32 F/)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

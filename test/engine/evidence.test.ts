@@ -31,9 +31,10 @@ test('the final judge: a criterion without evidence resets its story, untrue evi
   )
   const { userStories } = JSON.parse((await chain.read(BRANCH, PRD)) ?? '')
   assert.deepEqual(userStories[0].lastResult.evidence, [
-    { criterion: 1, shown: 'src/one:1 says one', path: 'src/one', line: 1 },
+    { criterion: 1, shown: 'src/one:1 says one', path: 'src/one', line: 1, text: 'one', level: 'cited' },
   ])
-  assert.deepEqual(userStories[1].lastResult.evidence, [{ criterion: 1, shown: 'gate test runs it' }])
+  const gate = { criterion: 1, shown: 'gate test runs it', level: 'cited' }
+  assert.deepEqual(userStories[1].lastResult.evidence, [gate])
 })
 
 test('an approval of the final judge without evidence is accepted, unless `evidence: require`', async () => {

@@ -176,8 +176,9 @@ export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
   for (let maxBytes = MAX_OUTPUT_BYTES; ; maxBytes = Math.floor(maxBytes / 2)) {
     const firstOf = <T>(list: readonly T[], bound: number) =>
       list.slice(0, Math.ceil((bound * maxBytes) / MAX_OUTPUT_BYTES))
-    const gates = value.gates.map(({ remarks, annotations, screenshots: _, ...gate }) => ({
+    const gates = value.gates.map(({ remarks, annotations, screenshots: _, named, ...gate }) => ({
       ...gate,
+      ...(named === undefined ? {} : { named: fewerNames(named, firstOf) }),
       output: excerpt(gate.output, maxBytes),
       ...(remarks === undefined ? {} : { remarks: firstOf(remarks, MAX_REMARKS) }),
       ...(annotations === undefined ? {} : { annotations: firstOf(annotations, MAX_ANNOTATIONS) }),
@@ -185,6 +186,15 @@ export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
     const fitted = { ...value, gates }
     if (maxBytes < 64 || Buffer.byteLength(writeHandover(fitted)) <= limitBytes) return fitted
   }
+}
+
+function fewerNames(
+  { passed, failed, more }: NonNullable<GateResult['named']>,
+  firstOf: <T>(list: readonly T[], bound: number) => T[],
+): NonNullable<GateResult['named']> {
+  const [somePassed, someFailed] = [firstOf(passed, MAX_LIST), firstOf(failed, MAX_LIST)]
+  const isCut = more === true || somePassed.length < passed.length || someFailed.length < failed.length
+  return { passed: somePassed, failed: someFailed, ...(isCut ? { more: true as const } : {}) }
 }
 
 /** Cuts the evidence of a judge until the work job's hand-over fits. The last evidence is left out where that is not enough. */

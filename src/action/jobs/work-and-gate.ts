@@ -45,7 +45,7 @@ export async function runWork({
   const recorded: Recorded = { session: null, judged: null, planned: null }
   const gates = { ...ports.gates, run: async () => [] }
   const agent = recordingAgent(ports.agent, recorded)
-  const withoutEvidence = { ...limits, requiresEvidence: false }
+  const withoutEvidence = { ...limits, evidence: 'ask' as const }
   const executor = inCheckout(withoutEvidence, { ...ports, agent, gates }, stepsOf('work'))
   const result = await runJob(state, withoutEvidence, executor).finally(settle)
   const attempt = openAttempt(result.state)

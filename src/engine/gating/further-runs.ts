@@ -4,6 +4,7 @@ import { displayPath } from '../../system/path-text.ts'
 import type { Story } from '../model/feature.ts'
 import { furtherName, type GateBaseline, type GateResult, type Proof, testsRun } from '../model/gate.ts'
 import type { CleanRoom, GateRun, GatesPort, Ports, RepositoryPort } from '../model/ports.ts'
+import { testsThatNeed, testsThatPassNow } from './proved-tests.ts'
 
 type Place = Pick<CleanRoom, 'restore' | 'ignored'> & {
   gates: CleanRoom['gates'] & Pick<GatesPort, 'isHandedOver'>
@@ -63,8 +64,7 @@ function saysSomething(before: GateBaseline | undefined, { touchesBase }: Earlie
  */
 export async function addProofs(
   run: GateRun,
-  first: readonly GateResult[],
-  fork: string,
+  { first, earlier, fork }: { first: readonly GateResult[]; earlier: readonly GateResult[]; fork: string },
   { repository, signal }: FurtherPorts,
   place: Place,
 ): Promise<{ results: readonly GateResult[]; unproved: boolean }> {
@@ -77,7 +77,7 @@ export async function addProofs(
   const { proofs, ran } =
     commit === null
       ? { proofs: proofsFromBase(run, first, only), ran: only.length }
-      : await proofsFrom({ ...run, commit, only }, { first, changed: run.commit, place, signal })
+      : await proofsFrom({ ...run, commit, only }, { first, earlier, changed: run.commit, place, signal })
   if (signal.aborted) return { results: first, unproved: false }
   const results = first.map((result) => {
     const proof = proofs.get(result.name)
@@ -88,9 +88,11 @@ export async function addProofs(
 
 function proofsFromBase({ baseline }: GateRun, first: readonly GateResult[], only: readonly string[]) {
   const proofs = new Map<string, Proof>()
-  for (const { name, tests } of first.filter((one) => only.includes(one.name))) {
-    const before = baseline[name]
-    if (before?.red === true) proofs.set(name, proofOf(tests, before.tests))
+  for (const now of first.filter((one) => only.includes(one.name))) {
+    const before = baseline[now.name]
+    if (before?.red !== true) continue
+    const names = testsThatPassNow(now, before.failing ?? [])
+    proofs.set(now.name, withTestNames(proofOf(now.tests, before.tests), names))
   }
   return proofs
 }
@@ -99,10 +101,17 @@ async function proofsFrom(
   run: GateRun,
   {
     first,
+    earlier,
     changed,
     place,
     signal,
-  }: { first: readonly GateResult[]; changed: string; place: Place; signal: AbortSignal },
+  }: {
+    first: readonly GateResult[]
+    earlier: readonly GateResult[]
+    changed: string
+    place: Place
+    signal: AbortSignal
+  },
 ): Promise<{ proofs: Map<string, Proof>; ran: number }> {
   const timeoutsMs = Object.fromEntries(first.map(({ name, ms }) => [name, HANG_MS + HANG_TIMES * ms]))
   const again = {
@@ -115,12 +124,16 @@ async function proofsFrom(
     const results = await runFurther(again, place, signal)
     const proofs = new Map<string, Proof>()
     let ran = 0
-    for (const { name, tests } of first) {
+    for (const now of first) {
+      const { name } = now
       const without = results.find((one) => one.name === furtherName(name, 'product'))
       if (without === undefined) continue
       ran += 1
-      const proof = proofOf(tests, without.tests)
-      if (!without.ok || (proof.tests ?? 0) > 0) proofs.set(name, proof)
+      const proof = proofOf(now.tests, without.tests)
+      const old = earlier.find((one) => one.name === furtherName(name, 'checks'))
+      const hadTests = testsRun(run.baseline[name]?.tests) > 0
+      const names = testsThatNeed(now, without, { old, hadTests })
+      if (!without.ok || (proof.tests ?? 0) > 0) proofs.set(name, withTestNames(proof, names))
     }
     return { proofs, ran }
   } finally {
@@ -133,6 +146,10 @@ function proofOf(now: GateResult['tests'], without: GateResult['tests']): Proof 
   if (now === undefined || without === undefined) return {}
   const tests = Math.max(without.failed, now.passed - without.passed)
   return tests > 0 ? { tests } : {}
+}
+
+function withTestNames(proof: Proof, names: readonly string[]): Proof {
+  return names.length === 0 ? proof : { ...proof, names: [...names] }
 }
 
 /** A test may wait forever for a product that is not there: the run may take this much longer than the green one. */

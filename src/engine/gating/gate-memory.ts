@@ -44,12 +44,14 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>, limits:
 function redAtBase(gates: readonly GateResult[]): Record<string, GateBaseline> {
   const red = gates.filter(({ ok }) => !ok)
   return Object.fromEntries(
-    red.map(({ name, ms, tests }) => [
-      name,
-      { ms, red: true as const, ...(tests === undefined ? {} : { tests }) },
-    ]),
+    red.map(({ name, ms, tests, named }) => {
+      const failing = named === undefined ? {} : { failing: named.failed.slice(0, MAX_FAILING) }
+      return [name, { ms, red: true as const, ...(tests === undefined ? {} : { tests }), ...failing }]
+    }),
   )
 }
+
+const MAX_FAILING = 100
 
 const OR_BASELINE_OFF = 'or set baseline: off for a project that does not exist yet'
 

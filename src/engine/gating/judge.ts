@@ -5,13 +5,14 @@ import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { type GateResult, gateFindings } from '../model/gate.ts'
 import type { Limits } from '../model/limit-types.ts'
-import type { Expectation, JudgeTask, Ports } from '../model/ports.ts'
+import type { Expectation, JudgeTask } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { inScope } from '../prd/select.ts'
 import { pictureName, picturePath, picturesForJudge } from '../screenshots.ts'
 import { checkEvidence, type EvidenceFacts } from './criterion-evidence.ts'
 import { type FinalGates, runFinalGates } from './final-gates.ts'
+import { passedNames, provedTests } from './proved-tests.ts'
 
 /** The gates of the final verification, on the green commit in a clean room. `verdict`: null if they are fine. */
 export function gateWhole(context: StepContext): Promise<FinalGates> {
@@ -60,7 +61,8 @@ function passedStories({ prd, control }: State): Story[] {
 }
 
 /** Asks a judge about `commit`, which is checked out. The judge sees agent documents as they were at the fork point. */
-export async function askJudge(about: JudgeTask, commit: string, { state, limits, ports, now }: StepContext) {
+export async function askJudge(about: JudgeTask, commit: string, context: StepContext) {
+  const { state, limits, ports, now } = context
   const { agent, repository, signal } = ports
   const pictures = picturesForJudge(state, about)
   const task = { ...about, pictures }
@@ -73,7 +75,7 @@ export async function askJudge(about: JudgeTask, commit: string, { state, limits
     if (about.expectation !== undefined) return answer
     return {
       ...answer,
-      verdict: await checkEvidence(answer.verdict, stories, evidenceFacts(task, commit, limits, ports)),
+      verdict: await checkEvidence(answer.verdict, stories, evidenceFacts(task, commit, context)),
     }
   } finally {
     await repository.restore(commit).finally(view.close)
@@ -83,19 +85,45 @@ export async function askJudge(about: JudgeTask, commit: string, { state, limits
 function evidenceFacts(
   { gates, pictures = [], isUnchanged }: JudgeTask,
   commit: string,
-  limits: Limits,
-  { repository }: Ports,
+  { state, limits, ports: { repository } }: StepContext,
 ): EvidenceFacts {
-  const files = new Map<string, Promise<string | null>>()
+  const green = gates.filter(({ ok }) => ok)
+  const lines = cached(async (path: string) => (await repository.read(commit, path))?.split('\n') ?? null)
+  const written = cached(() => repository.writtenLines?.(state, commit) ?? Promise.resolve(null))
   return {
-    isRequired: limits.requiresEvidence || isUnchanged === true,
-    gates: isUnchanged === true ? [] : gates.filter(({ ok }) => ok).map(({ name }) => name),
+    needs: isUnchanged === true ? NEEDS_UNCHANGED[limits.evidence] : limits.evidence,
+    isAskedAgain: isUnchanged === true || state.verification.sessions > 0,
+    gates: isUnchanged === true ? [] : green.map(({ name }) => name),
     screenshots: pictures.map(pictureName),
-    async hasLine(path, line) {
-      const reading = files.get(path) ?? repository.read(commit, path)
-      files.set(path, reading)
-      const text = await reading
-      return text !== null && (line === null || (line > 0 && line <= text.split('\n').length))
+    tests: passedNames(green),
+    provedBy: (storyId) => provedTests(state, storyId),
+    async lineAt(path, line) {
+      const text = await lines(path)
+      return text === null || line === null ? text && '' : (text[line - 1] ?? null)
     },
+    async isChanged(path, line) {
+      const changed = await written('')
+      if (changed === null) return null
+      const found = changed.get(path)
+      return line === null ? found !== undefined : found?.includes(line) === true
+    },
+  }
+}
+
+/** A gate proves nothing about a story without a change, so a judge's word needs evidence. No test can need a change that is not there. */
+const NEEDS_UNCHANGED: Readonly<Record<Limits['evidence'], Limits['evidence']>> = {
+  ask: 'require',
+  require: 'require',
+  tested: 'tested',
+  proved: 'tested',
+}
+
+/** The function, called once for each text. */
+function cached<T>(read: (text: string) => Promise<T>): (text: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>()
+  return (text) => {
+    const reading = known.get(text) ?? read(text)
+    known.set(text, reading)
+    return reading
   }
 }

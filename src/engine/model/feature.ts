@@ -20,13 +20,28 @@ export const outcomes = [
 export type Outcome = z.infer<typeof Outcome>
 export const Outcome = z.enum(outcomes)
 
-/** What shows that an acceptance criterion is met: a place in the code, a gate, or a screenshot. `criterion` is 1-based. */
+/**
+ * How well a criterion is shown. `proved`: its test fails without the change of the story, and passes with it. `tested`: its test passes.
+ * `cited`: a line, a file, a gate or a picture that exists. `claimed`: only a judge says so.
+ */
+export const LEVELS = ['claimed', 'cited', 'tested', 'proved'] as const
+export type Level = (typeof LEVELS)[number]
+
+/**
+ * What shows that an acceptance criterion is met: a test, a place in the code, a gate, or a screenshot. `criterion` is 1-based.
+ * `text`: the line. `outside`: the feature did not change this place. `reused`: several criteria name it.
+ */
 export type Evidence = z.infer<typeof Evidence>
 export const Evidence = z.object({
   criterion: z.number(),
   shown: z.string(),
   path: z.exactOptional(z.string()),
   line: z.exactOptional(z.number()),
+  level: z.exactOptional(z.enum(LEVELS)),
+  test: z.exactOptional(z.string()),
+  text: z.exactOptional(z.string()),
+  outside: z.exactOptional(z.literal(true)),
+  reused: z.exactOptional(z.literal(true)),
 })
 
 /** Evidence for one of several stories. */

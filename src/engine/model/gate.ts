@@ -67,9 +67,23 @@ export const Screenshot = z.object({
 export type KnownRed = z.infer<typeof KnownRed>
 export const KnownRed = z.object({ ended: z.string(), tests: z.array(z.string()) })
 
-/** What shows that a gate's tests need the change: `tests` of them fail without its product; left out where they are not counted then. */
+/**
+ * What shows that a gate's tests need the change: `tests` of them fail without its product; left out where they are not counted then.
+ * `names`: those that pass with it, where the tool names them; not trusted.
+ */
 export type Proof = z.infer<typeof Proof>
-export const Proof = z.object({ tests: z.exactOptional(z.number()) })
+export const Proof = z.object({
+  tests: z.exactOptional(z.number()),
+  names: z.exactOptional(z.array(z.string())),
+})
+
+/** The names of tests, where the tool names them; not trusted. `more`: some are left out. */
+export type TestNames = z.infer<typeof TestNames>
+export const TestNames = z.object({
+  passed: z.array(z.string()),
+  failed: z.array(z.string()),
+  more: z.exactOptional(z.literal(true)),
+})
 
 /** The result of one gate. `output` is cut to its limit and redacted; `ms` is wall time. */
 export type GateResult = z.infer<typeof GateResult>
@@ -82,6 +96,8 @@ export const GateResult = z.object({
   ms: z.number(),
   output: z.string(),
   tests: z.exactOptional(TestCounts),
+  /** Of a green gate, and of a run without the product. The state keeps them for the story that passed last. */
+  named: z.exactOptional(TestNames),
   /** When it was green in a clean room (`at`, epoch milliseconds), and a digest of all that the result depends on (`key`). */
   green: z.exactOptional(z.object({ key: z.string(), at: z.number() })),
   /** If the result is reused: from which run, such as `US-004, 3 min ago`. */
@@ -133,6 +149,8 @@ export const GateBaseline = z.object({
   needIgnored: z.exactOptional(z.number()),
   /** It was red there, so no story is expected to keep it green. */
   red: z.exactOptional(z.literal(true)),
+  /** The tests that failed there, if the tool names them; the first 100. */
+  failing: z.exactOptional(z.array(z.string())),
   /** It was green at the fork point. Left out: it was green for the first time with a story's work. */
   atFork: z.exactOptional(z.literal(true)),
   /** The tests that failed at the fork point, and may keep failing. */

@@ -34,8 +34,8 @@ export type Limits = {
   weakenedTests: 'judge' | 'warn' | 'fail' | 'off'
   /** What happens if no gate fails without a change of the product. */
   needsProof: 'warn' | 'require' | 'off'
-  /** `evidence: require`: an approval without evidence does not count. */
-  requiresEvidence: boolean
+  /** The level that a judge's evidence for each criterion needs. `ask`: an approval without evidence counts. */
+  evidence: 'ask' | 'require' | 'tested' | 'proved'
   /** `approve: auto`: a plan is worked on without an approval. */
   approvesPlans: boolean
   stopOnBlocked: boolean

@@ -276,6 +276,8 @@ export type RepositoryPort = {
   undone?(state: State, candidate: string): Promise<UndoneStory[]>
   /** How many lines the change from one commit to another added and removed, alongside Ralph's own files. */
   linesChanged(from: string, to: string): Promise<number>
+  /** The lines of a commit that the feature wrote, by file and without Ralph's own files; null if its fork point is not known. */
+  writtenLines?(state: State, commit: string): Promise<ReadonlyMap<string, readonly number[]> | null>
   /** A file's text at a commit, or null. Texts for agents are read this way, so that no session can have changed them. */
   read(commit: string, path: string): Promise<string | null>
 }

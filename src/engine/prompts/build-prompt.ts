@@ -2,6 +2,7 @@
 
 import { utf8Bytes } from '../../system/excerpt.ts'
 import { describeFalseDone } from '../breaker.ts'
+import { provedTests } from '../gating/proved-tests.ts'
 import type { Story } from '../model/feature.ts'
 import { failureOutput } from '../model/gate-output.ts'
 import { ownFiles } from '../model/paths.ts'
@@ -134,7 +135,9 @@ export function verifyParts(
   const { state, facts } = sanitizeRun(run, task.stories, promptFacts)
   const values: Values<'verify'> = {
     ...commonValues(state, facts, run),
-    stories: state.prd.userStories.map((story) => storyText(story, numbered)).join('\n\n'),
+    stories: state.prd.userStories
+      .map((story) => `${storyText(story, numbered)}${provedText(provedTests(state, story.id))}`)
+      .join('\n\n'),
     gateResults: gateResultsText(mapTexts(task.gates, sanitizeText), VARIABLES.gateResults.bytes),
     screenshots: pictureLines(task),
     failureSummary: run.verification.sessions === 0 ? '' : oneLine(run.verification.message, 1000),
@@ -175,6 +178,18 @@ export function planParts(
   // Questions use the built-in template: a person's template may demand the form of a plan.
   return fill(templateOf('plan', asks === true ? null : template), 'plan', values)
 }
+
+/** The tests that a judge may name as proof of the story's criteria. */
+function provedText(names: readonly string[]): string {
+  if (names.length === 0) return ''
+  const shown = itemsThatFit(
+    names.map((name) => `- ${oneLine(name, 200)}`),
+    PROVED_BYTES,
+  )
+  return `\n\nTests that fail without the change of this story:\n${shown.join('\n')}`
+}
+
+const PROVED_BYTES = 1500
 
 function pictureLines({ pictures = [] }: JudgeTask): string {
   const lines = pictures.map((one) => `${pictureName(one)}: ${picturePath(one)}, ${oneLine(one.url, 200)}`)

@@ -3,11 +3,12 @@ import { formatCommandLine } from '../../engine/commands/command-table.ts'
 import type { Screenshot } from '../../engine/model/gate.ts'
 import { oneLine, truncate } from '../../engine/model/text.ts'
 import { excerpt, utf8Bytes } from '../../system/excerpt.ts'
+import { CRITERIA, criteriaRows } from '../criteria.ts'
 import { costOrEmpty, describeAttempts, formatDuration, pluralize } from '../figures.ts'
 import { STORY_STATUSES } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
 import type { Columns } from '../sentence.ts'
-import { describeChange, evidenceParts, type StoryView } from '../stories.ts'
+import { describeChange, type StoryView } from '../stories.ts'
 import type { View } from '../view.ts'
 import {
   collapsible,
@@ -19,7 +20,6 @@ import {
   nothing,
   OPEN,
   table,
-  toHtml,
 } from './markup.ts'
 
 /** The most UTF-16 units of a text and of an output: the more stories, the fewer. */
@@ -99,7 +99,7 @@ function fullStory(story: StoryView, { view, room, places, pictures, isOpen }: S
     .map((one) => html`<a href="#s${places.get(one) ?? ''}">${inlineText(one, 64)}</a> `)
   const body = [
     description.trim() === '' ? nothing : html`<p class="prose">${truncate(description, room.text)}</p>`,
-    listed('Acceptance criteria', criteria(story, view, room), 50),
+    criteria(story, view, room),
     dependencies.length === 0 ? nothing : html`<p>Depends on ${dependencies}</p>`,
     choiceTable(story),
     failure(story, view, room),
@@ -122,12 +122,16 @@ function listed(title: string, items: readonly Markup[], most: number): Markup {
   return html`<h4>${title}</h4><ol>${items.slice(0, most).map((item) => html`<li>${item}</li>`)}${more}</ol>`
 }
 
-function criteria(story: StoryView, { links }: View, room: TextRoom): Markup[] {
-  return story.criteria.map((text, at) => {
-    const shown = evidenceParts(story, at + 1, links.blob)
-    return html`${inlineText(text, Math.min(room.text, 500))}${shown.map((one) => html`<span class="shown">${icon('✔')} ${toHtml([one])}</span>`)}`
-  })
+/** A list, or a table with what shows each criterion once the story was judged. */
+function criteria(story: StoryView, { links }: View, room: TextRoom): Markup {
+  const rows = criteriaRows(story, links.blob)
+  if (rows.length > 0)
+    return html`<h4>Acceptance criteria</h4>${table(CRITERIA, rows.slice(0, MAX_CRITERIA))}`
+  const items = story.criteria.map((text) => html`${inlineText(text, Math.min(room.text, 500))}`)
+  return listed('Acceptance criteria', items, MAX_CRITERIA)
 }
+
+const MAX_CRITERIA = 50
 
 function failure({ id, failure: found, status }: StoryView, { surface }: View, room: TextRoom): Markup {
   if (found === null) return nothing

@@ -90,7 +90,7 @@ export function limitsWith(changes: Partial<Limits> = {}): Limits {
     finalVerification: false,
     weakenedTests: 'off',
     needsProof: 'off',
-    requiresEvidence: false,
+    evidence: 'ask',
     stopOnBlocked: false,
     redispatch: true,
     publishEach: false,

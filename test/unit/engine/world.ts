@@ -621,7 +621,7 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     finalVerification: fc.boolean(),
     weakenedTests: fc.constantFrom('judge', 'warn', 'fail', 'off'),
     needsProof: fc.constantFrom('warn', 'require', 'off'),
-    requiresEvidence: fc.constant(false),
+    evidence: fc.constant('ask' as const),
     maxParallel: fc.constant(1),
     approvesPlans: fc.boolean(),
     stopOnBlocked: fc.boolean(),

@@ -207,7 +207,8 @@ test('the check of a story shows remarks and criteria', () => {
   }
   const { text } = storyCheck(remarked, 'US-001', facts)
   assert.ok(text.includes('#### Look at this when you review\n\n- ⚠️ 2 tests were skipped in a.test.ts'))
-  assert.ok(text.includes('#### Acceptance criteria\n\n- It does.'))
+  const head = '| Criterion | Level | Shown by | Detail |\n| :-- | :-- | :-- | :-- |\n| It does. | cited | '
+  assert.ok(text.includes(`#### Acceptance criteria\n\n${head}`))
 })
 
 test('only valid annotations are sent to GitHub, at most 50', () => {

@@ -108,7 +108,11 @@ test('the HTML report of a stuck run begins with the problem and what to do', ()
   assert.match(page, /200 !== 429/)
   assert.match(page, /What the agent was refused .*US-003/)
   assert.match(page, /flaky/)
-  assert.match(page, /Acceptance criteria It does\. said/, 'what shows a criterion stands with it')
+  assert.match(
+    page,
+    /Acceptance criteria Criterion Level Shown by Detail It does\. cited said/,
+    'what shows a criterion stands with it',
+  )
   const cli = plain(renderReport(viewOf(rich(), { ...facts, surface: 'cli' })))
   assert.match(cli, /ralph retry US-003 -- &lt;hint&gt;/)
   assert.doesNotMatch(cli, /\/ralph/)

@@ -36,7 +36,7 @@ export const limits: Limits = {
   finalVerification: true,
   weakenedTests: 'judge',
   needsProof: 'off',
-  requiresEvidence: false,
+  evidence: 'ask',
   approvesPlans: false,
   stopOnBlocked: false,
   redispatch: true,

@@ -339,7 +339,8 @@ test('the pull request has title, list and what was verified', () => {
   assert.ok(body.includes('- [ ] **US-003** Five wrong passwords'))
   assert.ok(body.includes('exited 0 on exactly the code that was committed for it: `typecheck`, `test`.'))
   assert.ok(body.includes('has not run yet'))
-  assert.equal(shapeOf(body).tables.length, 0)
+  // One for each story that was judged: what shows its criteria.
+  assert.equal(shapeOf(body).tables.length, 3)
 })
 
 test('comment, summary and pull request mark a story that passed without a change', () => {

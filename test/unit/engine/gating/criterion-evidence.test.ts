@@ -13,11 +13,19 @@ const STORIES = [
   newStory({ id: 'US-002', title: 'page', acceptanceCriteria: ['a page'] }),
 ]
 const FACTS: EvidenceFacts = {
-  isRequired: false,
+  needs: 'ask',
+  isAskedAgain: false,
   gates: ['test'],
   screenshots: ['cart-1280x800'],
-  hasLine: async (path, line) => path === 'test/cart.test.ts' && (line === null || line <= 20),
+  tests: { passed: ['adds two', 'adds two items', 'is empty'], failed: [] },
+  provedBy: (id) => (id === 'US-001' ? ['test/cart.test.ts: adds two'] : []),
+  async lineAt(path, line) {
+    if (path !== 'test/cart.test.ts' || (line !== null && line > 20)) return null
+    return line === null ? '' : (LINES[line] ?? 'const total = sum(items)')
+  },
+  isChanged: async (_path, line) => line !== 3,
 }
+const LINES: Readonly<Record<number, string>> = { 7: "test('adds two', () => {", 9: '  })' }
 const ALL = [
   ['US-001', 1, 'test/cart.test.ts:14 adds two'],
   ['US-001', 2, 'gate test runs it'],
@@ -48,6 +56,8 @@ test('an approval with existing evidence for every criterion counts, and the evi
     shown: 'test/cart.test.ts:14 adds two',
     path: 'test/cart.test.ts',
     line: 14,
+    text: 'const total = sum(items)',
+    level: 'cited',
   })
 })
 
@@ -84,15 +94,15 @@ for (const shown of [
   'my folder/page test.ts:1 opens',
 ]) {
   test(`evidence is found as a judge may write it: ${shown}`, async () => {
-    const hasLine: EvidenceFacts['hasLine'] = async (path, line) =>
-      path === 'my folder/page test.ts' || FACTS.hasLine(path, line)
-    assert.equal((await judge([...ALL.slice(0, 2), ['US-002', 1, shown]], { hasLine })).kind, 'verified')
+    const lineAt: EvidenceFacts['lineAt'] = async (path, line) =>
+      path === 'my folder/page test.ts' ? 'open()' : FACTS.lineAt(path, line)
+    assert.equal((await judge([...ALL.slice(0, 2), ['US-002', 1, shown]], { lineAt })).kind, 'verified')
   })
 }
 
 test('an approval without evidence counts with evidence: ask, and resets every story with evidence: require', async () => {
   assert.deepEqual(await judge([]), { kind: 'verified' })
-  const verdict = await judge([], { isRequired: true })
+  const verdict = await judge([], { needs: 'require' })
   assert.deepEqual(verdict.kind === 'reset' ? verdict.stories : null, ['US-001', 'US-002'])
 })
 
@@ -108,7 +118,7 @@ test('an approval with evidence has existing evidence for every criterion, whate
       const evidence = lines.map(([storyId, criterion, shown]) => ({ storyId, criterion, shown }))
       const verdict = await checkEvidence({ kind: 'verified', evidence }, STORIES, {
         ...FACTS,
-        isRequired: true,
+        needs: 'require',
       })
       if (verdict.kind !== 'verified') return
       for (const { id, acceptanceCriteria } of STORIES)
@@ -126,4 +136,92 @@ test('a screenshot as evidence is named by page and viewport', () => {
     'cart-id-1-390x844',
   )
   assert.equal(pictureName({ url: 'http://localhost:3000/', viewport: '390x844' }), 'home-390x844')
+})
+
+/** The evidence for US-001#1, as it is recorded. */
+async function evidenceOf(shown: string, facts: Partial<EvidenceFacts> = {}) {
+  const verdict = await judge([['US-001', 1, shown], ...ALL.slice(1)], facts)
+  const found = verdict.kind === 'verified' ? verdict.evidence?.[0] : undefined
+  const {
+    storyId: _id,
+    criterion: _at,
+    shown: _shown,
+    ...evidence
+  } = found ?? assert.fail(JSON.stringify(verdict))
+  return evidence
+}
+
+const NAMED: readonly (readonly [shown: string, level: string, test: string])[] = [
+  ['test adds two', 'proved', 'test/cart.test.ts: adds two'],
+  ['test "adds two" in test/cart.test.ts', 'proved', 'test/cart.test.ts: adds two'],
+  ['test: adds two, which fails without it', 'proved', 'test/cart.test.ts: adds two'],
+  ['test/cart.test.ts adds two', 'proved', 'test/cart.test.ts: adds two'],
+  ['test adds two items', 'tested', 'adds two items'],
+  ['Test is empty.', 'tested', 'is empty'],
+]
+for (const [shown, level, name] of NAMED) {
+  test(`a test that a judge names as "${shown}" is ${level}`, async () => {
+    const { level: found, test: named } = await evidenceOf(shown)
+    assert.deepEqual([found, named], [level, name])
+  })
+}
+
+test('a line with the name of a test counts as that test', async () => {
+  const { level, test: named, line } = await evidenceOf('test/cart.test.ts:7')
+  assert.deepEqual([level, named, line], ['proved', 'test/cart.test.ts: adds two', 7])
+})
+
+test('a test of another story is not proved by it', async () => {
+  const verdict = await judge([...ALL.slice(0, 2), ['US-002', 1, 'test adds two']])
+  assert.equal(verdict.kind === 'verified' ? verdict.evidence?.[2]?.level : null, 'tested')
+})
+
+test('a test that no gate ran asks another judge; if the tool names no tests, it is a claim', async () => {
+  const lines: readonly Line[] = [['US-001', 1, 'test adds three'], ...ALL.slice(1)]
+  assert.deepEqual(await judge(lines), {
+    kind: 'none',
+    message: 'what was named for US-001#1 (two items) is not there: test adds three',
+  })
+  const unnamed = { tests: { passed: [], failed: [] }, provedBy: () => [] }
+  assert.deepEqual(await evidenceOf('test adds three', unnamed), { level: 'claimed' })
+})
+
+test('a proved test that was removed later is not there', async () => {
+  const tests = { passed: ['is empty'], failed: [] }
+  assert.equal((await judge([['US-001', 1, 'test adds two'], ...ALL.slice(1)], { tests })).kind, 'none')
+})
+
+test('a bracket is a claim, a line outside the change and a line for several criteria are marked', async () => {
+  assert.deepEqual(await evidenceOf('test/cart.test.ts:9'), {
+    level: 'claimed',
+    path: 'test/cart.test.ts',
+    line: 9,
+    text: '})',
+  })
+  assert.equal((await evidenceOf('test/cart.test.ts:3')).outside, true)
+  const verdict = await judge([
+    ['US-001', 1, 'test/cart.test.ts:5'],
+    ['US-001', 2, 'test/cart.test.ts:5'],
+    ...ALL.slice(2),
+  ])
+  const marks = verdict.kind === 'verified' ? verdict.evidence?.map(({ reused }) => reused) : []
+  assert.deepEqual(marks, [true, true, undefined])
+})
+
+test('a level that evidence does not reach asks another judge first, and then resets the story', async () => {
+  const facts = { needs: 'proved' as const }
+  const lines: readonly Line[] = [
+    ['US-001', 1, 'test adds two'],
+    ['US-001', 2, 'test adds two'],
+    ['US-002', 1, 'test is empty'],
+  ]
+  const why =
+    'US-002#1 (a page) is not proved; evidence: proved asks for a test that fails without the change, by its name'
+  assert.deepEqual(await judge(lines, facts), { kind: 'none', message: why })
+  assert.deepEqual(await judge(lines, { ...facts, isAskedAgain: true }), {
+    kind: 'reset',
+    stories: ['US-002'],
+    reason: why,
+  })
+  assert.equal((await judge(lines, { needs: 'tested' })).kind, 'verified')
 })

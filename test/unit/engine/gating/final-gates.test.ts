@@ -176,7 +176,7 @@ test('what fails without the product shows that tests need it; if nothing fails,
     const run = newGateRun(state, { of: 'story', baseline: { test: { ms: 1 } } })
     const first = await room.gates.run(run, ports.signal)
     const place = { ...room, restore, ignored: { ...room.ignored, forGatesAgain: async () => {} } }
-    const found = await addProofs(run, first, 'base', { ...ports, repository }, place)
+    const found = await addProofs(run, { first, earlier: [], fork: 'base' }, { ...ports, repository }, place)
     assert.deepEqual([found.results[0]?.proof, found.unproved], [proof, unproved], String(commit))
     assert.equal(ran.length, commit === null ? 1 : 2)
     await dispose()
@@ -195,7 +195,7 @@ test('a change is not called unproved if its gates could not run without it', as
   const run = newGateRun(state, { of: 'story', baseline: { test: { ms: 1 } } })
   const first = await room.gates.run(run, ports.signal)
   const place = { ...room, gates, ignored: { ...room.ignored, forGatesAgain: async () => {} } }
-  const found = await addProofs(run, first, 'base', { ...ports, repository }, place)
+  const found = await addProofs(run, { first, earlier: [], fork: 'base' }, { ...ports, repository }, place)
   assert.deepEqual([found.results[0]?.proof, found.unproved], [undefined, false])
   await dispose()
 })
@@ -209,7 +209,7 @@ test('a gate that was red at the base shows that its tests need the change, with
   const red = { test: { ms: 1, red: true as const, tests: { passed: 1, failed: 2, skipped: 0 } } }
   const run = newGateRun(state, { of: 'story', baseline: red })
   const first = [gate(true, { name: 'test', tests: { passed: 3, failed: 0, skipped: 0 } })]
-  const found = await addProofs(run, first, 'base', { ...ports, repository }, room)
+  const found = await addProofs(run, { first, earlier: [], fork: 'base' }, { ...ports, repository }, room)
   assert.deepEqual([found.results[0]?.proof, found.unproved], [{ tests: 2 }, false])
   await dispose()
 })
