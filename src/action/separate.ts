@@ -7,7 +7,7 @@ import { withOwnPort } from '../app/own-port.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { byWorker } from '../engine/executors/in-turn.ts'
 import { openAttempt } from '../engine/model/job.ts'
-import type { GatesPort, Observer, Ports } from '../engine/model/ports.ts'
+import type { Observer, Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { type Part, STEPS, stepsOf } from '../engine/model/step.ts'
 import { nextStep } from '../engine/next-step.ts'
@@ -19,13 +19,20 @@ import { checksOfPart, refuseBlocked } from '../setup/checks/check-table.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import type { ActionContext } from './action-context.ts'
-import { claimedState, type JobRole, type MatrixJob, refuseWrongPart } from './jobs/claim-iteration.ts'
-import { replayedAgent, unavailablePorts } from './jobs/handed-over-ports.ts'
+import { claimedState, type JobRole, refuseWrongPart } from './jobs/claim-iteration.ts'
 import { claimOf, type FromClaim, gateOf, nonceOf, outputOf, workerOf, workOf } from './jobs/handover.ts'
 import { NO_ITERATION, prepareLanding } from './jobs/land-iteration.ts'
 import { gateInTrain, landMatrix, type OfWorker } from './jobs/matrix-jobs.ts'
 import { packArtifact, readPack } from './jobs/pack.ts'
-import { mistakeHandover, type PartRun, runGate, runWork } from './jobs/work-and-gate.ts'
+import { NO_JUDGE, type Take, takeEvents } from './jobs/taken-events.ts'
+import {
+  gateExecutor,
+  mistakeHandover,
+  type PartResult,
+  type PartRun,
+  runGate,
+  runWork,
+} from './jobs/work-and-gate.ts'
 import {
   checkInputs,
   clearUploads,
@@ -78,12 +85,16 @@ export async function readLanding(
   const warn = core.warning
   if (isMatrix && openAttempt(state) !== null) {
     const tools = { workspace, settings, cancelled, warn, receivedFrom: receivedBy(context, claim) }
-    const matrix: MatrixJob = {
-      most: settings.maxParallel,
-      run: (from, its, ports) => landMatrix(from, its, ports, tools),
-    }
     const job = { ...state.job, landing: 'attempt' as const }
-    return { state: { ...state, job }, role: { ...NO_ITERATION, part: 'land', matrix } }
+    return {
+      state: { ...state, job },
+      role: {
+        ...NO_ITERATION,
+        part: 'land',
+        most: settings.maxParallel,
+        run: (from, its, ports) => landMatrix(from, its, ports, tools),
+      },
+    }
   }
   const received = receivedBy(context, claim)(isMatrix ? '1' : null)
   return prepareLanding(state, { ...received, cancelled }, limits, { workspace, settings, warn })
@@ -157,11 +168,7 @@ async function doPart(
   // Only the gate job runs the browser check; gates that a step of the work job asks for run without it.
   const partPorts =
     part === 'gate'
-      ? {
-          agent: inTrain
-            ? unavailablePorts.agent
-            : await agentOfGateJob(received(worker), workspace, settings),
-        }
+      ? { agent: NO_JUDGE }
       : {
           gates: gatesPort({
             ...options,
@@ -182,27 +189,26 @@ async function doPart(
     nonce: nonceOf(claim, worker),
     settle: () => settleFiles(workspace),
   }
-  const act =
-    worker === null || !inTrain
-      ? undefined
-      : (gates: GatesPort) =>
-          gateInTrain(state, limits, its.ports, gates, worker, {
-            workspace,
-            settings,
-            receivedFrom: received,
-          })
-  const { handover, summary } = await (part === 'work' ? runWork(its) : runGate(its, act))
+  const tools = { workspace, settings, receivedFrom: received }
+  const doIt = async (): Promise<PartResult> => {
+    if (part === 'work') return runWork(its)
+    if (worker !== null && inTrain) return gateInTrain(its, worker, tools)
+    return runGate(its, gateExecutor(its, await takeFrom(received(worker), its, tools)))
+  }
+  const { handover, summary } = await doIt()
   core.setOutput(outputOf(worker), handover)
   return { neutral: summary }
 }
 
-/** An agent that replays the session of the work job; unavailable where no session ran. */
-async function agentOfGateJob({ work, artifact }: OfWorker, workspace: Workspace, { steps }: Settings) {
-  const { git, repository, objects, redactor } = workspace
-  if (work === null) return unavailablePorts.agent
-  const reason = work.sha256 === null ? null : await readPack(git, work.sha256, artifact)
+/** The events of the work job, with the objects of its changes in this clone. */
+async function takeFrom(
+  { work, artifact }: OfWorker,
+  { limits, ports, workspace }: PartRun,
+  { settings }: { settings: Settings },
+): Promise<Take> {
+  const reason = work?.sha256 == null ? null : await readPack(workspace.git, work.sha256, artifact)
   if (reason !== null) throw new Error(reason)
-  return replayedAgent(work, repository, objects, redactor.redact, steps?.before ?? [])
+  return takeEvents({ work, gate: null }, { workspace, settings, limits, repository: ports.repository })
 }
 
 /** The ports of a job that only reads: saving the state does nothing. */

@@ -12,13 +12,10 @@ import { issueNumberIn } from '../app/plan-request.ts'
 import { pictureUris } from '../app/report-pictures.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { changesByStory } from '../branch/story-changes.ts'
-import { runJob } from '../engine/driver.ts'
-import { inCheckout } from '../engine/executors/in-checkout.ts'
 import { withTimeOf } from '../engine/journal.ts'
 import { isExpired } from '../engine/lease.ts'
 import { newJob, openAttempt } from '../engine/model/job.ts'
 import type { Conclusion, Lease, State } from '../engine/model/state.ts'
-import { stepsOf } from '../engine/model/step.ts'
 import { describeValue, mapTexts } from '../engine/model/text.ts'
 import { moveClone } from '../git/clone.ts'
 import { connect, type GitHub } from '../github/client.ts'
@@ -46,13 +43,13 @@ import {
   claimedState,
   handOver,
   type JobRole,
-  type MatrixJob,
   refuseWrongPart,
   WHOLE_JOB,
+  waveRole,
 } from './jobs/claim-iteration.ts'
 import { claimOf, WAVE_EXAMPLE } from './jobs/handover.ts'
 import { claimMatrix } from './jobs/matrix-jobs.ts'
-import { PARALLEL_EXAMPLE, refuseNoWave, runWaveJob, type WaveJob, waveLimits } from './jobs/wave-jobs.ts'
+import { PARALLEL_EXAMPLE, refuseNoWave, type WaveJob, waveLimits } from './jobs/wave-jobs.ts'
 import {
   checkInputs,
   clearUploads,
@@ -152,7 +149,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
     (path) => workspace.repository.read(base.sha, path),
     pickInputs(event.inputs, [...CHOICES, ...SCOPE, ...(isPlan ? ['feature'] : [])]),
   )
-  const matrix = part === 'claim' && !claimsWave(settings) ? claimsMatrix(context, settings) : null
+  const role = roleOf(part, context, settings)
   const now = Date.now()
   const today = new Date(now).toISOString().slice(0, 10)
   const feature = settings.feature ?? event.feature
@@ -186,7 +183,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
         return state
       },
       today,
-      landsWaiting: matrix !== null,
+      landsWaiting: role.most !== null,
       firstComment: async (branch) => {
         const pull = await findPull(github, branch)
         return pull === null ? 0 : new Conversation(github).newestComment(pull.number)
@@ -200,17 +197,17 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   }
   for (const note of claimed.notes) core.notice(note)
   clearUploads(workspace)
-  if (part === 'claim' && claimsWave(settings))
-    return await workOn(claimed.state, parts, { ...WHOLE_JOB, wave: { kind: 'claim' } })
-  return await workOn(claimed.state, parts, part === 'claim' ? { ...CLAIM_JOB, matrix } : WHOLE_JOB)
+  return await workOn(claimed.state, parts, role)
 }
 
-/** The claim of several stories at `separate-job`; null where the workflow has no matrices. Throws UserError. */
-function claimsMatrix({ env }: ActionContext, { maxParallel }: Settings): MatrixJob | null {
+/** The role of a job that claims a feature. Throws UserError. */
+function roleOf(part: 'whole' | 'claim', { env }: ActionContext, settings: Settings): JobRole {
+  if (part === 'whole') return WHOLE_JOB
+  if (claimsWave(settings)) return waveRole({ kind: 'claim' })
   const found = env.RALPH_WORKERS
-  if (found === undefined) return null
+  if (found === undefined) return CLAIM_JOB
   const workers = /^\d{1,3}$/.test(found) ? Number(found) : 0
-  if (workers >= 1) return { most: Math.min(maxParallel, workers), run: claimMatrix }
+  if (workers >= 1) return { ...CLAIM_JOB, most: Math.min(settings.maxParallel, workers), run: claimMatrix }
   throw new UserError({
     path: 'env RALPH_WORKERS',
     found: describeValue(found),
@@ -238,7 +235,7 @@ async function runInWave(parts: Parts, part: 'worker' | 'join'): Promise<WorkRes
     part === 'worker'
       ? { kind: 'worker', name: workerName(env.RALPH_WORKER) }
       : { kind: 'join', isCancelled: env.RALPH_CANCELLED === 'true' }
-  return await workOn(state, parts, { ...WHOLE_JOB, wave })
+  return await workOn(state, parts, waveRole(wave))
 }
 
 /** The non-empty inputs of these names. */
@@ -272,8 +269,7 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
     const { notes } = await templatesOf(checkInputs(context, { ...parts, settings }, start.green))
     for (const note of notes) core.notice(note)
   }
-  const most = role.matrix?.most ?? 1
-  const limits = wave === null ? { ...limitsOf(settings), maxParallel: most } : waveLimits(settings)
+  const limits = wave === null ? { ...limitsOf(settings), maxParallel: role.most ?? 1 } : waveLimits(settings)
   const conversation = new Conversation(github)
   const { publishToken } = settings
   const reporter = new GitHubReporter({
@@ -310,16 +306,11 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
     dispatch: createDispatch(github, context.workflow),
     ...role.ports,
   })
-  const run =
-    role.matrix?.run(start, limits, ports) ??
-    (wave === null
-      ? runJob(start, limits, inCheckout(limits, ports, stepsOf(role.part)))
-      : runWaveJob(start, limits, ports, wave))
-  const result = await run.finally(() => settleFiles(workspace))
+  const result = await role.run(start, limits, ports).finally(() => settleFiles(workspace))
   context.settings = null
   if (result === null) return { neutral: 'there is nothing more for this worker' }
   if ('step' in result) {
-    await handOver(result, parts.base.sha, role.matrix !== null, { store: ports.store, reporter })
+    await handOver(result, parts.base.sha, role.most !== null, { store: ports.store, reporter })
     const attempt = openAttempt(result.state)
     const handedOver =
       attempt === null ? result.step.kind : `${attempt.storyId}, iteration ${attempt.iteration}`

@@ -5,6 +5,7 @@ import { revert } from './attempt-outcome.ts'
 import { applyCommand } from './commands/apply-commands.ts'
 import { withoutContests } from './contests.ts'
 import { addCorrection } from './corrections/corrections.ts'
+import { haltOnPortConflict } from './gating/gate-memory.ts'
 import { requireGate } from './gating/judge-verdict.ts'
 import { endOfWork, isIdleJob, MAX_IDLE_JOBS } from './limits.ts'
 import type { Holds } from './model/correction.ts'
@@ -82,6 +83,8 @@ export function joinBuilt(
 export function joinGated(state: State, { gates, broken, at }: EventOf<'join-gated'>, limits: Limits): State {
   const { branch } = state.job
   if (branch.kind !== 'joining') return state
+  const ended = haltOnPortConflict(state, gates)
+  if (ended !== null) return ended
   const { head, joined: built } = branch
   const red = redGate(gates)
   if (red !== undefined && broken === null) return refuseBranch(state, redJoinReason(red, gates, head))

@@ -138,10 +138,7 @@ export async function gateJoin(
     if (red !== undefined) found.broken = await findBreakingStory(red, run, results, context)
     return results
   })
-  const portConflict = findPortConflict(gates)
-  return portConflict === null
-    ? { kind: 'join-gated', gates, broken: found.broken }
-    : { kind: 'failed', ...portConflict }
+  return { kind: 'join-gated', gates, broken: found.broken }
 }
 
 export async function publish(

@@ -177,7 +177,10 @@ class Driver {
 
   async #place(step: Performable, foreseen: readonly Event[]): Promise<void> {
     const place = await this.#executor.place(step, this.#journal.state)
-    if (place.at === 'done') return this.#apply(place.event)
+    if (place.at === 'done') {
+      await this.#journal.announce(step, this.#journal.state)
+      return this.#apply(place.event)
+    }
     if (place.at === 'elsewhere') return this.#leave(step)
     await this.#journal.announce(step, place.view)
     if (place.at === 'lane' && 'attempt' in step) return this.#begin(step, place)

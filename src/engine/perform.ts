@@ -204,7 +204,8 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     isUnproved = found.unproved
     return found.gates
   })
-  const undone = redGate(gates) === undefined ? await undoneBy(attempt, context) : []
+  const undone =
+    redGate(gates) === undefined ? await undoneBy(attempt, { state, repository: ports.repository }) : []
   return {
     kind: 'gated',
     ...idOf(attempt),
@@ -235,7 +236,7 @@ async function runFurtherGates(
       ? { results: [], paths: [] }
       : await runGatesAsItWas(run, results, which, ports, place)
   const gates = [...results, ...earlier.results.map(withoutNames)]
-  const asksForProof = limits.needsProof !== 'off' && ports.gates.isHandedOver !== true
+  const asksForProof = limits.needsProof !== 'off'
   // A finding rejects the attempt then, whatever its tests need.
   const isRejected = limits.weakenedTests === 'fail' && gateFindings(gates).length > 0
   if (!asksForProof || isRefactored || isRejected) return { gates, paths: earlier.paths, unproved: false }

@@ -1,7 +1,8 @@
 // The claim job begins an iteration and hands it over; the other jobs find the iteration by that hand-over.
 import * as core from '@actions/core'
 import type { Workspace } from '../../app/workspace.ts'
-import type { HandedOver, JobEnd } from '../../engine/driver.ts'
+import { type HandedOver, type JobEnd, runJob } from '../../engine/driver.ts'
+import { inCheckout } from '../../engine/executors/in-checkout.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { AgentPort, GatesPort, Ports, StorePort } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
@@ -9,27 +10,43 @@ import { type Part, stepsOf } from '../../engine/model/step.ts'
 import type { GitHubReporter } from '../../github/reporter.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { UserError } from '../../system/errors.ts'
-import { unavailablePorts } from './handed-over-ports.ts'
 import { EXAMPLE, type FromClaim, writeHandover } from './handover.ts'
-import type { WaveJob } from './wave-jobs.ts'
+import { unavailablePorts } from './taken-events.ts'
+import { runWaveJob, type WaveJob } from './wave-jobs.ts'
 
-/** What a job does of the loop: the ports that replace agent and gates, its part of `separate-job`, and its part of a wave. */
+/** What a job does of a run. */
 export type JobRole = {
+  /** Instead of an agent and gates, where the job runs none. */
   ports: { agent?: AgentPort; gates?: GatesPort }
+  /** Its part of `separate-job`; null for a job that does everything. */
   part: Part | null
+  /** Its part of a wave; null for none. */
   wave: WaveJob | null
-  /** Claims or lands several stories of `separate-job`; null for one. */
-  matrix: MatrixJob | null
-}
-/** `most`: the most stories at the same time. */
-export type MatrixJob = {
-  most: number
-  run(start: State, limits: Limits, ports: Ports): Promise<JobEnd | HandedOver>
+  /** How many stories it claims or lands at the same time; null: one, in a workflow without matrices. */
+  most: number | null
+  /** Null for a worker of a wave: the join job reports its story. */
+  run(start: State, limits: Limits, ports: Ports): Promise<JobEnd | HandedOver | null>
 }
 
-export const WHOLE_JOB: JobRole = { ports: {}, part: null, wave: null, matrix: null }
+export const WHOLE_JOB: JobRole = {
+  ports: {},
+  part: null,
+  wave: null,
+  most: null,
+  run: (start, limits, ports) => runJob(start, limits, inCheckout(limits, ports)),
+}
 /** The claim job does every step that needs neither the agent nor code of the repository. */
-export const CLAIM_JOB: JobRole = { ports: unavailablePorts, part: 'claim', wave: null, matrix: null }
+export const CLAIM_JOB: JobRole = {
+  ...WHOLE_JOB,
+  ports: unavailablePorts,
+  part: 'claim',
+  run: (start, limits, ports) => runJob(start, limits, inCheckout(limits, ports, stepsOf('claim'))),
+}
+
+/** A job of a wave. */
+export function waveRole(wave: WaveJob): JobRole {
+  return { ...WHOLE_JOB, wave, run: (start, limits, ports) => runWaveJob(start, limits, ports, wave) }
+}
 
 /** `separate-job` needs its four commands, and they need `separate-job`. Throws UserError where one comes without the other. */
 export function refuseWrongPart(settings: Settings, isPart: boolean): void {

@@ -38,7 +38,10 @@ function withRemark(leftOut: number): (gate: GateResult) => GateResult {
 }
 
 function withGate(value: FromGate, at: number, change: (gate: GateResult) => GateResult): FromGate {
-  return { ...value, gates: value.gates.map((gate, index) => (index === at ? change(gate) : gate)) }
+  const { event } = value
+  if (event === null) return value
+  const gates = event.gates.map((gate, index) => (index === at ? change(gate) : gate))
+  return { ...value, event: { ...event, gates } }
 }
 
 /**

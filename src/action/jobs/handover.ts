@@ -111,11 +111,48 @@ const planned = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('none'), message: text, usage: Usage }),
 ])
 
+/** Which attempt an event is about. */
+const attempt = { storyId: nonce, slot: z.exactOptional(z.number()) }
+
+/** What a work job may say: what a session did, what a judge of the whole feature says, or a plan. Never what gates said. */
+const workEvent = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('worked'), ...attempt, session: Session }),
+  z.object({ kind: z.literal('verified'), verdict, usage: Usage }),
+  z.object({ kind: z.literal('planned'), plan: planned }),
+])
+
+/** A red gate of the final verification. A gate job approves nothing. */
+const blamed = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('reset'),
+    stories: z.array(nonce),
+    reason: text,
+    gate: z.exactOptional(text),
+    detail: z.exactOptional(text),
+  }),
+  z.object({ kind: z.literal('none'), message: text }),
+])
+const broken = z.object({ storyId: nonce, summary: text, gate: text })
+const gates = z.array(gateResult)
+
+/** What a gate job may say: what the gates of one step said. Never what a session did, nor that a judge approves. */
+const gateEvent = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('baselined'), gates }),
+  z.object({ kind: z.literal('join-gated'), gates, broken: z.nullable(broken) }),
+  z.object({
+    kind: z.literal('gated'),
+    ...attempt,
+    gates,
+    paths: z.exactOptional(z.array(text)),
+    unproved: z.exactOptional(z.literal(true)),
+  }),
+  z.object({ kind: z.literal('whole-gated'), gates }),
+  z.object({ kind: z.literal('verified'), gates, verdict: blamed }),
+])
+
 const fromWork = z.object({
   nonce,
-  session: z.nullable(Session),
-  judged: z.nullable(z.object({ verdict, usage: Usage })),
-  planned: z.nullable(planned),
+  event: z.nullable(workEvent),
   commit: z.nullable(digest),
   sha256: z.nullable(digest),
   mistake: z.nullable(nonce),
@@ -123,19 +160,21 @@ const fromWork = z.object({
 const fromGate = z.object({
   nonce,
   code: z.nullable(digest),
-  gates: z.array(gateResult),
+  event: z.nullable(gateEvent),
   /** The screenshots by blob id, in base64. */
   pictures: z.exactOptional(z.record(digest, text)),
 })
 
 /** From the claim job, which has the lease and runs no untrusted program. */
 export type FromClaim = z.output<typeof fromClaim>
+export type WorkEvent = z.output<typeof workEvent>
+export type GateEvent = z.output<typeof gateEvent>
 /**
- * What a session said and used. Its changes are `commit`, in the pack with the digest `sha256`. `mistake`: what a person has to fix
- * before an agent can start; then the rest is null.
+ * The event of a work job; null if it has none. A session's changes are `commit`, in the pack with the digest `sha256`. `mistake`: what
+ * a person has to fix before an agent can start; then the rest is null.
  */
 export type FromWork = z.output<typeof fromWork>
-/** Gate results for the code with this digest; null where no gate ran. */
+/** The event of a gate job, and the digest of the code that its gates ran on; null for none. */
 export type FromGate = z.output<typeof fromGate>
 
 export type Planned = z.output<typeof planned>
@@ -173,17 +212,18 @@ const MAX_OUTPUT_BYTES = OUTPUT_BYTES.stored
  * afterwards: see hand-over-pictures.ts.
  */
 export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
+  if (value.event === null) return value
   for (let maxBytes = MAX_OUTPUT_BYTES; ; maxBytes = Math.floor(maxBytes / 2)) {
     const firstOf = <T>(list: readonly T[], bound: number) =>
       list.slice(0, Math.ceil((bound * maxBytes) / MAX_OUTPUT_BYTES))
-    const gates = value.gates.map(({ remarks, annotations, screenshots: _, named, ...gate }) => ({
+    const fittedGates = value.event.gates.map(({ remarks, annotations, screenshots: _, named, ...gate }) => ({
       ...gate,
       ...(named === undefined ? {} : { named: fewerNames(named, firstOf) }),
       output: excerpt(gate.output, maxBytes),
       ...(remarks === undefined ? {} : { remarks: firstOf(remarks, MAX_REMARKS) }),
       ...(annotations === undefined ? {} : { annotations: firstOf(annotations, MAX_ANNOTATIONS) }),
     }))
-    const fitted = { ...value, gates }
+    const fitted = { ...value, event: { ...value.event, gates: fittedGates } }
     if (maxBytes < 64 || Buffer.byteLength(writeHandover(fitted)) <= limitBytes) return fitted
   }
 }
@@ -199,12 +239,13 @@ function fewerNames(
 
 /** Cuts the evidence of a judge until the work job's hand-over fits. The last evidence is left out where that is not enough. */
 export function fitWork(value: FromWork): FromWork {
-  const { judged } = value
-  if (judged?.verdict.kind !== 'verified' || judged.verdict.evidence === undefined) return value
-  const { evidence: all } = judged.verdict
+  const { event } = value
+  if (event?.kind !== 'verified' || event.verdict.kind !== 'verified') return value
+  const { evidence: all } = event.verdict
+  if (all === undefined) return value
   for (let [maxLength, count] = [300, all.length]; ; ) {
     const evidence = all.slice(0, count).map((one) => ({ ...one, shown: truncate(one.shown, maxLength) }))
-    const fitted = { ...value, judged: { ...judged, verdict: { ...judged.verdict, evidence } } }
+    const fitted = { ...value, event: { ...event, verdict: { ...event.verdict, evidence } } }
     if (count === 0 || Buffer.byteLength(writeHandover(fitted)) <= LIMIT_BYTES) return fitted
     if (maxLength > 75) maxLength /= 2
     else count = Math.floor(count * 0.9)
@@ -260,6 +301,11 @@ export function workOf(env: Env, claim: FromClaim, worker: string | null = null)
 export function gateOf(env: Env, claim: FromClaim, worker: string | null = null): FromGate | null {
   const gate = readFromGate(env[nameOf('RALPH_FROM_GATE', worker)])
   return gate?.nonce === nonceOf(claim, worker) ? gate : null
+}
+
+/** The session that the work job handed over, with the story that it worked on. */
+export function workedIn(work: FromWork | null): Extract<WorkEvent, { kind: 'worked' }> | null {
+  return work?.event?.kind === 'worked' ? work.event : null
 }
 
 function nameOf(name: string, worker: string | null): string {

@@ -1,8 +1,9 @@
 // The land job ends the iteration that the claim job began, with what the work and the gate job handed over.
 
-import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
 import { refundAll } from '../../engine/attempt-events.ts'
+import { runJob } from '../../engine/driver.ts'
+import { inPart } from '../../engine/executors/in-part.ts'
 import { takeOver } from '../../engine/lost-attempts.ts'
 import { hasCandidate } from '../../engine/model/attempt.ts'
 import { openAttempt } from '../../engine/model/job.ts'
@@ -14,9 +15,9 @@ import { recordLostSession } from '../../engine/record-session.ts'
 import { haltWithError, withJob } from '../../engine/state-updates.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { type JobRole, WHOLE_JOB } from './claim-iteration.ts'
-import { createCleaner, handedOverGates, replayedAgent, unavailablePorts } from './handed-over-ports.ts'
-import type { FromGate, FromWork } from './handover.ts'
+import { type FromGate, type FromWork, workedIn } from './handover.ts'
 import { hasPack, readPack } from './pack.ts'
+import { createCleaner, takeEvents, unavailablePorts } from './taken-events.ts'
 
 /**
  * What the other jobs handed over: null for a job that did not run, or whose hand-over is invalid. `cancelled`: the run was cancelled.
@@ -24,17 +25,18 @@ import { hasPack, readPack } from './pack.ts'
  */
 export type Received = { work: FromWork | null; gate: FromGate | null; cancelled: boolean; artifact: string }
 
+/** A job that only concludes: what other jobs should have done is lost. */
 export const NO_ITERATION: JobRole = { ...WHOLE_JOB, ports: unavailablePorts }
 
-/** Prepares state and ports for the loop to end the iteration. Where a hand-over is missing or invalid, the iteration is lost; `warn` gets the reason. */
+/** Prepares the state and the job that ends the iteration. Where a hand-over is missing or invalid, the iteration is lost; `warn` gets the reason. */
 export async function prepareLanding(
   state: State,
   received: Received,
   limits: Limits,
   { workspace, settings, warn }: { workspace: Workspace; settings: Settings; warn(message: string): void },
 ): Promise<{ state: State; role: JobRole }> {
-  const { git, objects, repository, redactor } = workspace
-  const { work, gate } = received
+  const { git, redactor } = workspace
+  const { work } = received
   if (work?.mistake != null)
     return {
       state: endedByMistake(state, createCleaner(redactor.redact)(work.mistake)),
@@ -51,16 +53,15 @@ export async function prepareLanding(
     warn(`the iteration is lost: ${reason}`)
     return { state: lostIteration(state, received), role: NO_ITERATION }
   }
-  const { redact } = redactor
-  const steps = settings.steps?.before ?? []
-  const ports = {
-    agent: work === null ? unavailablePorts.agent : replayedAgent(work, repository, objects, redact, steps),
-    gates:
-      gate === null
-        ? unavailablePorts.gates
-        : handedOverGates(gate, configuredGates(settings), git, objects, redact),
+  const role: JobRole = {
+    ...NO_ITERATION,
+    part: 'land',
+    run(start, its, ports) {
+      const take = takeEvents(received, { workspace, settings, limits: its, repository: ports.repository })
+      return runJob(start, its, inPart(its, ports, { part: 'land', take }))
+    },
   }
-  return { state: { ...state, job: { ...state.job, landing } }, role: { ...WHOLE_JOB, ports, part: 'land' } }
+  return { state: { ...state, job: { ...state.job, landing } }, role }
 }
 
 function landingFor({ kind }: Step): Landing {
@@ -78,11 +79,12 @@ async function missingHandover(
 ): Promise<string | null> {
   const { work, gate, cancelled, artifact } = received
   if (cancelled) return 'the run was cancelled'
+  const session = workedIn(work)?.session
   const needsSession = landing === 'attempt' && !hasSession
   if (work === null && (needsSession || landing === 'verify' || landing === 'plan'))
     return 'the work job handed nothing over'
-  if (needsSession && work?.session == null) return 'the work job handed no session over'
-  const needsNoGates = landing === 'plan' || (needsSession && work?.session?.status !== 'finished')
+  if (needsSession && session === undefined) return 'the work job handed no session over'
+  const needsNoGates = landing === 'plan' || (needsSession && session?.status !== 'finished')
   if (gate === null && !needsNoGates) return 'the gate job handed nothing over'
   return work?.sha256 == null ? null : readPack(git, work.sha256, artifact)
 }
@@ -105,13 +107,13 @@ export async function lacksArtifact(
   work: FromWork | null,
   artifact: string,
 ): Promise<boolean> {
-  return work?.session != null && work.sha256 !== null && !(await hasPack(git, artifact))
+  return work !== null && workedIn(work) !== null && work.sha256 !== null && !(await hasPack(git, artifact))
 }
 
 /** The next session would be lost as well, so the chain ends. The story is not blamed, and what was used is charged. */
 function endedByArtifact(state: State, work: FromWork | null): State {
   const attempt = openAttempt(state)
-  const usage = work?.session?.usage
+  const usage = workedIn(work)?.session.usage
   const charged = attempt === null || usage === undefined ? state : recordLostSession(state, attempt, usage)
   const refunded = refundAll(charged, 'limit', NO_ARTIFACT.summary)
   return haltWithError(withJob(refunded, { landing: 'lost' }), NO_ARTIFACT.summary, NO_ARTIFACT.fix)
@@ -122,9 +124,10 @@ function lostIteration(state: State, { work, cancelled }: Received): State {
   const halted = cancelled ? { kind: 'interrupted' as const } : null
   const job = { ...state.job, landing: 'lost' as const, halted }
   const attempt = openAttempt(state)
-  const judged = work?.judged == null ? state : recordLostSession(state, null, work.judged.usage, 'verify')
+  const event = work?.event
+  const judged = event?.kind === 'verified' ? recordLostSession(state, null, event.usage, 'verify') : state
   if (attempt === null) return { ...judged, job }
-  const usage = work?.session?.usage
+  const usage = workedIn(work)?.session.usage
   if (usage === undefined) return { ...takeOver(judged), job }
   const charged = recordLostSession(judged, attempt, usage)
   const refunded = refundAll(

@@ -1,7 +1,6 @@
 // `max-parallel` at `isolation: separate-job`: claim begins several stories, a worker each; the jobs `work` and `gate` are matrices, and
 // land takes one candidate after the other. Each gate job runs its gates on the candidates of the workers before it as well: where these
 // are green, that is the tree that lands.
-import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
 import { refund } from '../../engine/attempt-events.ts'
 import { type HandedOver, type JobEnd, run, runJob } from '../../engine/driver.ts'
@@ -10,7 +9,7 @@ import { byWorker, inTurn, type Turn } from '../../engine/executors/in-turn.ts'
 import { returnAsLost } from '../../engine/lost-attempts.ts'
 import { type Attempt, attemptKey, hasCandidate, idOf } from '../../engine/model/attempt.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
-import type { GatesPort, Ports } from '../../engine/model/ports.ts'
+import type { Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
 import { type AttemptStep, type Step, stepsOf } from '../../engine/model/step.ts'
 import { landsFirst } from '../../engine/next-step.ts'
@@ -19,10 +18,11 @@ import { hasWaiting, withoutWaiting, withWaiting } from '../../engine/parallel/w
 import { recordLostSession } from '../../engine/record-session.ts'
 import { haltWithError, withJob, withoutAttempt, withReady } from '../../engine/state-updates.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { createCleaner, handedOverGates, replayedAgent, unavailablePorts } from './handed-over-ports.ts'
-import type { FromGate, FromWork } from './handover.ts'
+import { type FromGate, type FromWork, workedIn } from './handover.ts'
 import { lacksArtifact, NO_ARTIFACT } from './land-iteration.ts'
 import { codeDigest, readPack } from './pack.ts'
+import { createCleaner, type Take, takeEvents } from './taken-events.ts'
+import { type PartResult, type PartRun, runGate } from './work-and-gate.ts'
 
 /** What the jobs of a worker handed over; null for what did not come, or does not fit. `artifact`: the name of its pack's artifact. */
 export type OfWorker = { work: FromWork | null; gate: FromGate | null; artifact: string }
@@ -79,36 +79,35 @@ function withWorkers({ step, state }: HandedOver): HandedOver {
   return { step, state: withJob({ ...state, attempts }, { wave }) }
 }
 
-/** Builds the candidates of this worker and of those before it, one upon the other, and runs `gates` on its own. */
-export async function gateInTrain(
-  start: State,
-  limits: Limits,
-  ports: Ports,
-  gates: GatesPort,
-  worker: string,
-  tools: Tools,
-): Promise<void> {
-  const { workspace } = tools
+/** Builds the candidates of this worker and of those before it, one upon the other, and runs the gates on its own. */
+export async function gateInTrain(its: PartRun, worker: string, tools: Tools): Promise<PartResult> {
+  const { state: start, limits, ports } = its
   const own = byWorker(start).find((attempt) => attempt.worker === worker)
-  if (own === undefined) return
   // Only one of several candidates for a story stands alone.
   const isBefore = (attempt: Attempt) =>
-    own.slot === undefined && attempt.slot === undefined && Number(attempt.worker) < Number(worker)
+    own?.slot === undefined && attempt.slot === undefined && Number(attempt.worker) < Number(worker)
   let state = start
   for (const attempt of byWorker(start)) {
     const isNeeded = attempt.worker === worker || isBefore(attempt)
     // What does not come to the land job either falls out of the train there as well.
     if (!isNeeded || (await whyLost(attempt, tools)) !== null) state = withoutAttempt(state, idOf(attempt))
   }
-  const turnOf = async (step: AttemptStep): Promise<Turn> => {
+  const taker = takerOf(limits, ports, tools)
+  const turnOf = async (step: AttemptStep, now: State): Promise<Turn> => {
     const { attempt } = step
-    if (step.kind === 'agent') return { ports: { ...ports, ...replayed(attempt, tools) } }
+    if (step.kind === 'agent') return { event: await taker(attempt)(step, now) }
     if (step.kind === 'guard' || step.kind === 'rebase') return { ports }
     if (step.kind !== 'gates' || attempt.worker !== worker) return 'left'
-    await workspace.repository.checkOut(step.attempt.candidate.commit, null)
-    return { ports: { ...ports, gates } }
+    await ports.repository.checkOut(step.attempt.candidate.commit, null)
+    return { ports }
   }
-  await run(state, limits, inTurn(limits, ports, turnOf))
+  return runGate({ ...its, state }, (say) => ({
+    ...inTurn(limits, ports, turnOf),
+    recorded(step, event) {
+      if (step.kind === 'gates') say(step, event)
+      return event
+    },
+  }))
 }
 
 /** Lands what was handed over, one candidate after the other, and ends the job. A candidate whose gates ran on another tree waits. */
@@ -118,8 +117,8 @@ export async function landMatrix(
   ports: Ports,
   tools: Tools & { cancelled: boolean; warn(message: string): void },
 ): Promise<JobEnd | HandedOver> {
-  const { workspace, settings, receivedFrom, cancelled, warn } = tools
-  const { git, objects, redactor, repository } = workspace
+  const { workspace, receivedFrom, cancelled, warn } = tools
+  const { git, objects, redactor } = workspace
   let state = start
   for (const attempt of byWorker(start)) {
     const { work } = receivedFrom(attempt.worker ?? '')
@@ -142,18 +141,15 @@ export async function landMatrix(
   if (cancelled) state = withJob(state, { halted: { kind: 'interrupted' } })
   /** A candidate fell out of the train: those behind it stand on another tree than their gates saw. */
   let hasChanged = false
-  const turnOf = async (step: AttemptStep): Promise<Turn> => {
+  const taker = takerOf(limits, ports, tools)
+  const turnOf = async (step: AttemptStep, now: State): Promise<Turn> => {
     const { attempt } = step
     if (attempt.slot === undefined && (step.kind === 'reject' || step.kind === 'return')) hasChanged = true
-    const own = { ...ports, ...replayed(attempt, tools) }
-    if (step.kind !== 'gates') return { ports: own }
-    const { commit } = step.attempt.candidate
+    if (step.kind === 'agent' || step.kind === 'judge') return { event: await taker(attempt)(step, now) }
+    if (step.kind !== 'gates') return { ports }
     const { gate } = receivedFrom(attempt.worker ?? '')
-    if (gate?.code != null && gate.code === (await codeDigest(git, objects, commit))) {
-      await repository.checkOut(commit, null)
-      const gates = handedOverGates(gate, configuredGates(settings), git, objects, redactor.redact)
-      return { ports: { ...own, gates } }
-    }
+    if (gate?.code != null && gate.code === (await codeDigest(git, objects, step.attempt.candidate.commit)))
+      return { event: await taker(attempt)(step, now) }
     if (hasChanged) return 'left'
     const lost = gate === null ? 'the gate job handed nothing over' : 'the gate job ran on other code'
     warn(`${attempt.storyId} is given back: ${lost}`)
@@ -167,7 +163,7 @@ export async function landMatrix(
 async function whyLost(attempt: Attempt, { workspace, receivedFrom }: Tools): Promise<string | null> {
   if (hasCandidate(attempt)) return null
   const { work, artifact } = receivedFrom(attempt.worker ?? '')
-  if (work?.session == null) return 'the work job handed no session over'
+  if (work === null || workedIn(work) === null) return 'the work job handed no session over'
   return work.sha256 === null ? null : readPack(workspace.git, work.sha256, artifact)
 }
 
@@ -179,26 +175,15 @@ function lostAttempt(
   reason: 'lost' | 'interrupted' | 'limit',
   why: string,
 ): State {
-  const usage = work?.session?.usage
+  const usage = workedIn(work)?.session.usage
   if (attempt.phase !== 'reserved') return refund(state, attempt, reason, why)
   return usage === undefined
     ? returnAsLost(state, attempt, why)
     : refund(recordLostSession(state, attempt, usage), attempt, reason, why)
 }
 
-const NOTHING: Omit<FromWork, 'nonce'> = {
-  session: null,
-  judged: null,
-  planned: null,
-  commit: null,
-  sha256: null,
-  mistake: null,
-}
-
-/** The session that was handed over, instead of an agent; no gate runs. */
-function replayed(attempt: Attempt, { workspace, settings, receivedFrom }: Tools) {
-  const { repository, objects, redactor } = workspace
-  const work = receivedFrom(attempt.worker ?? '').work ?? { nonce: '', ...NOTHING }
-  const steps = settings.steps?.before ?? []
-  return { ...unavailablePorts, agent: replayedAgent(work, repository, objects, redactor.redact, steps) }
+/** The events of the jobs of an attempt's worker. */
+function takerOf(limits: Limits, { repository }: Ports, { workspace, settings, receivedFrom }: Tools) {
+  return ({ worker = '' }: Attempt): Take =>
+    takeEvents(receivedFrom(worker), { workspace, settings, limits, repository })
 }

@@ -1,20 +1,23 @@
-// The two jobs whose token can only read: work runs the agent's session, gate runs the gates. Both hand their results over.
+// The two jobs whose token can only read: work runs the agent's session, gate runs the gates. Both hand an event over.
 import type { Workspace } from '../../app/workspace.ts'
 import { writeCommit } from '../../branch/commits.ts'
-import { runJob } from '../../engine/driver.ts'
-import { inCheckout } from '../../engine/executors/in-checkout.ts'
+import { type Executor, run } from '../../engine/driver.ts'
+import { inPart } from '../../engine/executors/in-part.ts'
+import type { Event } from '../../engine/model/event.ts'
 import { isRed } from '../../engine/model/gate.ts'
 import { openAttempt } from '../../engine/model/job.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
-import type { AgentPort, GatesPort, Ports } from '../../engine/model/ports.ts'
+import type { Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
-import { stepsOf } from '../../engine/model/step.ts'
-import { sessionOf } from '../../engine/state-updates.ts'
+import type { Step } from '../../engine/model/step.ts'
+import { emptyUsage } from '../../engine/model/usage.ts'
 import { RALPH_IDENTITY } from '../../git/git-process.ts'
 import { UserError } from '../../system/errors.ts'
 import { withPictures } from './hand-over-pictures.ts'
-import { type FromGate, type FromWork, fitGates, fitWork, plannedOf, writeHandover } from './handover.ts'
+import { fitGates, fitWork, type WorkEvent, writeHandover } from './handover.ts'
 import { codeDigest, writePack } from './pack.ts'
+import { gateEventOf, workEventOf } from './said-events.ts'
+import type { Take } from './taken-events.ts'
 
 /** The input of a work or gate job. `settle` is called when the last untrusted program has ended. */
 export type PartRun = {
@@ -42,98 +45,77 @@ export async function runWork({
     const fix = 'see its output in the log of the work job'
     throw new UserError({ path: 'prepare', found: prepared.ended, expected: 'exit 0', fix })
   }
-  const recorded: Recorded = { session: null, judged: null, planned: null }
-  const gates = { ...ports.gates, run: async () => [] }
-  const agent = recordingAgent(ports.agent, recorded)
-  const withoutEvidence = { ...limits, evidence: 'ask' as const }
-  const executor = inCheckout(withoutEvidence, { ...ports, agent, gates }, stepsOf('work'))
-  const result = await runJob(state, withoutEvidence, executor).finally(settle)
+  let said: WorkEvent | null = null
+  const executor = inPart({ ...limits, checksEvidence: false }, ports, {
+    part: 'work',
+    take: assumeGreen,
+    say: (step, event) => {
+      said = workEventOf(step, event) ?? said
+    },
+  })
+  const result = await run(state, limits, executor).finally(settle)
   const attempt = openAttempt(result.state)
+  const event = withRefusal(said, attempt?.phase === 'failed' ? attempt.failure : null)
   const saved =
-    recorded.session === null || attempt === null
-      ? null
-      : await repository.saveWork(result.state, attempt.storyId)
-  const failure = attempt?.phase === 'failed' ? attempt.failure : null
-  // The loop adds up the usage of a set-up session and of the attempt's session. `recorded.session` has only the last of them.
-  const fullSession = (attempt === null ? null : sessionOf(attempt)) ?? recorded.session
-  // Only this job knows the agent's keys: a change that the guard refuses because of them is not handed over.
-  const session =
-    fullSession !== null && failure?.kind === 'guard'
-      ? { ...fullSession, status: 'failed' as const, message: failure.summary }
-      : fullSession
+    event?.kind === 'worked' && attempt !== null
+      ? await repository.saveWork(result.state, attempt.storyId)
+      : null
   const commit =
     saved === null ? null : await writeCommit(git, RALPH_IDENTITY, saved.tree, [state.green], 'work')
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
   return {
-    handover: writeHandover(fitWork({ nonce, ...recorded, session, commit, sha256, mistake: null })),
+    handover: writeHandover(fitWork({ nonce, event, commit, sha256, mistake: null })),
     summary: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session',
   }
 }
 
+/** The judge of the whole feature works before the gates: their green is assumed here, and the land job decides. */
+async function assumeGreen({ kind }: Step): Promise<Event> {
+  if (kind !== 'verify') throw new Error(`the work job takes no step ${kind}`)
+  return { kind: 'whole-gated', gates: [], usage: emptyUsage(), at: Date.now() }
+}
+
+/** Only this job knows the agent's keys: a change that the guard refuses because of them is not handed over. */
+function withRefusal(
+  said: WorkEvent | null,
+  failure: { kind: string; summary: string } | null,
+): WorkEvent | null {
+  if (said?.kind !== 'worked' || failure?.kind !== 'guard') return said
+  return { ...said, session: { ...said.session, status: 'failed', message: failure.summary } }
+}
+
 /** The hand-over of a work job that could not begin a session because of a person's mistake. With it the land job ends the chain, and no attempt is charged. */
 export function mistakeHandover(nonce: string, mistake: string): string {
-  const empty = { session: null, judged: null, planned: null, commit: null, sha256: null }
-  return writeHandover({ nonce, ...empty, mistake })
+  return writeHandover({ nonce, event: null, commit: null, sha256: null, mistake })
 }
 
-type Recorded = Pick<FromWork, 'session' | 'judged' | 'planned'>
+type Say = (step: Step, event: Event) => void
 
-function recordingAgent(agent: AgentPort, recorded: Recorded): AgentPort {
-  return {
-    async work(...args) {
-      recorded.session = await agent.work(...args)
-      return recorded.session
-    },
-    async setUp(...args) {
-      const session = await agent.setUp(...args)
-      recorded.session = session
-      return session
-    },
-    async judge(...args) {
-      recorded.judged = await agent.judge(...args)
-      const { verdict, usage } = recorded.judged
-      // The evidence is looked up by the land job, after the gates.
-      return { verdict: verdict.kind === 'verified' ? { kind: 'verified' } : verdict, usage }
-    },
-    async plan(...args) {
-      const { proposal, usage } = await agent.plan(...args)
-      recorded.planned = plannedOf(proposal, usage)
-      return { proposal, usage }
-    },
-  }
-}
-
-/** Runs `act` with gates whose results are recorded for the hand-over. */
+/** Runs gates for the other jobs. `executorOf`: how; `say` gets the events that this job does for the others. */
 export async function runGate(
-  { state, limits, ports, workspace, nonce, settle }: PartRun,
-  act = (gates: GatesPort): Promise<unknown> =>
-    runJob(state, limits, inCheckout(limits, { ...ports, gates }, stepsOf('gate'))),
+  { state, limits, workspace, nonce, settle }: PartRun,
+  executorOf: (say: Say) => Executor,
 ): Promise<PartResult> {
-  const results: FromGate = { nonce, code: null, gates: [] }
-  await act(recordingGates(ports.gates, workspace, results)).finally(settle)
-  const red = results.gates.filter(isRed).map((gate) => gate.name)
-  const read = (blob: string) => workspace.store.readScreenshot(blob)
+  let said: ReturnType<typeof gateEventOf> = null
+  const executor = executorOf((step, event) => {
+    said = gateEventOf(step, state.green, event) ?? said
+  })
+  await run(state, limits, executor).finally(settle)
+  // The compiler does not see that `say` is called.
+  const own = said as ReturnType<typeof gateEventOf>
+  const { git, objects, store } = workspace
+  const code = own === null ? null : await codeDigest(git, objects, own.commit)
+  const gates = own?.said.gates ?? []
+  const red = gates.filter(isRed).map((gate) => gate.name)
+  const fitted = fitGates({ nonce, code, event: own?.said ?? null })
+  const value = await withPictures(fitted, gates, (blob) => store.readScreenshot(blob))
   return {
-    handover: writeHandover(await withPictures(fitGates(results), results.gates, read)),
+    handover: writeHandover(value),
     summary: red.length === 0 ? 'every gate is green' : `red: ${red.join(', ')}`,
   }
 }
 
-function recordingGates(gates: GatesPort, { git, objects }: Workspace, results: FromGate): GatesPort {
-  return {
-    isHandedOver: true,
-    canPrepare: gates.canPrepare,
-    renew: () => gates.renew(),
-    async prepare(commit, signal, what) {
-      results.code = await codeDigest(git, objects, commit)
-      const prepared = await gates.prepare(commit, signal, what)
-      results.gates = prepared === null ? [] : [prepared]
-      return prepared
-    },
-    async run(run, signal) {
-      const ran = await gates.run(run, signal)
-      results.gates.push(...ran)
-      return ran
-    },
-  }
+/** The gate job of one story. */
+export function gateExecutor({ limits, ports }: PartRun, take: Take): (say: Say) => Executor {
+  return (say) => inPart(limits, ports, { part: 'gate', take, say })
 }

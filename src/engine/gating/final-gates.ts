@@ -40,8 +40,7 @@ export async function runFinalGates(
   const finalRun = { ...context, passed, run, room, ask }
   const gates = await runOrReuse(finalRun)
   const red = redGate(gates)
-  const isOver = ports.signal.aborted || (red === undefined && ports.gates.isHandedOver === true)
-  if (isOver) return { gates, verdict: null, usage: emptyUsage() }
+  if (ports.signal.aborted) return { gates, verdict: null, usage: emptyUsage() }
   if (red !== undefined)
     return { gates, verdict: await blameRedGate(red, gates, finalRun), usage: emptyUsage() }
   if (limits.weakenedTests === 'off') return { gates, verdict: null, usage: emptyUsage() }
@@ -78,7 +77,7 @@ async function runAt(
   return runGatesOn(one, { gates: room.gates, repository: room, signal: ports.signal })
 }
 
-/** The verdict on a red gate: a reset of the story that broke it. Gates that another job ran cannot be run again here. */
+/** The verdict on a red gate: a reset of the story that broke it. */
 async function blameRedGate(
   red: GateResult,
   gates: readonly GateResult[],
@@ -86,8 +85,6 @@ async function blameRedGate(
 ): Promise<Verdict> {
   const { state, passed, run, ports } = finalRun
   const last = lastPassed(state, passed)
-  if (ports.gates.isHandedOver === true)
-    return resetBy(last, `${redGateReason(red, gates)} on the whole`, red)
   const history = await ports.repository.history(state)
   return blame(red, { state, run, gates, last }, history, (commit, only) =>
     runAt(commit === run.commit ? finalRun : { ...finalRun, run: withoutFixed(run) }, commit, only),
@@ -176,7 +173,7 @@ async function openRoom({ state, ports }: StepContext): Promise<CleanRoom> {
 
 /**
  * The story that broke a gate which is red after a join with people's commits. (A gate with `when` may not have run for the story.)
- * Null if Ralph's own head is green, if the fork point is red as well, or if gates cannot be run again.
+ * Null if Ralph's own head is green, if the fork point is red as well, or if no commit is to blame.
  */
 export async function findBreakingStory(
   red: GateResult,
@@ -184,7 +181,6 @@ export async function findBreakingStory(
   gates: readonly GateResult[],
   { state, ports }: StepContext,
 ): Promise<RevertedStory | null> {
-  if (ports.gates.isHandedOver === true) return null
   const { repository } = ports
   const isRed = async (commit: string) => {
     await repository.checkOut(commit, null)

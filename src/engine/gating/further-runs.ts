@@ -3,12 +3,10 @@
 import { displayPath } from '../../system/path-text.ts'
 import type { Story } from '../model/feature.ts'
 import { furtherName, type GateBaseline, type GateResult, type Proof, testsRun } from '../model/gate.ts'
-import type { CleanRoom, GateRun, GatesPort, Ports, RepositoryPort } from '../model/ports.ts'
+import type { CleanRoom, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
 import { testsThatNeed, testsThatPassNow } from './proved-tests.ts'
 
-type Place = Pick<CleanRoom, 'restore' | 'ignored'> & {
-  gates: CleanRoom['gates'] & Pick<GatesPort, 'isHandedOver'>
-}
+type Place = Pick<CleanRoom, 'restore' | 'ignored' | 'gates'>
 type Which = Parameters<RepositoryPort['asItWas']>[2]
 type EarlierTree = NonNullable<Awaited<ReturnType<RepositoryPort['asItWas']>>>
 type FurtherPorts = Pick<Ports, 'repository' | 'signal'>
@@ -159,8 +157,6 @@ const HANG_MS = 30_000
 async function runFurther(run: GateRun, place: Place, signal: AbortSignal): Promise<GateResult[]> {
   await place.restore(run.commit)
   await place.ignored.forGatesAgain()
-  // Another job prepared and ran: its results are of the change, whose commit stays the one that is looked at.
-  if (place.gates.isHandedOver === true) return place.gates.run(run, signal)
   const prepared = await place.gates.prepare(run.commit, signal, run.what)
   if (prepared?.ok === false) return [{ ...prepared, advisory: true, further: run.further ?? 'checks' }]
   if (prepared !== null) await place.ignored.afterPrepare()

@@ -5,7 +5,7 @@ import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { type GateResult, gateFindings } from '../model/gate.ts'
 import type { Limits } from '../model/limit-types.ts'
-import type { Expectation, JudgeTask } from '../model/ports.ts'
+import type { Expectation, JudgeTask, RepositoryPort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { inScope } from '../prd/select.ts'
@@ -72,20 +72,35 @@ export async function askJudge(about: JudgeTask, commit: string, context: StepCo
   const view = await repository.openForJudge(state.base.sha, commit, shown)
   try {
     const answer = await agent.judge(state, task, sessionBounds(state, limits, now), signal)
-    if (about.expectation !== undefined) return answer
-    return {
-      ...answer,
-      verdict: await checkEvidence(answer.verdict, stories, evidenceFacts(task, commit, context)),
-    }
+    if (about.expectation !== undefined || limits.checksEvidence === false) return answer
+    const facts = evidenceFacts(task, commit, { state, limits, repository })
+    return { ...answer, verdict: await checkEvidence(answer.verdict, stories, facts) }
   } finally {
     await repository.restore(commit).finally(view.close)
   }
 }
 
+type Looking = Pick<StepContext, 'state' | 'limits'> & {
+  repository: Pick<RepositoryPort, 'read' | 'writtenLines'>
+}
+
+/** The verdict on the whole feature of a judge that another job asked, with the evidence that exists. */
+export function checkVerdict(
+  verdict: Verdict,
+  gates: readonly GateResult[],
+  context: Looking,
+): Promise<Verdict> {
+  const { state } = context
+  const stories = passedStories(state)
+  const about = { stories: stories.map(({ id }) => id), gates }
+  const task = { ...about, pictures: picturesForJudge(state, about) }
+  return checkEvidence(verdict, stories, evidenceFacts(task, state.green, context))
+}
+
 function evidenceFacts(
   { gates, pictures = [], isUnchanged }: JudgeTask,
   commit: string,
-  { state, limits, ports: { repository } }: StepContext,
+  { state, limits, repository }: Looking,
 ): EvidenceFacts {
   const green = gates.filter(({ ok }) => ok)
   const lines = cached(async (path: string) => (await repository.read(commit, path))?.split('\n') ?? null)

@@ -22,7 +22,7 @@ export async function compareWithCleanClone(
   const { state, limits, ports } = context
   const { gates, repository, openCleanRoom, signal } = ports
   const only = neededFiles(repository.ignored.fromBefore(), gates.canPrepare)
-  const isAsked = limits.finalVerification && openCleanRoom !== null && gates.isHandedOver !== true
+  const isAsked = limits.finalVerification && openCleanRoom !== null
   if (!isAsked || only.length === 0) return [...results]
   await using room = await openCleanRoom(state)
   await room.checkOut(run.commit)

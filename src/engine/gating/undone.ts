@@ -6,7 +6,7 @@ import type { StepContext } from '../attempt-steps.ts'
 import type { GreenAttempt } from '../model/attempt.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limit-types.ts'
-import type { UndoneStory } from '../model/ports.ts'
+import type { RepositoryPort, UndoneStory } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 
 type Undoing = Pick<GreenAttempt, 'storyId' | 'candidate'>
@@ -14,13 +14,13 @@ type Undoing = Pick<GreenAttempt, 'storyId' | 'candidate'>
 /** Passed stories that the candidate undoes in whole or in part. */
 export async function undoneBy(
   { storyId, candidate }: Undoing,
-  { state, ports }: Pick<StepContext, 'state' | 'ports'>,
+  { state, repository }: Pick<StepContext, 'state'> & { repository: Pick<RepositoryPort, 'undone'> },
 ): Promise<UndoneStory[]> {
   const passed = new Set(
     state.prd.userStories.flatMap(({ id, passes }) => (passes && id !== storyId ? [id] : [])),
   )
   if (passed.size === 0 || candidate.empty) return []
-  const undone = (await ports.repository.undone?.(state, candidate.commit)) ?? []
+  const undone = (await repository.undone?.(state, candidate.commit)) ?? []
   return undone.filter((one) => passed.has(one.storyId))
 }
 
@@ -34,7 +34,8 @@ export function withUndone(gates: GateResult[], undone: readonly UndoneStory[]):
     const what = isAll ? `nothing of ${storyId} is left` : `a part of ${storyId} is undone`
     return `${what}: ${named.join(', ')}${more} ${paths.length === 1 ? 'is' : 'are'} as before that story`
   })
-  return [{ ...first, findings: [...(first.findings ?? []), ...findings] }, ...others]
+  // The job that ran the gates may have found the same.
+  return [{ ...first, findings: [...new Set([...(first.findings ?? []), ...findings])] }, ...others]
 }
 
 const MAX_NAMED = 3
@@ -42,10 +43,12 @@ const MAX_NAMED = 3
 /** Earlier stories that are open again once the attempt is accepted. A judge may have said that the story asks for it. */
 export async function storiesToReopen(
   attempt: GreenAttempt,
-  context: Pick<StepContext, 'state' | 'ports'>,
+  { state, ports }: Pick<StepContext, 'state' | 'ports'>,
 ): Promise<{ undone?: string[] }> {
   if (attempt.phase === 'judged') return {}
-  const undone = (await undoneBy(attempt, context)).filter(({ isAll }) => isAll)
+  const undone = (await undoneBy(attempt, { state, repository: ports.repository })).filter(
+    ({ isAll }) => isAll,
+  )
   return undone.length === 0 ? {} : { undone: undone.map(({ storyId }) => storyId) }
 }
 

@@ -36,6 +36,8 @@ export type Limits = {
   needsProof: 'warn' | 'require' | 'off'
   /** The level that a judge's evidence for each criterion needs. `ask`: an approval without evidence counts. */
   evidence: 'ask' | 'require' | 'tested' | 'proved'
+  /** False in a job whose verdict another job looks up again. */
+  checksEvidence?: false
   /** `approve: auto`: a plan is worked on without an approval. */
   approvesPlans: boolean
   stopOnBlocked: boolean

@@ -139,8 +139,6 @@ export type CleanRoom = AsyncDisposable & {
 
 /** Runs gates. Disposing it ends the services that ran alongside them. */
 export type GatesPort = Partial<AsyncDisposable> & {
-  /** Another job ran the gates: its results are valid only for the commit that it handed over. */
-  readonly isHandedOver?: true
   /** The gates in order; stops at the first blocking failure. */
   run(run: GateRun, signal: AbortSignal): Promise<GateResult[]>
   /** Runs the `prepare` command where the lockfiles differ from those of its last run; null where that is not needed. */

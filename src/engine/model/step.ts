@@ -83,7 +83,7 @@ export const STEPS = {
   guard: { parts: FROM_WORK, by: null, settles: false, looksAt: null, takesLong: false },
   rebase: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
   gates: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'candidate', takesLong: true },
-  judge: { parts: FROM_GATE, by: 'work', settles: false, looksAt: 'candidate', takesLong: false },
+  judge: { parts: HOLDERS, by: 'work', settles: false, looksAt: 'candidate', takesLong: false },
   accept: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
   enter: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
   decide: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },

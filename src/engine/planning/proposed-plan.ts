@@ -19,7 +19,7 @@ const MAX_QUESTIONS = 10
 const MAX_LENGTH = { context: 6000, description: 2000, question: 300, message: 1000 }
 
 /** The proposal in a session's final message: its last block of JSON, checked like every prd.json. */
-export function readProposal(words: string, task: PlanTask): Proposal {
+export function readProposal(words: string, task: Pick<PlanTask, 'split' | 'stories' | 'asks'>): Proposal {
   if (task.asks === true) return readQuestions(words)
   const value = lastJson(words)
   if (value === null) return noProposal('no block of JSON in the answer')

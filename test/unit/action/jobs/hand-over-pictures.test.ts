@@ -26,11 +26,15 @@ function gate(screenshots: Screenshot[]): GateResult {
 test('as many screenshots as fit are handed over, and a remark counts the rest', async () => {
   const gates = [gate([1, 2, 3, 4, 5, 6, 7].map((digit) => shot(digit)))]
   const read = async (blob: string) => (blob === id(2) ? null : webp(12 * 1024))
-  const value = await withPictures(fitGates({ nonce: 'n', code: null, gates }), gates, read)
+  const value = await withPictures(
+    fitGates({ nonce: 'n', code: null, event: { kind: 'baselined', gates } }),
+    gates,
+    read,
+  )
   const text = writeHandover(value)
   assert.ok(Buffer.byteLength(text) <= 96 * 1024)
   const came = readFromGate(text)
-  const [browser] = came?.gates ?? []
+  const [browser] = came?.event?.gates ?? []
   assert.deepEqual(
     browser?.screenshots?.map(({ blob }) => blob),
     [1, 3, 4, 5, 6].map(id),
@@ -61,10 +65,10 @@ test("screenshot ids and bytes in a gate job's artifact are validated", async ()
       ['4', 'kept', id(9)],
     ],
   )
-  const read = (more: object) =>
-    readFromGate(JSON.stringify({ nonce: 'n', code: null, gates: [gate([shot(2)])], ...more }))
-  assert.equal(read({})?.gates[0]?.screenshots?.length, 1)
+  const read = (gates: GateResult[], more: object = {}) =>
+    readFromGate(JSON.stringify({ nonce: 'n', code: null, event: { kind: 'baselined', gates }, ...more }))
+  assert.equal(read([gate([shot(2)])])?.event?.gates[0]?.screenshots?.length, 1)
   for (const odd of [{ url: 'javascript:alert(1)' }, { viewport: '../../x' }, { blob: '__proto__' }])
-    assert.equal(read({ gates: [gate([{ ...shot(1), ...odd }])] }), null)
-  assert.equal(read({ pictures: 7 }), null)
+    assert.equal(read([gate([{ ...shot(1), ...odd }])]), null)
+  assert.equal(read([], { pictures: 7 }), null)
 })

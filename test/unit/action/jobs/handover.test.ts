@@ -12,6 +12,7 @@ import {
   readFromClaim,
   readFromGate,
   readFromWork,
+  workedIn,
   workerOf,
   workOf,
   writeHandover,
@@ -27,51 +28,93 @@ const usage = {
   agentSeconds: 3,
   turns: 2,
 }
-const work: FromWork = {
+const session = {
+  status: 'finished' as const,
+  message: 'done',
+  usage,
+  resetsAt: null,
+  hints: { done: true, notDone: false, stuck: null },
+  learnings: ['one'],
+  others: [{ agent: 'codex', model: null, usage }],
+  detail: 'what a step printed',
+  pause: 'step window ends the run',
+  circuits: { window: { failures: 2, until: Date.UTC(2026, 0, 31) }, look: { failures: 1, until: null } },
+}
+const work = {
   nonce: 'n',
-  session: {
-    status: 'finished',
-    message: 'done',
-    usage,
-    resetsAt: null,
-    hints: { done: true, notDone: false, stuck: null },
-    learnings: ['one'],
-    others: [{ agent: 'codex', model: null, usage }],
-    detail: 'what a step printed',
-    pause: 'step window ends the run',
-    circuits: { window: { failures: 2, until: Date.UTC(2026, 0, 31) }, look: { failures: 1, until: null } },
-  },
-  judged: { verdict: { kind: 'reset', stories: ['US-001'], reason: 'no' }, usage },
-  planned: { kind: 'proposed', words: '{"stories":[]}', usage },
+  event: { kind: 'worked' as const, storyId: 'US-001', session },
   commit: 'a'.repeat(40),
   sha256: 'b'.repeat(64),
   mistake: null,
+} satisfies FromWork
+const judged: FromWork = {
+  ...work,
+  event: { kind: 'verified', verdict: { kind: 'reset', stories: ['US-001'], reason: 'no' }, usage },
 }
-const gate: FromGate = {
+const planned: FromWork = {
+  ...work,
+  event: { kind: 'planned', plan: { kind: 'proposed', words: '{"stories":[]}', usage } },
+}
+const gates = [
+  { name: 'test', ok: false, advisory: false, ended: 'exit 1', ms: 12, output: 'red\n' },
+  {
+    name: 'slow',
+    ok: true,
+    advisory: false,
+    ended: 'exit 0',
+    ms: 12,
+    output: '',
+    tests: { passed: 4, failed: 0, skipped: 1 },
+    flaky: true as const,
+    remarks: ['flaky: red (exit 1), and green at try 2 on the same tree'],
+    annotations: [{ path: 'src/a.ts', line: 3, message: 'No test ran this line.', level: 'notice' as const }],
+  },
+]
+const gate = {
   nonce: 'n',
   code: 'c'.repeat(64),
-  gates: [
-    { name: 'test', ok: false, advisory: false, ended: 'exit 1', ms: 12, output: 'red\n' },
-    {
-      name: 'slow',
-      ok: true,
-      advisory: false,
-      ended: 'exit 0',
-      ms: 12,
-      output: '',
-      tests: { passed: 4, failed: 0, skipped: 1 },
-      flaky: true,
-      remarks: ['flaky: red (exit 1), and green at try 2 on the same tree'],
-      annotations: [{ path: 'src/a.ts', line: 3, message: 'No test ran this line.', level: 'notice' }],
-    },
-  ],
-}
+  event: {
+    kind: 'gated' as const,
+    storyId: 'US-001',
+    slot: 2,
+    gates,
+    paths: ['test/a.ts'],
+    unproved: true as const,
+  },
+} satisfies FromGate
+
+/** The session, or the gates, of a hand-over as it is read. */
+const sessionIn = (event: object) => workedIn(readFromWork(JSON.stringify({ ...work, event })))?.session
+const withSession = (more: object) => sessionIn({ ...work.event, session: { ...session, ...more } })
+const gatesIn = (more: object) =>
+  readFromGate(JSON.stringify({ ...gate, event: { ...gate.event, gates: [{ ...gates[0], ...more }] } }))
+    ?.event?.gates
 
 test('a hand-over that was written is read back unchanged', () => {
   const claim = { folder: '.ralph/2026-01-31-a', nonce: 'n', base: 'd'.repeat(40) }
   assert.deepEqual(readFromClaim(writeHandover(claim)), claim)
-  assert.deepEqual(readFromWork(writeHandover(work)), work)
-  assert.deepEqual(readFromGate(writeHandover(gate)), gate)
+  for (const one of [work, judged, planned]) assert.deepEqual(readFromWork(writeHandover(one)), one)
+  const broken = { storyId: 'US-001', summary: 'gate test failed (exit 1) on the whole', gate: 'test' }
+  const events: FromGate['event'][] = [
+    gate.event,
+    { kind: 'baselined', gates },
+    { kind: 'join-gated', gates, broken },
+    { kind: 'whole-gated', gates },
+    { kind: 'verified', gates, verdict: { kind: 'reset', stories: ['US-001'], reason: 'r', gate: 'test' } },
+    null,
+  ]
+  for (const event of events)
+    assert.deepEqual(readFromGate(writeHandover({ ...gate, event })), { ...gate, event })
+})
+
+test('a job may say only what it did: no gates by the work job, no session and no approval by the gate job', () => {
+  const asWork = (event: unknown) => readFromWork(JSON.stringify({ ...work, event }))
+  const asGate = (event: unknown) => readFromGate(JSON.stringify({ ...gate, event }))
+  for (const event of [gate.event, { kind: 'whole-gated', gates }, { kind: 'accepted', storyId: 'US-001' }])
+    assert.equal(asWork(event), null, JSON.stringify(event))
+  const approval = { kind: 'verified', gates, verdict: { kind: 'verified' } }
+  for (const event of [work.event, judged.event, planned.event, approval, { kind: 'judged' }])
+    assert.equal(asGate(event), null, JSON.stringify(event))
 })
 
 test('a hand-over counts only for its own claim and for a worker of that claim', () => {
@@ -79,7 +122,7 @@ test('a hand-over counts only for its own claim and for a worker of that claim',
   assert.deepEqual(readFromClaim(writeHandover(claim)), claim)
   const of = (worker: string) => writeHandover({ ...work, nonce: nonceOf(claim, worker) })
   const env = { RALPH_FROM_WORK_1: of('1'), RALPH_FROM_WORK_2: of('1'), RALPH_FROM_WORK: of('1') }
-  assert.deepEqual(workOf(env, claim, '1')?.session, work.session)
+  assert.deepEqual(workedIn(workOf(env, claim, '1'))?.session, session)
   assert.equal(workOf(env, claim, '2'), null)
   assert.equal(workOf(env, { ...claim, nonce: 'other' }, '1'), null)
   assert.equal(workOf(env, claim), null)
@@ -146,11 +189,21 @@ test('a hand-over of any result of our own jobs is read back as it was written',
     fc.record({ kind: fc.constant('proposed'), words: fc.json() }),
     ...[limited, told('refused'), told('none')],
   )
+  const workEvent = fc.oneof(
+    fc.record({
+      kind: fc.constant('worked'),
+      storyId: named,
+      session: fc.record({ ...said, ...more }, { requiredKeys: keys(said) }),
+    }),
+    fc.record({ kind: fc.constant('verified'), verdict, usage: used }),
+    fc.record({
+      kind: fc.constant('planned'),
+      plan: fc.tuple(plan, used).map(([one, usage]) => ({ ...one, usage })),
+    }),
+  )
   const worked = fc.record({
     nonce: named,
-    session: fc.option(fc.record({ ...said, ...more }, { requiredKeys: keys(said) })),
-    judged: fc.option(fc.record({ verdict, usage: used })),
-    planned: fc.option(fc.tuple(plan, used).map(([one, usage]) => ({ ...one, usage }))),
+    event: fc.option(workEvent),
     ...{ commit: fc.option(digest), sha256: fc.option(sha256), mistake: fc.option(named) },
   })
   const result = {
@@ -170,13 +223,19 @@ test('a hand-over of any result of our own jobs is read back as it was written',
     annotations: some(fc.record({ path: named, line, message: text, level })),
     screenshots: some(shot),
   }
+  const ran = some(fc.record({ ...result, ...seen }, { requiredKeys: keys(result) }))
   const gated = fc.record(
     {
       ...{ nonce: named, code: fc.option(sha256) },
-      gates: some(fc.record({ ...result, ...seen }, { requiredKeys: keys(result) })),
+      event: fc.option(
+        fc.oneof(
+          fc.record({ kind: fc.constantFrom('baselined', 'whole-gated'), gates: ran }),
+          fc.record({ kind: fc.constant('gated'), storyId: named, gates: ran }),
+        ),
+      ),
       pictures: fc.dictionary(digest, fc.base64String(), { noNullPrototype: true }),
     },
-    { requiredKeys: ['nonce', 'code', 'gates'] },
+    { requiredKeys: ['nonce', 'code', 'event'] },
   )
   const isRead = (read: (text: string) => unknown) => (value: object) => {
     const written = JSON.stringify(value)
@@ -209,8 +268,9 @@ test('a hand-over of arbitrary JSON is read with valid numbers and limited texts
         for (const read of [readFromWork(text), readFromGate(text), readFromClaim(text)]) {
           if (read === null) continue
           assert.ok(JSON.stringify(read).length < 1_000_000)
-          if ('session' in read && read.session !== null)
-            for (const value of Object.values(read.session.usage))
+          const event = 'event' in read ? read.event : null
+          if (event?.kind === 'worked')
+            for (const value of Object.values(event.session.usage))
               assert.ok(Number(value) >= 0 && Number(value) <= 1e12)
           if ('commit' in read && read.commit !== null) assert.match(read.commit, /^[0-9a-f]{40,64}$/)
         }
@@ -222,27 +282,24 @@ test('a hand-over of arbitrary JSON is read with valid numbers and limited texts
 
 test('a hand-over with impossible usage or circuits is invalid', () => {
   for (const value of [-1, Number.NaN, 1e13, '5', null, undefined]) {
-    const session = { ...work.session, usage: { ...usage, costUsd: value } }
-    assert.equal(readFromWork(JSON.stringify({ ...work, session })), null, String(value))
+    assert.equal(withSession({ usage: { ...usage, costUsd: value } }), undefined, String(value))
   }
   for (const circuits of [null, 7, { a: { failures: -1, until: 5 } }, { a: { failures: 1, until: 1e300 } }]) {
-    const session = { ...work.session, circuits }
-    assert.equal(readFromWork(JSON.stringify({ ...work, session })), null, JSON.stringify(circuits))
+    assert.equal(withSession({ circuits }), undefined, JSON.stringify(circuits))
   }
 })
 
 test("which gates are advisory is read from the settings, not from the gate job's hand-over", () => {
-  const read = readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], advisory: true }] }))
-  assert.equal(read?.gates[0]?.advisory, false)
+  assert.equal(gatesIn({ advisory: true })?.[0]?.advisory, false)
 })
 
 test('a gate with an impossible duration makes the hand-over invalid, and its name is one short line', () => {
+  const event = { ...gate.event, gates: [{ ...gates[0], ms: 77 }] }
   const read = (one: string) =>
-    readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], ms: 77 }] }).replace('77', one))?.gates
+    readFromGate(JSON.stringify({ ...gate, event }).replace('77', one))?.event?.gates
   for (const ms of ['1e308', '1e999', '-1', '"x"', 'null']) assert.equal(read(ms), undefined, ms)
   assert.equal(read('12.5')?.[0]?.ms, 12.5)
-  const named = (name: string) =>
-    readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], name }] }))?.gates[0]?.name ?? ''
+  const named = (name: string) => gatesIn({ name })?.[0]?.name ?? ''
   const long = `service ${'a'.repeat(64)}`
   assert.equal(named(long), long)
   assert.equal(named('\u001b[31mtest\u001b[0m\n'), 'test')
@@ -251,8 +308,7 @@ test('a gate with an impossible duration makes the hand-over invalid, and its na
 
 test('dates in a hand-over are validated, and its co-authors are few with short names', () => {
   const until = Date.UTC(2026, 0, 1)
-  const read = (more: object) =>
-    readFromWork(JSON.stringify({ ...work, session: { ...work.session, ...more } }))?.session
+  const read = withSession
   const others = Array.from({ length: 50 }, (_, at) => ({ agent: null, model: `m${at}`, usage }))
   assert.equal(read({ resetsAt: 1e300 }), undefined)
   assert.equal(read({ resetsAt: until })?.resetsAt, until)
@@ -266,19 +322,18 @@ test('dates in a hand-over are validated, and its co-authors are few with short 
 })
 
 test('texts and lists of a hand-over are limited', () => {
-  const session = {
-    ...work.session,
+  const read = withSession({
     message: 'x'.repeat(9000),
     learnings: Array.from({ length: 500 }, (_, at) => `l${at}`),
-  }
-  const read = readFromWork(JSON.stringify({ ...work, session }))?.session
+  })
   assert.deepEqual([read?.message.length, read?.learnings.length], [2000, 200])
 })
 
 test('evidence is shortened, then dropped, to fit into one output variable', () => {
-  const judged = (many: number, shown: string): FromWork => ({
+  const shownBy = (many: number, shown: string): FromWork => ({
     ...work,
-    judged: {
+    event: {
+      kind: 'verified',
       verdict: {
         kind: 'verified',
         evidence: Array.from({ length: many }, (_, at) => ({
@@ -293,21 +348,21 @@ test('evidence is shortened, then dropped, to fit into one output variable', () 
   const kept = (given: FromWork) => {
     const text = writeHandover(fitWork(given))
     assert.ok(Buffer.byteLength(text) <= 96 * 1024)
-    const verdict = readFromWork(text)?.judged?.verdict
+    const event = readFromWork(text)?.event
+    const verdict = event?.kind === 'verified' ? event.verdict : null
     return verdict?.kind === 'verified' ? (verdict.evidence ?? []) : []
   }
-  const few = judged(3, 'y'.repeat(250))
+  const few = shownBy(3, 'y'.repeat(250))
   assert.deepEqual(fitWork(few), few)
-  assert.equal(kept(judged(400, 'é'.repeat(280))).length, 400)
-  const many = kept(judged(5000, '\u0001'.repeat(280)))
+  assert.equal(kept(shownBy(400, 'é'.repeat(280))).length, 400)
+  const many = kept(shownBy(5000, '\u0001'.repeat(280)))
   assert.ok(many.length > 100 && many[100]?.storyId === 'US-100', String(many.length))
   assert.deepEqual(fitWork(work), work)
 })
 
 test('remarks and annotations of a gate are limited in number and validated', () => {
   const place = { path: 'a', line: 1, message: 'm', level: 'notice' }
-  const read = (one: object) =>
-    readFromGate(JSON.stringify({ ...gate, gates: [{ ...gate.gates[0], ...one }] }))?.gates
+  const read = gatesIn
   const more = {
     remarks: Array.from({ length: 40 }, () => 'r'.repeat(3000)),
     annotations: Array.from({ length: 90 }, () => place),
@@ -343,10 +398,10 @@ test('gate results fit into one output variable, with the end of each output', (
             message: unit.repeat(590),
           })),
         }))
-        const fitted = fitGates({ nonce: 'n', code: null, gates })
+        const fitted = fitGates({ nonce: 'n', code: null, event: { kind: 'baselined', gates } })
         assert.ok(Buffer.byteLength(writeHandover(fitted)) <= 96 * 1024)
-        for (const one of fitted.gates) assert.match(one.output, /END$/)
-        assert.equal(readFromGate(writeHandover(fitted))?.gates.length, gates.length)
+        for (const one of fitted.event?.gates ?? []) assert.match(one.output, /END$/)
+        assert.equal(readFromGate(writeHandover(fitted))?.event?.gates.length, gates.length)
       },
     ),
     runs(15),

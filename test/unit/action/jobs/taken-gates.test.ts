@@ -1,18 +1,28 @@
-// What the gate job handed over, as the job that lands reads it: gates, and what is red beside them.
+// The events of a gate job, as the job that lands takes them.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { handedOverGates } from '../../../../src/action/jobs/handed-over-ports.ts'
+import type { FromGate } from '../../../../src/action/jobs/handover.ts'
 import { codeDigest } from '../../../../src/action/jobs/pack.ts'
-import type { GateResult } from '../../../../src/engine/model/gate.ts'
+import { takeEvents } from '../../../../src/action/jobs/taken-events.ts'
+import type { Workspace } from '../../../../src/app/workspace.ts'
+import type { Gate, GateResult } from '../../../../src/engine/model/gate.ts'
+import type { RepositoryPort } from '../../../../src/engine/model/ports.ts'
 import { CatFile } from '../../../../src/git/cat-file.ts'
 import { Git, openClone } from '../../../../src/git/git.ts'
-import { gateRun } from '../../gates/gate-run.ts'
+import type { Settings } from '../../../../src/settings/read-settings.ts'
+import { limitsWith, NOW, session, stateOf, stories } from '../../engine/samples.ts'
 
-const GATES = ['lint', 'test'].map((name) => ({ name, run: 'x', timeoutMs: 1, when: null, advisory: false }))
+const GATES: Gate[] = ['lint', 'test'].map((name) => ({
+  name,
+  run: 'x',
+  timeoutMs: 1,
+  when: null,
+  advisory: false,
+}))
 const result = (name: string, ok: boolean): GateResult => ({
   name,
   ok,
@@ -23,6 +33,18 @@ const result = (name: string, ok: boolean): GateResult => ({
 })
 
 const SECRET = 'a-known-value-that-nobody-may-see'
+
+const RESERVED = {
+  phase: 'reserved' as const,
+  storyId: 'US-001',
+  number: 1,
+  iteration: 1,
+  agent: 'first' as const,
+  base: 'base',
+  startedAt: 0,
+  reserved: { costUsd: null, tokens: null },
+  unwanted: false,
+}
 
 test('gate results of separate jobs: gates and reds outside of them count, and a missing gate is red unless its service failed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-answered-'))
@@ -44,12 +66,31 @@ test('gate results of separate jobs: gates and reds outside of them count, and a
   const landed = async (gates: GateResult[], seen: string | null = code) => {
     return (await resultsOf(gates, seen)).map(({ name, ok, ended }) => [name, ok, ended].join(' ').trim())
   }
-  const resultsOf = async (gates: GateResult[], seen: string | null) => {
-    const redact = (text: string) => text.replaceAll(SECRET, '***')
-    const port = handedOverGates({ nonce: 'n', code: seen, gates }, GATES, git, objects, redact)
-    const { signal } = new AbortController()
-    await port.prepare(commit, signal)
-    return port.run(gateRun(), signal)
+  const redact = (text: string) => text.replaceAll(SECRET, '***')
+  const takeFrom = (gate: FromGate, configured = GATES) =>
+    takeEvents(
+      { work: null, gate },
+      {
+        workspace: { git, objects, redactor: { redact } } as unknown as Workspace,
+        settings: { gates: configured, browser: null, steps: null } as unknown as Settings,
+        limits: limitsWith({ weakenedTests: 'judge' }),
+        repository: {} as RepositoryPort,
+      },
+    )
+  const state = stateOf(stories('US-001'), { green: commit })
+  const attempt = {
+    ...RESERVED,
+    phase: 'guarded' as const,
+    session: session(),
+    candidate: { commit, empty: false, remarks: [], builtAt: NOW },
+  }
+  const resultsOf = async (gates: GateResult[], seen: string | null, storyId = 'US-001') => {
+    const event = await takeFrom({ nonce: 'n', code: seen, event: { kind: 'gated', storyId, gates } })(
+      { kind: 'gates', attempt },
+      state,
+    )
+    assert.ok(event.kind === 'gated' && event.commit === commit)
+    return event.gates
   }
   const green = GATES.map(({ name }) => result(name, true))
   assert.deepEqual(await landed(green), ['lint true', 'test true'])
@@ -78,6 +119,21 @@ test('gate results of separate jobs: gates and reds outside of them count, and a
   assert.deepEqual(told?.remarks, ['flaky: ***'])
   assert.deepEqual(told?.annotations, [{ path: 'a.txt', line: 1, message: '*** no', level: 'notice' }])
   assert.deepEqual(told?.tests, more.tests)
+  const ofOther = await resultsOf(green, code, 'US-002')
+  assert.deepEqual(
+    ofOther.map(({ ok, ended }) => [ok, ended]),
+    [[false, 'no result from the gate job']],
+  )
+  const weaker = {
+    ...result('test (checks as they were)', false),
+    further: 'checks' as const,
+    advisory: true,
+  }
+  assert.deepEqual(await landed([...green, weaker]), [
+    'lint true',
+    'test true',
+    'test (checks as they were) false',
+  ])
   const elsewhere = await landed([...green, result('service web', false)], 'f'.repeat(40))
   assert.deepEqual(elsewhere, ['lint false the gate job ran on other code'])
   // The browser's, which is asked for by its tags, is how pages were before any story.
@@ -92,16 +148,9 @@ test('gate results of separate jobs: gates and reds outside of them count, and a
   const page = { url: 'http://localhost:3000/', viewport: '1280x800', blob, bytes: webp.length, before: null }
   const base = async (gates: GateResult[]) => {
     const pictures = { [blob]: webp.toString('base64') }
-    const port = handedOverGates(
-      { nonce: 'n', code, gates, pictures },
-      [...GATES, ui],
-      git,
-      objects,
-      (text) => text,
-    )
-    const { signal } = new AbortController()
-    await port.prepare(commit, signal)
-    const results = await port.run({ ...gateRun(), of: 'baseline', tags: [] }, signal)
+    const handed = { nonce: 'n', code, event: { kind: 'baselined' as const, gates }, pictures }
+    const event = await takeFrom(handed, [...GATES, ui])({ kind: 'baseline' }, state)
+    const results = event.kind === 'baselined' ? event.gates : []
     return results.map(({ name, advisory, screenshots = [] }) => [name, advisory, screenshots.length])
   }
   const both = [

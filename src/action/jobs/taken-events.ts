@@ -1,0 +1,341 @@
+// What a job takes from the others: their events, which are hostile. An event counts only for the step that it answers: a session or a
+// verdict from the work job, gates from the gate job and only for exactly the code that they ran on. Texts are cleaned, and what the
+// settings say is never taken from another job.
+
+import { configuredGates } from '../../app/browser-gate.ts'
+import type { Workspace } from '../../app/workspace.ts'
+import { writeScreenshot } from '../../branch/screenshot-blobs.ts'
+import { checkVerdict } from '../../engine/gating/judge.ts'
+import { undoneBy, withUndone } from '../../engine/gating/undone.ts'
+import { type AttemptIn, idOf } from '../../engine/model/attempt.ts'
+import type { Event, Verdict } from '../../engine/model/event.ts'
+import { BROWSER_GATE, type GateResult, type Screenshot } from '../../engine/model/gate.ts'
+import type { Limits } from '../../engine/model/limit-types.ts'
+import type { Circuits, PipelineStep } from '../../engine/model/pipeline-step.ts'
+import type { AgentPort, GatesPort, RepositoryPort } from '../../engine/model/ports.ts'
+import { isFor } from '../../engine/model/service.ts'
+import type { State } from '../../engine/model/state.ts'
+import type { Step } from '../../engine/model/step.ts'
+import { mapTexts } from '../../engine/model/text.ts'
+import { emptyUsage } from '../../engine/model/usage.ts'
+import { mustAskQuestions } from '../../engine/planning/plan-questions.ts'
+import { readProposal } from '../../engine/planning/proposed-plan.ts'
+import { greenPages } from '../../engine/screenshots.ts'
+import { redGate, redGateReason } from '../../engine/state-updates.ts'
+import { changesBetween } from '../../git/trees.ts'
+import type { Settings } from '../../settings/read-settings.ts'
+import { messageOf } from '../../system/errors.ts'
+import { cleanLines } from '../../system/excerpt.ts'
+import { isTooLong } from '../../system/files.ts'
+import { withoutControls } from '../../system/workflow-commands.ts'
+import { landPictures } from './hand-over-pictures.ts'
+import { type FromGate, type FromWork, type GateEvent, workedIn } from './handover.ts'
+import { codeDigest, treeIdOf } from './pack.ts'
+
+type Redact = (text: string) => string
+
+/** The ports of a job that runs neither an agent nor code of the repository: a call of them is a bug. */
+export const unavailablePorts: { agent: AgentPort; gates: GatesPort } = {
+  agent: { work: refused, setUp: refused, judge: refused, plan: refused },
+  gates: { canPrepare: false, prepare: async () => null, renew: async () => {}, run: refused },
+}
+
+/** The agent of the gate job: no judge works there, so that nothing is approved. */
+export const NO_JUDGE: AgentPort = {
+  ...unavailablePorts.agent,
+  judge: async () => ({
+    verdict: { kind: 'none', message: 'no judge works in the gate job' },
+    usage: emptyUsage(),
+  }),
+}
+
+function refused(): Promise<never> {
+  return Promise.reject(new Error('neither an agent nor a gate runs in this job'))
+}
+
+export type Handed = { work: FromWork | null; gate: FromGate | null }
+export type TakingTools = {
+  workspace: Workspace
+  settings: Settings
+  limits: Limits
+  repository: RepositoryPort
+}
+
+/** The event of a step that another job did. Without a usable one, the event of its failure. */
+export type Take = (step: Step, state: State) => Promise<Event>
+
+export function takeEvents({ work, gate }: Handed, tools: TakingTools): Take {
+  const taking = new Taking(work, gate, tools)
+  return async (step, state) => ({ ...(await taking.eventOf(step, state)), at: Date.now() }) as Event
+}
+
+/** `tags`: of the stories that the gates ran for; null: every gate. `also`: gates that run whatever their tags. */
+type Asked = {
+  tags: readonly string[] | null
+  also?: readonly string[]
+  isBaseline?: true
+  of: 'story' | 'whole'
+}
+type Happened = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
+
+class Taking {
+  readonly #work: FromWork | null
+  readonly #gate: FromGate | null
+  readonly #tools: TakingTools
+  readonly #clean: Redact
+
+  constructor(work: FromWork | null, gate: FromGate | null, tools: TakingTools) {
+    this.#work = work
+    this.#gate = gate
+    this.#tools = tools
+    this.#clean = createCleaner(tools.workspace.redactor.redact)
+  }
+
+  async eventOf(step: Step, state: State): Promise<Happened> {
+    switch (step.kind) {
+      case 'agent':
+        return this.#worked(step.attempt, state)
+      case 'gates':
+        return this.#gated(step.attempt, state)
+      // The work job could confirm only its own work, so an empty change, and changed expectations, pass no story here.
+      case 'judge':
+        return { kind: 'judged', ...idOf(step.attempt), verdict: NO_VERDICT, usage: emptyUsage() }
+      case 'baseline': {
+        const asked = { tags: [], isBaseline: true as const, of: 'story' as const }
+        return { kind: 'baselined', gates: await this.#results('baselined', state.green, state, asked) }
+      }
+      case 'gate-join':
+        return this.#joinGated(step, state)
+      case 'verify':
+        return this.#wholeGated(state)
+      case 'judge-whole':
+        return this.#verified(state)
+      case 'plan':
+        return this.#planned(step, state)
+      default:
+        throw new Error(`no other job does the step ${step.kind}`)
+    }
+  }
+
+  async #worked(attempt: AttemptIn<'reserved'>, state: State): Promise<Happened> {
+    const said = workedIn(this.#work)
+    const isOwn = said?.storyId === attempt.storyId && said.slot === attempt.slot
+    if (said === null || !isOwn)
+      return { kind: 'lost', ...idOf(attempt), why: 'the work job handed no session over' }
+    const commit = this.#work?.commit ?? null
+    const reason = commit === null ? null : await this.#checkOutSession(state.green, commit)
+    const { session } = said
+    const { detail, circuits } = session
+    const cleaned = mapTexts(session, this.#clean)
+    const steps = this.#tools.settings.steps?.before ?? []
+    return {
+      kind: 'worked',
+      ...idOf(attempt),
+      session: {
+        ...cleaned,
+        status: reason === null ? session.status : 'failed',
+        message: reason === null ? cleaned.message : this.#clean(reason),
+        learnings: cleaned.learnings.slice(0, MAX_LEARNINGS),
+        ...(detail === undefined
+          ? {}
+          : { detail: cleanLines(detail, this.#tools.workspace.redactor.redact) }),
+        ...(circuits === undefined ? {} : { circuits: circuitsOf(steps, circuits) }),
+        // An empty change would pass by the work job's word alone.
+        hints: { ...cleaned.hints, done: false },
+      },
+    }
+  }
+
+  /** Checks out the session's tree. Gives the reason why that fails, or null. The tree is hostile: an error of git must not end the job. */
+  async #checkOutSession(green: string, commit: string): Promise<string | null> {
+    const { repository, workspace } = this.#tools
+    const { objects } = workspace
+    const base = await treeIdOf(objects, green)
+    try {
+      const tree = await treeIdOf(objects, commit)
+      const changes = await changesBetween(objects, base, tree)
+      const tooLong = changes.find(({ path }) => isTooLong(path))
+      if (tooLong !== undefined) return `${tooLong.path.slice(0, 100)}... is too long or too deeply nested`
+      await repository.checkOut(green, { base, tree, dropped: [] })
+      return null
+    } catch (error) {
+      return `what the session left could not be looked at: ${messageOf(error)}`
+    }
+  }
+
+  async #gated(attempt: AttemptIn<'guarded'>, state: State): Promise<Happened> {
+    const { storyId, candidate } = attempt
+    const tags = state.prd.userStories.filter(({ id }) => id === storyId).flatMap((story) => story.tags)
+    const also = state.records[storyId]?.owes ?? []
+    const said = this.#gate?.event
+    const isOwn = said?.kind === 'gated' && said.storyId === storyId && said.slot === attempt.slot
+    const gates = await this.#results(isOwn ? 'gated' : null, candidate.commit, state, {
+      tags,
+      also,
+      of: 'story',
+    })
+    const paths = isOwn ? said.paths?.map(this.#clean) : undefined
+    const { repository } = this.#tools
+    const undone = redGate(gates) === undefined ? await undoneBy(attempt, { state, repository }) : []
+    return {
+      kind: 'gated',
+      ...idOf(attempt),
+      commit: candidate.commit,
+      gates: withUndone(gates, undone),
+      ...(paths === undefined ? {} : { paths }),
+      ...(isOwn && said.unproved === true ? { unproved: true as const } : {}),
+    }
+  }
+
+  async #joinGated({ branch }: Extract<Step, { kind: 'gate-join' }>, state: State): Promise<Happened> {
+    const passed = state.prd.userStories.filter((story) => story.passes)
+    const tags = passed.flatMap((story) => story.tags)
+    const gates = await this.#results('join-gated', branch.joined.green, state, { tags, of: 'story' })
+    const said = this.#gate?.event
+    const blamed = said?.kind === 'join-gated' && redGate(gates) !== undefined ? said.broken : null
+    if (blamed === null || !passed.some(({ id }) => id === blamed.storyId))
+      return { kind: 'join-gated', gates, broken: null }
+    const failure = {
+      kind: 'gates' as const,
+      summary: this.#clean(blamed.summary),
+      detail: '',
+      gate: redGate(gates)?.name ?? '',
+    }
+    return { kind: 'join-gated', gates, broken: { storyId: blamed.storyId, kept: null, failure, gates } }
+  }
+
+  async #wholeGated(state: State): Promise<Happened> {
+    const said = this.#gate?.event
+    const kind = said?.kind === 'verified' ? 'verified' : 'whole-gated'
+    const gates = await this.#results(kind, state.green, state, { tags: null, of: 'whole' })
+    const red = redGate(gates)
+    if (red === undefined && said?.kind === 'whole-gated')
+      return { kind: 'whole-gated', gates, usage: emptyUsage() }
+    const verdict: Verdict =
+      said?.kind === 'verified'
+        ? mapTexts(said.verdict, this.#clean)
+        : { kind: 'none', message: red === undefined ? NOTHING_HANDED : redGateReason(red, gates) }
+    return { kind: 'verified', gates, verdict, usage: emptyUsage() }
+  }
+
+  async #verified(state: State): Promise<Happened> {
+    const { repository, limits } = this.#tools
+    const gates = state.verification.gated?.gates ?? []
+    const said = this.#work?.event
+    if (said?.kind !== 'verified')
+      return { kind: 'verified', gates, verdict: NO_VERDICT, usage: emptyUsage() }
+    const cleaned = mapTexts(said.verdict, this.#clean)
+    // The work job saw no gate, so its evidence is looked up here.
+    const verdict = await checkVerdict(cleaned, gates, { state, limits, repository })
+    return { kind: 'verified', gates, verdict, usage: said.usage }
+  }
+
+  #planned({ split }: Extract<Step, { kind: 'plan' }>, state: State): Happened {
+    const said = this.#work?.event
+    if (said?.kind !== 'planned') {
+      const none = { kind: 'none' as const, message: 'the work job handed over no plan' }
+      return { kind: 'planned', split, proposal: none, usage: emptyUsage() }
+    }
+    const { usage, ...plan } = said.plan
+    if (plan.kind !== 'proposed')
+      return { kind: 'planned', split, proposal: { ...plan, message: this.#clean(plan.message) }, usage }
+    const asks = split === null && mustAskQuestions(state.plan?.interview) ? { asks: true as const } : {}
+    const task = { split, stories: state.prd.userStories, ...asks }
+    const { redact } = this.#tools.workspace.redactor
+    return { kind: 'planned', split, proposal: readProposal(redact(plan.words), task), usage }
+  }
+
+  /**
+   * The results of an event of this kind. They count only for exactly the code that the gates ran on, and every configured gate needs
+   * one. Other red results, such as a service's, count as well.
+   */
+  async #results(
+    kind: GateEvent['kind'] | null,
+    commit: string,
+    state: State,
+    asked: Asked,
+  ): Promise<GateResult[]> {
+    const { workspace, settings, limits } = this.#tools
+    const { git, objects } = workspace
+    const said = this.#gate?.event ?? null
+    const isSaid = said !== null && said.kind === kind
+    // Each job builds its own commit, with other times in `.ralph`, so the digest of the code is compared.
+    const isSameCode = isSaid && this.#gate?.code === (await codeDigest(git, objects, commit))
+    const isAsked = ({ further }: GateResult) => further === undefined || limits.weakenedTests !== 'off'
+    const handed = isSameCode ? said.gates.filter(isAsked) : []
+    const why = isSaid && !isSameCode ? 'the gate job ran on other code' : 'no result from the gate job'
+    const known = greenPages(state, asked.of === 'whole' ? 'base' : 'last')
+    const results = acceptResults(handed, configuredGates(settings), asked, why)
+    return Promise.all(results.map((result) => this.#landed(result, handed, known)))
+  }
+
+  /** A result with clean texts, and with its pictures written as objects of this clone. */
+  async #landed(
+    { screenshots: _, output, ...result }: GateResult,
+    handed: readonly GateResult[],
+    known: readonly Screenshot[],
+  ): Promise<GateResult> {
+    const { redactor, git } = this.#tools.workspace
+    const cleaned = { ...mapTexts(result, this.#clean), output: cleanLines(output, redactor.redact) }
+    const { screenshots = [] } = handed.find(({ name }) => name === result.name) ?? {}
+    const landed = await landPictures(screenshots, this.#gate?.pictures ?? {}, known, (picture) =>
+      writeScreenshot(git, picture),
+    )
+    return landed.length === 0 ? cleaned : { ...cleaned, screenshots: landed }
+  }
+}
+
+const NO_VERDICT = { kind: 'none' as const, message: 'the work job handed over no verdict' }
+const NOTHING_HANDED = 'the gate job handed nothing over'
+
+/** Which of the results that were handed over count, in the order of the configured gates. A missing one is red, for the reason `why`. */
+export function acceptResults(
+  handed: readonly GateResult[],
+  configured: readonly { name: string; when: readonly string[] | null; advisory: boolean }[],
+  { tags, also = [], isBaseline }: Pick<Asked, 'tags' | 'also' | 'isBaseline'>,
+  why: string,
+): GateResult[] {
+  const first = handed.filter(({ further }) => further === undefined)
+  const failed = first.find(({ name, ok }) => name === 'prepare' && !ok)
+  if (failed !== undefined) return [{ ...failed, advisory: false }]
+  const isConfigured = (name: string) => name === 'prepare' || configured.some((gate) => gate.name === name)
+  const others = first.filter(({ name }) => !isConfigured(name)).map((one) => ({ ...one, advisory: false }))
+  const isOtherRed = others.some(({ ok }) => !ok)
+  const results: GateResult[] = []
+  for (const { name, when, advisory } of configured) {
+    const ran = first.find((one) => one.name === name)
+    if (isBaseline === true && name === BROWSER_GATE) {
+      // Screenshots of the base are advisory: no page has to exist or to be right there.
+      if (ran !== undefined) results.push({ ...ran, advisory: true })
+      continue
+    }
+    if (!isFor(when, tags) && !also.includes(name)) continue
+    // The gate has no result because a service was red: that is the failure then, not the missing result.
+    if (isOtherRed && ran === undefined) break
+    const result = { ...(ran ?? { name, ok: false, ended: why, ms: 0, output: '' }), advisory }
+    results.push(result)
+    if (!result.ok && !advisory) break
+  }
+  const isGreen = redGate([...results, ...others]) === undefined
+  const further = isGreen ? handed.filter((one) => one.further === 'checks') : []
+  return [...results, ...others, ...further.map((one) => ({ ...one, advisory: true }))]
+}
+
+/** The circuits of steps that have one, open for no longer than the step's setting allows. */
+function circuitsOf(steps: readonly PipelineStep[], circuits: Circuits): Circuits {
+  const entries = steps.flatMap(({ name, circuit }) => {
+    const state = Object.hasOwn(circuits, name) ? circuits[name] : undefined
+    if (circuit === null || state === undefined) return []
+    const until = state.until === null ? null : Math.min(state.until, Date.now() + circuit.resetAfterMs)
+    return [[name, { ...state, until }] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+const MAX_CHARACTERS = 400
+const MAX_LEARNINGS = 20
+
+/** Cleans a text of another job as a session's own texts are: one line, shortened, redacted, without characters that could hide a secret. */
+export function createCleaner(redact: Redact): Redact {
+  return (text) => redact(withoutControls(text.replace(/\s+/g, ' ')).trim()).slice(0, MAX_CHARACTERS)
+}
