@@ -222,8 +222,10 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       if (red !== undefined && (await objects.root(red)) !== null)
         for (const change of (await changesBetween(objects, red, to)).filter(isWork))
           if ((await objects.info(`${from}:${change.path}`)) === null) sinceRed.push(change)
+      if (changes.length === 0) return null
       // Without a change of the product this is `from` itself, on which the gates ran.
-      if (outside.length === changes.length && sinceRed.length === 0) return null
+      if (outside.length === changes.length && sinceRed.length === 0)
+        return { commit: from, paths: outside.map(({ path }) => path), touchesBase: true }
       const all = await options.product.checksAsTheyWere(changes, {
         isProduct,
         objects,

@@ -126,7 +126,7 @@ function findFirstWeakened(red: GateResult, paths: readonly string[], history: H
   const which = { fork: state.base.sha, only: paths }
   return firstRed(history, async (commit) => {
     const earlierTests = await ports.repository.asItWas(run.from, commit, which)
-    if (earlierTests === null) return false
+    if (earlierTests === null || earlierTests.commit === run.from) return false
     await runAt(finalRun, commit, [])
     await room.restore(earlierTests.commit)
     await room.ignored.forGatesAgain()

@@ -25,6 +25,7 @@ export async function runGatesAsItWas(
   const { baseline, also = [] } = run
   const earlier = await repository.asItWas(run.from, run.commit, which)
   if (earlier === null) return { results: [], paths: [] }
+  if (earlier.commit === run.from) return { results: resultsAtBase(run, first), paths: earlier.paths }
   // A gate that the story has to make green was red when the story began.
   const isComparable = (name: string) => !also.includes(name) && saysSomething(baseline[name], earlier)
   const only = first.filter(({ name, ok }) => ok && isComparable(name)).map(({ name }) => name)
@@ -48,6 +49,18 @@ export async function runGatesAsItWas(
   } finally {
     await place.restore(run.commit)
   }
+}
+
+/** If only checks changed, the tree with the earlier ones is the base, whose results are known. Those with a finding. */
+function resultsAtBase({ baseline }: GateRun, first: readonly GateResult[]): GateResult[] {
+  return first.flatMap(({ name, ok }) => {
+    const before = baseline[name]
+    if (!ok || before?.tests === undefined || before.red === true) return []
+    const checks = { name: furtherName(name, 'checks'), further: 'checks' as const, advisory: true }
+    const atBase = { ...checks, ok, ms: 0, ended: 'as at the base', output: '', tests: before.tests }
+    const result = withSkips(atBase, first)
+    return result.findings === undefined ? [] : [result]
+  })
 }
 
 /** Whether a red result says that the change weakened something: the gate was green, or counted tests that the change touched. */

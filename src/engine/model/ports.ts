@@ -237,7 +237,8 @@ export type RepositoryPort = {
    */
   join(state: State, theirs: string): Promise<JoinResult | { refused: string }>
   /**
-   * The checks as they were: a commit like `from` with only the product of the change, or null if that is the change itself.
+   * The checks as they were: a commit like `from` with only the product of the change: `from` itself if only checks changed, or null
+   * if that is the change itself.
    * `fork`: the commit that no agent wrote. `but`: paths that keep their change, since it was asked for. `only`: no other paths.
    * `red`: the tree on which gates were red before; what it has outside of the product and `from` has not is taken from there.
    * `newPackages`: manifests and lockfiles keep their packages.
