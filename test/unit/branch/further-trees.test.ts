@@ -21,7 +21,7 @@ async function treesAfter(edits: string) {
   const checks = await repository.asItWas(base, to, { fork: base })
   const product = await repository.withoutProduct(base, to, base)
   return {
-    checks: filesOf(checks?.commit),
+    checks: checks?.commit === base ? 'the base' : filesOf(checks?.commit),
     product: filesOf(product.commit),
     changes: product.changesProduct,
   }
@@ -40,11 +40,12 @@ test('a change of product and tests has both further trees', async () => {
   )
 })
 
-test('a change of the product only, or of anything else only, has neither: the gates ran on these trees', async () => {
+test('a change of the product only, or of anything else only, has no further tree: the gates ran on these', async () => {
   const none = { checks: null, product: null }
   assert.deepEqual(await treesAfter('echo new > src/a.js'), { ...none, changes: true })
   assert.deepEqual(await treesAfter('echo new > test/a.test.js; echo x > README.md'), {
     ...none,
+    checks: 'the base',
     changes: false,
   })
 })

@@ -147,7 +147,7 @@ test('the story that broke a gate is found although an earlier gate was red on a
 test('with the checks as they were, a gate runs after its needs, and one that was never green gives no result', async () => {
   const { ports, state, room, ran, dispose } = await scene([BUILD, { ...TEST, needs: ['build'] }], 'green')
   await room.checkOut('green')
-  const run = newGateRun(state, { of: 'whole', baseline: { test: { ms: 1 } } })
+  const run = newGateRun(state, { of: 'whole', from: 'base', baseline: { test: { ms: 1 } } })
   await room.gates.run(run, ports.signal)
   const first = [gate(true, { name: 'build' }), gate(true, { name: 'test' })]
   const { results } = await runGatesAsItWas(run, first, { fork: 'green' }, ports, room)
