@@ -61,6 +61,7 @@ export function limitsOf(settings: Settings): Limits {
         ? 'warn'
         : settings.weakenedTests,
     needsProof: settings.needsProof,
+    ...newDependenciesOf(settings),
     evidence: settings.evidence,
     approvesPlans: settings.approve === 'auto',
     stopOnBlocked: settings.stopOnBlocked,
@@ -82,6 +83,12 @@ export function limitsOf(settings: Settings): Limits {
     // In CI each worker is its own job.
     maxParallel: settings.surface === 'cli' ? settings.maxParallel : 1,
   }
+}
+
+/** At `separate-job` the job that could ask a judge is over when the change is known. */
+function newDependenciesOf({ newDependencies, isolation }: Settings): Pick<Limits, 'newDependencies'> {
+  const isAskable = isolation !== 'separate-job' || newDependencies !== 'ask'
+  return newDependencies === 'show' || !isAskable ? {} : { newDependencies }
 }
 
 function laddersOf({ model, ladder }: Settings): Pick<Limits, 'ladders'> {

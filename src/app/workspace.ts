@@ -1,7 +1,9 @@
 import { agentSettings, documentNames, isAgentDocument } from '../agents/registry.ts'
 import { createRepository, type Repository } from '../branch/repository.ts'
 import { createStore, type Store } from '../branch/store.ts'
+import { mapTexts } from '../engine/model/text.ts'
 import { isRalphPath } from '../gates/guard.ts'
+import { isPackageManifest } from '../gates/product/manifests.ts'
 import { createProductRules } from '../gates/product/rules.ts'
 import { createExamine } from '../gates/remarks/examine.ts'
 import { CatFile } from '../git/cat-file.ts'
@@ -108,6 +110,13 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       redactor,
     }),
     product,
+    async newDependencies(changes, objects) {
+      if (!changes.some(({ path }) => isPackageManifest(path))) return []
+      const { findNewDependencies } = await import(
+        /* webpackChunkName: "dependencies" */ '../gates/dependencies/new-dependencies.ts'
+      )
+      return mapTexts(await findNewDependencies(changes, objects), redactor.redact)
+    },
   })
   const store = createStore(git, objects, {
     namespace: settings.stateNamespace,

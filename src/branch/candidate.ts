@@ -3,6 +3,7 @@
 import { agentSummary, passedEntry, passStory } from '../engine/attempt-outcome.ts'
 import type { Attempt, AttemptIn, Failure } from '../engine/model/attempt.ts'
 import type { Change, Examination } from '../engine/model/change.ts'
+import { type DependencyFinding, describeDependency } from '../engine/model/dependency.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { Inspection } from '../engine/model/ports.ts'
 import type { SavedWork } from '../engine/model/saved-work.ts'
@@ -35,6 +36,8 @@ export type CandidateTools = {
     objects: CatFile,
     base: { fork: string; from: string },
   ): Promise<Examination>
+  /** The packages that a change adds. */
+  newDependencies?(changes: readonly Change[], objects: CatFile): Promise<DependencyFinding[]>
   warn(message: string): void
 }
 
@@ -84,6 +87,7 @@ export async function inspect(
   if (examination.failure !== null) return refused(examination.failure)
   const hidden = await newlyIgnored(git, objects, state.green, agentChanges)
   if (hidden.length > 0) return refused(hiddenFailure(hidden.map(formatPath)))
+  const dependencies = (await tools.newDependencies?.(examined, objects)) ?? []
   const candidateTree = await index.tree()
   const words = agentSummary(attempt, summary)
   const text = storyMessage(state, attempt.storyId, attempt.iteration, redact, words, commits.storySubject)
@@ -96,7 +100,11 @@ export async function inspect(
   // The gates must run on the candidate's bytes, so the work tree is reset like the index.
   if (foreign.length > 0) await tree.restoreTree(candidateTree)
   await tree.checkOutStored(candidateTree, agentChanges)
-  const remarks = [...examination.remarks, ...removedRemark(removed.map(formatPath))]
+  const remarks = [
+    ...dependencyRemarks(dependencies),
+    ...examination.remarks,
+    ...removedRemark(removed.map(formatPath)),
+  ]
   const entryCount =
     attempt.inLane === undefined && attempt.slot === undefined ? {} : { entries: state.progress.length }
   const testsOnly = examination.testsOnly === true ? { testsOnly: true as const } : {}
@@ -105,6 +113,7 @@ export async function inspect(
     empty: agentChanges.length === 0,
     ...testsOnly,
     remarks,
+    ...(dependencies.length === 0 ? {} : { dependencies }),
     ...summary,
     builtAt,
     ...entryCount,
@@ -256,6 +265,15 @@ function filterFailure(files: readonly FilteredFile[], formatPath: (path: string
   const detail = `git stores these files through a filter, and Ralph runs no filters: the commit would have the files themselves. Undo these changes, and reach the goal without them. A person can commit such files.\n${paths}`
   const summary = `${formatPath(first?.path ?? '')} needs the filter ${first?.filter} of .gitattributes${name}, which Ralph does not run`
   return { kind: 'guard', summary, detail }
+}
+
+/** Remarks that are shown on new packages, the most suspicious first. */
+const MAX_DEPENDENCIES = 10
+
+function dependencyRemarks(findings: readonly DependencyFinding[]): string[] {
+  const more = findings.length - MAX_DEPENDENCIES
+  const shown = findings.slice(0, MAX_DEPENDENCIES).map(describeDependency)
+  return more > 0 ? [...shown, `and ${more} more new packages`] : shown
 }
 
 /** A remark, not a failure: build output in a submodule is not part of the story. */

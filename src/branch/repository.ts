@@ -33,6 +33,7 @@ export type RepositoryOptions = CommitOptions & {
   /** Whether a path is in `.ralph/`, in any spelling that a file system may accept for it. */
   isRalphPath(path: string): boolean
   examine: CandidateTools['examine']
+  newDependencies?: NonNullable<CandidateTools['newDependencies']>
   restoreMarks?: NonNullable<CandidateTools['restoreMarks']>
   documents: DocumentRules
   product: ProductRules

@@ -103,6 +103,7 @@ export const HELP_GROUPS: readonly (readonly [
       'update',
       'split',
       'approve-plan',
+      'allow',
       'limit',
       'archive',
     ],
@@ -253,6 +254,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   update: { ...steering(), takes: 'feature' },
   split: steering(),
   'approve-plan': steering(),
+  allow: steering(),
   archive: {
     takes: 'feature',
     settings: isLocation,

@@ -27,6 +27,7 @@ export const PROGRAMS: Readonly<Record<Exclude<CommandName, 'help'>, Program>> =
   prompt: async (context) => (await import(/* webpackChunkName: "cli" */ './prompt.ts')).prompt(context),
   log: async (context) => (await import(/* webpackChunkName: "cli" */ './log.ts')).log(context),
   verify: async (context) => (await import(/* webpackChunkName: "cli" */ './verify.ts')).verify(context),
+  allow: steer,
   archive: async (context) => (await import(/* webpackChunkName: "cli" */ './archive.ts')).archive(context),
   report: async (context) => (await import(/* webpackChunkName: "report" */ './report.ts')).report(context),
   monitor: async (context) => {

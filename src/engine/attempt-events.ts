@@ -2,6 +2,7 @@
 
 import { startTrial } from './breaker.ts'
 import { beginContest, contestOf, nextSlot, waitToBeChosen } from './contests.ts'
+import { dependenciesToJudge } from './dependencies.ts'
 import { haltOnPortConflict, recordFirstRuns } from './gating/gate-memory.ts'
 import { chooseAgent, countCalls, estimateSession, withAgentLimit } from './limits.ts'
 import {
@@ -259,10 +260,13 @@ function noted(attempt: AttemptIn<'gated'>): AttemptIn<'gated'> {
   return { ...attempt, candidate: { ...candidate, remarks: [...candidate.remarks, UNPROVED] } }
 }
 
-/** Whether a judge has to decide: the change is empty, or gates no longer check what they checked before. */
-export function needsJudge({ candidate, gates }: GreenAttempt, { weakenedTests }: Limits): boolean {
-  return candidate.empty || (weakenedTests === 'judge' && gateFindings(gates).length > 0)
+/** Whether a judge has to decide: the change is empty, adds packages, or gates check less than before. */
+export function needsJudge({ candidate, gates }: GreenAttempt, limits: Limits): boolean {
+  const isWeakened = limits.weakenedTests === 'judge' && gateFindings(gates).length > 0
+  return candidate.empty || isWeakened || dependenciesToJudge(candidate, limits).length > 0
 }
+
+const PACKAGES_ASKED = { detail: 'Add no package that the acceptance criteria do not need.' }
 
 /** The details for the next attempt: the gate that is red with the earlier tests, and what gates no longer check. */
 function describeWeakened(gates: readonly GateResult[]): Partial<Failure> {
@@ -296,12 +300,13 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
   if (gated === null || !needsJudge(gated, limits)) return state
   const paid = recordSession(countCalls(state, at), { at, kind: 'judge', ...idOf(event), usage }, limits)
   if (!gated.candidate.empty && (verdict.kind === 'reset' || verdict.kind === 'none')) {
-    const [finding = ''] = gateFindings(gated.gates)
+    const [finding = ''] = [...gateFindings(gated.gates), ...dependenciesToJudge(gated.candidate, limits)]
     const why =
       verdict.kind === 'reset'
         ? `a judge says that the story does not ask for it: ${verdict.reason}`
         : `no judge said that the story asks for it: ${verdict.message}`
-    return fail(paid, gated, 'judge', `${finding}; ${why}`, describeWeakened(gated.gates))
+    const details = gateFindings(gated.gates).length > 0 ? describeWeakened(gated.gates) : PACKAGES_ASKED
+    return fail(paid, gated, 'judge', `${finding}; ${why}`, details)
   }
   switch (verdict.kind) {
     case 'verified':

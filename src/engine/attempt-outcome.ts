@@ -3,6 +3,7 @@
 
 import { needsJudge } from './attempt-events.ts'
 import { closedBreaker, describeFalseDone, recordFailure } from './breaker.ts'
+import { recordDependencies } from './dependencies.ts'
 import { updateTestCounts } from './gating/gate-memory.ts'
 import { keepNamesOf } from './gating/proved-tests.ts'
 import { type Attempt, attemptKey, type Candidate, isGreen } from './model/attempt.ts'
@@ -235,9 +236,10 @@ export function accepted(state: State, event: EventOf<'accepted'>, limits: Limit
     ...appendProgress(paid, passedEntry(state, attempt, candidate)),
     progress: state.progress.slice(candidate.entries ?? state.progress.length),
   }
+  const listed = recordDependencies(written, storyId, candidate.dependencies ?? [], limits)
   return withoutApproval(
     withRecord(
-      keepNamesOf(written, storyId),
+      keepNamesOf(listed, storyId),
       storyId,
       ({ unsplit: _unsplit, owes: _owes, redTree: _redTree, ...record }) => ({
         ...record,

@@ -13,6 +13,7 @@ import {
   work,
 } from './attempt-steps.ts'
 import { gateJoin, join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
+import { dependenciesToJudge } from './dependencies.ts'
 import { editBranch } from './edit-steps.ts'
 import { addProofs, isRefactoring, runGatesAsItWas } from './gating/further-runs.ts'
 import { gatesBeforeJudge } from './gating/gate-memory.ts'
@@ -256,7 +257,16 @@ async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise
   const about = { stories: [storyId], gates }
   const { verdict, usage } = candidate.empty
     ? await askJudge({ ...about, isUnchanged: true }, candidate.commit, context)
-    : await askExpectation(about, { from: base, to: candidate.commit, paths }, context)
+    : await askExpectation(
+        about,
+        {
+          from: base,
+          to: candidate.commit,
+          paths,
+          packages: dependenciesToJudge(candidate, context.limits),
+        },
+        context,
+      )
   return { kind: 'judged', ...idOf(attempt), verdict, usage }
 }
 

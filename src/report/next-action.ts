@@ -1,8 +1,10 @@
 // What a person can do next, in one sentence, with commands for the surface that it is read on.
 
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
+import { waitingDependencies } from '../engine/dependencies.ts'
 import { formatHolder } from '../engine/lease.ts'
 import { budgetLeft, exhaustedBudget, iterationsLeft } from '../engine/limits.ts'
+import { dependencyName } from '../engine/model/dependency.ts'
 import { haltError } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
@@ -108,6 +110,8 @@ function whenEnded(reader: Reader, { conclusion, since }: EndedSituation): Sente
       if (state.control.paused === null && openQuestions(state.plan?.interview) !== null)
         return whenQuestionsOpen(reader)
       if (state.control.paused === null && plansToApprove(state) !== null) return whenPlanProposed(reader)
+      if (state.control.paused === null && waitingDependencies(state).length > 0)
+        return whenPackagesWait(reader)
       if (state.control.paused === null && conclusion.until !== null)
         return whileWaiting(reader, conclusion.until)
       return state.control.paused?.by === 'ralph' ? fixAndContinue(reader) : goOn
@@ -179,6 +183,14 @@ function whenPlanProposed(reader: Reader): Sentence {
   const change =
     surface === 'cli' ? sentence`edit ${prd}` : sentence`edit ${prd} on the branch, or say ${anew}`
   return askToContinue(reader, sentence`Read the plan; ${approve} begins the work. To change it, ${change}`)
+}
+
+function whenPackagesWait(reader: Reader): Sentence {
+  const [first, ...others] = waitingDependencies(reader.state)
+  if (first === undefined) return sentence`Continue with ${run(reader)}.`
+  const allow = typed(reader, `allow ${dependencyName(first.finding)}`)
+  const all = others.length === 0 ? sentence`` : sentence`, or every one with ${typed(reader, 'allow all')}`
+  return askToContinue(reader, sentence`Look at the new packages, then allow one with ${allow}${all}`)
 }
 
 function whenStuck(reader: Reader): Sentence {

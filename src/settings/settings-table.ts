@@ -201,6 +201,11 @@ export const table = {
     'What happens if no gate fails without the change, so no test shows that it works. `warn`: reports it. `require`: rejects the attempt. `off`: does not look',
     { default: 'warn' },
   ),
+  newDependencies: gate(
+    v.choice(['show', 'ask', 'refuse']),
+    'What happens if a change adds packages. `show`: reports them. `ask`: a judge decides whether a criterion needs them. `refuse`: a person has to allow them',
+    { default: 'show' },
+  ),
   cleanRoom: gate(
     v.choice(['on', 'off']),
     'Whether the final verification runs in a fresh clone, with everything installed again',

@@ -4,6 +4,7 @@ import { requestArchive } from '../archive-stories.ts'
 import { closedBreaker } from '../breaker.ts'
 import { withoutContests } from '../contests.ts'
 import { addCorrection } from '../corrections/corrections.ts'
+import { allowDependencies } from '../dependencies.ts'
 import { resetWaits } from '../limits.ts'
 import type { Command } from '../model/event.ts'
 import type { Scope, Story } from '../model/feature.ts'
@@ -113,6 +114,8 @@ function applyEffect(state: State, command: Command, limits: Pick<Limits, 'maxCo
       return resumeRun(requestPlan(state, command.guidance))
     case 'approve':
       return resumeRun(approve(state, command))
+    case 'allow':
+      return resumeRun(allowDependencies(state, command.packages, command.by))
     case 'refused':
       return state
   }

@@ -5,6 +5,7 @@ import { oneLine, sanitizeText } from '../model/text.ts'
 import {
   aboutStory,
   add,
+  allow,
   approve,
   type CommandArguments,
   type CommandInput,
@@ -255,6 +256,14 @@ const ROWS = {
       '',
     ),
     read: approve,
+  },
+  allow: {
+    ...both(
+      '<package...>',
+      'allow new packages that wait with `new-dependencies: refuse` (names or `all`)',
+      'left-pad',
+    ),
+    read: allow,
   },
   archive: {
     comment: helpText(

@@ -223,6 +223,18 @@ export function fix(args: CommandArguments): ParsedCommand {
   return { kind: 'command', command: { kind: 'fix', story, text } }
 }
 
+/** New packages by name, or `all`. */
+export function allow({ words, surface }: CommandArguments): ParsedCommand {
+  const packages = words.map((word) => word.replace(/,+$/, '').toLowerCase()).filter((word) => word !== '')
+  if (packages.length === 0) return mistake(surface, 'allow needs the name of a new package', 'allow all')
+  if (packages.length > MAX_PACKAGES)
+    return mistake(surface, `allow takes at most ${MAX_PACKAGES} names`, 'allow all')
+  const isAll = packages.length === 1 && packages[0] === 'all'
+  return { kind: 'command', command: { kind: 'allow', packages: isAll ? 'all' : packages } }
+}
+
+const MAX_PACKAGES = 100
+
 export function limit({ words, surface }: CommandArguments): ParsedCommand {
   const [what = '', by = '', ...others] = words
   const problem = 'limit takes iterations or cost, and how much more'

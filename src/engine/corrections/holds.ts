@@ -1,15 +1,19 @@
 // What on the pull request keeps a finished run from being complete. Pure.
 
+import { dependencyHold } from '../dependencies.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 
 /** Why a finished run waits, in words; empty if nothing holds it. */
-export function describeHold({ holds, green, published }: State, { waitsForChecks }: Limits): string {
+export function describeHold(state: State, limits: Limits): string {
+  const { holds, green, published } = state
   const { changesRequestedBy = [], checks } = holds ?? {}
   if (changesRequestedBy.length > 0)
     return `${names(changesRequestedBy)} requested changes, and has to approve or dismiss that review`
-  if (waitsForChecks !== true) return ''
+  const packages = dependencyHold(state, limits)
+  if (packages !== '') return packages
+  if (limits.waitsForChecks !== true) return ''
   // Checks of an earlier head say nothing. Those of this one are read after it is pushed.
   if (checks?.head !== green || published !== green) return WAITING
   if (checks.pending.length > 0) return `${WAITING}: ${names(checks.pending)}`

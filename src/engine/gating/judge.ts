@@ -47,10 +47,11 @@ export async function verifyWhole(
 /** Asks a judge whether the stories ask for what gates no longer check. No answer counts as no. */
 export function askExpectation(
   about: Pick<JudgeTask, 'stories' | 'gates'>,
-  { from, to, paths }: Pick<Expectation, 'from' | 'to' | 'paths'>,
+  change: Omit<Expectation, 'findings'>,
   context: StepContext,
 ) {
-  const expectation = { from, to, paths, findings: gateFindings(about.gates) }
+  const { to } = change
+  const expectation = { ...change, findings: gateFindings(about.gates) }
   return askJudge({ ...about, expectation }, to, context)
 }
 

@@ -1,5 +1,6 @@
 // An attempt at a story: its session, the work that the session left, and the phase that it is in.
 import * as z from 'zod/mini'
+import { DependencyFinding } from './dependency.ts'
 import { GateResult } from './gate.ts'
 import { Circuits } from './pipeline-step.ts'
 import { SessionKind, Usage } from './usage.ts'
@@ -70,6 +71,8 @@ export const Candidate = z.object({
   testsOnly: z.exactOptional(z.literal(true)),
   /** What the guard and the watchers noticed but did not refuse, for reports. */
   remarks: z.array(z.string()),
+  /** The packages that it adds; left out for none. */
+  dependencies: z.exactOptional(z.array(DependencyFinding)),
   /** The message of the commit that the agent made itself, on one line. */
   summary: z.exactOptional(z.string()),
   /** Epoch milliseconds. */

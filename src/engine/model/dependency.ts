@@ -28,6 +28,15 @@ export const DependencyFinding = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('more'), count: z.number() }),
 ])
 
+/** A finding of a story that landed. `waits`: it waits until a person allows it (`allowedBy`). */
+export type AddedDependency = z.infer<typeof AddedDependency>
+export const AddedDependency = z.object({
+  storyId: z.string(),
+  finding: DependencyFinding,
+  waits: z.exactOptional(z.literal(true)),
+  allowedBy: z.exactOptional(z.string()),
+})
+
 /** The name by which a person allows it. */
 export function dependencyName(finding: DependencyFinding): string {
   switch (finding.kind) {
@@ -36,7 +45,7 @@ export function dependencyName(finding: DependencyFinding): string {
     case 'unread':
       return oneLine(finding.path, 100)
     case 'more':
-      return 'all'
+      return `${finding.count} more`
   }
 }
 

@@ -36,6 +36,8 @@ export type Command = { id: number; by: string; at?: number } & (
   | { kind: 'plan'; guidance: string }
   /** `story`: whose split is approved; null: the plan of the feature. `digest`: of the approved text; null: as shown last. */
   | { kind: 'approve'; story: string | null; digest: string | null }
+  /** New packages, by name in lower case. */
+  | { kind: 'allow'; packages: string[] | 'all' }
   | { kind: 'limit'; what: 'iterations' | 'cost'; amount: number }
   | { kind: 'refused' }
 )

@@ -34,6 +34,8 @@ export type Limits = {
   weakenedTests: 'judge' | 'warn' | 'fail' | 'off'
   /** What happens if no gate fails without a change of the product. */
   needsProof: 'warn' | 'require' | 'off'
+  /** `new-dependencies`; left out for `show`. */
+  newDependencies?: 'ask' | 'refuse'
   /** The level that a judge's evidence for each criterion needs. `ask`: an approval without evidence counts. */
   evidence: 'ask' | 'require' | 'tested' | 'proved'
   /** False in a job whose verdict another job looks up again. */

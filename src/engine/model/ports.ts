@@ -54,6 +54,8 @@ export type JudgeTask = {
 export type Expectation = {
   findings: readonly string[]
   paths: readonly string[]
+  /** New packages, a line each: whether the stories need them. */
+  packages?: readonly string[]
   /** Commits. */
   from: string
   to: string

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini'
 import { Attempt, CandidateDone, Failure } from './attempt.ts'
 import { Correction, Holds } from './correction.ts'
+import { AddedDependency } from './dependency.ts'
 import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
 import { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import { JoinedBranch } from './joined-branch.ts'
@@ -321,6 +322,8 @@ export const State = z.object({
   pageEdited: z.exactOptional(z.boolean()),
   /** Corrections by the id of their story. */
   corrections: z.exactOptional(z.record(z.string(), Correction)),
+  /** The packages that its stories added. */
+  dependencies: z.exactOptional(z.array(AddedDependency)),
   /** Stories whose commits are to be reverted. */
   drops: z.exactOptional(z.array(z.string())),
   /** The head of the base branch that was found last. `isHandled`: nothing is left to do for it. */

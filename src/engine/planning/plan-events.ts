@@ -2,6 +2,7 @@
 
 import { recordAgentUnavailable } from '../attempt-events.ts'
 import { withoutContests } from '../contests.ts'
+import { unallowableReason } from '../dependencies.ts'
 import { countCalls } from '../limits.ts'
 import type { Failure } from '../model/attempt.ts'
 import type { Command, EventOf } from '../model/event.ts'
@@ -211,6 +212,7 @@ export function ineffectiveReason(state: State, command: Command): string | null
     return isOver && how !== '' ? `${how}: redo works on it again` : null
   }
   if (command.kind === 'drop') return undroppableReason(state, command.stories)
+  if (command.kind === 'allow') return unallowableReason(state, command.packages)
   if (command.kind === 'plan') {
     if (plan === undefined) return 'this feature began with its stories: add one, or split one'
     return plan.phase === 'begun' ? 'the plan is worked on already: add a story, or split one' : null

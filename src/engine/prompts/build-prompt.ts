@@ -20,6 +20,7 @@ import {
   ASK_FIRST,
   EXPECTATION,
   EXPECTATION_ANSWER,
+  NEW_PACKAGES,
   NEW_PLAN,
   PLAN_ANSWER,
   QUESTIONS,
@@ -145,11 +146,12 @@ export function verifyParts(
   }
   const { expectation } = task
   if (expectation === undefined) return fill(templateOf('verify', template), 'verify', values)
-  const { findings, paths, from, to } = mapTexts(expectation, sanitizeText)
+  const { findings, paths, packages = [], from, to } = mapTexts(expectation, sanitizeText)
   const changed = paths.length === 0 ? [] : ['', 'Files that it touches:', bullets(paths.slice(0, 50))]
-  const found = [bullets(findings), ...changed, '', String(values.gateResults)].join('\n')
+  const found = [bullets([...findings, ...packages]), ...changed, '', String(values.gateResults)].join('\n')
   const expectationValues = { base: from, commit: to, gateResults: head(found, VARIABLES.gateResults.bytes) }
-  return fill(EXPECTATION, 'verify', { ...values, ...expectationValues, answer: EXPECTATION_ANSWER })
+  const question = findings.length === 0 && packages.length > 0 ? NEW_PACKAGES : EXPECTATION
+  return fill(question, 'verify', { ...values, ...expectationValues, answer: EXPECTATION_ANSWER })
 }
 
 /** The prompt for a session that proposes stories, or the parts of one, piece by piece. */

@@ -4,10 +4,10 @@ import type { DependencyFinding } from '../../engine/model/dependency.ts'
 import { oneLine } from '../../engine/model/text.ts'
 import { messageOf } from '../../system/errors.ts'
 import type { ObjectReader } from '../product/object-reader.ts'
-import { JAVASCRIPT } from './javascript.ts'
-import { OTHER_LANGUAGES } from './other-languages.ts'
+import { JAVASCRIPT } from './javascript-packages.ts'
+import { OTHER_LANGUAGES } from './other-packages.ts'
 import type { Ecosystem, PackageFacts, PackageFormat, PackageList } from './package-list.ts'
-import { PYTHON } from './python.ts'
+import { PYTHON } from './python-packages.ts'
 import { resembles } from './well-known.ts'
 
 const FORMATS: readonly PackageFormat[] = [...JAVASCRIPT, ...PYTHON, ...OTHER_LANGUAGES]

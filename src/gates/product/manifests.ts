@@ -4,9 +4,9 @@ import { asObject, jsonObject } from '../../engine/model/json.ts'
 import { type ObjectReader, readSmallBlob } from './object-reader.ts'
 
 const MANIFEST =
-  /(?:^|\/)(?:package\.json|pyproject\.toml|Pipfile|requirements[^/]*\.(?:txt|in)|Cargo\.toml|go\.(?:mod|work)|Gemfile|composer\.json|pom\.xml|[^/]*\.gradle(?:\.kts)?|mix\.exs|Package\.swift|[^/]+\.[cf]sproj)$/
+  /(?:^|\/)(?:package\.json|pyproject\.toml|Pipfile|[^/]*requirements[^/]*\.(?:txt|in)|Cargo\.toml|go\.(?:mod|work)|Gemfile|composer\.json|pom\.xml|[^/]*\.gradle(?:\.kts)?|mix\.exs|Package\.swift|[^/]+\.[cf]sproj)$/
 const LOCKFILE =
-  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|deno\.lock|go\.(?:sum|work\.sum)|Cargo\.lock|(?:poetry|pdm|uv)\.lock|Pipfile\.lock|Gemfile\.lock|composer\.lock|gradle\.lockfile|mix\.lock|Package\.resolved|packages\.lock\.json|requirements\.txt)$/
+  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|deno\.lock|go\.(?:sum|work\.sum)|Cargo\.lock|(?:poetry|pdm|uv)\.lock|Pipfile\.lock|Gemfile\.lock|composer\.lock|gradle\.lockfile|mix\.lock|Package\.resolved|packages\.lock\.json|pubspec\.lock|pylock(?:\.[^/]+)?\.toml|requirements\.txt)$/
 
 export function isPackageManifest(path: string): boolean {
   return MANIFEST.test(path) || isLockfile(path)

@@ -5,7 +5,7 @@ import type { Repository } from '../../../src/branch/repository.ts'
 import type { Store } from '../../../src/branch/store.ts'
 import { released } from '../../../src/engine/job-end.ts'
 import { continuesByItself } from '../../../src/engine/limits.ts'
-import type { Session } from '../../../src/engine/model/attempt.ts'
+import type { Candidate, Session } from '../../../src/engine/model/attempt.ts'
 import { type Command, EVENTS, type Verdict } from '../../../src/engine/model/event.ts'
 import type { Prd, Story } from '../../../src/engine/model/feature.ts'
 import type { GateResult } from '../../../src/engine/model/gate.ts'
@@ -149,7 +149,10 @@ export class World {
           return { kind: 'refused', failure: { kind: 'guard', summary: 'a secret', detail: '' } }
         const done = step.attempt.session.hints.done
         const empty = done && limits.finalVerification && tape.chance(50)
-        return { kind: 'guarded', candidate: built(this.#commit('candidate'), empty) }
+        return {
+          kind: 'guarded',
+          candidate: { ...built(this.#commit('candidate'), empty), ...this.#packages() },
+        }
       }
       case 'gates':
         return { kind: 'gated', commit: this.#about(step.attempt.candidate.commit), gates: this.#gates() }
@@ -196,6 +199,13 @@ export class World {
   }
 
   /** The commit that was asked for, or now and then another one: at most three times a job. */
+  /** Now and then a change adds a package. */
+  #packages(): Pick<Candidate, 'dependencies'> {
+    if (!this.tape.chance(20)) return {}
+    const name = this.tape.oneOf('left-pad', 'lodahs')
+    return { dependencies: [{ kind: 'package', ecosystem: 'npm', name, version: '1.0.0' }] }
+  }
+
   #about(candidate: string | null): string {
     const wrong = this.weather.people && this.#wrong < 3 && this.tape.chance(5)
     if (!wrong) return candidate ?? ''
@@ -340,6 +350,7 @@ export class World {
         'update',
         'fix',
         'split',
+        'allow',
         'plan',
         'approve',
         'approve',
@@ -373,6 +384,8 @@ export class World {
         return { ...said, kind: 'split', story: some[0] ?? '', guidance }
       case 'plan':
         return { ...said, kind: 'plan', guidance }
+      case 'allow':
+        return { ...said, kind: 'allow', packages: tape.oneOf<string[] | 'all'>('all', ['left-pad']) }
       case 'approve':
         return { ...said, kind: 'approve', story: tape.oneOf(null, some[0] ?? ''), digest: null }
       case 'pause':
@@ -622,6 +635,7 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     weakenedTests: fc.constantFrom('judge', 'warn', 'fail', 'off'),
     needsProof: fc.constantFrom('warn', 'require', 'off'),
     evidence: fc.constant('ask' as const),
+    newDependencies: fc.constantFrom('show' as const, 'ask' as const, 'refuse' as const),
     maxParallel: fc.constant(1),
     approvesPlans: fc.boolean(),
     stopOnBlocked: fc.boolean(),
@@ -629,7 +643,12 @@ export const arbitraryLimits: fc.Arbitrary<Limits> = fc
     publishEach: fc.boolean(),
     candidates: arbitraryCandidates,
   })
-  .map(({ jobs, candidates, ...rest }) => ({ ...rest, ...candidates, maxJobs: jobs ?? defaultJobs(rest) }))
+  .map(({ jobs, candidates, newDependencies, ...rest }) => ({
+    ...rest,
+    ...candidates,
+    ...(newDependencies === 'show' ? {} : { newDependencies }),
+    maxJobs: jobs ?? defaultJobs(rest),
+  }))
 
 /** As `maxJobs` of settings.ts, but where the iterations have no end the jobs have one here. */
 function defaultJobs(limits: { maxIterations: number; iterationsPerJob: number }): number {

@@ -47,6 +47,7 @@ test('without any settings the documented defaults apply', () => {
     weakenedTests: 'judge',
     product: [],
     needsProof: 'warn',
+    newDependencies: 'show',
     checks: 'report',
     requiredChecks: [],
     maxCorrections: 20,

@@ -1,7 +1,7 @@
 // Lockfiles and manifests of Rust, Go, Ruby, PHP, .NET, Java and Dart.
 import { parse as parseYaml } from 'yaml'
 import { asObject, asObjects, asString } from '../../engine/model/json.ts'
-import { jsonFile } from './javascript.ts'
+import { jsonFile } from './javascript-packages.ts'
 import {
   type Ecosystem,
   MAX_JSON_BYTES,
@@ -14,7 +14,7 @@ import {
   type PackageList,
   refuseVersion,
 } from './package-list.ts'
-import { tomlFile } from './python.ts'
+import { tomlFile } from './python-packages.ts'
 
 export const OTHER_LANGUAGES: readonly PackageFormat[] = [
   { file: /^Cargo\.lock$/, ecosystem: 'crates.io', maxBytes: MAX_TOML_BYTES, read: readCargoLock },

@@ -1,7 +1,7 @@
 // Lockfiles and manifests of Python.
 import { parse as parseToml } from 'smol-toml'
 import { asObject, asObjects, asString, type Json } from '../../engine/model/json.ts'
-import { jsonFile } from './javascript.ts'
+import { jsonFile } from './javascript-packages.ts'
 import {
   MAX_JSON_BYTES,
   MAX_LINES_BYTES,
