@@ -104,7 +104,8 @@ function ralph(site: Site, at: string): Promise<Ended> {
     said.err += chunk
   })
   const timer = setTimeout(() => child.kill('SIGQUIT'), 200_000)
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
     // Not `close`: a child that outlives its parent keeps the streams open.
     child.on('exit', (code, signal) => {
       clearTimeout(timer)

@@ -38,9 +38,9 @@ const {
 } = fs
 const { execFileSync } = childProcess
 const die = process.kill.bind(process, process.pid)
-/** Ids, numbers and the letters of mkdtemp: another in each run. */
+/** Ids, numbers, the owner of a session's home and the letters of mkdtemp: another in each run. */
 const VARYING =
-  /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{7,}|\b[0-9a-f]{2}\b|\d+|-[A-Za-z0-9]{6}(?=\/|$)/g
+  /(?<=ralph-home-\w{10}-)\w+\.\w{4}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{7,}|\b[0-9a-f]{2}\b|\d+|-[A-Za-z0-9]{6}(?=\/|$)/g
 /** What a process says at the moment that was planned. */
 const MET = 'The moment of the plan has come.'
 

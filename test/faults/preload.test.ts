@@ -33,9 +33,9 @@ await fetch('http://127.0.0.1:9/write', { method: 'POST' }).catch(() => {})
 `
 
 /** The script in a folder of its own, with a plan. */
-async function tried(plan: Plan) {
+async function tried(plan: Plan, script = SCRIPT) {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-preload-'))
-  await writeFile(join(folder, 'main.js'), SCRIPT)
+  await writeFile(join(folder, 'main.js'), script)
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
   await writeFile(join(folder, 'plans.json'), JSON.stringify({ 'main-1': plan }))
   const env = { ...process.env, NODE_OPTIONS: `--import=${PRELOAD}`, FAULTS: folder }
@@ -70,6 +70,18 @@ test('the fault preload records every call that changes something, and no read',
       'request POST /write',
     ],
   )
+})
+
+test('the fault preload names an effect the same in every run', async () => {
+  const script = `import { mkdtempSync, writeFileSync } from 'node:fs'
+const owner = process.pid.toString(36) + '.' + process.pid.toString(16).padStart(4, '0').slice(-4)
+writeFileSync(mkdtempSync('ralph-home-0123456789-' + owner + '-') + '/.gitconfig', '')`
+  const names = []
+  for (let run = 0; run < 4; run += 1) {
+    await using whole = await tried({}, script)
+    names.push(whole.points.map(({ effect }) => effect.name).join())
+  }
+  assert.deepEqual(new Set(names).size, 1, names.join('\n'))
 })
 
 test('the fault preload ends a process before, in and after a write, as planned', async () => {
