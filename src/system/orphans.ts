@@ -143,6 +143,8 @@ type SearchResult = { ended: number[]; isUncertain: boolean }
 
 /** The identities of processes that are known to have no mark, by pid: most of the machine's. */
 const unmarked = new Map<number, string>()
+/** The same of those that are older than this process. They may have the mark of a killed run. */
+const older = new Map<number, string>()
 
 /**
  * Each call searches once. Processes that live for milliseconds and start each other must be caught in between: the newest
@@ -159,9 +161,15 @@ function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () =
     for (const pid of processIds().sort((a, b) => b - a)) {
       if (unrelated.has(pid)) continue
       const identity = identityOf(pid)
-      const isOlder = () => oldestStart > 0 && (statOf(pid)?.startedAt ?? oldestStart) < oldestStart
-      if ((identity !== '' && unmarked.get(pid) === identity) || isOlder()) {
-        unmarked.set(pid, identity)
+      if (
+        identity !== '' &&
+        (unmarked.get(pid) === identity || (oldestStart > 0 && older.get(pid) === identity))
+      ) {
+        unrelated.add(pid)
+        continue
+      }
+      if (oldestStart > 0 && (statOf(pid)?.startedAt ?? oldestStart) < oldestStart) {
+        older.set(pid, identity)
         unrelated.add(pid)
         continue
       }

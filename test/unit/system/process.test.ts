@@ -250,6 +250,23 @@ test('other processes are left alone, also one whose marker only begins the same
   assert.equal(await endOrphans(mark), 0)
 })
 
+test(
+  'a survivor of a killed run is found also after a search that skipped processes older than its own',
+  linux,
+  async () => {
+    const mark = newMark()
+    const survivor = spawn('sleep', ['300'], { env: { PATH: process.env.PATH, [MARK_NAME]: mark } })
+    await once(survivor, 'spawn')
+    const script = `import { endOrphans } from '${import.meta.resolve('../../../src/system/process.ts')}'
+await endOrphans('another', 1)
+console.log(await endOrphans('${mark}'))`
+    const nextRun = spawn(process.execPath, ['--input-type=module', '-e', script])
+    const [said] = await once(nextRun.stdout, 'data')
+    survivor.kill('SIGKILL')
+    assert.equal(String(said).trim(), '1')
+  },
+)
+
 test('processes that are just starting are found, too', linux, async () => {
   const mark = newMark()
   const script = 'for i in 1 2 3 4 5 6 7 8; do setsid sleep 300 >/dev/null 2>&1 & done'
