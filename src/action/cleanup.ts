@@ -1,6 +1,7 @@
 // Releases what a main step that was killed still holds: its processes, its lease, its open checks.
 import * as core from '@actions/core'
 import { otherUserOptions } from '../app/isolation.ts'
+import { removeLostHomes } from '../app/lost-homes.ts'
 import { withLostUsage } from '../app/usage-notes.ts'
 import { openWorkspace } from '../app/workspace.ts'
 import { openClone } from '../git/git.ts'
@@ -21,6 +22,10 @@ export async function releaseJob(folder: string): Promise<Released> {
   let endedCount = mark === '' ? 0 : await endOrphansOfRun(mark)
   const context = await actionContext()
   const warn = (message: string) => core.warning(message)
+  // On a machine of your own they would keep a copy of the agent's login until the next job.
+  await removeLostHomes(context.env).catch((error: unknown) =>
+    warn(`the homes of killed sessions could not be removed: ${messageOf(error)}`),
+  )
   // The other user can write the tree: its processes end before anything else runs there.
   const modesBefore = core.getState('otherUser')
   if (modesBefore !== '') {

@@ -103,7 +103,7 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
     }
     return { open }
   }
-  const personHome = env.HOME !== undefined && isAbsolute(env.HOME) ? env.HOME : null
+  const personHome = personHomeOf(env)
   const tools = personHome === null ? {} : toolsIn(personHome, env)
   const prefix = await removeLeftHomes(options, personHome)
   const shared = personHome === null ? [] : await readShares(personHome, shares, env)
@@ -126,12 +126,20 @@ export async function openHomes(options: HomesOptions): Promise<Homes> {
   }
 }
 
+const personHomeOf = ({ HOME }: Environment): string | null =>
+  HOME !== undefined && isAbsolute(HOME) ? HOME : null
+
+/** Removes the homes that a killed process left on this machine, without opening any. `shares`: of every agent. */
+export async function removeLostHomes(env: Environment, shares: readonly HomeShare[]): Promise<void> {
+  await removeLeftHomes({ key: '', env, shares }, personHomeOf(env))
+}
+
 /**
  * Removes the homes that killed runs of this person left, in every lane and checkout: each has a copy of the login. If a session had
  * renewed a login there, its old tokens are invalid, so the newest one is saved first. Returns how names of new homes begin.
  */
 async function removeLeftHomes(
-  { key, env, shares, everyShare = shares }: HomesOptions,
+  { key, env, shares, everyShare = shares }: Pick<HomesOptions, 'key' | 'env' | 'shares' | 'everyShare'>,
   personHome: string | null,
 ): Promise<string> {
   const hash = (text: string) => createHash('sha256').update(text).digest('hex')

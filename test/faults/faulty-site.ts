@@ -13,6 +13,8 @@ export type FaultySite = Site & {
   plan(plans: Record<string, Plan>): void
   /** Where the logs of effects are. */
   faults: string
+  /** The folder for temporary files of every machine. */
+  temporary: string
   /** A line each session of the agent: mode, story, attempt. */
   sessionLines(): Promise<string[]>
 }
@@ -36,14 +38,20 @@ export async function openPlace(): Promise<Place> {
   return {
     async open({ stories, bad, inputs, met }) {
       const at = await mkdtemp(join(folder, 'site-'))
-      const [faults, machines, sessions] = [join(at, 'faults'), join(at, 'machines'), join(at, 'sessions')]
-      await Promise.all([faults, machines].map((one) => mkdir(one)))
+      const [faults, machines, temporary] = ['faults', 'machines', 'tmp'].map((name) => join(at, name)) as [
+        string,
+        string,
+        string,
+      ]
+      const sessions = join(at, 'sessions')
+      await Promise.all([faults, machines, temporary].map((one) => mkdir(one)))
       await writeFile(sessions, '')
       await writeFile(join(at, 'agent.sh'), agentScript(bad))
       const node = join(at, 'node')
       const env = {
         NODE_OPTIONS: `--import=${PRELOAD}`,
         FAULTS: faults,
+        TMPDIR: temporary,
         NODE_COMPILE_CACHE: join(folder, 'compiled'),
       }
       const exports = Object.entries(env).map(([name, value]) => `export ${name}='${value}'\n`)
@@ -70,6 +78,7 @@ export async function openPlace(): Promise<Place> {
       return {
         ...site,
         faults,
+        temporary,
         plan: (plans) => writeFileSync(join(faults, 'plans.json'), JSON.stringify(plans)),
         sessionLines: async () => (await readFile(sessions, 'utf8')).split('\n').filter(Boolean),
       }

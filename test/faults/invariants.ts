@@ -1,6 +1,7 @@
 // What must hold of a feature's branch and state whatever happened to the run: at every moment, and at its end.
 
 import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { openAttempt } from '../../src/engine/model/job.ts'
 import type { State } from '../../src/engine/model/state.ts'
@@ -12,6 +13,9 @@ const run = promisify(execFile)
 export const FOLDER = '.ralph/2026-01-31-sample'
 export const STATE_REF = 'refs/ralph/2026-01-31-sample'
 const BRANCH = 'refs/heads/ralph/sample'
+/** What a repository has once a run is over: its branches, the state, and on GitHub the pull request. */
+const KEPT_REFS =
+  /^refs\/(?:heads\/(?:main|ralph\/sample)|ralph\/2026-01-31-sample|pull\/\d+\/(?:head|merge))$/
 
 /** An agent that writes one file a story; `bad` is a condition of bash under which it is one that the gates refuse. */
 export function agentScript(bad: string): string {
@@ -30,6 +34,20 @@ export const GATE = '! grep -rq bad src'
 
 export async function git(directory: string, ...args: string[]): Promise<string> {
   return (await run('git', args, { cwd: directory, maxBuffer: 1 << 26 })).stdout.trim()
+}
+
+/** The command lines of processes whose environment names this place. On Linux only. */
+export function processesWith(place: string): string[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return []
+    try {
+      if (!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(place)) return []
+      return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')]
+    } catch {
+      return [] // it has just ended
+    }
+  })
 }
 
 /** Texts of a repository by their names (`branch:path`), null where there is nothing: one process for all. */
@@ -156,6 +174,9 @@ export async function endWrong(directory: string): Promise<string[]> {
   )
   const said = `${fsck.stdout}${fsck.stderr}`.replace(/^notice: .*\n?/gm, '').trim()
   check(said === '', `git fsck: ${said.replace(/[0-9a-f]{40}/g, '<oid>')}`)
+  const refs = (await git(directory, 'for-each-ref', '--format=%(refname)')).split('\n')
+  const others = refs.filter((ref) => !KEPT_REFS.test(ref))
+  check(others.length === 0, `refs are left: ${others.join(', ')}`)
   const state = await stateOf(directory)
   if (state === null) return [...wrong, 'there is no state']
   check(state.lease === null, 'the lease is held')

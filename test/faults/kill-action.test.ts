@@ -4,12 +4,12 @@
 // RALPH_SOAK=1 takes every moment of every effect of the first job; RALPH_TRIALS=n so many trials for each way to die;
 // RALPH_LOG=prefix writes the jobs' logs of a trial that went wrong.
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { outputsOf, type Site } from '../e2e/site.ts'
 import { type FaultySite, hasMet, openPlace, type Place } from './faulty-site.ts'
-import { charged, endWrong, githubWrong, stateOf } from './invariants.ts'
+import { charged, endWrong, githubWrong, processesWith, stateOf } from './invariants.ts'
 import { failures, type Point, pointsOf, type Row, sample, table, tryAll } from './points.ts'
 
 const SOAK = process.env.RALPH_SOAK === '1'
@@ -34,9 +34,13 @@ async function dispatch(site: Site): Promise<string> {
   return outputsOf(site.last()).outcome ?? site.last().conclusion ?? 'nothing'
 }
 
-/** Everything that is wrong after the run has come to its end. */
-async function look(site: Site): Promise<string[]> {
+/** Everything that is wrong after the run has come to its end. A lost machine takes its temporary files along. */
+async function look(site: FaultySite, how: How): Promise<string[]> {
   const wrong = [...(await endWrong(site.github.bare.path)), ...(await githubWrong(site))]
+  const left = how === 'halt' ? [] : await readdir(site.temporary)
+  if (left.length > 0) wrong.push(`temporary files are left: ${left.join(', ')}`)
+  const alive = processesWith(site.faults)
+  if (alive.length > 0) wrong.push(`processes are left: ${alive.join(', ')}`)
   const state = await stateOf(site.github.bare.path)
   if (state === null) return wrong
   if (charged(state) !== 3) wrong.push(`${charged(state)} iterations were charged, not 3`)
@@ -58,7 +62,7 @@ async function trial(place: Place, how: How, point: Point, again: number, usual:
   const deaths = site.runner.runs.filter(hasMet).length
   const sessions = await site.sessionLines()
   const repeated = sessions.length - usual
-  const wrong = await look(site).catch((error: Error) => [
+  const wrong = await look(site, how).catch((error: Error) => [
     `cannot be looked at: ${error.message.split('\n')[0]}`,
   ])
   if (deaths === 0) wrong.push('not ended there')
@@ -89,7 +93,7 @@ test('the action, killed before, in and after each of its effects: the next run 
   {
     await using _closed = site
     assert.equal(await dispatch(site), 'complete', site.log())
-    assert.deepEqual(await look(site), [], site.log())
+    assert.deepEqual(await look(site, 'kill'), [], site.log())
     assert.equal(site.runner.runs.length, 2)
     usual = (await site.sessionLines()).length
     all = await pointsOf(site.faults, 'main-1')

@@ -21,6 +21,7 @@ import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type Homes, openHomes } from '../../../src/agents/home.ts'
 import { everyHomeShare, findAgent, homeSharesFor } from '../../../src/agents/registry.ts'
+import { removeLostHomes } from '../../../src/app/lost-homes.ts'
 import type { Environment } from '../../../src/isolation/untrusted-env.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
@@ -246,6 +247,17 @@ test('the login that a killed run renewed is read back before its homes are remo
   assert.equal(readFileSync(file, 'utf8'), RENEWED)
   assert.equal(statSync(file).mode & 0o777, 0o600)
   assert.deepEqual(left.map(existsSync), [false, false, false])
+})
+
+test('the post step removes the homes of killed sessions and saves the login, and keeps homes in use', async () => {
+  const file = put('.codex/auth.json', LOGIN)
+  const lost = await killedRun('codex', `${folder}/lane1`, RENEWED)
+  const working = await openRun('codex', `${folder}/lane2`, null)
+  await removeLostHomes({ HOME: person })
+  const kept = [lost, working.home].map(existsSync)
+  await working.kill()
+  assert.deepEqual(kept, [false, true])
+  assert.equal(readFileSync(file, 'utf8'), RENEWED)
 })
 
 test('a login that a person renewed after a killed run stays', async () => {
