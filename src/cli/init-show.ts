@@ -58,7 +58,7 @@ export function foundLines(
   const rows = [
     [
       'project',
-      isEmpty ? 'no code yet' : project.languages.join(', ') || 'of a kind that Ralph does not know',
+      isEmpty ? 'no code yet' : project.languages.join(', ') || 'an unknown kind',
     ],
     ['tools', project.managers.join(', ')],
     ['prepare', project.prepare ?? ''],
@@ -127,13 +127,13 @@ export function closingLines(done: Done, look: Look): string[] {
   const next = [
     ...(written.length === 0 ? [] : [`${addCommand(done)} && git commit -m "ci: Ralph"`]),
     `${program} doctor && ${program} drill`,
-    `${program} plan`,
+    `${program} plan && ${program} run`,
   ]
   return [
     '',
     ...(written.length > 0 ? [paint('Written:', ['bold'], look)] : [paint(NOTHING_WRITTEN, ['bold'], look)]),
     ...written.map(({ path }) => `  ${path}`),
-    ...(left.length > 0 ? wrapToWidth(`There already, and left as they are: ${left.join(', ')}`, look) : []),
+    ...(left.length > 0 ? wrapToWidth(`Already there and left unchanged: ${left.join(', ')}`, look) : []),
     ...warningsOn(done).flatMap((text) =>
       wrapToWidth(`warning: ${text}`, look).map((line) => paint(line, ['yellow'], look)),
     ),
@@ -241,16 +241,16 @@ function onceLines(
 
 const REPOSITORY = 'repos/{owner}/{repo}'
 const ENVIRONMENT = `${REPOSITORY}/environments/ralph`
-const RESUME_PRICE = `note: ${RESUME} runs every hour to restart lost jobs. GitHub bills each run as a minute: about 720 minutes a month in a private repository, none in a public one. Make its cron rarer, or delete the file and run \`/ralph run\` yourself.`
+const RESUME_PRICE = `note: ${RESUME} runs every hour to restart lost jobs. GitHub bills each run as a minute: about 720 minutes a month in a private repository, none in a public one. To save minutes, let it run less often, or delete the file and comment \`/ralph run\` yourself.`
 
 const UNGATED =
-  'gates: none: no command proves anything; write one into both files as soon as there is a test'
+  'gates: none: no command checks anything. Write one into both files as soon as there is a test'
 const UNTESTED =
-  'no gate runs tests: what passes these gates may not work; add one to both files (gates: test: COMMAND)'
+  'no gate runs tests, so work that passes may still be broken. Add one to both files (gates: test: COMMAND)'
 /** Names of gates that show nothing of what the code does. */
 const STATIC = /(?:^|-)(?:typecheck|lint|format|vet|build)$/
 const UNKNOWN_COMMIT =
-  'the commit of the action is not known here, so the workflow has <sha> instead, and no run starts in CI. With a network `ralph init` fills it in when it is run again; or give the commit that `git ls-remote https://github.com/ralph/action v1` prints: ralph init --pin COMMIT'
+  'Ralph could not look up the commit of the action, so the workflow has <sha> instead, and no run starts in CI. Run `ralph init` again with a network, or give the commit that `git ls-remote https://github.com/ralph/action v1` prints: ralph init --pin COMMIT'
 
 function isUntested(gates: unknown): boolean {
   return typeof gates === 'object' && gates !== null && Object.keys(gates).every((name) => STATIC.test(name))
@@ -284,13 +284,13 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
       'the commit of the action instead of <sha>: no run starts in CI',
       UNKNOWN_COMMIT,
     ],
-    [key !== undefined, `the secret ${key}, for runs in CI, unless it is set already (commands above)`],
+    [key !== undefined, `for runs in CI: the secret ${key}, if it is not set yet (commands above)`],
     [
       uncounted.length > 0,
       `a number of tests in the output of ${uncounted.map(({ name }) => name).join(', ')}`,
       ...uncounted.map(
         ({ name, advice }) =>
-          `gate ${name} does not say how many tests it ran, so Ralph cannot see that tests are gone: ${advice}`,
+          `gate ${name} does not say how many tests it ran, so Ralph cannot notice missing tests: ${advice}`,
       ),
     ],
     [
@@ -300,7 +300,7 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
     ],
     [
       paths !== '',
-      `in git: ${paths}, which .gitignore hides`,
+      `in git: ${paths} (.gitignore hides it)`,
       `git ignores ${paths}: a run reads only what is committed`,
     ],
     [note !== null, "the project's actionlint does not know `queue` (warning above)", note ?? ''],

@@ -1,4 +1,4 @@
-// The last screen of `ralph init`, at most ten lines: what was found, which gates are green or left out, what is missing, and
+// The last screen of `ralph init`, at most ten lines: what was written, which gates are green or left out, what is missing, and
 // the next commands.
 
 import { terminalText } from '../report/escape.ts'
@@ -27,17 +27,17 @@ export function summaryLines({ written, answers, tried, missing, next }: Summary
   const { project, isEmpty } = tried.found
   const kind = isEmpty
     ? 'no code yet'
-    : project.languages.join(', ') || 'a project of a kind that Ralph does not know'
+    : project.languages.join(', ') || 'an unknown kind of project'
   const more = missing.length - MAX_MISSING
   const listed = missing.slice(0, more > 0 ? MAX_MISSING - 1 : MAX_MISSING)
   const rest = more > 0 ? [`and ${missing.length - listed.length} more: see the warnings above`] : []
   const rows: [label: string, lines: readonly string[]][] = [
-    ['Found', [`${kind}; agent ${inputs.agent}; ${writtenText(written)}`]],
+    ['Written', [`${writtenText(written)} (${kind}, agent ${inputs.agent})`]],
     ...gateRows(inputs.gates, tried),
     ['Missing', missing.length === 0 ? ['nothing'] : [...listed, ...rest]],
     ['Next', next],
   ]
-  const head = missing.length === 0 ? 'Ralph is set up.' : 'Almost done. Still to do:'
+  const head = missing.length === 0 ? 'Ralph is set up.' : 'Ralph is set up, but something is missing.'
   const lines = rows.flatMap(([label, texts]) =>
     texts.map((text, index) => {
       const start = paint((index === 0 ? label : '').padEnd(LABEL_WIDTH), ['bold'], look)
@@ -51,8 +51,8 @@ export function summaryLines({ written, answers, tried, missing, next }: Summary
 
 function writtenText(written: readonly string[]): string {
   return written.length === 0
-    ? 'all files there, none written'
-    : `${pluralize(written.length, 'file')} written`
+    ? 'nothing: every file is there already'
+    : pluralize(written.length, 'file')
 }
 
 /** Which gates are green, which could not be judged and why, and which are left out and why. */

@@ -8,28 +8,28 @@ import { NODE, openProject as open } from './init-project.ts'
 const lastScreen = (out: string) => out.trimEnd().split('\n\n').at(-1)
 
 const LINT = { 'package.json': JSON.stringify({ name: 'x', scripts: { lint: 'echo fine' } }) }
-const SECRET = 'the secret ANTHROPIC_API_KEY, for runs in CI, unless it is set already (commands above)'
+const SECRET = 'for runs in CI: the secret ANTHROPIC_API_KEY, if it is not set yet (commands above)'
 
 test("init's summary has what was found and made, what is missing, and the next commands", async () => {
   await using project = await open(NODE)
   const { out } = project.init('--yes')
   assert.equal(
     lastScreen(out),
-    `Almost done. Still to do:
-Found      JavaScript; agent claude; 6 files written
+    `Ralph is set up, but something is missing.
+Written    6 files (JavaScript, agent claude)
 Not tried  lint, test (\`ralph doctor\` runs them)
 Missing    ${SECRET}
 Next       git add --all && git commit -m "ci: Ralph"
            ralph doctor && ralph drill
-           ralph plan`,
+           ralph plan && ralph run`,
   )
-  assert.match(lastScreen(project.init('--yes').out) ?? '', /^Found .*; all files there, none written$/m)
+  assert.match(lastScreen(project.init('--yes').out) ?? '', /^Written +nothing: every file is there already \(.*\)$/m)
 })
 
 test('init started by npx prints next commands with npx', async () => {
   await using project = await open(NODE, { npm_command: 'exec' })
   const { out } = project.init('--yes')
-  assert.match(out, /^ +npx @ralph\/action doctor && npx @ralph\/action drill\n +npx @ralph\/action plan$/m)
+  assert.match(out, /^ +npx @ralph\/action doctor && npx @ralph\/action drill\n +npx @ralph\/action plan && npx @ralph\/action run$/m)
 })
 
 test("init's summary has at most ten lines, the most important first", async () => {
@@ -49,7 +49,7 @@ test("init's summary has at most ten lines, the most important first", async () 
 test("init's summary without a gate says that first", async () => {
   await using project = await open({})
   const screen = lastScreen(project.init('--yes').out) ?? ''
-  assert.match(screen, /^Found +no code yet; agent claude; \d files written\nGates +none\n/m)
+  assert.match(screen, /^Written +\d files \(no code yet, agent claude\)\nGates +none\n/m)
   assert.match(screen, /^Missing +a gate: no command checks what the agent does$/m)
 })
 

@@ -97,7 +97,7 @@ test('init leaves existing files and names them', async () => {
   await using project = await open({ ...NODE, [workflow]: 'name: ours\n', '.ralph/.gitignore': 'own\n' })
   const { code, out } = project.init('--yes')
   assert.equal(code, 0)
-  assert.match(out, /left as they are: \.github\/workflows\/ralph\.yml, \.ralph\/\.gitignore$/m)
+  assert.match(out, /left unchanged: \.github\/workflows\/ralph\.yml, \.ralph\/\.gitignore$/m)
   assert.equal(await project.read(workflow), 'name: ours\n')
   assert.equal(await project.read('.ralph/.gitignore'), 'own\n')
   assert.ok((await project.read('ralph.config.yml')).includes('npm test'))
@@ -333,7 +333,7 @@ test("init pins the action's commit; where it is unknown, a placeholder is repor
   await project.write({ '.git/nobody/.gitconfig': rewrite })
   execFileSync('git', ['init', '-q'], { cwd: project.folder })
   const init = () => project.ralph('init', '--yes', '--no-try').out
-  assert.match(init(), /warning: the commit of the action.*`ralph init`.*ralph init --pin COMMIT/)
+  assert.match(init(), /warning: Ralph could not look up the commit of the action.*`ralph init`.*ralph init --pin COMMIT/)
   assert.match(await project.read(workflow), /ralph\/action@<sha> # v1/)
   const refused = (job: string) => new RegExp(`fault .*${job} uses ralph/action@<sha>; .*ralph init --pin`)
   const doctor = () => project.ralph('doctor', '--no-gates').out
