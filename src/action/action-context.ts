@@ -189,8 +189,8 @@ export function tokenOf(context: ActionContext): string {
   if (token !== '') return token
   throw new UserError({
     path: 'input token',
-    found: 'nothing',
-    expected: 'a token',
+    found: 'the input token is empty.',
+    expected: '',
     fix: 'leave the input out: the job token is its default',
   })
 }

@@ -72,9 +72,9 @@ function eventFile(): { payload: unknown; mistake: Mistake | null } {
   delete process.env.GITHUB_EVENT_PATH
   const mistake = {
     path: 'GITHUB_EVENT_PATH',
-    found: `${oneLine(path, 200)}, which holds no JSON object`,
-    expected: 'the event of this run, as the runner writes it',
-    fix: 'run the job again; on your own runner, see that it writes the whole file before the job begins',
+    found: `the runner's event file ${oneLine(path, 200)} holds no JSON object.`,
+    expected: '',
+    fix: 'run the job again; on your own runner, check that it writes the whole file before the job begins',
   }
   return { payload: {}, mistake }
 }

@@ -95,7 +95,7 @@ async function open(jobContext: ActionContext, token: string, secrets: readonly 
 
 function noBranchError(name: string) {
   const fix = 'push a commit to it: workflows are started from there'
-  return { path: 'default branch', found: name, expected: 'a branch with a commit', fix }
+  return { path: 'default branch', found: `${name} has no commit yet.`, expected: '', fix }
 }
 
 function actionOf({ env }: ActionContext): string {

@@ -108,8 +108,8 @@ function noBaseError(context: ActionContext, branch: string): UserError {
   const isInput = context.inputs['base-branch']?.trim() === branch
   return new UserError({
     path: isInput ? 'input base-branch' : `baseBranch in the configuration on ${context.place.defaultBranch}`,
-    found: branch,
-    expected: 'a branch of this repository',
+    found: `this repository has no branch ${branch}.`,
+    expected: '',
     fix: 'create it, or name another',
   })
 }
@@ -213,9 +213,9 @@ export function refuseFeatureRef(context: ActionContext, prefix: string): void {
   if (!context.ref.startsWith(`refs/heads/${prefix}`)) return
   throw new UserError({
     path: 'ref',
-    found: context.ref,
-    expected: 'the default branch',
-    fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* the workflow file may be the agent's`,
+    found: `this workflow was started on ${context.ref}.`,
+    expected: '',
+    fix: `run the workflow on ${context.place.defaultBranch}: on ${prefix}* an agent may have changed the workflow file`,
   })
 }
 

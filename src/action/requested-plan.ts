@@ -66,7 +66,7 @@ export async function findPlanRequest(
   if (query !== null) return requestFromQuery(github, feature ?? '', query, { settings, today })
   if (!isPlan) return null
   const fix = 'name the feature, such as feature: auth, or the issue that asks for it, such as feature: "#12"'
-  if (feature === null) throw mistake('none', 'what the plan is called', fix)
+  if (feature === null) throw mistake('the plan has no name.', '', fix)
   const files = await readDocumentFiles({ objects, commit: base }, null)
   const { notes, ...request } = await requestFromDocuments(files, feature, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
@@ -94,14 +94,18 @@ async function requestFromQuery(
     for (const login of authors) if (!(await conversation.mayWrite(login))) strangers.push(login)
     if (strangers.length > 0) {
       const fix = 'set approve: person, or leave their issues out'
-      const expected =
-        'issues of people with write permission, since no person reads the plan before it runs (approve: auto)'
-      throw mistake(`some of ${strangers.slice(0, 5).join(', ')}`, expected, fix, path)
+      const found = `with approve: auto no person reads the plan before it runs, and some issues are by people without write permission: ${strangers.slice(0, 5).join(', ')}.`
+      throw mistake(found, '', fix, path)
     }
   }
   const name = featureNameFromTitle(groupName)
   if (name === null)
-    throw mistake(oneLine(groupName, 60), 'a title with letters a to z', 'rename it on GitHub', path)
+    throw mistake(
+      'its title has no letters a to z to name the feature with.',
+      '',
+      'rename it on GitHub',
+      path,
+    )
   const { notes, ...request } = await requestFromIssues({ source, text }, name, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
   return request
@@ -170,12 +174,12 @@ export type FoundIssue = Awaited<ReturnType<typeof findIssue>>
 export async function findIssue({ api, repo }: GitHub, number: number) {
   const found = await api.rest.issues.get({ ...repo, issue_number: number }).catch((error: unknown) => {
     const fix = 'name an issue of this repository; the job needs the permission issues: write'
-    throw mistake(`#${number}: ${githubMessage(error)}`, 'an issue', fix)
+    throw mistake(`Ralph cannot read issue #${number}: ${githubMessage(error)}`, '', fix)
   })
   const { title, body, state, user, comments, pull_request: pull } = found.data
   if (pull !== undefined) {
     const fix = 'name the feature of the pull request, without #'
-    throw mistake(`#${number}, a pull request`, 'an issue', fix)
+    throw mistake(`#${number} is a pull request, not an issue.`, '', fix)
   }
   return { number, title, body: body ?? '', state, author: user?.login ?? null, comments }
 }
@@ -198,15 +202,14 @@ export async function readIssueText(
   const path = `issue #${number}`
   if (state === 'closed') {
     const fix = 'reopen it, or open another; then comment /ralph plan there'
-    throw mistake('a closed issue', 'an open one', fix, path)
+    throw mistake('this issue is closed.', '', fix, path)
   }
   const conversation = new Conversation(github)
   const mayCount = async (login: string) => approve !== 'auto' || conversation.mayWrite(login)
   if (author === null || !(await mayCount(author))) {
     const fix = 'set approve: person, or open an issue with these words as someone who has it'
-    const expected =
-      'one of a person with write permission, since no person reads the plan before it runs (approve: auto)'
-    throw mistake(`an issue of ${author ?? 'an unknown author'}`, expected, fix, path)
+    const found = `with approve: auto no person reads the plan before it runs, and ${author ?? 'an unknown author'}, who opened this issue, has no write permission.`
+    throw mistake(found, '', fix, path)
   }
   return { number, title, body, comments: await newestComments(github, issue, mayCount) }
 }

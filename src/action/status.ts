@@ -55,7 +55,7 @@ function chooseState(states: ReadonlyMap<string, State>, requested: string | nul
   if (requested !== null && !newestByName.has(requested)) {
     const names = [...newestByName.keys()].join(', ')
     const fix = `use one of: ${names}; or start it with Run workflow`
-    throw new UserError({ path: 'feature', found: requested, expected: 'a feature whose run has begun', fix })
+    throw new UserError({ path: 'feature', found: `no run of ${requested} has begun.`, expected: '', fix })
   }
   const statusOf = ({ prd }: State) => (prd.run.outcome === 'complete' ? 'finished' : 'unfinished')
   const candidates = new Map([...newestByName].map(([name, state]) => [name, statusOf(state)] as const))

@@ -103,7 +103,7 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
   const isExact = EXACT.test(version)
   if (vendor.npm === null) {
     const fix = `leave it out and install it before: ${vendor.install}`
-    throw mistake(version, 'an agent with an npm package', fix)
+    throw mistake(`${vendor.name} has no npm package, so Ralph cannot install ${version} of it.`, '', fix)
   }
   if (!SPEC.test(version)) {
     throw mistake(version, 'a version, a range or a tag', 'write a version such as 1.2.3, or latest')
@@ -171,7 +171,11 @@ async function firstWritable({ caches, vendor, version }: PackageRequest): Promi
       refused.push(messageOf(error))
     }
   }
-  throw mistake(version, 'a folder to install it into', `make one writable: ${oneLine(refused.join('; '))}`)
+  throw mistake(
+    `there is no folder to install ${vendor.name} ${version} into.`,
+    '',
+    `make one writable: ${oneLine(refused.join('; '))}`,
+  )
 }
 
 /** Asks the registry for the newest version of a range or a tag. */
@@ -183,8 +187,8 @@ async function exactVersion(target: InstallTarget): Promise<string> {
   const newest = [...output.matchAll(/"(\d+\.\d+\.\d+[^"]*)"/g)].at(-1)?.[1] ?? ''
   if (EXACT.test(newest)) return newest
   throw mistake(
-    target.version,
-    `a version of ${target.package}`,
+    `${target.package} has no version ${target.version}.`,
+    '',
     `see \`npm view ${target.package} versions\``,
   )
 }
@@ -209,7 +213,7 @@ async function install(target: InstallTarget): Promise<Installed> {
   }
   const result = await findInstalled(target)
   if (result === null) {
-    throw mistake(spec, `a package with the program ${target.vendor.program}`, 'use another version')
+    throw mistake(`${spec} has no program ${target.vendor.program}.`, '', 'use another version')
   }
   const action = isRestored ? 'restored from the cache' : 'installed'
   report(`${action} ${spec} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
@@ -330,7 +334,7 @@ async function checkProgram(
 function requireReady(found: Availability, spec: string): void {
   if (found.ok) return
   const fix = found.isSlow ? found.fix : 'use another version'
-  throw mistake(`${spec}: ${found.reason}`, 'a program that starts', fix)
+  throw mistake(`${spec} does not start: ${found.reason}`, '', fix)
 }
 
 /** Removes staging folders of killed installations: those older than twice the time-out. */
@@ -362,8 +366,8 @@ async function runNpm(
   })
   if (exit.kind === 'exit' && exit.code === 0) return output
   const exitText = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind
-  const found = `npm ${args[0]}: ${exitText}: ${oneLine(npmErrors(output))}`
-  throw mistake(found, `${name}@${version} from the registry`, fixOf(output))
+  const found = `npm ${args[0]} did not get ${name}@${version} from the registry (${exitText}): ${oneLine(npmErrors(output))}`
+  throw mistake(found, '', fixOf(output))
 }
 
 /** npm's own error lines, without its call stack and the name of its log file; else the last of the output. */

@@ -240,10 +240,10 @@ export function singleUseLoginWarnings(settings: Settings, env: Environment): Om
     if (variables.some((one) => one !== home.folderVariable?.[0] && (env[one] ?? '').trim() !== '')) return []
     const file = findSingleUseLogin(home, env)
     if (file === null) return []
-    const found = `${name} has the login in ${file}, which one session at a time can renew: others that try log each other out`
+    const found = `${name} is logged in by ${file}, which only one session at a time can renew: sessions side by side log each other out.`
     const named = keys.length === 0 ? 'give it a key in a variable' : `set ${keys.join(' or ')}`
     const fix = `${named}, or leave max-parallel out`
-    return [{ found, expected: 'a key, which all sessions can use', fix }]
+    return [{ found, expected: '', fix }]
   })
 }
 

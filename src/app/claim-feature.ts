@@ -116,8 +116,10 @@ async function claimOnce(tools: ClaimTools, request: ClaimRequest): Promise<Clai
     const isOnOwnBranch = request.workTree !== null && tools.git.clone.branch === branch && published !== null
     return resume(found, isOnOwnBranch ? null : file, tools, request)
   }
-  if (file === null)
-    throw new UserError({ path: 'feature', found: name, expected: 'a prd.json', fix: 'commit one' })
+  if (file === null) {
+    const found = `${name} has no prd.json in this commit.`
+    throw new UserError({ path: 'feature', found, expected: '', fix: 'commit one' })
+  }
   const branch = await chooseBranch(file, before?.state.branch ?? null, tools, request)
   return begin(file, branch, tools, request)
 }
@@ -164,8 +166,8 @@ function alreadyPlannedError(name: string): UserError {
   const fix = 'add stories with /ralph add, split one with /ralph split, or name another feature'
   return new UserError({
     path: 'feature',
-    found: `${name}, which is there already`,
-    expected: 'a feature to plan',
+    found: `${name} is already planned.`,
+    expected: '',
     fix,
   })
 }

@@ -188,8 +188,8 @@ async function removeRoom(folder: string, user: OtherUser | null): Promise<void>
 function refuseRoom(place: string, error: unknown): never {
   throw new UserError({
     path: 'clean-room',
-    found: messageOf(error),
-    expected: `a fresh clone of the branch in ${place}`,
+    found: `Ralph could not clone the branch into ${place}: ${messageOf(error)}`,
+    expected: '',
     fix: 'make room there, or set clean-room: off, and the final verification runs in the checkout',
   })
 }

@@ -15,9 +15,9 @@ export async function checkDirt(
   if (foreign.length === 0) return dirt.map(({ path }) => path)
   const names = foreign.map(({ path }) => path)
   const untracked = foreign.filter(({ isUntracked }) => isUntracked).map(({ path }) => path)
-  const mistake = { path: 'work tree', expected: 'a clean tree' }
+  const mistake = { path: 'work tree', expected: '' }
   if (untracked.length <= MANY_UNTRACKED) {
-    const found = `uncommitted changes: ${formatPaths(names)}`
+    const found = `there are uncommitted changes: ${formatPaths(names)}.`
     throw new UserError({ ...mistake, found, fix: 'commit or stash them, then run again' })
   }
   const folders = (await repository.untracked())
@@ -29,8 +29,8 @@ export async function checkDirt(
     folders.length === 0
       ? ''
       : `, in ${formatPaths(folders.map(({ folder, count }) => `${folder} (${count})`))}`
-  const found = `${names.length} uncommitted changes, of which ${untracked.length} are files that git neither has nor ignores${where}`
-  const fix = `name in .gitignore what tools have made${folders[0] === undefined ? '' : ` (such as ${folders[0].folder})`}, commit or stash the rest, then run again`
+  const found = `there are ${names.length} uncommitted changes. ${untracked.length} of them are files that git neither tracks nor ignores${where}.`
+  const fix = `add what tools have made to .gitignore${folders[0] === undefined ? '' : ` (such as ${folders[0].folder})`}, commit or stash the rest, then run again`
   throw new UserError({ ...mistake, found, fix })
 }
 

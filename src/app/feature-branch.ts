@@ -37,12 +37,13 @@ export async function chooseBranch(
 export function refuseShared(branch: string, path: string, base: Request['base']): void {
   const shared = [base.defaultBranch, base.branch].find((one) => one?.toLowerCase() === branch.toLowerCase())
   if (shared == null) return
-  const found = shared === branch ? branch : `${branch}, which is ${shared} on file systems that ignore case`
+  const same = shared === branch ? '' : ` (on file systems that ignore case it is ${shared})`
+  const found = `the run cannot work on ${branch}${same}, which others share.`
   const fix =
     shared === base.defaultBranch
       ? 'leave branchName out, or name another branch: Ralph never commits to the default branch'
       : `switch to the branch that the run starts from (git switch ${base.defaultBranch ?? '<branch>'}), or name another branch: Ralph never commits to the base`
-  throw new UserError({ path, found, expected: 'another branch', fix })
+  throw new UserError({ path, found, expected: '', fix })
 }
 
 /**
@@ -68,8 +69,8 @@ async function isMadeByRun(
 function foreignBranchError(branch: string, file: Feature, { branchPrefix }: Request): UserError {
   return new UserError({
     path: `${file.path}: branchName`,
-    found: `${branch}, which is there already and was not made by a run of ${file.name}`,
-    expected: "a branch of Ralph's own, or one that is not there yet",
+    found: `the branch ${branch} exists already, and no run of ${file.name} made it.`,
+    expected: '',
     fix: `leave branchName out (then it is ${branchPrefix}${file.name}), or name another branch`,
   })
 }

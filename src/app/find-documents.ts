@@ -46,8 +46,8 @@ export async function readDocumentFiles(
     const fix = 'name the files that hold the stories'
     throw new UserError({
       path: '--from',
-      found: `${chosen.size} files`,
-      expected: `at most ${MAX_FILES}`,
+      found: `that is ${chosen.size} files, and ${MAX_FILES} is the maximum.`,
+      expected: '',
       fix,
     })
   }
@@ -74,9 +74,9 @@ async function readText(tree: Tree, path: string): Promise<string | Mistake> {
   const bytes = await tree.bytes(path).catch(() => null)
   const text = bytes === null ? null : decodeText(bytes)
   if (text !== null) return text
-  const found = bytes === null ? 'a file that cannot be read' : 'bytes that are not text'
+  const found = bytes === null ? 'this file cannot be read.' : 'this file is not text.'
   const fix = bytes === null ? 'allow yourself to read it' : 'save it as UTF-8'
-  return { path, found, expected: 'a text', fix }
+  return { path, found, expected: '', fix }
 }
 
 /** The page that a prd.json names as its source in `metadata.sourcePrd`; else null. */
@@ -219,11 +219,11 @@ const MAX_KINDS = 8
 /** `unread`: the folder's files of kinds that are not read. `all`: all files of the repository. */
 function missingDocuments(path: string, unread: readonly string[], all: readonly string[]): Mistake {
   if (unread.length > 0) {
-    const found = `${describeValue(path)}, which holds ${formatKinds(unread)}`
+    const found = `${describeValue(path)} has only ${formatKinds(unread)}, and Ralph reads ${READABLE}.`
     return {
       path: '--from',
       found,
-      expected: `documents: ${READABLE} read`,
+      expected: '',
       fix: 'save them as one of these',
     }
   }

@@ -108,8 +108,8 @@ function refuseProxied(env: Environment): void {
   if (found === undefined) return
   throw new UserError({
     path: 'network',
-    found: `network: model behind ${found}`,
-    expected: 'a runner with its own network',
+    found: `network: model does not work on a runner whose network needs a proxy (${found} is set).`,
+    expected: '',
     fix: 'write network: open',
   })
 }

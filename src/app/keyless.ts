@@ -41,23 +41,23 @@ export function keylessWay(
   if (way === null) {
     const names = agentsWithKeyless().join(' or ')
     throw mistake(
-      `oidc with ${vendor.name}`,
-      `an agent that Ralph can log in by the job's identity: ${names}`,
+      `auth: oidc does not work with ${vendor.name}; it works with ${names}.`,
+      '',
       'write auth: key, or choose another agent',
     )
   }
   // The same user could read the token for identities in Ralph's own environment.
   if (isolation !== 'other-user')
     throw mistake(
-      `oidc at isolation: ${isolation}`,
-      'isolation: other-user, at which the agent cannot ask for an identity itself',
+      `auth: oidc needs isolation: other-user, so that the agent cannot ask for an identity itself; this is ${isolation}.`,
+      '',
       'write isolation: other-user, or auth: key',
     )
   const lacking = way.needs.filter((variable) => !isSet(variable))
   if (lacking.length > 0)
     throw mistake(
-      `${way.name} without ${lacking.join(', ')}`,
-      'the variables of the exchange in the env of the step',
+      `${way.name} needs ${lacking.join(', ')} in the env of the step.`,
+      '',
       'follow docs/how-to/keyless.md',
     )
   return way
@@ -80,8 +80,8 @@ export async function openKeyless(
   } catch (error) {
     throw new UserError({
       path: 'auth',
-      found: `oidc: ${messageOf(error)}`,
-      expected: `a key by ${way.name}`,
+      found: `${way.name} gave no key: ${messageOf(error)}`,
+      expected: '',
       fix: "compare the provider's rule with this workflow (docs/how-to/keyless.md)",
     })
   }

@@ -20,8 +20,6 @@ export type LaneRoom = { place: string; free: number; committed: number; install
 const MAX_FILES = 100_000
 const BLOCK = 4096
 
-const EXPECTED = 'room for a work tree for each story that is worked on side by side'
-
 /** Measures what a work tree of this commit takes, and what is free where they are made. */
 export async function measureLaneRoom(
   { git, clone }: Pick<Workspace, 'git' | 'clone'>,
@@ -48,8 +46,8 @@ export function laneRoomMistake(lanes: number, room: LaneRoom): Mistake | null {
   if (count >= lanes) return null
   return {
     path: 'max-parallel',
-    found: `${lanes} work trees, with room for ${count} in ${room.place}: ${describeRoom(room)}`,
-    expected: EXPECTED,
+    found: `${room.place} has room for ${count} of ${lanes} work trees: ${describeRoom(room)}.`,
+    expected: '',
     fix: fixFor(count),
   }
 }
@@ -66,8 +64,8 @@ function fixFor(count: number): string {
 export function laneRoomWarning(lanes: number, room: LaneRoom): Omit<Mistake, 'path'> | null {
   const count = countFitting(room.free, room.committed + room.installed)
   if (count >= lanes || laneRoomMistake(lanes, room) !== null) return null
-  const found = `${lanes} work trees may have room for ${count} in ${room.place}: ${describeRoom(room)}`
-  return { found, expected: EXPECTED, fix: fixFor(count) }
+  const found = `${room.place} may have room for only ${count} of ${lanes} work trees: ${describeRoom(room)}.`
+  return { found, expected: '', fix: fixFor(count) }
 }
 
 /** `a work tree takes 120 MB of committed files, and what prepare installs (git ignores 800 MB in the checkout); 2.0 GB are free`. */

@@ -43,21 +43,23 @@ export function findStaleLanes(place: string, clone: Clone): Promise<string[]> {
 /** Why the stories of a run cannot be worked on side by side on this machine. */
 export function laneMistakes({ maxParallel, isolation, services }: Settings, submodules: number): Mistake[] {
   if (maxParallel === 1) return []
-  const mistake = (found: string, expected: string): Mistake => ({
+  const mistake = (found: string): Mistake => ({
     path: 'max-parallel',
-    found: `${maxParallel}, with ${found}`,
-    expected: `${expected} where stories are worked on side by side`,
+    found: `${maxParallel} stories cannot be worked on side by side: ${found}.`,
+    expected: '',
     fix: 'change that, or leave max-parallel at 1',
   })
   return [
-    ...(isolation === 'same-user' ? [] : [mistake(`isolation: ${isolation}`, 'isolation: same-user')]),
+    ...(isolation === 'same-user'
+      ? []
+      : [mistake(`that needs isolation: same-user, and this is ${isolation}`)]),
     ...services.flatMap(({ name, start, ready }) => {
       const port = start === null ? undefined : fixedPort(ready)
       if (port === undefined) return []
-      const found = `service ${name} at port ${port}, which each of them would take`
-      return [mistake(found, `$${OWN_PORT_NAME} in \`ready\` and \`start\``)]
+      const found = `each would start service ${name} at port ${port}; write $${OWN_PORT_NAME} in its \`ready\` and \`start\``
+      return [mistake(found)]
     }),
-    ...(submodules === 0 ? [] : [mistake('submodules', 'a checkout without submodules')]),
+    ...(submodules === 0 ? [] : [mistake('the repository has submodules')]),
   ]
 }
 
@@ -157,8 +159,8 @@ export async function removeStaleLanes({ gitDir, commonDir }: Clone, env: Enviro
 function noRoomError(place: string, error: unknown): UserError {
   return new UserError({
     path: 'max-parallel',
-    found: messageOf(error),
-    expected: `room for a work tree for each story in ${place}`,
+    found: `Ralph could not make a work tree for each story in ${place}: ${messageOf(error)}`,
+    expected: '',
     fix: 'make room there, or work on fewer stories side by side',
   })
 }

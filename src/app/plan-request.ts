@@ -53,8 +53,8 @@ export function requestFromIssue(
       'say what the feature should do, who it is for, and how to see that it is done; then comment /ralph plan'
     throw new UserError({
       path: `issue #${number}`,
-      found: oneLine(text, 100) || 'nothing',
-      expected: 'a description',
+      found: `the issue says too little to plan from: ${oneLine(text, 100) || 'it is empty'}`,
+      expected: '',
       fix,
     })
   }
@@ -79,7 +79,7 @@ export async function requestFromDocuments(
   const { prd, context, prose, notes } = read.documents
   if (prd.userStories.length === 0 && prose.length === 0) {
     const fix = 'write what the feature should do into docs/prd.md, or comment /ralph plan on an issue'
-    throw new UserError({ path: 'documents', found: 'none', expected: 'a document to plan from', fix })
+    throw new UserError({ path: 'documents', found: 'there is no document to plan from.', expected: '', fix })
   }
   const feature = featureOf(name, prd, today)
   if (prd.userStories.length === 0) {

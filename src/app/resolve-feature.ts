@@ -216,22 +216,23 @@ export function chooseFeature(
     const suggestion = near === null ? '' : ` (did you mean ${near}?)`
     const fix =
       names.length === 0
-        ? `write .ralph/<yyyy-mm-dd>-${requested}/prd.json and commit it`
+        ? `plan it (ralph plan ${requested}), or write .ralph/<yyyy-mm-dd>-${requested}/prd.json`
         : `use one of: ${names.map(formatName).join(', ')}${suggestion}`
-    throw new UserError({ path: 'feature', found: requested, expected: 'a feature with a prd.json', fix })
+    const found = `there is no feature ${requested} here.`
+    throw new UserError({ path: 'feature', found, expected: '', fix })
   }
   const open = names.filter((name) => candidates.get(name) === 'unfinished')
   const possible = open.length === 0 ? names : open
   const [only] = possible
   if (only !== undefined && possible.length === 1) return only
   if (possible.includes(current)) return current
-  const mistake = { path: 'feature', expected: 'the name of one feature' }
+  const mistake = { path: 'feature', expected: '' }
   if (only === undefined) {
     const fix =
-      'make one (ralph plan; on GitHub /ralph plan on an issue), or write .ralph/<yyyy-mm-dd>-<feature>/prd.json and commit it'
-    throw new UserError({ ...mistake, found: 'no prd.json', fix })
+      'plan one (ralph plan; on GitHub, comment /ralph plan on an issue), or write .ralph/<yyyy-mm-dd>-<feature>/prd.json'
+    throw new UserError({ ...mistake, found: 'there are no stories here yet: no prd.json exists.', fix })
   }
-  const found = `${possible.length} features: ${possible.join(', ')}`
+  const found = `there are ${possible.length} features, and none is named: ${possible.join(', ')}.`
   throw new UserError({ ...mistake, found, fix: `name one of them: ${possible.map(formatName).join(', ')}` })
 }
 

@@ -416,8 +416,8 @@ async function refuseForeign(tree: WorkTree): Promise<string[]> {
   if (first === undefined) return found
   throw new UserError({
     path: first,
-    found: 'a repository or files that this clone does not know, at the place of a submodule',
-    expected: 'a submodule that git has checked out, or an empty folder',
+    found: 'this is the place of a submodule, and git did not check out what is in it.',
+    expected: '',
     fix: 'run `git submodule absorbgitdirs` (in a workflow: submodules: true of actions/checkout), or move them away',
   })
 }

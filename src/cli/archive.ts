@@ -53,9 +53,9 @@ async function readPrdInCheckout({ workspace }: LocalRun, state: State): Promise
 }
 
 function notInFolder(state: State): UserError {
-  const found = prdPathOf(state)
+  const found = `${prdPathOf(state)} is not in a folder of .ralph.`
   const fix = `run it (its first commit moves it to ${state.folder}), or move it there yourself`
-  return new UserError({ path: 'feature', found, expected: 'stories in a folder of .ralph', fix })
+  return new UserError({ path: 'feature', found, expected: '', fix })
 }
 
 function notMerged({ feature, branch }: State): UserError {
@@ -69,7 +69,8 @@ async function refuseUncommitted({ workspace, base }: LocalRun, state: State): P
   const { clone, repository } = workspace
   if (state.published !== null && clone.branch === state.branch) {
     const fix = `merge it, git switch ${base.defaultBranch ?? state.base.branch}, then ralph archive ${state.feature}`
-    throw new UserError({ path: 'HEAD', found: state.branch, expected: 'the branch it was merged to', fix })
+    const found = `${state.branch} is checked out, and a run is archived on the branch that it was merged to.`
+    throw new UserError({ path: 'HEAD', found, expected: '', fix })
   }
   const dirt = await repository.uncommitted(clone.head ?? base.sha)
   const uncommitted = dirt.find(({ path }) => path.startsWith(`${state.folder}/`))

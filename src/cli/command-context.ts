@@ -110,7 +110,7 @@ export function printLines(stream: { write(text: string): unknown }, text: strin
 /** Throws UserError where an agent or a gate has typed the command. */
 export function refuseFromInside({ env, command }: Context): void {
   if (env[MARK_NAME] === undefined) return
-  const found = 'an agent or a gate has typed this command.'
+  const found = 'an agent or a gate ran this command, and only people may.'
   throw new UserError({ path: `ralph ${command}`, found, expected: '', fix: 'leave it to people' })
 }
 
@@ -118,9 +118,9 @@ export function refuseFromInside({ env, command }: Context): void {
 export function refuseTwoFeatures({ command, flags }: Context, word: string | undefined): void {
   const { feature: flag } = flags
   if (word === undefined || typeof flag !== 'string' || flag === word) return
-  const found = `${word}, and --feature ${flag}`
+  const found = `this names two features: ${word}, and --feature ${flag}.`
   const fix = `name it once: ralph ${command} ${word}, or ralph ${command} ${flag}`
-  throw new UserError({ path: `ralph ${command}`, found, expected: 'one feature', fix })
+  throw new UserError({ path: `ralph ${command}`, found, expected: '', fix })
 }
 
 /** The result of a command with the outputs of a feature's state. */

@@ -56,10 +56,7 @@ export function foundLines(
   const version = name === agent.name && agent.version !== null ? ` ${agent.version}` : ''
   const elsewhere = isOfUser ? '' : ', not on this machine'
   const rows = [
-    [
-      'project',
-      isEmpty ? 'no code yet' : project.languages.join(', ') || 'an unknown kind',
-    ],
+    ['project', isEmpty ? 'no code yet' : project.languages.join(', ') || 'an unknown kind'],
     ['tools', project.managers.join(', ')],
     ['prepare', project.prepare ?? ''],
     ...Object.entries(project.gates).flatMap(([name, run]) =>

@@ -25,9 +25,7 @@ const LABEL_WIDTH = 11
 export function summaryLines({ written, answers, tried, missing, next }: Summary, look: Look): string[] {
   const { inputs } = answers
   const { project, isEmpty } = tried.found
-  const kind = isEmpty
-    ? 'no code yet'
-    : project.languages.join(', ') || 'an unknown kind of project'
+  const kind = isEmpty ? 'no code yet' : project.languages.join(', ') || 'an unknown kind of project'
   const more = missing.length - MAX_MISSING
   const listed = missing.slice(0, more > 0 ? MAX_MISSING - 1 : MAX_MISSING)
   const rest = more > 0 ? [`and ${missing.length - listed.length} more: see the warnings above`] : []
@@ -50,9 +48,7 @@ export function summaryLines({ written, answers, tried, missing, next }: Summary
 }
 
 function writtenText(written: readonly string[]): string {
-  return written.length === 0
-    ? 'nothing: every file is there already'
-    : pluralize(written.length, 'file')
+  return written.length === 0 ? 'nothing: every file is there already' : pluralize(written.length, 'file')
 }
 
 /** Which gates are green, which could not be judged and why, and which are left out and why. */

@@ -23,8 +23,8 @@ export async function log(context: Context): Promise<CommandResult> {
   const state = await local.look()
   const [word, ...others] = context.args?.words ?? []
   if (word !== undefined && others.length > 0) {
-    const found = [word, ...others].join(' ')
-    throw new UserError({ path: 'ralph log', found, expected: 'one story', fix: `ralph log ${word}` })
+    const found = `ralph log shows one story, and this names several: ${[word, ...others].join(' ')}.`
+    throw new UserError({ path: 'ralph log', found, expected: '', fix: `ralph log ${word}` })
   }
   const number = flags.attempt === undefined ? null : numberIn(flags.attempt, word)
   if (flags.follow === true) {
@@ -171,8 +171,8 @@ function selectLogs(logs: readonly Log[], { prd }: State, word: string, parsed: 
   if (named.length === 0 && !KINDS.includes(word)) {
     throw new UserError({
       path: 'ralph log',
-      found: word,
-      expected: 'a story, or one of verify, plan, baseline',
+      found: `there is no story ${word}, and it is not one of verify, plan and baseline.`,
+      expected: '',
       fix: `use one of: ${ids.slice(0, 20).join(', ')}; or ralph log, for a list of all`,
     })
   }

@@ -196,11 +196,11 @@ async function exitCodeAfter(program: Command, error: unknown): Promise<number> 
   const usage = command === undefined ? '<command> [options]' : `${command.name()} ${command.usage()}`
   const mistake = {
     path: 'command line',
-    found,
-    expected: isUnknown ? `one of: ${COMMANDS.map(({ name }) => name).join(', ')}` : `ralph ${usage}`,
+    found: `${isUnknown ? found.replace(/^unknown command/, 'there is no command') : found}.`,
+    expected: '',
     fix: isUnknown
-      ? `${suggestion}a feature is named after the command: ralph run <feature>`
-      : `${suggestion}see ralph help ${command?.name() ?? ''}`.trim(),
+      ? `${suggestion}ralph help lists the commands; a feature is named after one: ralph run <feature>`
+      : `${suggestion}write it as ralph ${usage}; ralph help${command === undefined ? '' : ` ${command.name()}`} explains it`,
   }
   const context = contextOf('help', { json: argv.includes('--json') }, undefined)
   return runCommand(context, () => Promise.reject(new UserError(mistake)))

@@ -46,7 +46,7 @@ export async function openRemote(
   if (token === null) {
     if (!isRequired) return null
     const fix = 'run `gh auth login`, or set GH_TOKEN to a token that may read contents'
-    throw new UserError({ path: 'GH_TOKEN', found: 'no token', expected: `a token for ${server}`, fix })
+    throw new UserError({ path: 'GH_TOKEN', found: `there is no token for ${server}.`, expected: '', fix })
   }
   const { defaultBranch = 'main' } = await defaultBranchOf(workspace, env)
   const place = { ...found, defaultBranch }
@@ -163,9 +163,9 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Rem
 }
 
 function noRun(place: RepositoryAddress): UserError {
-  const found = `no run in ${repositoryUrl(place)}`
+  const found = `no job has worked on a feature in ${repositoryUrl(place)} yet.`
   const fix = 'press Run workflow there, or start one here with `ralph run`'
-  return new UserError({ path: 'feature', found, expected: 'a feature that a job has worked on', fix })
+  return new UserError({ path: 'feature', found, expected: '', fix })
 }
 
 function mistakeOf(error: unknown, place: RepositoryAddress): unknown {
@@ -174,7 +174,7 @@ function mistakeOf(error: unknown, place: RepositoryAddress): unknown {
   const found = `GitHub answers ${status}: ${githubMessage(error)}`
   if (![401, 403, 404].includes(status)) {
     const path = repositoryUrl(place)
-    return new UserError({ path, found, expected: 'the state refs', fix: 'try again in a while' })
+    return new UserError({ path, found, expected: '', fix: 'try again in a while' })
   }
   const expected = `a token that may read the contents of ${place.owner}/${place.repo}`
   const fix = '`gh auth refresh`, or set GH_TOKEN to one with contents: read'

@@ -52,8 +52,10 @@ async function ownFile({ HOME }: Variables): Promise<Variables> {
   if (!found.isFile() || (mode & 0o077) !== 0)
     throw new UserError({
       path: OWN_FILE,
-      found: found.isFile() ? `a file that others can read (mode ${mode.toString(8)})` : 'no regular file',
-      expected: 'a file of mode 600: it holds keys',
+      found: found.isFile()
+        ? `other users can read this file, which holds keys (mode ${mode.toString(8)}).`
+        : 'this is not a regular file.',
+      expected: '',
       fix: `chmod 600 ${OWN_FILE}`,
     })
   return parseEnv(await readFile(path, 'utf8'))
@@ -91,8 +93,8 @@ export async function initNotify(context: Context): Promise<CommandResult> {
   if (ask === null || (env.HOME ?? '') === '')
     throw new UserError({
       path: '--notify',
-      found: ask === null ? 'no terminal' : 'no home folder',
-      expected: 'a person who answers questions',
+      found: ask === null ? 'there is no terminal to ask on.' : 'there is no home folder to write to.',
+      expected: '',
       fix: `write the lines yourself, such as RALPH_SLACK_WEBHOOK_URL=https://..., into ${OWN_FILE}, and chmod 600 ${OWN_FILE}; in CI, notify: with secrets in the workflow`,
     })
   const before = await ownFile(env)

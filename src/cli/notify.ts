@@ -61,8 +61,8 @@ function selectReceivers(
   if (wanted.length > 0) return wanted
   throw new UserError({
     path: isNamed ? `notify: ${named}` : 'notify',
-    found: 'no service is set up',
-    expected: 'a service that takes notifications',
+    found: 'no service for notifications is set up.',
+    expected: '',
     fix: 'ralph init --notify asks for one; or write notify: into ralph.config.yml',
   })
 }

@@ -27,8 +27,8 @@ export async function baseOf(
   if (current === baseBranch) return { branch: baseBranch, sha: head }
   throw new UserError({
     path: '--base-branch',
-    found: baseBranch,
-    expected: 'a branch of this repository',
+    found: `this repository has no branch ${baseBranch}.`,
+    expected: '',
     fix: 'create it, or name another',
   })
 }

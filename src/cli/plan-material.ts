@@ -297,7 +297,10 @@ async function filesAt(
     else {
       const bytes = await readRegularFile(resolve(context.directory, typed))
       const fix = 'name a file, or a folder of this repository'
-      if (bytes === null) throw new UserError({ path: '--from', found: typed, expected: 'a document', fix })
+      if (bytes === null) {
+        const found = `there is no document ${typed}.`
+        throw new UserError({ path: '--from', found, expected: '', fix })
+      }
       const kind = as.get(typed)
       others.push({
         ...{ path: typed, text: bytes.toString('utf8'), isNamed: true },

@@ -206,9 +206,9 @@ async function openEditor(file: string, env: Readonly<Record<string, string>>): 
   const [code] = await once(child, 'close').catch((error: unknown) => [messageOf(error)])
   process.off('SIGINT', ignore)
   if (code === 0) return
-  const found = `${editor}, which ended with ${code}`
+  const found = `the editor ${editor} ended with ${code}.`
   const fix = 'set VISUAL or EDITOR to an editor that waits, such as `code --wait`'
-  throw new UserError({ path: '$EDITOR', found, expected: 'an editor', fix })
+  throw new UserError({ path: '$EDITOR', found, expected: '', fix })
 }
 
 function fromJson(text: string, before: Prd): Prd {

@@ -73,9 +73,9 @@ async function listBeads({ env, directory, clone, warn }: Place): Promise<string
   try {
     return (await promisify(execFile)(program, args, options)).stdout
   } catch (error) {
-    const found = messageOf(error).split('\n').slice(0, 2).join(' ').slice(0, 200)
+    const found = `bd did not list its issues: ${messageOf(error).split('\n').slice(0, 2).join(' ').slice(0, 200)}`
     const fix = `look at what it says: bd ${args.join(' ')}`
-    throw new UserError({ path: '--from beads', found, expected: 'a list of issues', fix })
+    throw new UserError({ path: '--from beads', found, expected: '', fix })
   }
 }
 

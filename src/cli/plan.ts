@@ -197,9 +197,9 @@ function argumentsOf(context: Context): PlanArguments {
   const [word, ...rest] = args?.words ?? []
   refuseTwoFeatures(context, word)
   if (rest.length > 0) {
-    const found = [word, ...rest].join(' ')
+    const found = `the name of a feature is one word, and this is several: ${[word, ...rest].join(' ')}.`
     const fix = `ralph plan ${word} -- ${rest.join(' ')}`
-    throw new UserError({ path: 'ralph plan', found, expected: 'one word, the name of the feature', fix })
+    throw new UserError({ path: 'ralph plan', found, expected: '', fix })
   }
   const sentence = args?.text.replace(/\s+/g, ' ').trim() ?? ''
   const from: string[] = Array.isArray(flags.from) ? flags.from : []
@@ -331,9 +331,13 @@ async function refuseOnOtherBranch(name: string, folderHere: string, local: Loca
   const { branch, published } = state
   if (folderHere === newest && (published === null || clone.branch === branch)) return
   const isMissing = (await store.head(branch)) === null
-  const found = isMissing ? `${name}, whose branch ${branch} is gone` : `${name}, whose run is on ${branch}`
-  const fix = isMissing ? 'take another name' : `git switch ${branch}, then plan again; or take another name`
-  throw new UserError({ path: 'feature', found, expected: 'a feature of this checkout', fix })
+  const found = isMissing
+    ? `the branch of ${name}, ${branch}, is gone.`
+    : `the run of ${name} is on ${branch}.`
+  const fix = isMissing
+    ? 'choose another name'
+    : `git switch ${branch}, then plan again; or choose another name`
+  throw new UserError({ path: 'feature', found, expected: '', fix })
 }
 
 /** prd.json is written last, because a run begins with it. */

@@ -48,8 +48,8 @@ function storyOf({ args }: Context, { prd }: State): Story | null {
   const near = nearestId(second ?? word, ids)
   throw new UserError({
     path: 'ralph prompt',
-    found: second === undefined ? word : `${word} ${second}`,
-    expected: 'the id of one story',
+    found: second === undefined ? `there is no story ${word}.` : `this names two stories: ${word} ${second}.`,
+    expected: '',
     fix: near === null ? `use one of: ${idList(ids)}` : `ralph prompt ${near}`,
   })
 }

@@ -35,9 +35,9 @@ const MAX_PAGES = 100
 export async function report(context: Context): Promise<CommandResult> {
   const { flags } = context
   if (flags.all === true && (context.feature !== null || flags.markdown === true)) {
-    const found = context.feature ?? '--markdown'
+    const found = `the page of all features does not go together with ${context.feature ?? '--markdown'}.`
     const fix = 'leave one of them out'
-    throw new UserError({ path: '--all', found, expected: 'the page of all features', fix })
+    throw new UserError({ path: '--all', found, expected: '', fix })
   }
   using local = await openFeature(context)
   if (flags.all === true) return reportAll(context, local)
@@ -153,7 +153,12 @@ async function statesOf({ workspace: { store } }: LocalRun, mistakes: Mistake[])
       const found = await store.load(folder)
       if (found !== null) states.set(folder, found.state)
     } catch (error) {
-      const unknown = { path: folder, found: messageOf(error), expected: 'a state', fix: 'see the message' }
+      const unknown = {
+        path: folder,
+        found: `its state cannot be read: ${messageOf(error)}`,
+        expected: '',
+        fix: 'see the message',
+      }
       mistakes.push(...(error instanceof UserError ? error.mistakes : [unknown]))
     }
   }

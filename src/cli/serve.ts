@@ -57,7 +57,12 @@ async function listen(server: Server, port: number): Promise<void> {
   server.listen(port, '127.0.0.1')
   await once(server, 'listening').catch((error: unknown) => {
     const fix = 'name another one, or leave --port out for one that is free'
-    throw new UserError({ path: '--port', found: messageOf(error), expected: 'a port that is free', fix })
+    throw new UserError({
+      path: '--port',
+      found: `the port cannot be used: ${messageOf(error)}`,
+      expected: '',
+      fix,
+    })
   })
 }
 

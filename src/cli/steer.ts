@@ -104,15 +104,15 @@ async function endRun(holder: Lease, print: (text: string) => void): Promise<boo
   } catch (error) {
     // It has just ended by itself.
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return true
-    const found = `process ${holder.pid}, which is another user's`
+    const found = `the run is process ${holder.pid} of another user.`
     const fix = `end it as that user (sudo kill ${holder.pid}), then stop again`
-    throw new UserError({ path: 'ralph stop', found, expected: 'a run of yours', fix })
+    throw new UserError({ path: 'ralph stop', found, expected: '', fix })
   }
   for (const until = Date.now() + SAVE_MS; await isAlive(holder); await delay(100)) {
     if (Date.now() < until) continue
-    const found = `process ${holder.pid}, which does not end`
+    const found = `the run, process ${holder.pid}, does not end.`
     const fix = `kill -9 ${holder.pid}, then stop again`
-    throw new UserError({ path: 'ralph stop', found, expected: 'a run that saves and ends', fix })
+    throw new UserError({ path: 'ralph stop', found, expected: '', fix })
   }
   return true
 }

@@ -123,10 +123,10 @@ async function releasesOrMistake({ env, warn }: Context): Promise<Releases | { m
       status === null || status >= 500 ? unreachable(api, error) : `${status}: ${githubMessage(error)}`
     const fix =
       rateLimitedUntil(error, Date.now()) !== null || token === null
-        ? 'see that there is a network; with a token, by GH_TOKEN or `gh auth login`, GitHub answers more often'
-        : 'see that there is a network, and that the token (GH_TOKEN, or of `gh auth login`) is valid'
+        ? 'check the network; with a token (GH_TOKEN or `gh auth login`) GitHub allows more requests'
+        : 'check the network, and that the token (GH_TOKEN, or that of `gh auth login`) is valid'
     return {
-      mistake: { path, found, expected: 'what is released', fix: `${fix}; people find it at ${page}` },
+      mistake: { path, found, expected: '', fix: `${fix}; releases are also listed at ${page}` },
     }
   }
 }
@@ -150,9 +150,9 @@ function targetOf(releases: Releases, requested: string | null): Release {
   const target = requested === null ? releases[0] : releases.find(({ tag }) => tag === requested)
   if (target !== undefined) return target
   const newest = releases.slice(0, 5).map(({ tag }) => tag)
-  const found = `${requested}, which is not a release`
+  const found = `there is no release ${requested}; the newest are ${newest.join(', ')}.`
   const fix = `ralph upgrade ${newest[0]}`
-  throw new UserError({ path: 'ralph upgrade', found, expected: `one of ${newest.join(', ')}`, fix })
+  throw new UserError({ path: 'ralph upgrade', found, expected: '', fix })
 }
 
 /** The oldest version that a pin names. If no pin names a version, this program's version. */

@@ -39,8 +39,8 @@ export async function refuseFiltered(git: Git, objects: CatFile): Promise<void> 
       if (file?.isFile() !== true || blob === null || file.size === blob.size) continue
       throw new UserError({
         path: displayPath(path),
-        found: `a file that the filter ${name} has rewritten`,
-        expected: 'files as they are committed: Ralph runs no filters of the repository',
+        found: `the filter ${name} has rewritten this file, and Ralph needs files as they are committed.`,
+        expected: '',
         fix: 'check out without it (actions/checkout: lfs: false; here: git lfs uninstall --local, then git checkout .)',
       })
     }

@@ -59,7 +59,7 @@ export async function readIssues(
   }
   if (found.length === 0) {
     const fix = 'name a milestone or a label that has issues'
-    throw new UserError({ path: '--from', found: 'no issue', expected: 'at least one', fix })
+    throw new UserError({ path: '--from', found: 'no issue matches.', expected: '', fix })
   }
   const issues = []
   for (const issue of found) {
@@ -91,8 +91,8 @@ async function milestoneOf({ api, repo }: GitHub, name: string): Promise<{ numbe
     existing.length === 0 ? 'make one on GitHub, or name a label' : `name one of them: ${existing.join(', ')}`
   throw new UserError({
     path: '--from',
-    found: `milestone ${oneLine(name, 60)}`,
-    expected: 'a milestone of this repository',
+    found: `this repository has no milestone ${oneLine(name, 60)}.`,
+    expected: '',
     fix,
   })
 }
@@ -101,8 +101,8 @@ function throwUserError(error: unknown): never {
   const fix = 'the token needs to read issues: permissions: issues: read, or `gh auth login`'
   throw new UserError({
     path: '--from',
-    found: githubMessage(error),
-    expected: "the repository's issues",
+    found: `the repository's issues cannot be read: ${githubMessage(error)}`,
+    expected: '',
     fix,
   })
 }
@@ -111,8 +111,8 @@ function tooMany(): UserError {
   const fix = 'name a milestone or a label with fewer'
   return new UserError({
     path: '--from',
-    found: `more than ${MAX_ISSUES} issues`,
-    expected: `at most ${MAX_ISSUES}`,
+    found: `more than ${MAX_ISSUES} issues match, which is the maximum.`,
+    expected: '',
     fix,
   })
 }

@@ -72,7 +72,7 @@ test('too little disk space for the work trees is refused before the first sessi
   assert.equal(refused.code, 64, refused.out + refused.err)
   assert.match(
     refused.err,
-    /max-parallel: found 3 work trees, with room for 2 in \S+: a work tree takes 3\.0 MB; 8\.\d MB are free, expected room .*\n {2}fix: make room there, .*max-parallel to 2/,
+    /max-parallel: \S+ has room for 2 of 3 work trees: a work tree takes 3\.0 MB; 8\.\d MB are free\.\n {2}fix: make room there, .*max-parallel to 2/,
   )
   assert.deepEqual(await at.called(), [])
   await at.write({ 'modules/a.js': 'x'.repeat(2_000_000) })

@@ -568,8 +568,11 @@ test('branchName is the default branch, or a branch of other people: exit 64, an
     assert.equal(at.git('for-each-ref'), before)
     return ended.err
   }
-  assert.match(await run('main'), /branchName: found main, .*\n.*never commits to the default branch/)
-  assert.match(await run('release'), /branchName: found release, which is there already/)
+  assert.match(
+    await run('main'),
+    /branchName: the run cannot work on main, .*\n.*never commits to the default branch/,
+  )
+  assert.match(await run('release'), /branchName: the branch release exists already/)
   at.git('branch', 'trunk')
   at.git('update-ref', 'refs/remotes/origin/trunk', 'main')
   at.git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/trunk')

@@ -24,11 +24,11 @@ const CASES: Record<string, Case> = {
   },
   'the base as branchName': {
     files: named('main'),
-    says: /sample\/prd\.json: branchName: found main, expected another branch/,
+    says: /sample\/prd\.json: branchName: the run cannot work on main, which others share\./,
   },
   "somebody else's branch as branchName": {
     files: named('feature/old'),
-    says: /branchName: found feature\/old, which is there already/,
+    says: /branchName: the branch feature\/old exists already/,
   },
   'an agent whose program is missing': {
     flags: () => [...GATE, '--agent', 'amp'],

@@ -289,7 +289,7 @@ test('boxes that were checked before planning are no approved plan, and a featur
     inputs: { approve: 'auto' },
   })
   await chain.go()
-  await assert.rejects(chain.go(), /sample, which is there already/)
+  await assert.rejects(chain.go(), /sample is already planned\./)
 })
 
 test('a milestone whose name is the one of another plan is refused, and the other plan stays', async () => {

@@ -35,8 +35,8 @@ export function refuseNoWave({ maxParallel, isolation }: Settings): void {
   if (isolation === 'separate-job')
     throw new UserError({
       path: 'isolation',
-      found: 'separate-job, with jobs of max-parallel',
-      expected: 'same-user or other-user where stories are worked on side by side',
+      found: 'these jobs work on stories side by side, and that needs isolation: same-user or other-user.',
+      expected: '',
       fix: 'change that, or copy examples/ralph-separate.yml',
     })
   if (maxParallel < 2)

@@ -43,7 +43,12 @@ export async function runWork({
   const prepared = await ports.gates.prepare(state.green, ports.signal)
   if (prepared?.ok === false) {
     const fix = 'see its output in the log of the work job'
-    throw new UserError({ path: 'prepare', found: prepared.ended, expected: 'exit 0', fix })
+    throw new UserError({
+      path: 'prepare',
+      found: `the command \`prepare\` failed: ${prepared.ended}.`,
+      expected: '',
+      fix,
+    })
   }
   let said: WorkEvent | null = null
   const executor = inPart({ ...limits, checksEvidence: false }, ports, {

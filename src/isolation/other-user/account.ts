@@ -53,7 +53,11 @@ export async function makeAccount(root: Root, name: string): Promise<Account> {
       await run(root('useradd', '--system', ...home, '--user-group', '--shell', '/bin/bash', name))
   } catch (error) {
     const fix = 'install the package passwd (or shadow), or use isolation: separate-job'
-    throw isolationError({ found: messageOf(error), expected: `a user ${name} that useradd makes`, fix })
+    throw isolationError({
+      found: `useradd could not make the user ${name}: ${messageOf(error)}`,
+      expected: '',
+      fix,
+    })
   }
   const made = findAccount(name)
   if (made === null) throw new Error(`useradd made no ${name} in /etc/passwd`)

@@ -49,7 +49,7 @@ export async function probe(options: ProbeOptions, account: Account, runAsUser: 
     printed = await runAsUser(probeScript(options, account))
   } catch (error) {
     const fix = 'install util-linux (setpriv) and bash, or use isolation: separate-job'
-    return [{ found: messageOf(error), expected: `a program that runs as ${account.name}`, fix }]
+    return [{ found: `no program can run as ${account.name}: ${messageOf(error)}`, expected: '', fix }]
   }
   const foldersInTree = pathInTree(options).map((folder) => `path ${folder}`)
   const lines = new Set([...foldersInTree, ...printed.split('\n').filter(Boolean)])

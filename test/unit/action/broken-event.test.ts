@@ -40,7 +40,10 @@ for (const [command, event, text] of [
     })
     const errors = stdout.split('\n').filter((line) => line.startsWith('::error::'))
     assert.equal(errors.length, 1, `${stdout}${stderr}`)
-    assert.match(errors[0] ?? '', /GITHUB_EVENT_PATH: found \S+event\.json, which holds no JSON object/)
+    assert.match(
+      errors[0] ?? '',
+      /GITHUB_EVENT_PATH: the runner's event file \S+event\.json holds no JSON object\./,
+    )
     assert.equal(status, 1)
     assert.doesNotMatch(`${stdout}${stderr}`, /SyntaxError|\n {4}at /)
     assert.match(await readFile(file('output'), 'utf8'), /^outcome<<\S+\nerror\n/m)

@@ -63,7 +63,10 @@ test('a closed issue, a pull request and an unknown number are refused with the 
   const { number } = at.github.openIssue('alice', 'Passkeys', WISH)
   await at.api.api.rest.issues.update({ ...at.api.repo, issue_number: number, state: 'closed' })
   await assert.rejects(at.words(number), refused(/^issue #1$/, /closed/, /reopen it, or open another/))
-  await assert.rejects(at.words(99), refused(/^feature$/, /^#99: /, /an issue of this repository/))
+  await assert.rejects(
+    at.words(99),
+    refused(/^feature$/, /^Ralph cannot read issue #99: /, /an issue of this repository/),
+  )
 })
 
 test('approve: auto uses only the text of people with write permission', async () => {

@@ -87,7 +87,7 @@ test('files of unread kinds in a named folder are a note per kind; a folder of o
     ])
     assert.match(
       await refusal(readDocumentFiles(where, ['office'])),
-      /"office", which holds \.docx \(1\), expected documents: Markdown[\s\S]*save them as one of these/,
+      /"office" has only \.docx \(1\), and Ralph reads Markdown[\s\S]*save them as one of these/,
     )
   }
 })

@@ -195,10 +195,13 @@ test('oidc is refused where the agent could ask for an identity itself, without 
     }
     return null
   }
-  assert.match(refused('claude', 'same-user') ?? '', /oidc at isolation: same-user/)
-  assert.match(refused('claude', 'separate-job') ?? '', /oidc at isolation: separate-job/)
-  assert.match(refused('claude', 'other-user', () => false) ?? '', /without ANTHROPIC_FEDERATION_RULE_ID/)
-  assert.match(refused('gemini', 'other-user') ?? '', /oidc with gemini/)
+  assert.match(refused('claude', 'same-user') ?? '', /oidc needs isolation: other-user.* this is same-user\./)
+  assert.match(
+    refused('claude', 'separate-job') ?? '',
+    /oidc needs isolation: other-user.* this is separate-job\./,
+  )
+  assert.match(refused('claude', 'other-user', () => false) ?? '', /needs ANTHROPIC_FEDERATION_RULE_ID/)
+  assert.match(refused('gemini', 'other-user') ?? '', /oidc does not work with gemini; it works with /)
   assert.equal(
     keylessWay(vendorOf('gemini'), { auth: 'key', isolation: 'same-user', surface: 'action' }, () => false),
     null,

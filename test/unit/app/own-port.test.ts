@@ -50,6 +50,8 @@ gates: { e2e: 'curl -f http://127.0.0.1:3000', unit: npm test }`),
   assert.deepEqual(fixedPortWarnings(read(1)), [])
   assert.deepEqual(
     laneMistakes(read(2), 0).map(({ found }) => found),
-    ['2, with service web at port 3000, which each of them would take'],
+    [
+      '2 stories cannot be worked on side by side: each would start service web at port 3000; write $RALPH_PORT in its `ready` and `start`.',
+    ],
   )
 })

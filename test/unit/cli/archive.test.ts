@@ -64,7 +64,10 @@ test('archive moves a finished run as a whole, and refuses before its merge', as
   )
   // Its branch still stands: nobody means it who does not name it.
   const run = await place.ralph('run', ...place.agent, ...GATE)
-  assert.match(run.err, /^error: feature: found no prd\.json, .*\n {2}fix: make one \(ralph plan/m)
+  assert.match(
+    run.err,
+    /^error: feature: there are no stories here yet: no prd\.json exists\.\n {2}fix: plan one \(ralph plan/m,
+  )
   assert.equal(await next(), 'Nothing to do: it is merged, and in the archive.')
   assert.equal((await place.ralph('monitor')).code, 64, 'what is put away is shown to who names it')
   assert.match((await place.ralph('monitor', 'sample')).out, /Next: Nothing to do/)

@@ -23,13 +23,19 @@ Next       git add --all && git commit -m "ci: Ralph"
            ralph doctor && ralph drill
            ralph plan && ralph run`,
   )
-  assert.match(lastScreen(project.init('--yes').out) ?? '', /^Written +nothing: every file is there already \(.*\)$/m)
+  assert.match(
+    lastScreen(project.init('--yes').out) ?? '',
+    /^Written +nothing: every file is there already \(.*\)$/m,
+  )
 })
 
 test('init started by npx prints next commands with npx', async () => {
   await using project = await open(NODE, { npm_command: 'exec' })
   const { out } = project.init('--yes')
-  assert.match(out, /^ +npx @ralph\/action doctor && npx @ralph\/action drill\n +npx @ralph\/action plan && npx @ralph\/action run$/m)
+  assert.match(
+    out,
+    /^ +npx @ralph\/action doctor && npx @ralph\/action drill\n +npx @ralph\/action plan && npx @ralph\/action run$/m,
+  )
 })
 
 test("init's summary has at most ten lines, the most important first", async () => {

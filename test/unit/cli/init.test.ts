@@ -333,7 +333,10 @@ test("init pins the action's commit; where it is unknown, a placeholder is repor
   await project.write({ '.git/nobody/.gitconfig': rewrite })
   execFileSync('git', ['init', '-q'], { cwd: project.folder })
   const init = () => project.ralph('init', '--yes', '--no-try').out
-  assert.match(init(), /warning: Ralph could not look up the commit of the action.*`ralph init`.*ralph init --pin COMMIT/)
+  assert.match(
+    init(),
+    /warning: Ralph could not look up the commit of the action.*`ralph init`.*ralph init --pin COMMIT/,
+  )
   assert.match(await project.read(workflow), /ralph\/action@<sha> # v1/)
   const refused = (job: string) => new RegExp(`fault .*${job} uses ralph/action@<sha>; .*ralph init --pin`)
   const doctor = () => project.ralph('doctor', '--no-gates').out

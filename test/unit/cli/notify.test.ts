@@ -69,8 +69,8 @@ test('notify reads the variables of earlier Ralphs: settings first, then the env
   assert.deepEqual(await mistakesOf(own('')), [
     {
       path: '~/.ralph.env',
-      found: 'a file that others can read (mode 640)',
-      expected: 'a file of mode 600: it holds keys',
+      found: 'other users can read this file, which holds keys (mode 640).',
+      expected: '',
       fix: 'chmod 600 ~/.ralph.env',
     },
   ])
@@ -115,11 +115,11 @@ test('`ralph notify --test` prints each answer, and exits 1 if one failed', asyn
 
   const nobody = await place.ralph('notify', '--test')
   assert.equal(nobody.code, 64)
-  assert.match(nobody.err, /no service is set up[\s\S]*ralph init --notify/)
+  assert.match(nobody.err, /no service for notifications is set up\.[\s\S]*ralph init --notify/)
   const wrong = await place.ralph('notify', '--test', 'discrod', '--notify', notify)
   assert.match(wrong.err, /did you mean discord\?/)
   const pipe = await place.ralph('init', '--notify')
-  assert.match(pipe.err, /--notify: found no terminal[\s\S]*chmod 600/)
+  assert.match(pipe.err, /--notify: there is no terminal to ask on\.[\s\S]*chmod 600/)
 })
 
 test('a local run notifies the address in its environment, which its agent does not see', async () => {

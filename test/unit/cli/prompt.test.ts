@@ -107,10 +107,7 @@ test("prompt before a set-up session prints that one's, and its transcript is th
 test('prompt for an unknown story is refused', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   for (const [args, message] of [
-    [
-      ['US-01'],
-      'error: ralph prompt: found US-01, expected the id of one story\n  fix: ralph prompt US-001\n',
-    ],
+    [['US-01'], 'error: ralph prompt: there is no story US-01.\n  fix: ralph prompt US-001\n'],
   ] as const) {
     const { code, err, out } = await place.ralph('prompt', ...args)
     assert.deepEqual([code, err, out], [64, message, ''])
@@ -183,7 +180,7 @@ test('log prints the last session and its gates with their files, or an earlier 
   )
   const wrong = await place.ralph('log', 'nobody')
   assert.equal(wrong.code, 64)
-  assert.match(wrong.err, /expected a story, or one of verify, plan, baseline/)
+  assert.match(wrong.err, /there is no story \S+, and it is not one of verify, plan and baseline\./)
   for (const [args, says] of [
     [['US-001', '--attempt', '3'], /found 3, expected an attempt with logs on this machine: 1, 2\n/],
     [

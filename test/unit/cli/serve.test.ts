@@ -136,11 +136,11 @@ test('serve refuses a port in use, an invalid port and an unknown feature', asyn
   const { server, url } = await served(place)
   const taken = await place.ralph('serve', '--port', new URL(url).port)
   assert.equal(taken.code, 64)
-  assert.match(taken.err, /--port: found .*EADDRINUSE.*, expected a port that is free/)
+  assert.match(taken.err, /--port: the port cannot be used: .*EADDRINUSE/)
   server.kill('SIGINT')
   await server.ended
   assert.match((await place.ralph('serve', '--port', '99999')).err, /--port: found 99999, expected a number/)
   const unknown = await place.ralph('monitor', 'sampel')
   assert.equal(unknown.code, 64)
-  assert.match(unknown.err, /feature: found sampel, expected a feature .*\n.*did you mean sample/)
+  assert.match(unknown.err, /feature: there is no feature sampel here\.\n.*did you mean sample/)
 })

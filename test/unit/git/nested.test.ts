@@ -241,7 +241,7 @@ test('git is not run at the start in a submodule folder whose `.git` is not of t
     await using at = await place({ base: ENTRY, late, whole, start: false })
     await assert.rejects(
       whole ? at.repository.checkOut(at.head, null) : at.repository.uncommitted(at.head),
-      /lib\/vendor: found a repository/,
+      /lib\/vendor: this is the place of a submodule, and git did not check out what is in it\./,
     )
     assert.ok(!at.ran() && at.has('lib/vendor/.git'))
   }
@@ -395,7 +395,7 @@ mkdir -p web/node_modules/a; for i in $(seq 300); do echo $RANDOM >web/node_modu
       const [mistake] = error.mistakes
       assert.match(
         mistake?.found ?? '',
-        /^303 uncommitted changes, of which 301 .* web\/node_modules\/ \(300\)/,
+        /^there are 303 uncommitted changes\. 301 .* web\/node_modules\/ \(300\)/,
       )
       assert.match(mistake?.fix ?? '', /\.gitignore .*\(such as web\/node_modules\/\)/)
       return true
