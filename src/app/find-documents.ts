@@ -178,7 +178,7 @@ async function filesFor(
     const unread = isFolder ? all.filter((file) => !isText(file)) : []
     if (read.length === 0) mistakes.push(missingDocuments(request, unread, await tree.list('')))
     else if (unread.length > 0)
-      note(`${describeValue(request)}: not read: ${formatKinds(unread)}; ${READABLE}`)
+      note(`${describeValue(request)}: not read: ${formatKinds(unread)}; Ralph reads ${READABLE}`)
     const reason = path === '' ? { isDiscovered: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
     for (const file of read) if (isFile || !paths.has(file)) paths.set(file, reason)
   }
@@ -198,7 +198,7 @@ function isText(path: string): boolean {
   return /\.(?:md|markdown|txt|json|ya?ml|toml)$|(?:^|\/)\.ralphrc$/i.test(path)
 }
 
-const READABLE = 'Markdown, text, JSON, YAML and TOML are'
+const READABLE = 'Markdown, text, JSON, YAML and TOML'
 
 /** How many files there are of each kind, the most frequent kind first. */
 function formatKinds(paths: readonly string[]): string {

@@ -37,10 +37,10 @@ export async function openRemote(
   const isRequired = flags.remote === true
   if (found === null) {
     if (!isRequired) return null
-    const expected = `a remote at ${server}`
     const fix =
       'run it in a clone of the repository (GITHUB_SERVER_URL and GITHUB_API_URL name another server)'
-    throw new UserError({ path: '--remote', found: remote ?? 'no remote origin', expected, fix })
+    const found = `${remote === null ? 'this clone has no remote origin' : `origin is ${remote}`}, and runs in CI are at ${server}.`
+    throw new UserError({ path: '--remote', found, expected: '', fix })
   }
   const token = await tokenFor(server, env)
   if (token === null) {
@@ -176,7 +176,7 @@ function mistakeOf(error: unknown, place: RepositoryAddress): unknown {
     const path = repositoryUrl(place)
     return new UserError({ path, found, expected: '', fix: 'try again in a while' })
   }
-  const expected = `a token that may read the contents of ${place.owner}/${place.repo}`
   const fix = '`gh auth refresh`, or set GH_TOKEN to one with contents: read'
-  return new UserError({ path: 'GH_TOKEN', found, expected, fix })
+  const message = `this token cannot read the contents of ${place.owner}/${place.repo}: ${found}`
+  return new UserError({ path: 'GH_TOKEN', found: message, expected: '', fix })
 }

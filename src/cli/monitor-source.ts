@@ -57,8 +57,14 @@ export function refuseUnknown(wanted: readonly string[], names: readonly string[
     const near = nearest(found, known)
     return `use one of: ${known.slice(0, 20).join(', ')}${near === null ? '' : ` (did you mean ${near}?)`}`
   }
-  const expected = `a feature ${where}`
-  throw new UserError(unknown.map((found) => ({ path: 'feature', found, expected, fix: fixOf(found) })))
+  throw new UserError(
+    unknown.map((name) => ({
+      path: 'feature',
+      found: `there is no feature ${name} ${where}.`,
+      expected: '',
+      fix: fixOf(name),
+    })),
+  )
 }
 
 export function localSource(workspace: Workspace, settings: Settings, wanted: readonly string[]): Source {

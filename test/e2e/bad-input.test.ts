@@ -36,7 +36,7 @@ const CASES: Case[] = [
   {
     name: 'a feature that does not exist',
     dispatch: { feature: 'sampel' },
-    says: [/feature: found sampel/, /fix: .*sample/],
+    says: [/feature: there is no feature sampel here/, /fix: .*sample/],
   },
   {
     name: 'a plan with a name that no input can have',

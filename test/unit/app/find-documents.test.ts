@@ -83,7 +83,7 @@ test('files of unread kinds in a named folder are a note per kind; a folder of o
       ['docs/epics.md', 'docs/plan.pdf'],
     )
     assert.deepEqual(notes, [
-      '"docs": not read: .docx (2), .pdf (1), .png (1), files without a kind (1); Markdown, text, JSON, YAML and TOML are',
+      '"docs": not read: .docx (2), .pdf (1), .png (1), files without a kind (1); Ralph reads Markdown, text, JSON, YAML and TOML',
     ])
     assert.match(
       await refusal(readDocumentFiles(where, ['office'])),

@@ -28,7 +28,7 @@ test('archive moves a finished run as a whole, and refuses before its merge', as
   assert.equal(early.code, 64)
   assert.match(
     early.err,
-    /HEAD: found ralph\/sample.*\n {2}fix: merge it, git switch main, then ralph archive sample/,
+    /HEAD: ralph\/sample is checked out, .*\n {2}fix: merge it, git switch main, then ralph archive sample/,
   )
 
   place.git('switch', '-q', 'main')

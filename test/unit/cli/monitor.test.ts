@@ -174,7 +174,7 @@ test('monitor shows a run in CI by two API requests, with its address', async ()
   assert.deepEqual(github.violations, [])
   const other = await place.ralph('monitor', 'aut', '--remote')
   assert.equal(other.code, 64)
-  assert.match(other.err, /feature: found aut, expected a feature in CI\n.*did you mean auth/)
+  assert.match(other.err, /feature: there is no feature aut in CI\.\n.*did you mean auth/)
 })
 
 test('monitor reports a token that may not read, no token, and a clone of another host', async () => {
@@ -185,11 +185,14 @@ test('monitor reports a token that may not read, no token, and a clone of anothe
     assert.equal(code, 64)
     return err
   }
-  assert.match(await told(), /--remote: found no remote origin, expected a remote at https:\/\/github\.com/)
+  assert.match(
+    await told(),
+    /--remote: this clone has no remote origin, and runs in CI are at https:\/\/github\.com\./,
+  )
   await inCi(place, github, github.mintJobToken({ checks: 'write' }))
   assert.match(
     await told(),
-    /GH_TOKEN: found GitHub answers 403: .*, expected a token that may read the contents of acme\/shop\n {2}fix: .*contents: read/,
+    /GH_TOKEN: this token cannot read the contents of acme\/shop: GitHub answers 403: .*\n {2}fix: .*contents: read/,
   )
   place.env.GH_TOKEN = 'nobody'
   assert.match(await told(), /GH_TOKEN: found GitHub answers 401: Bad credentials/)

@@ -421,7 +421,7 @@ test('parallel workers: a login that only one session at a time can renew is a w
     await writeFile(file, '{"claudeAiOauth":{"accessToken":"a","refreshToken":"secret"}}')
     const [first = '', ...others] = await look()
     assert.ok(
-      first.startsWith(`warning: claude has the login in ${file}, which one session at a time can renew`),
+      first.startsWith(`warning: claude is logged in by ${file}, which only one session at a time can renew`),
     )
     assert.match(first, / -> set ANTHROPIC_API_KEY or .*, or leave max-parallel out$/)
     assert.ok(!first.includes('secret'))
