@@ -67,8 +67,9 @@ export async function status(context: Context): Promise<CommandResult> {
     const note = notes === '' ? '' : `  (${terminalText(notes, 120)})`
     print(`  ${STORY_STATUSES[storyStatus].box} ${id}  ${terminalText(title)}${size}${note}`)
   }
+  for (const line of legendOf(view)) print(line)
   for (const [id, { phase }] of Object.entries(state.splits ?? {}))
-    if (phase === 'wanted') print(`${id} is to be split: the next run lets a session propose its parts`)
+    if (phase === 'wanted') print(`${id} will be split: in the next run a session proposes its parts`)
   for (const { id, unsplit } of view.stories)
     if (unsplit !== '') print(describeUnsplit(id, terminalText(unsplit), 'cli'))
   for (const finding of findingLines(view.findings)) print(`! ${terminalText(finding)}`)
@@ -96,6 +97,13 @@ export async function status(context: Context): Promise<CommandResult> {
     ...scopeInJson(state),
   }
   return { code: fine ? 0 : 1, outputs: outputsOf(state, outcome, null), more }
+}
+
+/** What the signs before the stories mean, if there is one that a check list does not have. */
+function legendOf({ stories }: View): string[] {
+  const rows = [...new Set(stories.map(({ status }) => STORY_STATUSES[status]))]
+  const shown = rows.filter(({ box }) => box !== '[ ]' && box !== '[x]')
+  return shown.length === 0 ? [] : [`  ${shown.map(({ box, word }) => `${box} ${word}`).join(', ')}`]
 }
 
 function rungLines({ rungs, unpaid }: View): string[] {
@@ -254,7 +262,7 @@ function formatStep(step: Step, state: State): string {
     case 'verify':
     case 'judge-whole': {
       const imported = importedCount(state.prd, state.control.scope)
-      const seen = 'imported as passed, not seen by a gate of this run'
+      const seen = 'imported as passed; no gate of this run has checked them'
       return imported === 0 ? 'the final verification' : `the final verification (${imported} ${seen})`
     }
     case 'wait':

@@ -52,10 +52,10 @@ const FAILURE_TITLES: Readonly<Record<Failure['kind'], string>> = {
   session: "The agent's session failed",
   stuck: 'The agent gave up',
   'empty-diff': 'The agent changed nothing',
-  guard: 'What the agent changed was refused',
-  gates: 'What the agent made was not accepted',
+  guard: 'Ralph refused the change',
+  gates: 'The change was not accepted',
   judge: 'The judge did not agree',
-  conflict: 'Its work does not go together with what people committed',
+  conflict: 'The change conflicts with what people committed',
 }
 
 function failureSentence({ status, failure, why }: StoryView): Sentence | null {
@@ -71,13 +71,13 @@ function helpSentences(state: State, story: StoryView, surface: Surface): Senten
   switch (status) {
     case 'passed':
     case 'skipped':
-      return [sentence`${command(`redo ${id} -- <why>`)} has it worked on again.`]
+      return [sentence`${command(`redo ${id} -- <why>`)} works on it again.`]
     case 'outside':
-      return [sentence`${command(`retry ${id}`)} has it done in this run as well.`]
+      return [sentence`${command(`retry ${id}`)} adds it to this run.`]
     case 'waiting':
       return waitsFor
         .slice(0, 1)
-        .map((first) => sentence`${command(`why ${first}`)} tells what it waits for.`)
+        .map((first) => sentence`${command(`why ${first}`)} shows how the story is that it waits for.`)
   }
   const isBlocked = status === 'blocked'
   const hasAttempts = attempts > 0
@@ -86,14 +86,14 @@ function helpSentences(state: State, story: StoryView, surface: Surface): Senten
     restSentence(state, id),
     hasAttempts &&
       isBlocked &&
-      sentence`${command(`retry ${id} -- <hint>`)} tries it again with what you say is missing.`,
+      sentence`${command(`retry ${id} -- <hint>`)} tries it again with your hint.`,
     hasAttempts &&
       !isBlocked &&
-      sentence`${command(`note ${id} -- <hint>`)} tells the next attempt what is missing.`,
+      sentence`${command(`note ${id} -- <hint>`)} gives your hint to the next attempt.`,
     isBlocked &&
       state.kept[id] !== undefined &&
-      sentence`${command(`retry ${id} --fresh`)} throws away its saved work (what its attempts left), and begins again.`,
-    mayBeTooLarge(state, story) && sentence`${command(`split ${id}`)} has smaller stories proposed instead.`,
+      sentence`${command(`retry ${id} --fresh`)} discards what its attempts left, and starts over.`,
+    mayBeTooLarge(state, story) && sentence`${command(`split ${id}`)} proposes smaller stories instead.`,
     isBlocked && sentence`${command(`skip ${id}`)} leaves it out.`,
   ]
   return help.filter((item) => item !== false)
@@ -104,16 +104,16 @@ function helpByKind({ folder }: State, { id, gates }: StoryView, failure: Failur
     case 'guard':
       // Only the protected paths are a setting. The guard's other rules are fixed.
       return failure.detail.includes('protected-paths')
-        ? sentence`Say in a hint where it may work; what ${{ code: 'protected-paths' }} holds is changed by people.`
-        : sentence`Say in a hint where it may work: what was refused is changed by people.`
+        ? sentence`Only people can change files that match ${{ code: 'protected-paths' }}. Say in a hint which files to change instead.`
+        : sentence`Only people can change what was refused. Say in a hint which files to change instead.`
     case 'gates':
       return (
         hasWeakenedTests(gates) &&
-        sentence`Say in a hint what the tests are to expect; ${{ code: 'weakened-tests: judge' }} has a judge decide it by the criteria.`
+        sentence`Say in a hint what the tests should expect now. With ${{ code: 'weakened-tests: judge' }}, a judge decides by the criteria.`
       )
     case 'judge':
     case 'empty-diff':
-      return sentence`Look at its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}: they may be met already, or ask for something that the code does not show.`
+      return sentence`Check its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}. They may be met already, or no file can show that they are met.`
     case 'session':
       return (
         isTooLarge(failure) &&

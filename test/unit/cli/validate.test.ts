@@ -194,7 +194,7 @@ test('the dry run calls passes in prd.json imported, and says of no gate that it
   const judged = ralph('imported', files, 'run', '--dry-run', ...needs)
   assert.match(
     judged.out,
-    /^Next: the final verification \(2 imported as passed, not seen by a gate of this run\)$/m,
+    /^Next: the final verification \(2 imported as passed; no gate of this run has checked them\)$/m,
   )
   const plain = ralph('imported-plain', files, 'run', '--dry-run', ...needs, '--final-verification', 'false')
   assert.match(plain.out, /no story passed by a gate, 2 had passed before \(seen by no gate of this run\)/)

@@ -44,7 +44,7 @@ test('why of a blocked story has the failure, each attempt, the gate, and what a
   const why = whyOf(stuck(), 'US-003', 'comment')
   assert.ok(why !== null)
   assert.equal(why.statusText, 'blocked, 3 attempts')
-  assert.equal(toPlainText(why.last ?? []), 'What the agent made was not accepted: gate test failed (exit 1)')
+  assert.equal(toPlainText(why.last ?? []), 'The change was not accepted: gate test failed (exit 1)')
   assert.deepEqual(
     why.attempts.map(({ attempt, result }) => [attempt, result]),
     [
@@ -55,8 +55,8 @@ test('why of a blocked story has the failure, each attempt, the gate, and what a
   )
   assert.equal(why.output?.of, 'test')
   assert.deepEqual(why.help.map(toPlainText), [
-    '/ralph retry US-003 -- <hint> tries it again with what you say is missing.',
-    '/ralph split US-003 has smaller stories proposed instead.',
+    '/ralph retry US-003 -- <hint> tries it again with your hint.',
+    '/ralph split US-003 proposes smaller stories instead.',
     '/ralph skip US-003 leaves it out.',
   ])
 })
@@ -89,14 +89,14 @@ test('why without an id shows the story that failed last, or none', () => {
 test('why names a fix that depends on the failure', () => {
   const state = stuck()
   const table: [State, RegExp][] = [
-    [blockedBy({ kind: 'guard', summary: 'the guard refused x' }), /^Say in a hint where it may work/],
-    [blockedBy({ kind: 'judge', summary: 'not met' }), /^Look at its criteria in \.ralph/],
+    [blockedBy({ kind: 'guard', summary: 'the guard refused x' }), /^Only people can change what was refused/],
+    [blockedBy({ kind: 'judge', summary: 'not met' }), /^Check its criteria in \.ralph/],
     [blockedBy({ kind: 'session', summary: 'it took longer than 30m' }), /^A longer iteration-timeout/],
   ]
   for (const [given, expected] of table) assert.match(helpOf(given)[0] ?? '', expected)
   const kept = { 'US-003': { base: 'a', tree: 'b', dropped: [] } }
   assert.ok(helpOf({ ...state, kept }).some((one) => /--fresh throws away/.test(one)))
-  assert.deepEqual(helpOf(midRun()), ['ralph note US-003 -- <hint> tells the next attempt what is missing.'])
+  assert.deepEqual(helpOf(midRun()), ['ralph note US-003 -- <hint> gives your hint to the next attempt.'])
 })
 
 test('why of a resting story shows until when', () => {
@@ -130,9 +130,9 @@ test('returned attempts are shown in addition to the counted ones', () => {
 
 test('why of stories without a failure', () => {
   assert.deepEqual(helpOf(pass(justStarted(), 'US-001'), 'US-001'), [
-    'ralph redo US-001 -- <why> has it worked on again.',
+    'ralph redo US-001 -- <why> works on it again.',
   ])
-  assert.deepEqual(helpOf(stuck(), 'US-006'), ['ralph why US-003 tells what it waits for.'])
+  assert.deepEqual(helpOf(stuck(), 'US-006'), ['ralph why US-003 shows how the story is that it waits for.'])
   assert.equal(whyOf(justStarted(), 'US-001', 'cli')?.statusText, 'open, 0 attempts')
 })
 
@@ -161,7 +161,7 @@ test('why for weakened tests, or a refusal of the guard, names the setting', () 
   const guard = (detail: string) => told(blockedBy({ kind: 'guard', summary: 'refused', detail }))
   assert.match(
     guard('the path is protected by `protected-paths`'),
-    /what protected-paths holds is changed by people/,
+    /Only people can change files that match protected-paths\./,
   )
   assert.doesNotMatch(guard('a key is in it'), /protected-paths/)
 
