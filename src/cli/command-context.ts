@@ -110,7 +110,7 @@ export function printLines(stream: { write(text: string): unknown }, text: strin
 /** Throws UserError where an agent or a gate has typed the command. */
 export function refuseFromInside({ env, command }: Context): void {
   if (env[MARK_NAME] === undefined) return
-  const found = 'an agent or a gate ran this command, and only people may.'
+  const found = 'an agent or a gate ran this command. Only people may run it.'
   throw new UserError({ path: `ralph ${command}`, found, expected: '', fix: 'leave it to people' })
 }
 

@@ -128,7 +128,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--bmad', 'also install the /ralph workflow into a BMAD project'],
       [
         '--required',
-        'also write the workflow that passes the check `ralph` on pull requests of people, for a repository that requires it',
+        "also write the workflow that passes the required check `ralph` on other people's pull requests",
       ],
       ['--notify', 'only set up notifications, in ~/.ralph.env (mode 600)'],
       ['--diff', 'show the contents of the files before writing them'],
@@ -170,9 +170,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   drill: {
     takes: 'nothing',
     settings: isForDrill,
-    options: [
-      ['--minutes <number>', 'time for the plants; those that come later are not tried (default: 10)'],
-    ],
+    options: [['--minutes <number>', 'time for the plants; the others are then not tried (default: 10)']],
     exits: [[0, 'shown, whatever passes'], BAD_INPUT, [130, 'interrupted']],
   },
   doctor: {

@@ -143,7 +143,7 @@ async function askIsolation({ ask, proposed, answered }: Questions): Promise<Wri
     choice('separate-job', 'jobs without a token that writes; the strongest'),
     choice('same-user', 'the agent can take the tokens of the job'),
   ]
-  const question = 'In CI, how far are agent and gates kept from tokens?'
+  const question = 'How strictly should CI isolate the agent?'
   return { isolation: await ask.choose(question, choices, String(proposed.isolation ?? 'other-user')) }
 }
 
@@ -157,7 +157,7 @@ async function askAuth(
   if ('auth' in answered || vendor?.keyless === undefined || level !== 'other-user') return {}
   const choices = [
     choice('key', 'a secret of the repository'),
-    choice('oidc', "the job's identity, exchanged for a key of minutes; nothing is stored"),
+    choice('oidc', "a key that lives for minutes, from the job's identity; nothing is stored"),
   ]
   const auth = await ask.choose(
     'In CI, how does Ralph log in to the model?',

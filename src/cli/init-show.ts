@@ -168,14 +168,14 @@ function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
     ...wrapToWidth(terminalText(`${name}: ${ended}${line && `: ${line}`}`, 400), look, 2),
     `    ${terminalText(toYaml({ [name]: run }), 400)}`,
   ])
-  const head = 'Left out because they fail here. Once they pass, add the line under gates: in both files:'
+  const head = 'Left out because they fail here. When they pass, add these lines under gates: in both files:'
   return [paint(head, ['yellow'], look), ...lines.map((line) => `  ${line}`)]
 }
 
 /** The provider's side of `auth: oidc`. The environment limits the identity to the default branch. */
 function keylessStep({ name, needs }: Keyless, branch: string): [string, ...string[]] {
   return [
-    `${name}: set up the provider as docs/how-to/keyless.md says, and store the ids, which are not secret.`,
+    `${name}: set up the provider as docs/how-to/keyless.md says. Then store the ids; they are not secret.`,
     `gh api -X PUT ${ENVIRONMENT} -F 'deployment_branch_policy[protected_branches]=false' -F 'deployment_branch_policy[custom_branch_policies]=true'`,
     `gh api -X POST ${ENVIRONMENT}/deployment-branch-policies -f name=${branch}`,
     ...needs.map((variable) => `gh variable set ${variable}`),
@@ -216,7 +216,7 @@ function onceLines(
     ...(hasForm
       ? [
           [
-            'The label of the issue form. Without it GitHub drops the label, and no issue becomes a plan.',
+            'The label of the issue form. If it does not exist, no issue becomes a plan.',
             'gh label create ralph-plan',
           ] as [string, string],
         ]
@@ -301,7 +301,7 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
       `git ignores ${paths}: a run reads only what is committed`,
     ],
     [note !== null, "the project's actionlint does not know `queue` (warning above)", note ?? ''],
-    [tried.warnings.length > 0, 'what the warnings above say of gates', ...tried.warnings],
+    [tried.warnings.length > 0, 'a fix for the gates (warnings above)', ...tried.warnings],
   ]
 }
 

@@ -173,7 +173,7 @@ function selectLogs(logs: readonly Log[], { prd }: State, word: string, parsed: 
       path: 'ralph log',
       found: `there is no story ${word}, and it is not one of verify, plan and baseline.`,
       expected: '',
-      fix: `use one of: ${ids.slice(0, 20).join(', ')}; or ralph log, for a list of all`,
+      fix: `use one of: ${ids.slice(0, 20).join(', ')}; ralph log lists all`,
     })
   }
   const gates = named.filter(({ kind }) => kind === 'gate').slice(-MAX_GATES)

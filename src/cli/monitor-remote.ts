@@ -39,7 +39,7 @@ export async function openRemote(
     if (!isRequired) return null
     const fix =
       'run it in a clone of the repository (GITHUB_SERVER_URL and GITHUB_API_URL name another server)'
-    const found = `${remote === null ? 'this clone has no remote origin' : `origin is ${remote}`}, and runs in CI are at ${server}.`
+    const found = `${remote === undefined ? 'this clone has no remote origin' : `origin is ${remote}`}, and runs in CI are at ${server}.`
     throw new UserError({ path: '--remote', found, expected: '', fix })
   }
   const token = await tokenFor(server, env)

@@ -14,9 +14,7 @@ export async function withAnswers(
   const { ask, context, planner, say, settings, width } = planContext
   if (!settings.ask) return brief
   if (ask === null) {
-    context.warn(
-      'ask: there is no terminal to ask on, or --yes was given: the plan is made without questions',
-    )
+    context.warn('ask: the plan is made without questions, because there is no terminal or --yes was given')
     return brief
   }
   const questions = await planner.askQuestions(subject, brief)
@@ -30,7 +28,7 @@ export async function withAnswers(
     const read = answeredQuestions(questions, text)
     return 'fault' in read ? read.fault : undefined
   }
-  const answer = await ask.text('Your answers (Enter: none, the session decides)', {
+  const answer = await ask.text('Your answers (press Enter to let the session decide)', {
     hint: `such as ${sampleAnswer(questions)}, or 2: words of your own`,
     fault,
   })

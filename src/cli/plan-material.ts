@@ -99,13 +99,13 @@ export function showMaterial({ say, width, settings }: PlanContext, { files, doc
   const proposals = Object.entries(gates).map(([name, run]) => `${name}: ${run}`)
   if (proposals.length > 0 && settings.gates.length === 0)
     all.push(
-      `gates that the documents name, and that no run uses unless you set them: ${proposals.join('; ')}`,
+      `the documents name these gates, but no run uses them until you set them: ${proposals.join('; ')}`,
     )
   if (all.length > 0)
     say(['', 'To know:', ...all.flatMap((one) => wrapHanging(`- ${terminalText(one)}`, '  ', width))])
 }
 
-const OTHERWISE = 'Is one of them something else? --as stories FILE, --as background FILE'
+const OTHERWISE = 'Did Ralph misread one of them? Use --as stories FILE or --as background FILE'
 
 /** The shapes in which stories can be written, so that no paid session is needed. */
 const NO_SESSION = [
@@ -138,7 +138,7 @@ export async function firstDraft(
       return existing.context ?? joined
     const shown = ofSession === '' ? [] : ['The session proposed for it:', ...ofSession.trim().split('\n')]
     planContext.say([
-      `${existing.folder}/context.md stays as it is: remove it to have it written again.`,
+      `${existing.folder}/context.md stays as it is. Remove it if Ralph should write it again.`,
       ...shown,
     ])
     return existing.context
@@ -180,7 +180,9 @@ async function proposeUntilDone(
     } catch (error) {
       if (ask === null || !(error instanceof UserError)) throw error
       say(['', error.message, ''])
-      const more = await ask.text('What else is wanted?', { hint: 'a session tries again; Enter leaves it' })
+      const more = await ask.text('What else is wanted?', {
+        hint: 'a session tries again; press Enter to leave it',
+      })
       if (more === '') throw error
       words = `${words}\n\n${more}`
     }
@@ -237,7 +239,7 @@ async function proseOf(
       `${pluralize(old, 'document')} of prose planned from before and unchanged: no session reads it again.`,
     ])
   if (unplanned.length === 0 || documents?.prd.userStories.length === 0) return unplanned
-  const question = `Shall a session also plan from the prose (${pluralize(unplanned.length, 'document')})?`
+  const question = `Should a session also plan from the prose (${pluralize(unplanned.length, 'document')})?`
   // Without a terminal only prose that was named by its own path starts a session alongside the stories, not notes in a named folder.
   if (ask === null) return unplanned.filter(({ isNamed }) => isNamed === true)
   return (await ask.yes(question, false)) ? unplanned : []
@@ -259,7 +261,7 @@ function nothingToPlan({ taken }: Documents): UserError {
     path: 'ralph plan',
     found: `there is no story in ${listed.join(', ')}${more}.`,
     expected: '',
-    fix: 'name other documents (--from FILE), say what one of these is (--as stories FILE), or what is wanted: ralph plan auth -- people can sign in',
+    fix: 'name other documents (--from FILE), say what one of these is (--as stories FILE), or say what you want: ralph plan auth -- people can sign in',
   })
 }
 

@@ -89,7 +89,7 @@ export function showDraft(
         : `To answer, choose ${refine} below.`
     say([
       '',
-      'What the session could not know, and assumed:',
+      'The session did not know these, and assumed:',
       ...questionLines,
       ...wrapHanging(terminalText(how), '  ', width),
     ])

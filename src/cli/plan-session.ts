@@ -93,7 +93,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
       if (proposal.kind === 'asked') return proposal.questions
       if (proposal.kind !== 'none' && proposal.kind !== 'proposed')
         throw noPlanError(local.settings.agent, proposal)
-      context.print('The session asked no question that can be answered: the plan is made without.')
+      context.print('The session asked no clear question, so it plans without answers.')
       return []
     },
     /** Runs at most two sessions, and returns the plan. Throws Cancelled, or UserError if neither makes a plan. */
@@ -105,7 +105,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
       if (first.kind === 'proposed') return first
       if (first.kind !== 'none') throw noPlanError(local.settings.agent, first)
       context.print(
-        `No plan in its answer (${terminalText(first.message)}): a second session is asked, and gets this message.`,
+        `The answer has no plan (${terminalText(first.message)}). A second session gets this message and tries again.`,
       )
       const second = await runSession(local, subject, { ...task, message: first.message })
       if (second.kind === 'proposed') return second
@@ -142,7 +142,7 @@ function noPlanError(agent: string, proposal: Exclude<Proposal, Proposed>): User
   if (proposal.kind === 'none' || proposal.kind === 'asked') {
     const found = `the answer of ${agent} has no plan: ${message}`
     const fix =
-      'say more of what is wanted, or write the stories as a check list and name it with --from; ralph log plan shows the answer'
+      'describe in more detail what you want, or write the stories as a check list and name it with --from; ralph log plan shows the answer'
     return new UserError({ path: 'ralph plan', found, expected: '', fix })
   }
   const isLimit = proposal.kind === 'limit'

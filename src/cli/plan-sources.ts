@@ -60,7 +60,7 @@ async function listBeads({ env, directory, clone, warn }: Place): Promise<string
   if (program === null) {
     const text = await readExport(clone.workTree, warn)
     if (text !== null) return text
-    const fix = 'install beads, whose program reads its database'
+    const fix = 'install beads: its program bd reads the database'
     throw new UserError({
       path: '--from',
       found: 'bd, the program of beads, is not on your PATH.',
@@ -74,7 +74,7 @@ async function listBeads({ env, directory, clone, warn }: Place): Promise<string
     return (await promisify(execFile)(program, args, options)).stdout
   } catch (error) {
     const found = `bd did not list its issues: ${messageOf(error).split('\n').slice(0, 2).join(' ').slice(0, 200)}`
-    const fix = `look at what it says: bd ${args.join(' ')}`
+    const fix = `run it and read what it prints: bd ${args.join(' ')}`
     throw new UserError({ path: '--from beads', found, expected: '', fix })
   }
 }

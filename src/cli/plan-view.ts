@@ -51,7 +51,9 @@ export function storyLines(prd: Prd, remarks: PlanView['remarks'], width: number
   const lines = rows.flatMap((story) => {
     const head = `  ${story.passes ? '[x]' : '[ ]'} ${story.id.padEnd(Math.min(idColumns, 20))}  `
     const done =
-      story.lastResult?.imported === true ? 'done before: imported, seen by no gate' : 'passed its gates'
+      story.lastResult?.imported === true
+        ? 'done before: imported, and no gate has checked it'
+        : 'passed its gates'
     const facts = [
       pluralize(story.acceptanceCriteria.length, 'criterion', 'criteria'),
       ...(story.dependsOn.length > 0 ? [`after ${listIds(story.dependsOn)}`] : []),
@@ -109,7 +111,7 @@ export function proposedPlanLines(plan: PlanView, width: number): string[] {
     ...wrapHanging(title, '', width),
     ...storyRows,
     ...(more > 0 ? wrapHanging(`and ${more} more: ralph status --json has all of them`, '  ', width) : []),
-    ...section('What it could not know, and assumed:', questionRows),
+    ...section('What it did not know, and assumed:', questionRows),
     ...(questionRows.length === 0 ? [] : wrapHanging(terminalText(howToAnswer), '  ', width)),
     ...section('May be too large for one session:', remarkRows),
     ...section(`${CONTEXT_TITLE}:`, textLines(context, width)),

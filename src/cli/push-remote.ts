@@ -87,7 +87,7 @@ export async function shareState(
       path: '--push',
       found: describeRefusal(pushed.answer, ref),
       expected: '',
-      fix: 'see that `git push` works here, or leave out --push',
+      fix: 'check that `git push` works here, or leave out --push',
     })
 }
 
@@ -99,8 +99,8 @@ async function isBehind(git: Workspace['git'], head: string, published: string):
 function divergedError(ref: string): UserError {
   return new UserError({
     path: '--push',
-    found: `the remote has another state of this feature than this clone (${ref}): both were worked on.`,
+    found: `the remote and this clone have different states of this feature (${ref}), because both were worked on.`,
     expected: '',
-    fix: `to take the remote's: git update-ref -d ${ref} && git --git-dir .git/ralph/git update-ref -d ${ref}, and run again; this clone's attempts since then are forgotten`,
+    fix: `to continue from the remote's state: git update-ref -d ${ref} && git --git-dir .git/ralph/git update-ref -d ${ref}, then run again. This forgets the attempts of this clone since then`,
   })
 }

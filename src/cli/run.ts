@@ -146,7 +146,7 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
     const from = local.workspace.clone.branch
     const { branch } = claimed.state
     if (from !== branch && context.command !== 'demo')
-      live.say(`Your checkout goes to ${branch}, and stays there. ${wayBack(from, local)}`)
+      live.say(`Your checkout switches to ${branch}, and stays there. ${wayBack(from, local)}`)
     await logs.clean()
     await removeStaleLanes(clone, context.env)
     // It is queued behind commands that were typed before, such as a pause that no run has read.
@@ -237,7 +237,7 @@ function movedRefLines(moved: readonly MovedRef[]): string[] {
   if (moved.length === 0) return []
   const more = moved.length - MAX_NAMED_REFS
   return [
-    `refs of yours moved while agents or gates ran. Ralph cannot know whether you moved them, and left them:`,
+    `of your refs moved while agents or gates ran. Ralph cannot know who moved them, and left them as they are:`,
     ...moved
       .slice(0, MAX_NAMED_REFS)
       .map((one) => `${formatMovedRef(one)}. To put it back: ${undoCommand(one)}`),

@@ -48,7 +48,7 @@ function portIn(value: Context['flags'][string]): number {
     path: '--port',
     found: String(value),
     expected: 'a number from 1 to 65535',
-    fix: 'leave it out for one that is free',
+    fix: 'leave it out to use a free port',
   })
 }
 
@@ -56,7 +56,7 @@ async function listen(server: Server, port: number): Promise<void> {
   // Only this machine can connect.
   server.listen(port, '127.0.0.1')
   await once(server, 'listening').catch((error: unknown) => {
-    const fix = 'name another one, or leave --port out for one that is free'
+    const fix = 'name another one, or leave --port out to use a free port'
     throw new UserError({
       path: '--port',
       found: `the port cannot be used: ${messageOf(error)}`,

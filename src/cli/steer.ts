@@ -77,7 +77,7 @@ export async function steer(context: Context): Promise<CommandResult> {
 
 /** Commands that only the next run carries out, and what it will do. */
 const LATER = new Map<string, string>([
-  ['split', 'the next run lets a session propose its parts'],
+  ['split', 'in the next run a session proposes its parts'],
   ['archive', 'the stories that are done go into done.json when the next run ends'],
 ])
 
@@ -96,7 +96,7 @@ const SAVE_MS = 60_000
 /** Ends the run at work as Ctrl+C does, and waits for it; false where it works on another machine. */
 async function endRun(holder: Lease, print: (text: string) => void): Promise<boolean> {
   if (holder.host !== hostname()) return false
-  print(`ending process ${holder.pid}: its session is given back and does not count as an attempt`)
+  print(`ending process ${holder.pid}: its session does not count as an attempt`)
   try {
     process.kill(holder.pid, 'SIGTERM')
     // A process that Ctrl+Z stopped gets the first signal only when it continues.

@@ -194,7 +194,7 @@ function nothingToMove(pins: readonly Pin[], tag: string): string {
     return `\nNothing here names ${ACTION} or ${PACKAGE}: npx ${PACKAGE}@${tag.slice(1)} init begins.`
   if (pins.every(({ kind }) => kind === 'none')) return '\nNothing to move.'
   const hasMajorPin = pins.some(({ kind }) => kind === 'major')
-  return `\nNothing to move: ${tag} is named here${hasMajorPin ? ', or its major version, which follows by itself' : ''}.`
+  return `\nNothing to move: ${tag} is named here${hasMajorPin ? ', or by its major version, which moves by itself' : ''}.`
 }
 
 /** Whether the files may be written. Null if the person cancelled; false without a terminal. */
@@ -213,7 +213,7 @@ async function confirmWrite(context: Context, count: number): Promise<boolean | 
 function writtenLines(changes: readonly Change[]): string[] {
   const paths = changes.map(({ path }) => path)
   const lock = paths.includes('package.json')
-    ? ['Install once more, so that the lockfile follows: npm install (or pnpm, yarn, bun).']
+    ? ['To update the lockfile, install again: npm install (or pnpm, yarn, bun).']
     : []
   return [
     '',

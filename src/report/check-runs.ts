@@ -90,14 +90,14 @@ export function closingReportOf(state: State, name: string): ClosingReport {
   if (outcome === null || outcome === 'continued') {
     return {
       conclusion: 'cancelled',
-      title: 'The job was ended; run the workflow to continue',
-      summary: `The job was ended before it could report its result; every finished iteration is saved. Continue with ${code('/ralph run')} or *Run workflow*. If the hourly ${code('resume-lost')} workflow is set up, it resumes a job that no person stopped.`,
+      title: 'The job was stopped; run the workflow to continue',
+      summary: `The job was stopped before it could report its result. Every finished iteration is saved. Continue with ${code('/ralph run')} or *Run workflow*. If the hourly ${code('resume-lost')} workflow is set up, it resumes a job that no person stopped.`,
     }
   }
   return {
     conclusion: name === 'ralph' || outcome === 'paused' ? OUTCOMES[outcome].check : 'cancelled',
     title: titleText(`${outcome}: ${tally(state)}`, MAX_TITLE),
-    summary: 'The job could not give its last report here. The stories are in prd.json on the branch.',
+    summary: 'The job could not report here how it ended. The stories are in prd.json on the branch.',
   }
 }
 

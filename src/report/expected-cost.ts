@@ -61,7 +61,7 @@ export function expectedCost(
 export function describeExpectedCost({ low, likely, high, stories, runs }: ExpectedCost): string {
   const what = pluralize(stories, 'story', 'stories')
   if (likely === null)
-    return `roughly ${formatUsd(low)} to ${formatUsd(high)} for ${what}, by the number of their criteria: no earlier run of this repository says more`
+    return `roughly ${formatUsd(low)} to ${formatUsd(high)} for ${what}, by the number of their criteria: this repository has no earlier run to compare with`
   return `about ${formatUsd(likely)} (${formatUsd(low)} to ${formatUsd(high)}) for ${what}, going by ${pluralize(runs, 'earlier run')} of this repository`
 }
 

@@ -97,7 +97,7 @@ const PHASE_WORDS: Readonly<Record<Attempt['phase'], string>> = {
   gated: 'the gates have run',
   judged: 'a judge agrees',
   failed: 'it is rejected',
-  returned: 'it is given back, counts as no attempt',
+  returned: 'it is returned, and does not count as an attempt',
 }
 
 /** `before`: the story that is before it in the train and has to land first, or null. */

@@ -57,7 +57,7 @@ function openingText({ findings, links, isUngated }: View): string {
 /** How to approve the plan: the pull request is often the first thing that people read of it. */
 function planText({ plans, next }: View): string {
   if (!plans.some(({ phase }) => phase === 'proposed')) return ''
-  return `**A plan waits for approval; nothing is worked on before that.** ${toMarkdown(next)}`
+  return `**A plan waits for your approval. Ralph starts no work before that.** ${toMarkdown(next)}`
 }
 
 function checkLine({ id, title, status, aside, remarks, change }: StoryView): string {
@@ -80,7 +80,7 @@ function verificationSentences(view: View): string[] {
 }
 
 function gatesSentence({ isUngated, stories }: View): string {
-  const meansLittle = 'a ticked story means no more than that the agent changed something.'
+  const meansLittle = 'a ticked story means only that the agent changed something.'
   if (isUngated) return `No gate is configured: ${meansLittle}`
   const passedHere = stories.filter(({ how }) => how !== null && how !== 'imported')
   if (passedHere.length === 0) return 'No story has passed in this run yet.'
@@ -88,16 +88,16 @@ function gatesSentence({ isUngated, stories }: View): string {
   const names = new Set(gates.flatMap(({ name, ok, advisory }) => (ok && !advisory ? [name] : [])))
   if (names.size === 0) return `No gate is known to have run: ${meansLittle}`
   const commands = [...names].slice(0, 12).map((name) => code(name, 60))
-  return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${commands.join(', ')}. The agent’s own word counts for nothing.`
+  return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${commands.join(', ')}. What the agent says does not count.`
 }
 
 /** Of stories that passed without a change, because a judge found their criteria met already. */
 function unchangedSentence({ stories }: View): string[] {
   const count = stories.filter(({ how }) => how === 'unchanged').length
   if (count === 0) return []
-  const [was, them] = count === 1 ? ['was', 'it'] : ['were', 'them']
+  const them = count === 1 ? 'it' : 'them'
   return [
-    `${pluralize(count, 'story', 'stories')} ${was} taken by a judge's word: nothing was changed for ${them}.`,
+    `${pluralize(count, 'story', 'stories')} passed because a judge said so: nothing was changed for ${them}.`,
   ]
 }
 
@@ -126,8 +126,8 @@ function finalSentence({ verification, isUngated, stories, takenGates, links }: 
 function markedDocuments({ documents, unmarked }: View): string {
   const paths = listNames(documents.map((path) => code(path, 200)))
   const ids = listNames(unmarked.map((id) => code(id, 60)))
-  const marked = `Brought up to date with what passed: ${paths}. ${code('write-back: off')} leaves them as they are.`
-  const notMarked = `Passed, and not marked: ${ids}. Each is not where the documents of the plan had it; mark by hand what should say that it is done.`
+  const marked = `Updated with what passed: ${paths}. ${code('write-back: off')} leaves them as they are.`
+  const notMarked = `Passed, and not marked: ${ids}. Their places in the plan's documents have changed, so mark them by hand.`
   return [documents.length === 0 ? '' : marked, unmarked.length === 0 ? '' : notMarked]
     .filter(Boolean)
     .join('\n\n')
@@ -139,7 +139,7 @@ function learningList({ learnings }: View): string {
   const items = learnings.slice(-MAX_LEARNINGS).map((learning) => markdownText(learning))
   return list([
     ...items,
-    `Agents noted these, and later sessions read them: strike out what is wrong. ${code('agents-md: off')} keeps them out.`,
+    `Agents wrote these notes for later sessions. Delete what is wrong. ${code('agents-md: off')} keeps them out.`,
   ])
 }
 

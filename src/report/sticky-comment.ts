@@ -109,7 +109,7 @@ function renderPlan(plan: PlanView, room: number): string {
   const background =
     context === '' ? '' : collapsible('context.md, which every session gets', codeBlock(context, room / 2))
   const blocks = [
-    questionList === '' ? '' : `What it could not know, and assumed (${answer} answers):\n\n${questionList}`,
+    questionList === '' ? '' : `What it did not know, and assumed (${answer} answers):\n\n${questionList}`,
     sizeList === '' ? '' : `May be too large for one session:\n\n${sizeList}`,
     collapsible('Read it', plannedStories(stories, room - background.length), true),
     background,

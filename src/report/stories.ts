@@ -116,7 +116,7 @@ function describeChoice(choice: ChoiceView): string {
 }
 
 const SPLITS = {
-  wanted: 'to be split: a session proposes its parts next',
+  wanted: 'will be split: a session proposes its parts next',
   proposed: 'its parts wait to be approved',
 }
 
@@ -173,7 +173,7 @@ function howPassed(story: Story): How {
 
 const HOW = {
   gates: '',
-  imported: 'had passed before Ralph began; no gate has seen it',
+  imported: 'had passed before Ralph began; no gate has checked it',
   ungated: UNGATED,
   unchanged: UNCHANGED,
 }

@@ -70,7 +70,7 @@ export function eventLines(
       return withLastIteration(state, (entry, story) => rejectedLines(entry, story, state, facts))
     case 'returned': {
       const why = state.timeline.at(-1)?.summary ?? ''
-      return [line('ralph', `attempt given back, counts as none: ${why}`, 'yellow')]
+      return [line('ralph', `attempt returned, not counted: ${why}`, 'yellow')]
     }
     case 'whole-gated':
       return reusedGateLines(event.gates)

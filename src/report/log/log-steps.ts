@@ -17,7 +17,7 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
     case 'judge': {
       const { storyId, candidate } = step.attempt
       const why = candidate.empty
-        ? `nothing was changed: a fresh session judges whether ${storyId} is met`
+        ? `nothing was changed, so a fresh session judges whether ${storyId} is met`
         : `a fresh session judges whether ${storyId} asks for what the tests expect now`
       return [line('judge', why, 'dim')]
     }
@@ -35,7 +35,7 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
     case 'plan':
       return [
         { heading: step.split === null ? 'Plan' : `Split ${step.split}` },
-        line(facts.agent, 'reading and proposing stories; nothing of what it writes stays', 'dim'),
+        line(facts.agent, 'reading and proposing stories; Ralph undoes what it writes', 'dim'),
       ]
     case 'join':
       return [line('git', `joining with ${step.theirs.slice(0, 7)}, which people committed`)]

@@ -195,7 +195,7 @@ test('monitor reports a token that may not read, no token, and a clone of anothe
     /GH_TOKEN: this token cannot read the contents of acme\/shop: GitHub answers 403: .*\n {2}fix: .*contents: read/,
   )
   place.env.GH_TOKEN = 'nobody'
-  assert.match(await told(), /GH_TOKEN: found GitHub answers 401: Bad credentials/)
+  assert.match(await told(), /GH_TOKEN: this token cannot read .*: GitHub answers 401: Bad credentials/)
   delete place.env.GH_TOKEN
   place.env.PATH = `${join(place.folder, 'none')}:/usr/bin:/bin`
   if (!existsSync('/usr/bin/gh')) assert.match(await told(), /GH_TOKEN: there is no token for/)

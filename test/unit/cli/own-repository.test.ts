@@ -14,7 +14,7 @@ test('run says which branch it switches to and how to get back; a pass that peop
   const first = await place.ralph('run', '--once', ...place.agent, ...GATE, ...NO_JUDGE)
   assert.equal(first.code, 5, first.err)
   const said = first.out + first.err
-  assert.match(said, /Your checkout goes to ralph\/sample, and stays there\. Back: git switch main/)
+  assert.match(said, /Your checkout switches to ralph\/sample, and stays there\. Back: git switch main/)
   assert.match(said, /Checkout:? .*ralph\/sample is checked out\. Back: git switch main/)
 
   const path = `${FOLDER}/prd.json`
@@ -26,7 +26,7 @@ test('run says which branch it switches to and how to get back; a pass that peop
   const warned = second.out + second.err
   assert.match(warned, /says `passes: true` for US-002: ignored, as only gates pass a story/)
   assert.doesNotMatch(warned, /`passes: true` for US-001/)
-  assert.doesNotMatch(warned, /Your checkout goes to/)
+  assert.doesNotMatch(warned, /Your checkout switches to/)
   assert.equal((await place.called()).length, 2)
 })
 

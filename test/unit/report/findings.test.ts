@@ -140,7 +140,7 @@ test('"every story passed its gates" is shown only when it is true', () => {
   )
   assert.match(
     pullRequestBody(one, facts),
-    /- 1 story was taken by a judge's word: nothing was changed for it\.\n/,
+    /- 1 story passed because a judge said so: nothing was changed for it\.\n/,
   )
   assert.doesNotMatch(pullRequestBody(complete(), facts), /judge's word/)
   for (const state of [one, mixed]) {

@@ -382,7 +382,7 @@ test('the pull request claims a final verification, gates and passed stories onl
   }))
   const taken = claim({ ...complete(), prd: { ...complete().prd, userStories: imported } })
   assert.ok(
-    taken.split('(had passed before Ralph began; no gate has seen it)').length - 1 === 6 &&
+    taken.split('(had passed before Ralph began; no gate has checked it)').length - 1 === 6 &&
       taken.includes('No story has passed in this run yet.'),
   )
   const remarked = {
@@ -421,7 +421,7 @@ test('the pull request names the documents that were marked, in one line, and AG
   const body = pullRequestBody({ ...complete(), documents }, facts)
   assert.match(
     body,
-    /^Brought up to date with what passed: `docs\/0\.md`, .*`docs\/9\.md` and 2 more\. `write-back: off` /m,
+    /^Updated with what passed: `docs\/0\.md`, .*`docs\/9\.md` and 2 more\. `write-back: off` /m,
   )
   const without = pullRequestBody({ ...complete(), documents: ['agents.md'] }, facts)
   assert.doesNotMatch(without, /Your documents/)

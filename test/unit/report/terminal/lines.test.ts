@@ -66,7 +66,7 @@ test("the banner's letters", () => {
 
 test('an attempt that is given back is not counted, and its cost is', () => {
   assert.deepEqual(said({ kind: 'returned', storyId: 'US-001', kept: null }, justStarted()), [
-    '[ralph] attempt given back, counts as none:',
+    '[ralph] attempt returned, not counted:',
   ])
 })
 
