@@ -261,7 +261,7 @@ function nothingToPlan({ taken }: Documents): UserError {
     path: 'ralph plan',
     found: `there is no story in ${listed.join(', ')}${more}.`,
     expected: '',
-    fix: 'name other documents (--from FILE), say what one of these is (--as stories FILE), or say what you want: ralph plan auth -- people can sign in',
+    fix: 'name other documents (--from FILE), say what one of these is (--as stories FILE), or what you want: ralph plan auth -- people can sign in',
   })
 }
 

@@ -142,7 +142,7 @@ function noPlanError(agent: string, proposal: Exclude<Proposal, Proposed>): User
   if (proposal.kind === 'none' || proposal.kind === 'asked') {
     const found = `the answer of ${agent} has no plan: ${message}`
     const fix =
-      'describe in more detail what you want, or write the stories as a check list and name it with --from; ralph log plan shows the answer'
+      'say in more detail what you want, or write a check list and name it with --from; ralph log plan shows the answer'
     return new UserError({ path: 'ralph plan', found, expected: '', fix })
   }
   const isLimit = proposal.kind === 'limit'
