@@ -85,7 +85,7 @@ export type ClaimRequest = {
   landsWaiting?: boolean
   /** Called before the lease is taken: refuses uncommitted changes, takes up people's edits of the stories. */
   prepareState(state: State, isNew: boolean): Promise<State>
-  /** The newest comment id on a branch's pull request. Where the state was lost, only later comments are commands. */
+  /** The newest comment id on a branch's pull request. If the state was lost, only later comments are commands. */
   firstComment(branch: string): Promise<number>
 }
 
@@ -223,7 +223,7 @@ function withCurrentBase(state: State, file: Feature | null, { base }: ClaimRequ
   return { ...rebased, prd: { ...asImported(file.prd), run: state.prd.run }, storiesDigest: file.digest }
 }
 
-/** A run that begins again keeps its branch. Where people have deleted the branch, it starts from the base. */
+/** A run that begins again keeps its branch. If people have deleted the branch, it starts from the base. */
 async function withoutDeletedBranch(state: State, store: Store): Promise<State> {
   if (state.published === null || (await store.head(state.branch)) !== null) return state
   return { ...state, published: null, github: NO_GITHUB }

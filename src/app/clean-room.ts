@@ -1,4 +1,4 @@
-// The clean room of the final verification: a fresh clone with its own home, where gates run. It has committed files only: no
+// The clean room of the final verification: a fresh clone with its own home, in which gates run. It has only committed files: no
 // ignored files, dependencies or caches.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

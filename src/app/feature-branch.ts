@@ -47,8 +47,8 @@ export function refuseShared(branch: string, path: string, base: Request['base']
 }
 
 /**
- * Whether a run of this feature made the branch, although its state is lost: its prd.json names the branch and the run, and a
- * commit beyond the base names that run. The prd.json alone is not a proof: it may have come by a merge.
+ * Whether a run of this feature made the branch, although its state is lost. Then its prd.json names the branch and the run, and a
+ * commit beyond the base names that run. The prd.json by itself is not a proof, because it may have come by a merge.
  */
 async function isMadeByRun(
   branch: string,

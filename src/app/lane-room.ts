@@ -40,7 +40,7 @@ export async function measureLaneRoom(
   return { place, free: freeBytes(place) + stale, committed, installed }
 }
 
-/** Why so many work trees of the committed files alone do not fit; null where they do. */
+/** Why so many work trees do not fit, even with only the committed files; null if they do. */
 export function laneRoomMistake(lanes: number, room: LaneRoom): Mistake | null {
   const count = countFitting(room.free, room.committed)
   if (count >= lanes) return null
@@ -58,8 +58,8 @@ function fixFor(count: number): string {
 }
 
 /**
- * The same with what `prepare` installs, as far as that is in the checkout: a warning, for not every ignored file is of `prepare`.
- * Null as well, where not even the committed files fit.
+ * The same with what `prepare` installs into the checkout. It is a warning, because not every ignored file comes from `prepare`.
+ * Null as well if not even the committed files fit.
  */
 export function laneRoomWarning(lanes: number, room: LaneRoom): Omit<Mistake, 'path'> | null {
   const count = countFitting(room.free, room.committed + room.installed)

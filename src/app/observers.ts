@@ -42,7 +42,7 @@ async function notifierOf({ settings, env, workTree, signal, warn }: Place, { re
   if (Object.values(people).every((one) => one === null)) return null
   const { receiversOf } = await import(/* webpackChunkName: "tell" */ '../notify/receivers.ts')
   const { Notifier } = await import(/* webpackChunkName: "tell" */ '../notify/observer.ts')
-  // The agent writes the work tree: where it runs as another user, Ralph must not start a command there.
+  // The agent writes the work tree: if it runs as another user, Ralph must not start a command there.
   const cwd = settings.isolation === 'same-user' ? workTree : tmpdir()
   const surface = settings.surface === 'cli' ? 'cli' : 'comment'
   const repository = env.GITHUB_REPOSITORY ?? null

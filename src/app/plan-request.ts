@@ -32,7 +32,7 @@ export type Issue = { number: number; title: string; body: string; comments: rea
 /** `known`: the feature's name where it has one already. `asks`: people answer questions before a session plans. */
 type RequestOptions = { known: string | null; today: string; gates: readonly string[]; asks?: boolean }
 
-/** The issue's number, where a feature is named `#12`: the plan of that issue. */
+/** The issue's number, if a feature is named `#12`: the plan of that issue. */
 export function issueNumberIn(feature: string | null): number | null {
   return feature !== null && /^#\d{1,9}$/.test(feature) ? Number(feature.slice(1)) : null
 }
@@ -106,7 +106,7 @@ export async function requestFromIssues(
 }
 
 /**
- * The state of a feature for which a plan is asked again. The plan is made again where its text has changed, or where no session
+ * The state of a feature for which a plan is asked again. The plan is made again if its text has changed, or if no session
  * made a plan of it. Otherwise, and once stories are worked on, the state stays.
  */
 export function withNewRequest(state: State, { plan, feature, answers = null }: PlanRequest): State {

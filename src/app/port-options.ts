@@ -37,7 +37,7 @@ export type PortOptions = {
   as: Isolation | null
   /** The lease's mark. Every untrusted process has it, so that one that outlives Ralph can be found and ended. */
   mark: string
-  /** The lane's number, where stories are worked on side by side on this machine. */
+  /** The lane's number, if stories are worked on side by side on this machine. */
   worker?: string
   /** The name of the run's folder for transcripts and logs; left out where the run has none. */
   run?: string | null

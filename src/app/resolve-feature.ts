@@ -103,7 +103,7 @@ async function textAt(
   return size > maxBytes ? null : objects.text(`${commit}:${path}`)
 }
 
-/** The stories with the learnings of earlier Ralph tools, which keep them in files beside prd.json. */
+/** The stories with the learnings of earlier Ralph tools, which keep them in files next to prd.json. */
 async function withOlderLearnings(
   stories: DocumentFile,
   { prd, notes }: { prd: Prd; notes: string[] },

@@ -1,4 +1,4 @@
-// Sessions in a person's checkout find no stash. In a job's checkout there is none to protect, and a lane has one of its own.
+// Sessions in a person's checkout find no stash. In a job's checkout there is none to protect, and a lane has its own.
 import type { AgentPort } from '../engine/model/ports.ts'
 import { cloneRef } from '../git/clone-refs.ts'
 import { removeLostEdits } from '../git/edit-tree.ts'

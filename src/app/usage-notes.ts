@@ -142,7 +142,7 @@ export function withLostUsage(git: Git, state: State): State {
   )
 }
 
-/** Sessions of one attempt, or of none, are counted in their order, so the state has all that began at a lower count than its own. */
+/** Sessions of one attempt, or of none, are counted in their order. So the state has all that began at a lower count than its own. */
 function isLost(state: State, { kind, startedAt, calls }: JudgeNote): boolean {
   return callsOf(state, kind, startedAt) <= calls
 }

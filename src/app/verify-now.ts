@@ -21,7 +21,7 @@ export type VerifyResult = {
   usage: Usage
 }
 
-/** The state to verify: at `head`, and without earlier sessions, so that the limits hold for this session alone. */
+/** The state to verify: at `head`, and without earlier sessions, so that the limits hold only for this session. */
 export function stateToVerify(state: State, head: string, settings: Settings, now: number): State {
   return {
     ...state,
@@ -34,7 +34,7 @@ export function stateToVerify(state: State, head: string, settings: Settings, no
   }
 }
 
-/** Green gates alone are not verdict: a workflow that depends on the result must not continue. */
+/** Green gates without a judge are not a verdict, so a workflow that depends on the result must not continue. */
 const NOTHING_JUDGED: Verdict = {
   kind: 'none',
   message: 'the gates are green, but no story has passed yet, so there was nothing to judge',

@@ -146,7 +146,7 @@ const PERSON_REFUSED = {
   fix: 'run `git push` here: if it is refused as well, log in again or ask for write access; if it works, a rule protects refs/ralph/*. Without --push the run stays on this machine',
 }
 
-/** A lane's session has refs of its own, and Ralph works with those of the run's clone. */
+/** A lane's session has its own refs, and Ralph works with those of the run's clone. */
 async function openCloneOf({ directory, env, run }: WorkspaceOptions): Promise<Clone> {
   const clone = await openClone(directory, env)
   return run === undefined ? clone : { ...clone, commonDir: run.clone.commonDir, hasOwnRefs: true }

@@ -30,7 +30,7 @@ export type CandidateTools = {
   redact(text: string): string
   /** New texts of plan documents, by path, without marks that the session set for stories it did not work on. */
   restoreMarks?(state: State, storyId: string, tree: WorkTree): Promise<ReadonlyMap<string, string>>
-  /** `fork`: the commit that no agent wrote. `from`: where the change begins. */
+  /** `fork`: the commit that no agent wrote. `from`: the commit that the change is based on. */
   examine(
     changes: readonly Change[],
     objects: CatFile,

@@ -84,7 +84,7 @@ class GitStore implements Store {
   #hasCheckedBranch = false
   /** How many states were pushed. The first push takes the lease. */
   #pushes = 0
-  /** Where the last push found the branch, and when (`performance.now`); null where it was not as we left it, or not compared. */
+  /** Where the last push found the branch, and when (`performance.now`); null if it was not as we left it, or not compared. */
   #seen: { branch: string; head: string; at: number } | null = null
 
   constructor(git: Git, objects: CatFile, options: StoreOptions) {
@@ -402,7 +402,7 @@ class GitStore implements Store {
     const now = remote === null ? null : await remoteRefs(this.#git, remote, [ref]).catch(() => null)
     if (now !== null && (now.get(ref) ?? null) !== before) return new LeaseLost(`${ref} moved`)
     const { refusal = JOB_REFUSED } = this.#options
-    // A job's report shows the rule; a person is told what to do about it.
+    // A job's report shows the rule; on a laptop, the error says what to do about it.
     const isPersonsRule = refusal !== JOB_REFUSED && REFUSED_BY_RULE.test(answer)
     if (!isPersonsRule && !REMOTE_REFUSAL.test(answer) && !UNKNOWN_TOKEN_MESSAGE.test(answer))
       return new Error(`the state could not be saved: ${describeRefusal(answer, ref)}`)

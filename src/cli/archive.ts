@@ -64,7 +64,7 @@ function notMerged({ feature, branch }: State): UserError {
   return new UserError({ path: 'feature', found, expected: '', fix })
 }
 
-/** Throws UserError for uncommitted files, which only the archive would have, and on the run's own branch, where its files have to stay. */
+/** Throws UserError for uncommitted files, because only the archive would have them. Also on the run's own branch, because its files must stay there. */
 async function refuseUncommitted({ workspace, base }: LocalRun, state: State): Promise<void> {
   const { clone, repository } = workspace
   if (state.published !== null && clone.branch === state.branch) {

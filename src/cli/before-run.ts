@@ -10,7 +10,7 @@ import { type LocalRun, openLocal } from './local-feature.ts'
 
 type Warner = { warn(message: string): void }
 
-/** Opens checkout and state as far as that works. Where `local` or `state` is null, the mistakes say why. */
+/** Opens checkout and state as far as that works. If `local` or `state` is null, the mistakes say why. */
 export async function checkBeforeRun(
   context: Context,
   read: SettingsResult,

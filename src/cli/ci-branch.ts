@@ -1,4 +1,4 @@
-// The branch of a CI job that has checked out a commit without a branch, as GitLab and Jenkins do: by the variables of the CI.
+// Finds the branch of a CI job by the variables of the CI. GitLab and Jenkins check out a commit without a branch.
 import { branchNameFault } from '../engine/model/safe-names.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>

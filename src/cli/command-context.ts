@@ -30,7 +30,7 @@ export type Context = {
   json: boolean
   directory: string
   env: Record<string, string>
-  /** Where lines for people go: stdout, or stderr with `--json`, where stdout has the one line of JSON alone. */
+  /** Where lines for people go: stdout, or stderr with `--json`, so that stdout has only the line of JSON. */
   out: NodeJS.WriteStream
   /** Removes the values of the environment's keys from a text. */
   redact(text: string): string

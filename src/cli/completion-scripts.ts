@@ -1,4 +1,4 @@
-// The completion scripts for bash, zsh and fish. Names of features come from folders, and bash expands the words that it offers: so
+// The completion scripts for bash, zsh and fish. Names of features come from folders, and bash expands the words that it offers. So
 // only names of letters, digits, dots, dashes and underscores are offered.
 
 export type CompletedOption = {

@@ -89,7 +89,7 @@ async function examine(
   const { redact } = redactorFor(secretsIn(env))
   const show = (lines: readonly string[]) => {
     const text = lines.join('\n')
-    // A terminal gets the text as it is: colours are for it alone. Elsewhere the lines are escaped, so that a runner reads no command.
+    // A terminal gets the text as it is: only a terminal shows colours. Elsewhere the lines are escaped, so that a runner reads no command.
     if (look.plain) context.print(text)
     else out.write(`${formatCurrentCheck(null, look)}${text}\n`)
   }

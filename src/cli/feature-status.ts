@@ -11,7 +11,7 @@ import type { State } from '../engine/model/state.ts'
 import { nextStepOfRun, type Situation, situationOf } from '../engine/situation.ts'
 import type { LocalRun } from './local-feature.ts'
 
-/** State and situation of a feature, and whether a run is at work. `situate`: gives the situation by the state alone. */
+/** State and situation of a feature, and whether a run is at work. `situate`: gives the situation from nothing but the state. */
 export async function readStatus(
   workspace: Workspace,
   saved: State,

@@ -17,7 +17,7 @@ export async function queueCommand(clone: Clone, feature: string, text: string):
   await mkdir(dirname(file), { recursive: true })
   const last = (await entriesOf(file)).at(-1)?.id ?? 0
   const entry: Entry = { id: Math.max(last + 1, Date.now()), feature, text }
-  // It begins with a line break: where a crash tore the last line, this one is still whole.
+  // It begins with a line break, so that it is whole even if a crash tore the line before it.
   await appendFile(file, `\n${JSON.stringify(entry)}\n`)
 }
 

@@ -1,4 +1,4 @@
-// What `ralph init` looks at before it proposes anything: the files, git, the agents on this machine, the action's release, and
+// What `ralph init` looks at before it proposes anything: files, git, agents on this machine, the action's release, and
 // what flags and an existing configuration answer already.
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -135,7 +135,7 @@ async function olderAnswers(
   return { olderGates: gates, olderSettings: settings, olderNotes: notes }
 }
 
-/** Whether a configuration with this setting alone is valid. An expression or a variable would mean something else in it. */
+/** Whether a configuration with only this setting is valid. An expression or a variable would mean something else in it. */
 function isSetting(key: string, value: unknown, env: Environment): boolean {
   const text = JSON.stringify({ [key]: value })
   if (/\$\{/.test(text)) return false

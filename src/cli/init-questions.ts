@@ -187,7 +187,7 @@ function settingFault(flags: Record<string, string | string[]>, env: Questions['
 /** The answers about the run: as flags for this command, and as the configuration file to write, null for none. */
 export type PlanSettings = { flags: Flags; config: string | null }
 
-/** Gates, limits and instructions, where no configuration file says them. */
+/** Gates, limits and instructions, if no configuration file has them. */
 export async function askSettings(
   ask: TerminalPrompts,
   workTree: string,

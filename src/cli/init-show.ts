@@ -183,8 +183,8 @@ function keylessStep({ name, needs }: Keyless, branch: string): [string, ...stri
 }
 
 /**
- * What a person does once at GitHub, as commands. GitHub makes an environment when a job first uses it, and leaves it open to every
- * branch; a form's label that does not exist is dropped without a word.
+ * What a person does once at GitHub, as commands. GitHub creates an environment when a job first uses it, and leaves it open to every
+ * branch. It silently drops a form's label that does not exist.
  */
 function onceLines(
   { answers: { inputs }, changes, keys, keyless, defaultBranch }: Done,

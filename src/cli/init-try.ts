@@ -111,7 +111,7 @@ async function firstGreen(name: string, runs: readonly string[], attempt: Attemp
 }
 
 /**
- * Prepares the projects of one repository one by one: those that fail are left out with their gates, so that one broken example does
+ * Prepares the projects of one repository one by one. Those that fail are left out with their gates, so that one broken example does
  * not leave the others untested. `found` is null if none could be prepared.
  */
 async function prepareEach(
@@ -207,8 +207,8 @@ async function tryAfterBuild(results: TriedGate[], found: FoundFacts, attempt: A
 }
 
 /**
- * Decides by its trials whether a gate is written or left out. One whose program is missing is left out as well; but where no gate at
- * all is green, as on a machine without the project's language, a missing program says nothing of the project, and it is written.
+ * Decides by its trials whether a gate is written or left out. One whose program is missing is left out as well. But if no gate
+ * is green, as on a machine without the project's language, a missing program says nothing about the project, and the gate is written.
  */
 function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<TrialResults, 'trials'> {
   const canJudge = results.some(({ tried }) => tried.some(isGreen))
@@ -221,7 +221,7 @@ function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<Tria
   for (const { name, tried, needs: needed, redTests: red } of results) {
     const [first, last] = [tried[0], tried.at(-1)]
     if (first === undefined || last === undefined) continue
-    // Where no command could be judged, the first is taken: the project's own.
+    // If no command could be judged, the first is taken, which is the project's own.
     const chosen = last.state === 'green' || last.state === 'unknown' || red !== undefined ? last : first
     if (red === undefined && isLeftOut(chosen)) {
       leftOut.push(first)

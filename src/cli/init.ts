@@ -95,7 +95,7 @@ async function initProject(context: Context): Promise<CommandResult> {
   const trials = await tryGates(ask, first, fromFlags, { top, isRepository, workingDirectory, gateEnv })
   const tried = ask === null ? trials : await askRedTests(ask, trials)
   const project = { ...first, found: tried.found }
-  // Where workflow and configuration exist, no answer would be written.
+  // If workflow and configuration exist, no answer would be written.
   const { resolved: proposed, changes: before } = draftFiles(project, fromFlags)
   const answers =
     ask === null || !needsAnswers(before)
@@ -205,7 +205,7 @@ function draftFiles(
   }
 }
 
-/** Tries the proposed gates. Nothing is tried where the files exist already, or where a person has named the gates. */
+/** Tries the proposed gates. Nothing is tried if the files exist already, or if a person has named the gates. */
 async function tryGates(
   ask: TerminalPrompts | null,
   project: Project,

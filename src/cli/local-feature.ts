@@ -72,8 +72,8 @@ export async function openLocal(
       warner.warn(`${count} still there: ended`)
     },
     /**
-     * The state as the next run will find it, without claiming the feature: with the commands that wait for it, and made from
-     * prd.json where no run has begun. Calls `onNote` with what was changed in reading that.
+     * The state as the next run will find it, with the commands that wait for it. Does not claim the feature. The state is made from
+     * prd.json if no run has begun. Calls `onNote` with what was changed in reading that.
      */
     async look(onNote: (note: string) => void = () => {}): Promise<State> {
       const { state, notes } = await look(workspace, settings, base, named)

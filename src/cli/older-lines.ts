@@ -1,4 +1,4 @@
-// Command lines of other Ralphs. Where one has a clear meaning here, it runs and a note says so; else the new line is printed.
+// Command lines of other Ralphs. If one has a clear meaning here, it runs and a note says so. Otherwise the new line is printed.
 import { basename } from 'node:path'
 import type { Mistake } from '../system/errors.ts'
 import { shellWord } from '../system/shell-word.ts'

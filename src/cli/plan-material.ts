@@ -168,7 +168,7 @@ export async function firstDraft(
   }
 }
 
-/** Starts a session that plans. Where it makes no plan, the person can say more, as often as they like. */
+/** Starts a session that plans. If it makes no plan, the person can say more, as often as they like. */
 async function proposeUntilDone(
   { ask, planner, say }: PlanContext,
   subject: Subject,
@@ -265,7 +265,7 @@ function nothingToPlan({ taken }: Documents): UserError {
   })
 }
 
-/** The error for a session that would cost money, where no person can agree to it and take its plan. */
+/** The error for a session that would cost money, when no person can agree to it and take its plan. */
 function needsYes(): UserError {
   const found = 'planning needs a paid session, and there is no terminal to ask on.'
   const fix = 'add --yes to start it, and to take what it plans'

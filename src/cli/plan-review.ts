@@ -165,7 +165,7 @@ async function refine({ planContext, feature, existing, draft }: Change, words: 
   return { prd, context, questions: proposed.questions, brief, background }
 }
 
-/** Opens a copy in the person's editor until it can be parsed. Where the person gives up, the copy stays, and its path is printed. */
+/** Opens a copy in the person's editor until it can be parsed. If the person gives up, the copy stays, and its path is printed. */
 async function editByHand(
   { planContext: { clone, context, say }, ask, draft }: Change,
   name: 'prd.md' | 'prd.json',

@@ -50,7 +50,7 @@ export type PlanArguments = {
 /** What the parts of `ralph plan` share. */
 export type PlanContext = Awaited<ReturnType<typeof openPlanContext>>
 
-/** Exit code 0 if the plan is written or exists already, 1 if the person left it, 130 if it was interrupted, or the code of its run. */
+/** The exit code: 0 if the plan is written or exists already, 1 if the person left it, 130 if interrupted, or that of its run. */
 export async function plan(context: Context): Promise<CommandResult> {
   refuseFromInside(context)
   const { start, ...answer } = await planOnly(context)

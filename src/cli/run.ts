@@ -83,7 +83,7 @@ async function savedState(context: Context, settings: Settings): Promise<State |
 
 async function workOnFeature(context: Context, read: SettingsResult): Promise<CommandResult> {
   const { settings, notes } = read
-  // Where a job of CI would end, such as at a rate limit, a run on this machine waits.
+  // A job of CI would end here, such as at a rate limit. A run on this machine waits.
   const limits = { ...limitsOf(settings), waits: context.flags.wait !== false }
   const live = liveOf(context, settings, limits, notes)
   const isDry = context.flags.dryRun === true

@@ -1,4 +1,4 @@
-// `ralph serve`: the status of runs as a web page, for this machine alone. It is updated by server-sent events. Only reads.
+// `ralph serve`: the status of runs as a web page that only this machine can open. It is updated by server-sent events. Only reads.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

@@ -41,7 +41,7 @@ export async function verify(context: Context): Promise<CommandResult> {
   const answer = await withPorts(context, local, live, { mark: newMark() }, async (ports) => {
     const now = Date.now()
     const state = stateToVerify(found, head, settings, now)
-    // With the run's sessions, so that the header shows the cost of the run, not of this session alone.
+    // With the run's sessions, so that the header shows the cost of the whole run.
     await live.step({ kind: 'verify' }, { ...state, sessions: found.sessions })
     const verified = await verifyNow(state, limits, withGuardedRestore(local, ports), now)
     live.close()

@@ -11,8 +11,8 @@ export type Files = Readonly<Record<string, string>>
 type Change = { path: string; before: string | null; after: string }
 
 /**
- * Writes files of the work tree, in their order; where one fails, all are undone. Returns the paths that changed. Throws UserError
- * where a link or a folder is instead of a file.
+ * Writes files of the work tree, in their order. If one fails, all are undone. Returns the paths that changed. Throws UserError
+ * if a link or a folder is at the place of a file.
  */
 export async function writeFiles(workTree: string, files: Files): Promise<string[]> {
   const changes = await plannedChanges(workTree, files)

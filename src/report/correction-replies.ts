@@ -1,4 +1,4 @@
-// The reply to whoever asked for a correction: two sentences and a link.
+// The reply to the person who asked for a correction: two sentences and a link.
 
 import type { CorrectionResult } from '../engine/corrections/corrections.ts'
 import { code, link, markdownText } from './escape.ts'

@@ -46,7 +46,7 @@ export function prdMarkdown(prd: Prd): string {
   return renderPrdMarkdown(prd)
 }
 
-/** The files beside prd.json while people review a plan: prd.md to read, and the context.md that every session gets. */
+/** The files next to prd.json while people review a plan: prd.md to read, and the context.md that every session gets. */
 export function planFiles(state: State, redact: Redact): Map<string, string> {
   const { plan, prd } = state
   if (plan?.phase !== 'proposed' && plan?.phase !== 'approved') return new Map()

@@ -18,7 +18,7 @@ import { capitalize } from './figures.ts'
 import { blockedIds, nextJobHeldUntil, willContinue } from './headline.ts'
 import { type Sentence, sentence } from './sentence.ts'
 
-/** For whom the sentence is made. `limits` show which of several limits was reached. */
+/** The reader of the sentence. `limits` show which of several limits was reached. */
 type Reader = { state: State; surface: Surface; limits: Limits | null }
 
 /** The sentence. Its commands can be typed on `surface`. */

@@ -122,7 +122,7 @@ export const RESULTS: Readonly<Record<TimelineEntry['result'], ResultRow>> = {
   reset: { sign: '🔁', word: 'reset', mark: '↺', colour: 'yellow' },
 }
 
-/** The labels that Ralph puts on a run's pull request. It leaves every other label alone. */
+/** The labels that Ralph puts on a run's pull request. It never touches other labels. */
 export const LABELS = [
   'ralph',
   'ralph:blocked',

@@ -45,7 +45,7 @@ export function heading(view: View, level: number): string {
   return `${'#'.repeat(level)} ${view.headline.sign} ${markdownText(statusLine(view))}`
 }
 
-/** A bar of coloured cells with the figures behind it. */
+/** A bar of coloured cells, followed by the figures. */
 export function progressBar({ bar, stories, counts: { passed, total } }: View): string {
   if (total === 0) return ''
   const longest = Math.min(total, MAX_BAR_LENGTH)

@@ -144,7 +144,7 @@ function graphBlock({ stories, outcome }: View): string {
 }
 
 const MAX_STORIES = 60
-/** GitHub draws at most 500 edges; a graph of that many says nothing any more. */
+/** GitHub draws at most 500 edges; a graph of that many helps no reader. */
 const MAX_EDGES = 200
 
 /** The dependencies as a Mermaid diagram, coloured by status; null without dependencies, or with too many to draw. */

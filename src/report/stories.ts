@@ -64,7 +64,7 @@ function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInS
     why,
     /** Why it could not be split; empty if it was not to be, or is no longer. */
     unsplit: isDone || state.splits?.[id] !== undefined ? '' : (record?.unsplit ?? ''),
-    /** What the status alone does not show, as plain text; often empty. */
+    /** What the status does not show, as plain text; often empty. */
     aside:
       parts.length > 0
         ? `split into ${parts.join(', ')}`

@@ -226,7 +226,7 @@ const DIFFERENCE = /^\s*([+-])\s*\S/
 /** Longer differences are cut like other text. */
 const LONGEST_DIFFERENCE = 12
 
-/** Gives the lines of a short difference the value of its best line: one side alone says nothing. */
+/** Gives the lines of a short difference the value of its best line: one side without the other says nothing. */
 function withWholeDifferences(lines: readonly string[], values: readonly number[]): number[] {
   const whole = [...values]
   for (let at = 0; at < lines.length; ) {

@@ -22,9 +22,9 @@ export function newMark(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** What follows a mark in an environment, where processes with exactly this mark are searched: its end. */
+/** What follows a mark in an environment when only processes with exactly this mark are searched: its end. */
 const MARK_ENDS = ['\0']
-/** Where those of all parts of the run are searched as well: also the `-` that `markOfPart` writes behind the run's mark. */
+/** When those of all parts of the run are searched as well: also the `-` that `markOfPart` writes after the run's mark. */
 const RUN_MARK_ENDS = ['\0', '-']
 
 /**
@@ -113,7 +113,7 @@ export function startTicksOf(pid: number): number {
 
 /**
  * Whether a process of the group still runs. In a container orphans may never be reaped (`container:` jobs run `tail` as
- * pid 1): they stay as zombies for ever, and `kill` still finds them.
+ * pid 1): they stay as zombies forever, and `kill` still finds them.
  */
 export function isGroupAlive(group: number): boolean {
   if (!signalGroup(group, 0)) return false
@@ -176,7 +176,7 @@ function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () =
       const environment = environmentOf(pid)
       if (environment !== null && markEntries.some((entry) => hasEntry(environment, entry))) {
         const group = statOf(pid)?.group ?? 0
-        // A process with the mark began the group, so all of it is killed. One that joined Ralph's own group is killed alone.
+        // A process with the mark began the group, so all of it is killed. Of one that joined Ralph's own group, only the process itself is killed.
         if (group > 1 && group !== ourGroup) signalGroup(group, 'SIGKILL')
         signalProcess(pid, 'SIGKILL')
         result.ended.push(pid)
@@ -228,7 +228,7 @@ function mayComeBack(pid: number, since: number): boolean {
   return stat === null || (!isDead(pid, stat) && !stat.ofKernel && stat.startedAt >= since)
 }
 
-/** macOS and others: best effort, `ps` shows the environment of our own programs only, and not of Apple's. */
+/** macOS and others: best effort, `ps` shows the environment of our programs, but not of Apple's. */
 async function endByPs(mark: string, ends: readonly string[]): Promise<SearchResult> {
   if (process.platform === 'win32') return { ended: [], isUncertain: false }
   const listing = await ps(['-axww', '-E', '-o', 'pid=,command=']).catch(() => '')

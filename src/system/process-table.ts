@@ -79,7 +79,7 @@ export function statOf(pid: number | string): Stat | null {
   }
 }
 
-/** Whether no thread of the process runs any more. */
+/** Whether all threads of the process have ended. */
 export function isDead(pid: number, { isEnded }: Stat): boolean {
   return isEnded && threadsLeft(pid).length === 0
 }

@@ -1,4 +1,4 @@
-// Starts a program that is not trusted and ends it with every descendant, also those in sessions of their own.
+// Starts a program that is not trusted and ends it with every descendant, also those in other sessions.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -56,7 +56,7 @@ export type RunRequest = {
   env: Readonly<Record<string, string>>
   /** Written to stdin, which is then closed. Without it stdin is closed at once. */
   stdin?: string
-  /** Talks with the program: stdin stays open, and the caller alone reads stdout, without a limit. */
+  /** Talks with the program: stdin stays open, and only the caller reads stdout, without a limit. */
   dialogue?: (to: Writable, from: Readable) => void
   timeoutMs: number
   idleTimeoutMs?: number

@@ -1,4 +1,4 @@
-// Looks a program up as a shell would, in the absolute folders of a PATH alone.
+// Looks a program up as a shell would, only in the absolute folders of a PATH.
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 

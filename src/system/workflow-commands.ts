@@ -1,10 +1,10 @@
 // Makes untrusted text harmless: no line of it can be a command to the Actions runner or the terminal.
 //
-// The runner reads stdout and stderr line by line (a lone CR ends a line too) and obeys `::name ...::` at the start
+// The runner reads stdout and stderr line by line (a lone CR also ends a line) and obeys `::name ...::` at the start
 // of a line, after blanks, and `##[name ...]` anywhere in it. It compares with the rules of a language, in which
 // invisible characters do not count (https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs).
 
-/** A terminal's control sequences; each is bounded, and an unfinished one goes too. */
+/** A terminal's control sequences; each is bounded, and an unfinished one is removed as well. */
 const ANSI = new RegExp(
   [
     String.raw`(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}[@-~]?`, // colours, cursor
@@ -24,7 +24,7 @@ const LEGACY_COMMAND = new RegExp(String.raw`#(?=${IGNORED}#${IGNORED}\[)`, 'gu'
 /**
  * The text as one line that neither the runner nor a terminal obeys: line breaks become blanks, control sequences
  * and control characters are removed, and what would be a command gets a blank in its marker (`: :error::`, `# #[group]`).
- * Anything else stays as it is. Applying it twice changes nothing more.
+ * Anything else stays as it is. Applying it twice is the same as once.
  */
 export function sanitizeLine(line: string): string {
   const text = withoutControls(line)

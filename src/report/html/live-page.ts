@@ -77,7 +77,7 @@ export function liveBody(part: Markup, note: string): Markup {
 `
 }
 
-/** Style and script of a live page; where scripts are off, the page reloads itself every 15 seconds. */
+/** Style and script of a live page; if scripts are off, the page reloads itself every 15 seconds. */
 export function liveHead(nonce: string): Markup {
   return html`<noscript><meta http-equiv="refresh" content="15"></noscript>
 <style nonce="${nonce}">${new Markup([CSS], [])}</style>

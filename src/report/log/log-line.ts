@@ -14,7 +14,7 @@ export type Tagged = {
 /** `=== heading end ===`. A heading that is too long is cut; `end` is never cut. */
 export type Line = Tagged | { heading: string; end?: string }
 
-/** What lines need in addition to the state: limits, the agent's name (`claude`), and where people type commands. */
+/** What lines need in addition to the state: limits, the agent's name (`claude`), and the surface on which people type commands. */
 export type LineFacts = { limits: Limits; agent: string; surface: Surface }
 
 export function line(tag: string, text: string, ...colours: readonly Colour[]): Tagged {
