@@ -78,7 +78,7 @@ async function readAllSettings(
   return result
 }
 
-/** The settings from the inputs alone. Their mistakes are reported later, by `actionSettings`. */
+/** The settings from only the inputs. Their mistakes are reported later, by `actionSettings`. */
 export async function inputSettings(context: ActionContext): Promise<Settings> {
   return (await readAllSettings(context, null)).settings
 }
@@ -126,7 +126,7 @@ export function useWorkflow(context: ActionContext, settings: Pick<Settings, 'wo
   context.workflow = settings.workflow ?? context.workflow
 }
 
-/** Makes sure that there is a workflow to dispatch. Throws UserError where none is found. */
+/** Makes sure that there is a workflow to dispatch. Throws UserError if none is found. */
 export async function ensureWorkflow(context: ActionContext, github: GitHub): Promise<void> {
   const name = context.env.GITHUB_WORKFLOW ?? ''
   const found = context.workflow || (await findWorkflow(github, name))
@@ -148,7 +148,7 @@ type NamesByApi = Pick<
   'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs' | 'reviews' | 'reviewsFrom'
 >
 
-/** Reads the names of branches and states without a checkout. Where the configuration is broken, the defaults are taken: the jobs that work report it. */
+/** Reads the names of branches and states without a checkout. If the configuration is broken, the defaults are taken: the jobs that work report it. */
 export async function readNamesByApi(context: ActionContext, { api, repo }: GitHub): Promise<NamesByApi> {
   const read = async (ref: string, path: string): Promise<string | null> => {
     try {
@@ -183,7 +183,7 @@ export function nonEmpty(inputs: Readonly<Record<string, string>>): Record<strin
   return Object.fromEntries(Object.entries(inputs).filter(([, value]) => value.trim() !== ''))
 }
 
-/** The token of the inputs. Throws UserError where there is none. */
+/** The token of the inputs. Throws UserError if there is none. */
 export function tokenOf(context: ActionContext): string {
   const token = context.inputs.token?.trim() ?? ''
   if (token !== '') return token

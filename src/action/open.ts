@@ -125,7 +125,7 @@ export type Job = {
   as: Isolation | null
 }
 
-/** Opens the checkout and the settings of a job. Throws UserError where `refuse` does, or where the job runs on a feature's ref. */
+/** Opens the checkout and the settings of a job. Throws UserError if `refuse` does, or where the job runs on a feature's ref. */
 export async function openJob(
   context: ActionContext,
   secrets: readonly string[],

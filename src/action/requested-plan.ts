@@ -76,8 +76,8 @@ export async function findPlanRequest(
 }
 
 /**
- * A plan from the issues of a milestone or label, a story each. Throws UserError where there are none. With `approve: auto` no person
- * reads the plan, so it throws as well, where an author of one of them has no write permission.
+ * A plan from the issues of a milestone or label, a story each. Throws UserError if there are none. With `approve: auto` no person
+ * reads the plan, so it also throws if an author of one of them has no write permission.
  */
 async function requestFromQuery(
   github: GitHub,
@@ -120,7 +120,7 @@ async function findPlannedState(store: Workspace['store'], issue: number): Promi
   return null
 }
 
-/** The answers to the questions of a feature's plan. Null where there are none, and where the questions were never posted, so that no person has seen them. */
+/** The answers to the questions of a feature's plan. Null if there are none, or if the questions were never posted, so that no person has seen them. */
 export async function readAnswers(
   github: GitHub,
   issue: FoundIssue,
@@ -170,7 +170,7 @@ async function newestAnswer(
 
 export type FoundIssue = Awaited<ReturnType<typeof findIssue>>
 
-/** The issue of this number. Throws UserError where there is none. */
+/** The issue of this number. Throws UserError if there is none. */
 export async function findIssue({ api, repo }: GitHub, number: number) {
   const found = await api.rest.issues.get({ ...repo, issue_number: number }).catch((error: unknown) => {
     const fix = 'name an issue of this repository; the job needs the permission issues: write'
@@ -189,7 +189,7 @@ function mistake(found: string, expected: string, fix: string, path = 'feature')
 }
 
 /**
- * The text that the plan is made from. Throws UserError where the issue cannot be planned. With `approve: auto` no person reads the
+ * The text that the plan is made from. Throws UserError if the issue cannot be planned. With `approve: auto` no person reads the
  * plan before it is worked on, and an author can edit the issue until the job reads it. So there only the text of people with write
  * permission counts.
  */

@@ -85,7 +85,7 @@ export function saveForPost(facts: Readonly<Record<string, string>>): void {
 const savedForPost = new Map<string, string>()
 const FILES = ['GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_STEP_SUMMARY']
 
-/** Called once no untrusted program runs any more: programs of our user can write these files, so they are emptied. */
+/** Called when no untrusted program is running any longer: programs of our user can write these files, so they are emptied. */
 export function resetRunnerFiles(): void {
   for (const name of FILES) {
     const file = process.env[name] ?? ''

@@ -36,7 +36,7 @@ const HAND_OVER_COMMANDS = new Set(['claim', 'work', 'gate', 'land', 'join'])
 
 async function main(): Promise<void> {
   const stop = new AbortController()
-  // The runner signals this process alone, then waits 7.5 s and 2.5 s: this process has to end its children.
+  // The runner signals only this process, then waits 7.5 s and 2.5 s: this process has to end its children.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (!stop.signal.aborted) saveForPost({ stopped: 'true' })
@@ -98,7 +98,7 @@ async function main(): Promise<void> {
   const result = await work(context, log, stop.signal, part).catch(async (error: unknown) => {
     const { settings } = context
     if (settings === null || error instanceof LeaseLost || stop.signal.aborted) throw error
-    // Where a run has several jobs, only the claim job sends notifications.
+    // If a run has several jobs, only the claim job sends notifications.
     if (part !== 'whole' && part !== 'claim') throw error
     const { notifyError } = await import(/* webpackChunkName: "tell" */ '../app/observers.ts')
     const warn = (message: string) => core.warning(redactor.redact(message))

@@ -90,7 +90,7 @@ async function runVerification(state: State, job: Job): Promise<VerifyResult> {
     return await verifyNow(state, limits, ports, Date.now())
   } finally {
     live.close()
-    // Restores what the earlier steps left; where that fails, the result is still reported.
+    // Restores what the earlier steps left; if that fails, the result is still reported.
     if (clone.head !== null)
       await repository.checkOut(clone.head, null).catch((error: unknown) => options.warn(String(error)))
   }

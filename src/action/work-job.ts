@@ -116,7 +116,7 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
   })
 }
 
-/** Throws UserError where the workflow has other jobs than the settings ask for. */
+/** Throws UserError if the workflow has other jobs than the settings ask for. */
 function refuseWrongJob(settings: Settings, part: Part): void {
   const isWave = part === 'worker' || part === 'join' || (part === 'claim' && claimsWave(settings))
   if (isWave) refuseNoWave(settings)
@@ -221,7 +221,7 @@ async function runInWave(parts: Parts, part: 'worker' | 'join'): Promise<WorkRes
   const { context, workspace, settings } = parts
   const { env, run } = context
   const claimed = await claimedState(workspace, claimOf(env), run.id, settings.jobDeadlineMs)
-  // Where a person re-runs single jobs, the claim job is not run again: then this job does nothing.
+  // If a person re-runs single jobs, the claim job is not run again: then this job does nothing.
   if (claimed === null || claimed.lease?.runAttempt !== run.attempt)
     return { neutral: 'the wave is over, or another run has taken over: there is nothing to do' }
   await refuseBlocked(checkInputs(context, parts, claimed.green, claimed))
@@ -339,7 +339,7 @@ function hearingOf({ github, workspace }: Parts, settings: Settings, conversatio
   })
 }
 
-/** Whose review threads count; null: nobody's. */
+/** The people whose review threads count; null: no one's. */
 function reviewRules({ reviews, reviewsFrom }: Settings): ReviewRules | null {
   if (reviews === 'off') return null
   return { mention: reviews === 'writers' ? null : reviews, bots: reviewsFrom }
@@ -364,7 +364,7 @@ function partName({ part, wave }: JobRole): string {
   return wave?.kind === 'worker' ? `worker-${wave.name}` : (part ?? wave?.kind ?? 'whole')
 }
 
-/** The report of a job, alongside its transcripts: the file's path; null, with a warning, where it could not be written. */
+/** The report of a job, alongside its transcripts: the file's path; null, with a warning, if it could not be written. */
 async function writeReport(
   { clone, git, store, redactor }: Workspace,
   state: State,
@@ -385,7 +385,7 @@ async function writeReport(
   }
 }
 
-/** Whether the run that holds the lease is at work; true as well, where GitHub does not say. The caller also checks the lease's time. */
+/** Whether the run that holds the lease is at work; also true if GitHub does not say. The caller also checks the lease's time. */
 async function isRunAlive(github: GitHub, { run }: ActionContext, lease: Lease): Promise<boolean> {
   if (lease.runId === null) return true
   // A re-run from the UI has the same run id: an earlier attempt of it is over.

@@ -87,7 +87,7 @@ export type KeyCheck = {
   key: string
   url: string
   headers: Record<string, string>
-  /** Whether the answer says that the key is wrong. Left out where HTTP 401 alone says it. */
+  /** Whether the answer says that the key is wrong. Left out if HTTP 401 says enough. */
   isRefused?(status: number, body: string): boolean
 }
 

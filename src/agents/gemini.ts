@@ -109,7 +109,7 @@ class GeminiReader extends EventReader {
     return true
   }
 
-  /** It reports its retries on stderr only, in lines of its own. */
+  /** It reports its retries only on stderr, in separate lines. */
   protected override onStderr(line: string): AgentEvent[] {
     super.onStderr(line)
     const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?\. Retrying with backoff\.\.\./.exec(line)

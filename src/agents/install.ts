@@ -95,7 +95,7 @@ const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/
  * The folder with the agent's program at this version, `<cache>/<agent>/<version>/node_modules/.bin`, or `restored-<version>`
  * where GitHub's cache had it. It is put there by a rename when it is complete, so that a killed installation cannot be used, and two
  * at the same time do no harm.
- * Throws UserError where there is no package, no npm, no such version, or a program that does not start.
+ * Throws UserError if there is no package, no npm, no such version, or a program that does not start.
  */
 export async function installAgent(request: InstallRequest): Promise<Installed> {
   const { vendor } = request
@@ -358,7 +358,7 @@ async function runNpm(
     file: npm,
     args,
     cwd,
-    // Where the PATH has no node, npm finds the one in its own folder.
+    // If the PATH has no node, npm finds the one in its own folder.
     env: { ...env, PATH: [env.PATH ?? '', dirname(npm)].join(delimiter) },
     timeoutMs,
     captureBytes: 32 * 1024,

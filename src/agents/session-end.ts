@@ -101,7 +101,7 @@ export function stderrMessage(): { push(line: string): void; text(): string } {
   }
 }
 
-/** Ralph's message, a colon and the vendor's message; Ralph's alone where the vendor's is empty. */
+/** Ralph's message, a colon and the vendor's message; only Ralph's if the vendor's is empty. */
 export function withVendorMessage(ralphMessage: string, vendorMessage: string | null): string {
   return vendorMessage === null || vendorMessage.trim() === ''
     ? ralphMessage

@@ -191,7 +191,7 @@ export class StreamJsonReader extends EventReader {
     }
     if (result.is_error === true || subtype !== 'success') return this.#refusalEnding(result, vendorMessage)
     const denials = asObjects(result.permission_denials)
-    // Where permissions are skipped, only the user's own rules deny a tool, and the agent works without it.
+    // If permissions are skipped, only the user's own rules deny a tool, and the agent works without it.
     if (denials.length > 0 && !SKIPPING.includes(this.#permissionMode ?? '')) {
       return permissionEnding(denials.map((denial) => asString(denial.tool_name) ?? 'a tool'))
     }

@@ -30,7 +30,7 @@ import { isSetIn, unreachableModel } from './reach-model.ts'
 import { relayModel } from './relay.ts'
 import { identityOf } from './workspace.ts'
 
-/** The port of the agent in the settings, with its fallback where one is set. Throws UserError where one cannot be started. */
+/** The port of the agent in the settings, with its fallback where one is set. Throws UserError if one cannot be started. */
 export async function agentWithFallback(options: PortOptions): Promise<AgentPort> {
   const { agent, agentVersion, model, fallbackAgent } = options.settings
   const args = options.settings.agentArgs

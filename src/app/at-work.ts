@@ -27,13 +27,13 @@ export function atWorkError(found: string): AtWork {
   return new AtWork({ path: 'feature', found: `${found}.`, expected: '', fix })
 }
 
-/** Throws UserError where a run works on the feature now. */
+/** Throws UserError if a run works on the feature now. */
 export async function refuseAtWork({ lease, feature }: State): Promise<void> {
   if (lease !== null && (await isAlive(lease)))
     throw atWorkError(`${formatHolder(lease)} works on ${feature}`)
 }
 
-/** Throws UserError where a run of another feature works in this checkout: its branch is checked out here. */
+/** Throws UserError if a run of another feature works in this checkout: its branch is checked out here. */
 export async function refuseOtherRun(
   { workspace: { clone, store }, base }: { workspace: Workspace; base: ClaimRequest['base'] },
   branch: string,

@@ -49,7 +49,7 @@ const BROWSER_GATE_WORDS =
 /** The time limit for all pages of a check together, in milliseconds. */
 const BROWSER_MS = 10 * 60_000
 
-/** Throws UserError where the browser check is on, and no browser is installed. */
+/** Throws UserError if the browser check is on, and no browser is installed. */
 export function refuseNoBrowser({ browser }: Settings, env: Environment): void {
   if (browser?.enabled === true) findChrome(browser.executablePath, env)
 }

@@ -239,7 +239,7 @@ async function baseEditNotes(state: State, file: Feature, repository: Repository
   ]
 }
 
-/** The state with the part of the feature that the next job is asked for. Throws UserError where that part could never be completed. */
+/** The state with the part of the feature that the next job is asked for. Throws UserError if that part could never be completed. */
 export function withRequestedScope(state: State, requested: ScopeRequest): State {
   const { scope, mistakes } = resolveScope(state.prd, requested, state.prd.run.jobs + 1)
   if (mistakes.length > 0) throw new UserError(mistakes)

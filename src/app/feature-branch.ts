@@ -9,7 +9,7 @@ type BranchTools = Pick<Workspace, 'git' | 'objects' | 'store'>
 
 /**
  * The branch of a feature that has no state, and its head; null where the branch does not exist yet. `before`: the branch of an
- * older run of the feature. Throws UserError where the branch was made by something other than Ralph.
+ * older run of the feature. Throws UserError if the branch was made by something other than Ralph.
  */
 export async function chooseBranch(
   file: Feature,

@@ -18,7 +18,7 @@ import { createPorts } from './loop-ports.ts'
 import type { PortOptions } from './port-options.ts'
 import { openWorkspace } from './workspace.ts'
 
-/** Gives the function that opens lanes for a run on this machine. It throws UserError where a work tree cannot be made. */
+/** Gives the function that opens lanes for a run on this machine. It throws UserError if a work tree cannot be made. */
 export function laneOpener(options: PortOptions): NonNullable<Ports['openLane']> {
   const { clone } = options.workspace
   const place = workTreesFolder(options.env)

@@ -67,7 +67,7 @@ export function requestFromIssue(
   return { feature: featureOf(name, prd, today), plan }
 }
 
-/** Documents with stories are the plan; from text without stories a session makes one. Throws UserError where there is neither. */
+/** Documents with stories are the plan; from text without stories a session makes one. Throws UserError if there is neither. */
 export async function requestFromDocuments(
   files: readonly DocumentFile[],
   name: string,
@@ -129,7 +129,7 @@ export function withNewRequest(state: State, { plan, feature, answers = null }: 
   return isNew ? { ...state, plan: withAnswers } : state
 }
 
-/** The state with the answers in the plan's brief. Throws UserError where an answer fits no question. */
+/** The state with the answers in the plan's brief. Throws UserError if an answer fits no question. */
 function withAnswersRead(state: State, plan: Plan, questions: readonly Question[], answers: string): State {
   const result = answeredQuestions(questions, answers)
   if ('fault' in result) {

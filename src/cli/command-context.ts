@@ -107,14 +107,14 @@ export function printLines(stream: { write(text: string): unknown }, text: strin
   stream.write(`${text.split('\n').map(sanitizeLine).join('\n')}\n`)
 }
 
-/** Throws UserError where an agent or a gate has typed the command. */
+/** Throws UserError if an agent or a gate has typed the command. */
 export function refuseFromInside({ env, command }: Context): void {
   if (env[MARK_NAME] === undefined) return
   const found = 'an agent or a gate ran this command. Only people may run it.'
   throw new UserError({ path: `ralph ${command}`, found, expected: '', fix: 'leave it to people' })
 }
 
-/** Throws UserError where the word after the command and `--feature` name two features. */
+/** Throws UserError if the word after the command and `--feature` name two features. */
 export function refuseTwoFeatures({ command, flags }: Context, word: string | undefined): void {
   const { feature: flag } = flags
   if (word === undefined || typeof flag !== 'string' || flag === word) return

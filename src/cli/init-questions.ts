@@ -33,7 +33,7 @@ type Questions = {
   env: Readonly<Record<string, string>>
 }
 
-/** The answers by key, and whether a check is required. Throws Cancelled where the person left. */
+/** The answers by key, and whether a check is required. Throws Cancelled if the person left. */
 export async function askAll(questions: Questions): Promise<{ person: WrittenSettings; required: boolean }> {
   const { ask, answered } = questions
   const agent = await askAgent(questions)

@@ -40,7 +40,7 @@ export function proposedGates({ project, olderGates }: FoundFacts): [name: strin
   return Object.entries({ ...project.gates, ...Object.fromEntries(older) })
 }
 
-/** Throws Cancelled where the person does not want to wait. `prepare`: the command that a run will use. */
+/** Throws Cancelled if the person does not want to wait. `prepare`: the command that a run will use. */
 export async function tryProposals(
   context: Context,
   place: Place,

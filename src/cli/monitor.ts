@@ -63,7 +63,7 @@ async function drawLive(source: Source, first: readonly LiveView[], noColour: bo
 
 const MOVES: Readonly<Record<Key, number>> = { quit: 0, up: -1, down: 1 }
 
-/** The runs of this clone, or those in CI. Throws UserError where there is nothing to show. */
+/** The runs of this clone, or those in CI. Throws UserError if there is nothing to show. */
 export async function openSource(context: Context, settings: Settings): Promise<Source> {
   const wanted = [...(context.args?.words ?? []), ...(context.feature === null ? [] : [context.feature])]
   const { env, directory, warn } = context

@@ -45,7 +45,7 @@ export async function notify(context: Context): Promise<CommandResult> {
   }
 }
 
-/** All services, or the one that was named. Throws UserError where there is none. */
+/** All services, or the one that was named. Throws UserError if there is none. */
 function selectReceivers(
   receivers: readonly Receiver[],
   named: Context['flags'][string],

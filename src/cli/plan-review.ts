@@ -196,7 +196,7 @@ function editorOf({ VISUAL, EDITOR }: Readonly<Record<string, string>>): string 
   return VISUAL || EDITOR || 'vi'
 }
 
-/** Starts the editor by the shell, as git does, because it may have arguments. Throws UserError where it cannot be started. */
+/** Starts the editor by the shell, as git does, because it may have arguments. Throws UserError if it cannot be started. */
 async function openEditor(file: string, env: Readonly<Record<string, string>>): Promise<void> {
   const editor = editorOf(env)
   // Ctrl+C is for the editor, and must not end this process, which holds the plan.

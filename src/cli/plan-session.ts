@@ -62,7 +62,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     return proposal
   }
 
-  /** Throws UserError where no session can begin. */
+  /** Throws UserError if no session can begin. */
   async function localWithAnswers(): Promise<LocalRun> {
     if (opened === null) throw noCommitError(context.directory)
     return { ...opened, settings: (await settingsOf(context, answeredFlags)).settings }
@@ -75,7 +75,7 @@ export function createPlanner(context: Context, opened: LocalRun | null) {
     },
     /** The usage of all sessions until now. */
     usage: () => runUsage({ sessions }),
-    /** Throws UserError where no session could begin, so that a person does not answer questions in vain. */
+    /** Throws UserError if no session could begin, so that a person does not answer questions in vain. */
     async checkReady(): Promise<void> {
       if (opened === null) throw noCommitError(context.directory)
       const { settings } = opened

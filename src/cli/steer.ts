@@ -81,7 +81,7 @@ const LATER = new Map<string, string>([
   ['archive', 'the stories that are done go into done.json when the next run ends'],
 ])
 
-/** Parses the words as a command for this feature. Throws UserError where they are not valid command. */
+/** Parses the words as a command for this feature. Throws UserError if they are not valid command. */
 export function parseSteering({ command }: Context, input: CommandInput, { prd }: State) {
   const ids = prd.userStories.map(({ id }) => id)
   const parsed = parseCommand(command, input, ids, 'cli')

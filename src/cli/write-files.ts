@@ -42,7 +42,7 @@ export async function plannedChanges(workTree: string, files: Files): Promise<Ch
   return changes
 }
 
-/** A file's text, or null where there is none. Throws UserError where a link or a folder is instead. */
+/** A file's text, or null where there is none. Throws UserError if a link or a folder is instead. */
 export async function readText(workTree: string, path: string): Promise<string | null> {
   const mistakes = linkMistakes(workTree, [path])
   if (mistakes.length > 0) throw new UserError(mistakes)

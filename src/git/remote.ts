@@ -24,7 +24,7 @@ const STALE = /^!.*\[rejected\] \(stale info\)/m
 /** A line of `git push --porcelain` about a ref that is as it was pushed: its flag is none of a refusal. */
 const PUSHED = /^[ +*=]\t/
 
-/** `stale`: a ref has another value than its lease names. `answer`: git's output. `isUnmoved`: of the compared ref, where known. */
+/** `stale`: a ref has another value than its lease names. `answer`: git's output. `isUnmoved`: of the compared ref, if known. */
 export type PushResult =
   | { kind: 'pushed'; isUnmoved?: boolean }
   | { kind: 'rejected' | 'stale' | 'unknown-token'; answer: string }

@@ -44,7 +44,7 @@ export class Permissions {
       }
   }
 
-  /** The shared mode. A file that is read-only stays so, and whoever may read a program or enter its folder may run it. */
+  /** The shared mode. A file that is read-only stays so, and everyone who may read a program or enter its folder may run it. */
   #modeOf(mode: number, isFolder: boolean, { bits, isExact }: NonNullable<Sharing>): number {
     let more = (mode & 0o200) === 0 ? bits & ~0o222 : bits
     if ((mode & 0o100) !== 0) more |= (more & 0o444) >> 2

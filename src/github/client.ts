@@ -131,7 +131,7 @@ export async function* pagesOf<T>(
 /** For requests that create something: octokit does not repeat them. */
 export const NO_RETRIES = { request: { retries: 0 } } as const
 
-/** Creates something by a request with NO_RETRIES: where the answer was lost, `find` looks for it before it is created again. */
+/** Creates something by a request with NO_RETRIES: if the answer was lost, `find` looks for it before it is created again. */
 export async function createOnce<T>(create: () => Promise<T>, find: () => Promise<T | null>): Promise<T> {
   for (let isLast = false; ; isLast = true) {
     try {

@@ -289,6 +289,6 @@ export function isPerson(comment: Pick<Comment, 'type' | 'login'>): boolean {
   return comment.type === 'User' && comment.login !== 'ghost'
 }
 
-/** Why a command in an edited comment does not count: whoever may write can edit the comments of others. */
+/** Why a command in an edited comment does not count: everyone with write permission can edit the comments of others. */
 export const EDITED =
   'the comment was edited, and only unedited comments count: write the command in a new one'

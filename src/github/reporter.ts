@@ -61,7 +61,7 @@ type ReporterOptions = {
   notes(): readonly string[]
 }
 
-/** With more stories than this, a batch posts only the checks of its own and of failed stories again. */
+/** With more stories than this, a batch posts again only the checks of its stories and of failed ones. */
 const ALL_CHECKS = 20
 const MAX_CHECKS = 50
 /** How long a save waits for a post that is under way, milliseconds: what it learns is otherwise in a later one. */
@@ -84,7 +84,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   #posting: Promise<void> = Promise.resolve()
   /** The newest state to post; an older one that still waits is skipped. */
   #newest: State | null = null
-  /** The state since the branch was opened or moved, where that is not posted yet. */
+  /** The state since the branch was opened or moved, if that is not posted yet. */
   #unposted: State | null = null
   /** Whether the state's pull request was looked up by this job. */
   #isFound = true
@@ -232,7 +232,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     )
   }
 
-  /** The replies to whoever asked for corrections. The ids of those that have one are saved with the next save. */
+  /** The replies to the people who asked for corrections. The ids of those that have one are saved with the next save. */
   async #answerCorrections(state: State, ids: GithubIds): Promise<GithubIds> {
     const { pull } = ids
     if (pull === null || state.corrections === undefined) return ids

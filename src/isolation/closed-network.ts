@@ -46,7 +46,7 @@ export async function closeNetwork(whose: RestrictedUser): Promise<ClosedNetwork
   })
 }
 
-/** Resolvers of Docker and systemd on loopback. Docker redirects port 53 of its own to another port, which would answer as well. */
+/** Resolvers of Docker and systemd on loopback. Docker redirects its port 53 to another port, which would answer as well. */
 const RESOLVERS = '127.0.0.11, 127.0.0.53, 127.0.0.54'
 
 /**

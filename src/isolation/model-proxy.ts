@@ -117,7 +117,7 @@ function tokenIn(value: string | string[] | undefined): { scheme: string; token:
   return { scheme, token }
 }
 
-/** The headers with the key in place of the placeholder. */
+/** The headers with the key instead of the placeholder. */
 function headersFor(
   received: IncomingHttpHeaders,
   key: string,

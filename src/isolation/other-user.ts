@@ -147,7 +147,7 @@ async function verifiedUser(
     openGid,
     home,
     rooms,
-    /** Whether programs get a view of the machine, and processes, of their own. */
+    /** Whether programs see only their own view of the machine and their own processes. */
     isNarrow: view.isNarrow,
     /** How to start a program as this user, by default in the work tree. Its stdin must begin with `preamble(env)`. */
     command,

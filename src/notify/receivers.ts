@@ -180,7 +180,7 @@ async function runCommand(
   const { GITHUB_WORKSPACE: _workspace, ...allowed } = gateEnv(env, { extra: [], isModelKey }).env
   const { exit, output } = await runUntrusted({
     file: 'bash',
-    // The message is `$1` as well, where scripts made for another Ralph expect it.
+    // The message is also `$1`, because scripts made for another Ralph expect it there.
     args: ['-c', command, 'ralph', plainMessage(notice)],
     cwd,
     env: { ...allowed, ...variablesOf(notice) },

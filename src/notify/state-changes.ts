@@ -173,7 +173,7 @@ function blocked(before: State, after: State, { surface }: NoticeFacts): Pending
     })
 }
 
-/** What a command does, where the reader can type it: comments are heard on the pull request alone. */
+/** What a command does, if the reader can type it: Ralph reads comments only on the pull request. */
 function commandHint({ github }: State, surface: Surface, command: string, does: string): Sentence {
   if (surface === 'comment' && github.pull === null) return []
   return sentence` ${{ code: formatCommandLine(surface, command) }} ${{ text: does }}.`
@@ -213,7 +213,7 @@ function share(
   return [{ event: 'budget', key: `${what}/${passed}/${limit}`, sign: '💰', headline }]
 }
 
-/** Of a state whose texts are redacted: once they are cut and joined a secret would not be found any more. */
+/** Of a state whose texts are redacted: once they are cut and joined, a secret could no longer be found. */
 function noticeOf({ event, key, ...overrides }: PendingNotice, state: State, at: number, facts: NoticeFacts) {
   const { id, runUrl, repository } = facts
   const view = viewOf(state, { ...facts, now: at })

@@ -13,7 +13,7 @@ export function markPlanned(story: Story): Story {
 
 /**
  * Merges newly read stories into those of prd.json. Ralph's own fields stay. A text that people have edited stays as well; any other
- * is replaced by that of the documents. A passed story with changed criteria is reopened. A story that no document has any more stays.
+ * is replaced by that of the documents. A passed story with changed criteria is reopened. A story that is no longer in any document stays.
  */
 export function mergePlanned(before: Prd, planned: Prd): Prd {
   const ids = matchIds(before, planned)

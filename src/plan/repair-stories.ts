@@ -94,7 +94,7 @@ function idFrom(id: unknown): string | null {
   return idFault(plain) === null ? plain : null
 }
 
-/** Gives the second story with an id a new one: `TASK-1` becomes `TASK-1b`. Dependencies on the id mean the one of their own document, else the first. */
+/** Gives the second story with an id a new one: `TASK-1` becomes `TASK-1b`. Dependencies on the id mean the one in the same document, else the first. */
 function renumbered(stories: readonly JoinedStory[], notes: string[]): JoinedStory[] {
   const taken = new Set(stories.map(({ raw }) => String(raw.id)))
   const first = new Map<string, JoinedStory>()

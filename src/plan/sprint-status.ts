@@ -90,7 +90,7 @@ export function updateSprintStatus(text: string, prd: Prd): string | null {
 /** `epic-1`, and a project's own such as `supp-epic-1`. */
 const EPIC = /(?:^|-)epic-\w+$/i
 
-/** The keys behind that of an epic, up to the next one's: where its key has no number of its stories, they are there. */
+/** The keys after that of an epic, up to the next epic's. If no key has the numbers of its stories, its stories are these. */
 function storiesBelow(epic: string, keys: readonly string[]): string[] {
   const after = keys.slice(keys.indexOf(epic) + 1)
   const end = after.findIndex((key) => EPIC.test(key))

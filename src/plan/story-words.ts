@@ -8,7 +8,7 @@ const notStories =
 // `US-001: x`, `US-001 - x`, `[US-001] x`, `Story US-001: x`.
 const named =
   /^(?:(?:[Uu]ser[ \t]+)?[Ss]tory[ \t]+)?\[?([A-Z][A-Z0-9]{0,15}-\d{1,6}(?:-\d{1,3}){0,3})(?![\w-])\]?(.*)$/
-// `Story 1.2`: a number alone is an id only after the word Story. A letter marks a story that was split off, as in `Story 1.2b`. A
+// `Story 1.2`: a number is an id only after the word Story. A letter marks a story that was split off, as in `Story 1.2b`. A
 // project may name its own epics with letters before the number, as in `Story SE1.1`.
 const counted =
   /^(?:user[ \t]+)?story[ \t]+#?(\d{1,4}(?:[.-]\d{1,4}){0,2}(?:(?<=[.-]\d{1,4})[a-z])?|[a-z]{1,12}\d{1,4}[.-]\d{1,4}[a-z]?)(?![\w-])(.*)$/i

@@ -174,7 +174,7 @@ function checkCost(settings: Settings, origins: Origins): void {
   if (models.has(null)) addNote(limit, `name the model: what ${agent} uses by itself may have no price`)
 }
 
-/** Where prices are given, a rung without one is a mistyped name, or its cost would be unknown. */
+/** If prices are given, a rung without one is a mistyped name, or its cost would be unknown. */
 function checkLadders({ model, ladder, prices }: Settings, origins: Origins): void {
   if (Object.keys(prices).length === 0 || !areReadable(origins, 'prices', 'model', 'ladder')) return
   const all = [

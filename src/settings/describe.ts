@@ -7,7 +7,7 @@ import { isInputAndFlag, type SettingRow } from './setting.ts'
 import { type Settings, settingRows } from './settings-table.ts'
 import { formatDuration } from './show.ts'
 
-/** The pipeline in a line; empty for the session alone. Its command lines may hold a secret. */
+/** The pipeline in a line; empty if there is only the session. Its command lines may hold a secret. */
 export function describeSteps({ steps, agent }: Settings): string {
   return steps === null ? '' : oneLine(formatPipeline(steps, agent), 1000)
 }

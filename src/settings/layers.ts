@@ -39,7 +39,7 @@ export function inputLayer(inputs: Readonly<Record<string, string>>, report: Set
   return { rank: 2, values }
 }
 
-/** The CLI's flags by camelCase key, without `gate`, which is not a setting of its own. */
+/** The CLI's flags by camelCase key, without `gate`, which is not a setting by itself. */
 export function flagLayer(flags: Readonly<Record<string, unknown>>, report: SettingsReport): Layer {
   const values: Layer['values'] = new Map()
   for (const [key, value] of Object.entries(flags)) {

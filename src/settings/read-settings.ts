@@ -175,7 +175,7 @@ export async function resolveSettings(
   return { ...result, ok: false, mistakes, notes }
 }
 
-/** The file that `pipeline` names, where `steps` has no such name. */
+/** The file that `pipeline` names, if `steps` has no such name. */
 async function stepsFileOf({ pipeline, steps }: Settings, look: (path: string) => Promise<string | null>) {
   if (pipeline === null || steps !== null) return null
   const path = pipelinePath(pipeline)

@@ -14,7 +14,7 @@ const HOST_AND_PORT = /^(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})$/i
 const OWN_PORT = /^(.*:|)\$RALPH_PORT(?=\/|\?|$)/
 
 const port = v.integer({ most: 65_535 })
-/** `$RALPH_PORT` alone, or in a URL; it is read as port 0. */
+/** `$RALPH_PORT` by itself, or in a URL; it is read as port 0. */
 const ownPort = z.string().check(
   v.check((written: string) => {
     const replaced = written.replace(OWN_PORT, '$10')

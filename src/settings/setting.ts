@@ -12,7 +12,7 @@ type SettingOptions<T, D> = {
   default?: D
   /** The default on the command line, where it is another one. */
   cliDefault?: unknown
-  /** The default in words, where it differs from `default`. */
+  /** The default in words, if it differs from `default`. */
   defaultText?: string
   /** The value is a secret: no mistake shows it. */
   secret?: true

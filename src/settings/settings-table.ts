@@ -389,7 +389,7 @@ export type Values = { [F in keyof typeof table]: ValueOf<(typeof table)[F]> }
 export type Settings = Readonly<Omit<Values, 'gates' | 'steps'>> & {
   readonly surface: Surface
   readonly gates: readonly Gate[]
-  /** The steps that run; null: the agent's session alone. */
+  /** The steps that run; null: only the agent's session. */
   readonly steps: Pipeline | null
   /** Whether the settings say `gates: none`. */
   readonly ungated: boolean

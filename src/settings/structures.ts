@@ -67,7 +67,7 @@ function isSafeHookUrl({ protocol, hostname, username, password }: URL): boolean
 
 const hook = v.orNull(hookUrl)
 
-/** A URL alone, or with the secret that signs what is sent there. Not configured where both are empty. */
+/** A URL, or one with the secret that signs what is sent there. Not configured if both are empty. */
 const webhook = z.pipe(
   z.transform((value: unknown): unknown => {
     const map = isObject(value) ? value : { url: value }

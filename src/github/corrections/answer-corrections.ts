@@ -1,4 +1,4 @@
-// Answers whoever asked for a correction, exactly once, after its commit is on the branch. A row for each kind of correction.
+// Answers the person who asked for a correction, exactly once, after its commit is on the branch. A row for each kind of correction.
 
 import { type CorrectionResult, correctionResult } from '../../engine/corrections/corrections.ts'
 import type { CorrectionSource } from '../../engine/model/correction.ts'

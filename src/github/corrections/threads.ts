@@ -7,7 +7,7 @@ import { excerpt } from '../../system/excerpt.ts'
 import { createOnce, type GitHub } from '../client.ts'
 import type { AnswerContext, Ended } from './answer-corrections.ts'
 
-/** Who may start corrections by a review: `writers`, or only comments that contain this mention; null: nobody. */
+/** Who may start corrections by a review: `writers`, or only comments that contain this mention; null: no one. */
 export type ReviewRules = { mention: string | null; bots: readonly string[] }
 
 type Author = { login: string; __typename: string } | null
@@ -56,7 +56,7 @@ const MAX_HUNK = 2000
 
 export type ReadReviews = { reports: CorrectionReport[]; changesRequestedBy: string[] }
 
-/** The unresolved threads in which somebody who may ask for changes has the last word; and who requested changes. */
+/** The unresolved threads in which a person who may ask for changes has the last word; and the people who requested changes. */
 export async function readReviews(
   { api, repo }: GitHub,
   pull: number,
@@ -127,7 +127,7 @@ async function reportOf(
   }
 }
 
-/** Whether somebody with write permission, or a bot of `reviews-from`, wrote it. */
+/** Whether a person with write permission, or a bot of `reviews-from`, wrote it. */
 async function isHeard(
   { author }: CommentNode,
   { bots }: ReviewRules,
@@ -211,7 +211,7 @@ export async function answerThreads(
 }
 
 async function ownReply({ api }: GitHub, id: string, marker: string) {
-  // A thread that does not exist any more is an error of GraphQL.
+  // A thread that no longer exists is an error of GraphQL.
   const { node } = await api.graphql<OwnReplies>(OWN, { id }).catch((error: unknown) => {
     if (isNotFound(error)) return { node: null }
     throw error

@@ -64,7 +64,7 @@ export async function makeAccount(root: Root, name: string): Promise<Account> {
   return made
 }
 
-/** Where the account cannot be removed, it stays for the next job. */
+/** If the account cannot be removed, it stays for the next job. */
 export async function removeAccount(root: Root, name: string): Promise<void> {
   await run(root('userdel', '--remove', name)).catch(() => {})
   await run(root('rm', '-rf', '--one-file-system', '--', topFolder(name))).catch(() => {})
@@ -163,7 +163,7 @@ async function takeDeepFolders(workTree: string, run: RunAsRoot, from: readonly 
   await run('chmod', '-R', 'u+rwX', ...places)
 }
 
-/** Runs with `-exec`, and where that fails with `-execdir`, which reaches paths that are too long for one call. */
+/** Runs with `-exec`, and if that fails with `-execdir`, which reaches paths that are too long for one call. */
 async function runOnPaths(run: RunAsRoot, command: (exec: Exec) => string[]): Promise<void> {
   await run(...command('-exec')).catch(() => run(...command('-execdir')))
 }

@@ -46,7 +46,7 @@ const NARROW_SCRIPT = [
   ].join('; '),
   '[ ! -d /run/dbus ] || mount -t tmpfs -o ro tmpfs /run/dbus || exit 125',
   `for at in ${NETWORK_SERVICES.join(' ')}; do [ ! -S "$at" ] || mount --bind /dev/null "$at" || exit 125; done`,
-  // Services of root that take requests of everybody. Databases have users of their own, and gates may need them.
+  // Services of root that take requests from everyone. Databases check their own users, and gates may need them.
   [
     "while IFS= read -r -d '' at",
     'do mount --bind /dev/null "$at" || [ ! -S "$at" ] || exit 125',

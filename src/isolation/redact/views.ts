@@ -69,7 +69,7 @@ export class Views {
     }
   }
 
-  /** Decodes an escape at this position; gives the position behind it, or `at` where there is none. */
+  /** Decodes an escape at this position; gives the position after it, or `at` if there is none. */
   #readEscape(text: string, at: number, base: number): number {
     ESCAPE.lastIndex = at
     const match = ESCAPE.exec(text)
@@ -86,7 +86,7 @@ export class Views {
     const undone = this.#undone
     undone.take(unit, from)
     if (undone.state !== 0) this.#look(undone, to)
-    // Where the possible value contains no escape any more, the plain view matches the same.
+    // If the possible value no longer contains an escape, the plain view finds it as well.
     if (undone.state === 0 || undone.positionOf(undone.depth) > this.#escape) {
       this.#escape = -1
       undone.reset()

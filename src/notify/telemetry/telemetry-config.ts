@@ -11,7 +11,7 @@ export type TelemetryConfig = {
   resource: Attributes
 }
 
-/** Null where the variables do not ask for telemetry, or where it cannot be sent; `warn` gets the reason. */
+/** Null if the variables do not ask for telemetry, or if it cannot be sent; `warn` gets the reason. */
 export function telemetryConfig(env: Variables, warn: (message: string) => void): TelemetryConfig | null {
   const endpoint = readVariable(env, 'OTEL_EXPORTER_OTLP_ENDPOINT').replace(/\/+$/, '')
   if (endpoint === '' || readVariable(env, 'OTEL_SDK_DISABLED').toLowerCase() === 'true') return null

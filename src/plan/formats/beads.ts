@@ -18,7 +18,7 @@ export const beads: Format = {
 
 const DONE = /^closed$/
 const LEFT = /^(?:deferred|pinned|tombstone)$/
-/** Issue types that are not work of their own. */
+/** Issue types that are not work by themselves. */
 const NO_WORK = /^(?:epic|gate|message|molecule|event|decision|milestone|agent|role|wisp)$/
 
 function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {

@@ -69,7 +69,7 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
   const checkpoints = all.filter((task) => !task.isOptional && isCheckpoint(task.title))
   const required = all.filter((task) => !task.isOptional && !checkpoints.includes(task))
   const numbers = required.map(({ number }) => number).filter((one) => one !== '')
-  // A task with text of its own is work, and so is one whose parts are all optional.
+  // A task with its own text is work, and so is one whose parts are all optional.
   const isGroup = ({ number, words }: Numbered) =>
     number !== '' && words.length === 0 && numbers.some((one) => one.startsWith(`${number}.`))
   // A box without a number is a step of the numbered box around it.

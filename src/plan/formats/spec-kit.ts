@@ -48,7 +48,7 @@ function readPlainTasks(document: OpenDocument): Partial<Reading> {
   return { ...reading, root: { ...root, project: featureOf(document) || project } }
 }
 
-/** The stories of tasks.md with those of spec.md; of spec.md alone if there is no tasks.md; else null. */
+/** The stories of tasks.md with those of spec.md; only those of spec.md if there is no tasks.md; else null. */
 function storiesIn(document: OpenDocument, documents: DocumentSet): ParsedStory[] | null {
   if (isTasks(document)) return withTasks(document, storiesOfSpec(documents.at(`${document.folder}spec.md`)))
   if (document.name !== 'spec.md' || tasksBeside(document, documents) !== null) return null

@@ -43,7 +43,7 @@ function storyTitleOf({ level, text }: Heading): StoryTitle | null {
   return level < 2 || level > 4 ? null : parseStoryTitle(text)
 }
 
-/** Whether the boxes below the headings are the stories, since they have ids of their own. */
+/** Whether the boxes below the headings are the stories, because they have their own ids. */
 function areBoxesStories(blocks: readonly Block[]): boolean {
   const points = blocks.flatMap((block) => (block.kind === 'points' ? block.points : []))
   const boxes = points.filter(({ done }) => done !== null)

@@ -96,7 +96,7 @@ function blocksBelow({ level }: Heading, blocks: readonly Block[]): Block[] {
   return end < 0 ? [...blocks] : blocks.slice(0, end)
 }
 
-/** Whether the boxes have ids of their own, so that headings are only groups. */
+/** Whether the boxes have their own ids, so that headings are only groups. */
 function areBoxesStories(blocks: readonly Block[]): boolean {
   const points = blocks.flatMap((block) => (block.kind === 'points' ? block.points : []))
   const boxes = points.filter(({ done }) => done !== null)

@@ -158,7 +158,7 @@ class TaskSection {
     }
   }
 
-  /** Reads a field such as `**Status:** done`. What follows an unknown field is not a criterion any more. */
+  /** Reads a field such as `**Status:** done`. What follows an unknown field is no longer a criterion. */
   #isField(line: string, at: number): boolean {
     const [, name = '', value = ''] =
       bold.exec(line.slice(0, 2_000)) ?? plain.exec(line.slice(0, 2_000)) ?? []

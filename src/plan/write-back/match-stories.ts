@@ -13,7 +13,7 @@ import { isFromDocument } from './passed-stories.ts'
 /** A story of the run, and the stories of documents that it was made from. */
 export type LocatedStory = { story: Story; read: readonly DocumentStory[] }
 
-/** The stories with their places in the documents. `lost`: stories that no document has any more, or that match ambiguously. */
+/** The stories with their places in the documents. `lost`: stories that are no longer in any document, or that match ambiguously. */
 export function locateStories(
   files: readonly DocumentFile[],
   prd: Pick<Prd, 'userStories'>,
@@ -98,8 +98,8 @@ function storyKey(id: unknown, title: unknown): string {
 type Group = readonly DocumentStory[]
 
 /**
- * Matches by id and title first. Then by title alone: the stories of one title are matched in order, if both sides have equally
- * many. The id alone is not a proof: it may come from the position of a box, and people renumber.
+ * Matches by id and title first. Then only by title: the stories of one title are matched in order, if both sides have equally
+ * many. The id without the title is not a proof: it may come from the position of a box, and people renumber.
  */
 function matchStories(groups: readonly Group[], stories: readonly Story[]): Map<Story, Group> {
   const found = new Map<Story, Group>()

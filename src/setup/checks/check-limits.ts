@@ -1,4 +1,4 @@
-// Limits that conflict: each is valid alone, but together they end a run too early or never.
+// Limits that conflict: each is valid by itself, but together they end a run too early or never.
 import { limitsOf } from '../../app/loop-limits.ts'
 import { formatDuration } from '../../report/figures.ts'
 import { maxJobs, type Settings } from '../../settings/read-settings.ts'

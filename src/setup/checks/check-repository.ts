@@ -149,7 +149,7 @@ export async function checkWorkingDirectory(subject: Subject): Promise<CheckResu
 }
 
 /**
- * The branch of a feature that another work tree has checked out: a run here would move it under that one. Where the feature
+ * The branch of a feature that another work tree has checked out: a run here would move it under that one. If the feature
  * is complete, or in work, a run here does nothing of that kind.
  */
 export async function otherWorkTreeMistakes(start: RunStart): Promise<readonly Mistake[]> {

@@ -57,7 +57,7 @@ async function describeOtherUser(): Promise<string> {
   return '--isolation other-user needs sudo without a password'
 }
 
-/** The browser, where pages are looked at. Throws UserError where there is none. */
+/** The browser, if pages are looked at. Throws UserError if there is none. */
 export function checkBrowser({ env, settings }: Subject): CheckResult[] {
   if (settings.browser?.enabled !== true) return []
   return [okResult(findChrome(settings.browser.executablePath, env))]

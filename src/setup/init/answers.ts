@@ -34,7 +34,7 @@ export type FoundFacts = {
   olderNotes: readonly string[]
   /** A limit in US dollars, from what earlier runs cost; null where there are no earlier runs. */
   budgetUsd: number | null
-  /** The base branch, where Ralph would not find it by itself. */
+  /** The base branch, if Ralph would not find it by itself. */
   baseBranch: string | null
   /** Tests that fail as the project is, and that gates run: the base may fail them. Left out if there are none. */
   knownRed?: readonly string[]
@@ -98,7 +98,7 @@ export function resolveAnswers(
   const isNamed = (key: string) => key in person || key in found.olderSettings
   const isInput = (key: string) =>
     PROMINENT.includes(key) || (isNamed(key) && !(key in found.olderSettings && isFileOnly(key)))
-  // Where the agent is on the machine, a run there takes it as it is.
+  // If the agent is on the machine, a run there takes it as it is.
   const isOfJobs = (key: string) =>
     OF_JOBS.includes(key) || (key === 'agentVersion' && found.installedAgents.includes(String(inputs.agent)))
   const isInFile = (key: string) =>

@@ -128,7 +128,7 @@ function notesOnCi(notProposed: readonly string[], unread: readonly string[]): s
   ]
 }
 
-/** The projects of one ecosystem, the top first. Members of a workspace are not projects of their own. */
+/** The projects of one ecosystem, the top first. Members of a workspace are not separate projects. */
 function projectsOf(ecosystem: Ecosystem, tree: FileTree): Project[] {
   const found: Project[] = []
   for (const path of foldersWith(ecosystem.marks, tree.paths)) {
@@ -170,7 +170,7 @@ function folderOf(tree: FileTree, path: string): Folder {
   return { paths, has: (name) => names.has(name), text: (name) => tree.text(start + name) }
 }
 
-/** Names as they are at the top, and where one project alone has them; else with the folder's (`api-test`) or language's. */
+/** Names as they are at the top, and if only one project has them; else with the folder's (`api-test`) or language's. */
 function gatesOf(projects: readonly Project[]): Pick<
   DetectedProject,
   'gates' | 'needs' | 'alternatives' | 'independent'

@@ -194,7 +194,7 @@ export function toYaml(value: unknown): string {
   return stringify(value, YAML)
 }
 
-/** Maps and lists within a key stand on its line where nothing may be indented. */
+/** Maps and lists within a key are on its line if nothing may be indented. */
 function configYaml(config: WrittenSettings, indent: Indent): string {
   if (indent !== 'none') return stringify(config, { ...YAML, indent })
   const document = new Document(config)

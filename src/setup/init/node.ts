@@ -145,7 +145,7 @@ function textsIn(pack: Json): Record<string, string> {
 /** Audits ask a registry for advisories: they become red without a change of the code. */
 const AUDIT = /\b(?:aud|audit|audit-ci|snyk)\b/
 
-/** npm runs `pretest` and `posttest` beside `test`. Where one of them asks for advisories, the script alone is run. */
+/** npm runs `pretest` and `posttest` with `test`. If one of them asks for advisories, only the script is run. */
 function withoutAudit(line: string, script: string, scripts: Readonly<Record<string, string>>): string {
   const [before, after] = [`pre${script}`, `post${script}`].map((name) => scripts[name] ?? '')
   if (!AUDIT.test(`${before} ${after}`)) return line
@@ -194,7 +194,7 @@ function memberScripts(folder: Folder): string[] {
   return members.flatMap((path) => Object.keys(textsIn(jsonObject(folder.text(path)) ?? {})))
 }
 
-/** The compiler that the project has installed, where no script runs it. */
+/** The compiler that the project has installed, if no script runs it. */
 function compiler(folder: Folder, pack: Json, manager: Manager): string | null {
   const isInstalled = ['dependencies', 'devDependencies'].some(
     (key) => 'typescript' in (asObject(pack[key]) ?? {}),

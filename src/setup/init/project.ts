@@ -30,7 +30,7 @@ export type Proposal = {
   gates: Gates
   /** Gates that no file of the project runs. If CI tests the project, only what CI runs is proposed. */
   guesses?: readonly string[]
-  /** By gate: the gates whose files it uses, where that is certain. */
+  /** By gate: the gates whose files it uses, if that is certain. */
   needs?: Readonly<Record<string, readonly string[]>>
   /** By gate: commands that prove less, for where the gate is red on the project as it is. */
   alternatives?: Alternatives
@@ -42,7 +42,7 @@ export type Proposal = {
 export type Ecosystem = {
   /** A folder that holds one of these files is one of its projects. */
   marks: readonly string[]
-  /** Where nothing marks a project of any kind, such a file makes the top one. */
+  /** If nothing marks a project of any kind, such a file makes the top one. */
   tests?: RegExp
   /** It only fills in what no other row has found in the same folder. */
   fillsIn?: true

@@ -8,7 +8,7 @@ import { statedArguments, statedCommands } from './stated.ts'
 
 const TEST_FILE = /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/
 
-/** Environments of tox and nox that are not named after a version, such as `tox -e docs`, are checks of their own. */
+/** Environments of tox and nox that are not named after a version, such as `tox -e docs`, are separate checks. */
 const OWNED =
   /^(?:pytest|py\.test|unittest|ruff|mypy|flake8|pyright|black|coverage|build|twine|pre-commit|prek)\b|^(?:tox|nox)\b(?!.* -(?:e|s|-env|-session)[ =]?(?!py\d*\b|tests?\b|lint|typ|mypy|format|fmt)[a-z])/
 

@@ -114,7 +114,7 @@ export function parseIni(text: string): Ini {
   return sections
 }
 
-/** `py38,mypy: command`: for the environments alone that have these factors in their names. */
+/** `py38,mypy: command`: only for the environments that have these factors in their names. */
 const FACTORS = /^[\w{},.!-]+:\s+/
 
 function toxEnvironment(name: string, keys: Readonly<Record<string, string>>): TestEnvironment {

@@ -142,7 +142,7 @@ function kindOfOne(run: string): CommandKind {
   const name = targetOf(run)
   const byName = NAMES.find(([, pattern]) => pattern.test(name))?.[0]
   if (byTool === 'skip' || byTool === 'prepare') return byTool
-  // An environment of tox with a name of its own, such as doc8, is not a test run because tox starts it.
+  // An environment of tox with a custom name, such as doc8, is not a test run because tox starts it.
   if (/^(?:tox|nox)\b/.test(text) && name !== '') return byName ?? 'other'
   if (isScript && name !== '') return byName ?? byTool ?? 'other'
   return byTool ?? byName ?? 'other'

@@ -135,7 +135,7 @@ function matrixRows(job: Json, start: Values): Values[] {
     values.slice(1, 10).map((value) => ({ ...first, ...flatten({ [name]: value }) })),
   )
   const names = axes.map(([name]) => name)
-  // An entry of `include` with a value that no axis has is a row of its own, as GitHub reads it.
+  // An entry of `include` with a value that no axis has is a separate row, as GitHub reads it.
   const own = include
     .filter((one) =>
       axes.some(([name, values]) => name in one && !values.map(String).includes(String(one[name]))),
