@@ -63,10 +63,10 @@ async function failureOf(directory: string): Promise<string | null> {
     const output = await readFile(join(logs, run, 'US-002-1-test.log'), 'utf8')
     const [, got] = /^ *\+ (\d[\d.]*)$/m.exec(output) ?? []
     const [, wanted] = /^ *- (\d[\d.]*)$/m.exec(output) ?? []
-    const [, name] = /^ *✖ (.*?)(?: \([\d.]+ms\))?$/m.exec(output) ?? []
-    return got === undefined || wanted === undefined
-      ? tellingLine(output)
-      : `${name}: ${got} is not ${wanted}`
+    // Node 24 prints its own format, Node 20 in a pipe prints TAP.
+    const [, name] = /^ *(?:✖|not ok \d+ -) (.*?)(?: \([\d.]+ms\))?$/m.exec(output) ?? []
+    if (got === undefined || wanted === undefined || name === undefined) return tellingLine(output)
+    return `${name}: ${got} is not ${wanted}`
   } catch {
     return null
   }
