@@ -53,7 +53,7 @@ export function synced(
   return withMovedBranch(after, theirs.head)
 }
 
-/** A head that was handled before needs nothing more, unless people ask for it. */
+/** A head that was handled before is done, unless people ask for it again. */
 function withBaseHead(state: State, sha: string): State {
   const { baseHead } = state
   const isAsked = baseHead?.isAsked === true

@@ -93,7 +93,7 @@ export function storyToDecideNow(state: State, { maxParallel }: Limits): string 
   return undecidedContests(state).find(([, contest]) => isDue(contest))?.[0] ?? null
 }
 
-/** A chosen candidate that cannot land now waits to be chosen again, alone. */
+/** A chosen candidate that cannot land now waits to be chosen again by itself. */
 export function waitToBeChosen(state: State, { chosen: _chosen, ...attempt }: GreenAttempt): State {
   const done = [{ attempt: { ...attempt, phase: 'gated' as const }, lines: null, kept: null }]
   return withContest(state, attempt.storyId, { of: 1, base: attempt.base, done })

@@ -88,7 +88,7 @@ function gatesSentence({ isUngated, stories }: View): string {
   const names = new Set(gates.flatMap(({ name, ok, advisory }) => (ok && !advisory ? [name] : [])))
   if (names.size === 0) return `No gate is known to have run: ${meansLittle}`
   const commands = [...names].slice(0, 12).map((name) => code(name, 60))
-  return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${commands.join(', ')}. What the agent says does not count.`
+  return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${commands.join(', ')}. The agent’s own claims do not count.`
 }
 
 /** Of stories that passed without a change, because a judge found their criteria met already. */

@@ -84,9 +84,7 @@ function helpSentences(state: State, story: StoryView, surface: Surface): Senten
   const help: (Sentence | false)[] = [
     failure !== null && helpByKind(state, story, failure),
     restSentence(state, id),
-    hasAttempts &&
-      isBlocked &&
-      sentence`${command(`retry ${id} -- <hint>`)} tries it again with your hint.`,
+    hasAttempts && isBlocked && sentence`${command(`retry ${id} -- <hint>`)} tries it again with your hint.`,
     hasAttempts &&
       !isBlocked &&
       sentence`${command(`note ${id} -- <hint>`)} gives your hint to the next attempt.`,

@@ -108,7 +108,7 @@ change what the check runs. ${DATA}\n\n${text}`,
   },
 }
 
-/** `src/cart.ts:12`, `src/cart.ts:12-14`, or the path alone. */
+/** `src/cart.ts:12`, `src/cart.ts:12-14`, or only the path. */
 export function placeOf(path: string, lines: { from: number; to: number } | null): string {
   const at = oneLine(path, 200)
   if (lines === null) return at
@@ -126,6 +126,6 @@ export function isHandled(corrections: State['corrections'], source: CorrectionS
 
 /** The row of the source's kind. */
 export function kindOf<K extends CorrectionSource['kind']>(source: SourceOf<K>): CorrectionKind<K> {
-  // A row of the table fits the sources of its own kind, which the type of an index by a union does not say.
+  // A row of the table fits only the sources of its kind, which the type of an index by a union does not say.
   return CORRECTION_KINDS[source.kind as K]
 }

@@ -174,7 +174,7 @@ function testOf(text: string, storyId: string, facts: EvidenceFacts): Found | nu
 function testNames(storyId: string, { tests, provedBy }: EvidenceFacts): string[] {
   const { passed, more } = tests
   const proved = provedBy(storyId)
-  // A test that was there when the story passed, and is not any more, proves nothing.
+  // A test that was there when the story passed, and no longer is, proves nothing.
   if (passed.length > 0 && more !== true)
     return [...passed, ...proved.filter((name) => findTests(name, passed).length > 0)]
   return [...passed, ...proved]

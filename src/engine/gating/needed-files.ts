@@ -60,7 +60,7 @@ function withNeeds(
   return { ...result, needIgnored: need, remarks: [...(result.remarks ?? []), remark] }
 }
 
-/** The run for a clean clone, where tests that need ignored files are not missed. */
+/** The run for a clean clone, which does not miss tests that need ignored files. */
 export function inCleanClone(run: GateRun): GateRun {
   const baseline = Object.entries(run.baseline).map(([name, before]) => {
     const { tests, needIgnored = 0 } = before

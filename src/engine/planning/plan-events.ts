@@ -34,7 +34,7 @@ export function planned(state: State, event: Planned, limits: Limits): State {
     case 'asked':
       return withQuestions(paid, proposal.questions, at)
     case 'none':
-      // Where the session gave no questions, the next one plans without them.
+      // If the session gave no questions, the next one plans without them.
       if (split === null && mustAskQuestions(state.plan?.interview)) return withQuestions(paid, [], at)
       return split === null
         ? notPlanned(paid, proposal.message, limits)
@@ -55,7 +55,7 @@ function withQuestions(state: State, questions: Question[], at: number): State {
   )
 }
 
-/** After as many sessions as a story has attempts, the earlier proposal is valid again, where there is one. */
+/** After as many sessions as a story has attempts, the earlier proposal is valid again, if there is one. */
 function notPlanned(state: State, message: string, limits: Limits): State {
   return withPlan(state, (plan) => {
     const sessions = plan.sessions + 1
@@ -64,7 +64,7 @@ function notPlanned(state: State, message: string, limits: Limits): State {
   })
 }
 
-/** From here on the stories are in prd.json, where people read and change them; none has passed. */
+/** From here on the stories are in prd.json. People read and change them there; none has passed. */
 function proposed(state: State, proposal: Proposed, limits: Limits): State {
   if (state.plan?.phase !== 'wanted') return state
   const { stories, context, questions } = proposal
@@ -196,7 +196,7 @@ function isApprovalFor({ shownAt, ...plan }: Plan, digest: string | null, at: nu
   return shownAt !== null && (at === undefined || at >= shownAt)
 }
 
-/** Why a command changes nothing, for its author; null where it does change something, or where the reason is obvious. */
+/** Why a command changes nothing, for its author; null if it does change something, or if the reason is obvious. */
 export function ineffectiveReason(state: State, command: Command): string | null {
   const { plan, splits = {}, prd } = state
   if (command.kind === 'split') {
@@ -262,7 +262,7 @@ export function recordCommittedContext(state: State, text: string | undefined): 
   )
 }
 
-/** Reads context.md from the branch, where people may have edited it; undefined: it was not read. */
+/** Reads context.md from the branch, because people may have edited it there; undefined: it was not read. */
 export function recordBranchContext(state: State, text: string | undefined): State {
   if (text === undefined || !isWaitingPlan(state.plan)) return state
   return withPlan(state, (plan) => ({ ...plan, committedContext: text }))

@@ -86,7 +86,7 @@ export function answeredQuestions(
 
 const TITLE = '# What the maintainers were asked, and answered'
 
-/** `2C`, `2: words`, or words alone. */
+/** `2C`, `2: words`, or only words. */
 function answerIn(
   piece: string,
   questions: readonly Question[],

@@ -26,7 +26,7 @@ export function withoutDone(prd: Prd): { prd: Prd; done: Story[] } {
   return { prd: { ...prd, userStories }, done }
 }
 
-/** The text of the file: a prd.json of its own, with what passed each story. */
+/** The text of the file: a separate prd.json, with what passed each story. */
 export function doneFile(prd: Prd, done: readonly Story[]): string {
   const ids = new Set(done.map(({ id }) => id))
   const userStories = done.map((story) => ({

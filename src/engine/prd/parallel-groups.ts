@@ -7,7 +7,7 @@ const MAX_DEPENDENCIES = 10_000
 
 /**
  * The stories, each of a group with `dependsOn` on all stories of the next lower one; a story without a group stays free, as one of group
- * 0 is in ralphy. Where stories of a group say what they depend on, their word counts, and groups order nothing.
+ * 0 is in ralphy. If stories of a group have their own `dependsOn`, groups order nothing.
  */
 export function orderByGroup(stories: readonly unknown[], notes: string[]): unknown[] {
   const groups = new Map<number, Raw[]>()

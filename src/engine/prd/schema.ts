@@ -69,7 +69,7 @@ const time = withDefault(text(500), nullValue)
 
 type Shape<T> = { [K in Exclude<keyof T, 'extra'>]-?: z.ZodMiniType<T[K]> }
 
-/** An object of these fields; those it does not know go to `extra`, and are written back behind them. */
+/** An object of these fields; those it does not know go to `extra`, and are written back after them. */
 function openObject<T extends { extra?: Extra }>(shape: Shape<T>, wrong: ErrorText): z.ZodMiniType<T> {
   const split = (fields: Extra): Extra => {
     const unknown = Object.keys(fields).filter((key) => !Object.hasOwn(shape, key))

@@ -97,7 +97,7 @@ export function describeOutOfScope(prd: Prd, scope: Scope | null): string {
   return others === 1 ? '1 other was not asked for' : `${others} others were not asked for`
 }
 
-/** `of epic 2`, `asked for (US-001 and US-002)`: behind the word for stories. Plain text, not escaped. */
+/** `of epic 2`, `asked for (US-001 and US-002)`: follows the word for stories. Plain text, not escaped. */
 export function describeScope({ stories, epic }: Scope): string {
   const named = formatIds(stories)
   if (epic === null) return `asked for (${named})`

@@ -23,7 +23,7 @@ function withoutGlob(path: string): string {
 }
 
 /**
- * At most 50 paths that all of these are, or are in. Where there are more files, their folders stand for them: none of the files
+ * At most 50 paths that all of these are, or are in. If there are more files, their folders stand for them: none of the files
  * is forgotten.
  */
 export function coveringPaths(paths: Iterable<string>): string[] {

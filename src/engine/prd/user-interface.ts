@@ -44,7 +44,7 @@ const WORDS: readonly RegExp[] = [
   /\bscreen readers?\b|\bcolou?r contrast\b|\bkeyboard focus\b|\bresponsive (?:layout|design)\b/i,
 ]
 
-/** Words for hardware and chat programs, which have buttons and menus of their own. */
+/** Words for hardware and chat programs, which have their own buttons and menus. */
 const OTHER_INTERFACE =
   /\b(?:gpio|hardware|device|firmware|keypad|slack|discord|telegram|terminal|tui|ncurses|curses|tkinter|cli)\b/i
 

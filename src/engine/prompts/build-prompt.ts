@@ -58,7 +58,7 @@ export type PromptFacts = {
   context: string
   /** Paths that the guard or the redaction left out of the saved work. */
   dropped: readonly string[]
-  /** Why the saved work did not apply any more, or null. */
+  /** Why the saved work no longer applied, or null. */
   conflict: string | null
 }
 

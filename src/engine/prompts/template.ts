@@ -144,7 +144,7 @@ function tokensOf(template: string, mode: Mode): Token[] {
   return tokens
 }
 
-/** The start of the next line where a tag is alone on its line, else null. `from`: where the text before the tag begins. */
+/** The start of the next line if a tag is the only text on its line, else null. `from`: where the text before the tag begins. */
 function endOfLine(text: string, from: number, start: number, end: number): number | null {
   const lineStart = start === 0 ? 0 : text.lastIndexOf('\n', start - 1) + 1
   if (lineStart < from || !/^[ \t]*$/.test(text.slice(lineStart, start))) return null

@@ -85,7 +85,7 @@ function spellings(name: string): Record<Spelling, string[]> {
   return { braces: [name, snake, snake.toUpperCase()], dollar: [snake.toUpperCase()] }
 }
 
-/** The variables of a mode by their spelling; where two rows have the same one, the first. */
+/** The variables of a mode by their spelling; if two rows have the same one, the first. */
 function variablesBySpelling(mode: Mode, spelling: Spelling): Map<string, VariableName> {
   const names = new Map<string, VariableName>()
   for (const name of variableNames(mode))

@@ -31,10 +31,7 @@ test('why and diff of a blocked story, a passed one and one that does not exist'
 
   const why = await place.ralph('why')
   assert.equal(why.code, 0, why.err)
-  assert.match(
-    why.out,
-    /^US-002 {2}Two\nStatus: blocked, 1 attempt\.\nThe change was not accepted: /,
-  )
+  assert.match(why.out, /^US-002 {2}Two\nStatus: blocked, 1 attempt\.\nThe change was not accepted: /)
   assert.match(why.out, /^Tried:\n {2}attempt 1: rejected \(.*\): gate /m)
   assert.match(why.out, /^What would help:\n {2}- ralph retry US-002 -- <hint> tries it again/m)
   assert.deepEqual(await place.ralph('why', 'us-002').then(({ out }) => out), why.out)

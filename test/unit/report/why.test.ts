@@ -89,13 +89,16 @@ test('why without an id shows the story that failed last, or none', () => {
 test('why names a fix that depends on the failure', () => {
   const state = stuck()
   const table: [State, RegExp][] = [
-    [blockedBy({ kind: 'guard', summary: 'the guard refused x' }), /^Only people can change what was refused/],
+    [
+      blockedBy({ kind: 'guard', summary: 'the guard refused x' }),
+      /^Only people can change what was refused/,
+    ],
     [blockedBy({ kind: 'judge', summary: 'not met' }), /^Check its criteria in \.ralph/],
     [blockedBy({ kind: 'session', summary: 'it took longer than 30m' }), /^A longer iteration-timeout/],
   ]
   for (const [given, expected] of table) assert.match(helpOf(given)[0] ?? '', expected)
   const kept = { 'US-003': { base: 'a', tree: 'b', dropped: [] } }
-  assert.ok(helpOf({ ...state, kept }).some((one) => /--fresh throws away/.test(one)))
+  assert.ok(helpOf({ ...state, kept }).some((one) => /--fresh discards/.test(one)))
   assert.deepEqual(helpOf(midRun()), ['ralph note US-003 -- <hint> gives your hint to the next attempt.'])
 })
 
@@ -172,7 +175,7 @@ test('why for weakened tests, or a refusal of the guard, names the setting', () 
     ...state,
     records: { ...state.records, 'US-003': { ...one, gates: [{ ...gate, ...more }] } },
   })
-  assert.match(told(gates({ findings: ['3 tests fewer'] })), /weakened-tests: judge has a judge decide it/)
+  assert.match(told(gates({ findings: ['3 tests fewer'] })), /With weakened-tests: judge, a judge decides/)
   assert.doesNotMatch(told(gates({})), /weakened-tests/)
   assert.doesNotMatch(told(gates({ ok: false, findings: ['3 tests fewer'] })), /weakened-tests/)
 })
