@@ -80,6 +80,6 @@ test('too little disk space for the work trees is refused before the first sessi
   assert.equal(code, 0, out + err)
   assert.match(
     out + err,
-    /2 work trees may have room for 1 in \S+: a work tree takes 3\.0 MB of committed files, and what prepare installs \(git ignores 2\.0 MB/,
+    /\S+ may have room for only 1 of 2 work trees: a work tree takes 3\.0 MB of committed files, and what prepare installs \(git ignores 2\.0 MB/,
   )
 })

@@ -353,7 +353,10 @@ function addSubmodule(at: Place): void {
 }
 
 test('a checked-out submodule is refused with max-parallel; one that is not checked out is missing in lanes, too', async () => {
-  await using _at = await onCheckout(addSubmodule, /max-parallel: found 2, with submodules/)
+  await using _at = await onCheckout(
+    addSubmodule,
+    /max-parallel: 2 stories cannot be worked on side by side: the repository has submodules\./,
+  )
   await using there = await onCheckout((at) => {
     addSubmodule(at)
     at.git('submodule', 'deinit', '-q', '-f', 'lib')
@@ -371,7 +374,7 @@ async function addFiltered(at: Place): Promise<void> {
 }
 
 test('checked-out Git LFS files are refused with max-parallel; LFS pointers are the same in lanes', async () => {
-  await using _at = await onCheckout(addFiltered, /data\.bin: found a file that the filter lfs has rewritten/)
+  await using _at = await onCheckout(addFiltered, /data\.bin: the filter lfs has rewritten this file/)
   await using _there = await onCheckout(async (at) => {
     await addFiltered(at)
     at.git('config', '--remove-section', 'filter.lfs')

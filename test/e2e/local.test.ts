@@ -446,7 +446,7 @@ test('files rewritten by a git filter are reported before the run begins, and po
   at.git('checkout', 'a.bin')
   const ended = await at.run(GOOD)
   assert.equal(ended.code, 64)
-  assert.match(ended.err, /a\.bin: found a file that the filter big has rewritten/)
+  assert.match(ended.err, /a\.bin: the filter big has rewritten this file/)
 })
 
 test('Ctrl+C twice ends the run at once, without child processes, and the next run goes on', async () => {

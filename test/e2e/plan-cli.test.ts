@@ -411,7 +411,7 @@ test('--ask without a terminal is a warning, and the plan is made without questi
   await using at = await place({}, { plan: [proposal(PASSKEY)] })
   const { code, err } = await at.ralph(['plan', 'auth', '--ask', '--yes', '--', 'passkeys'])
   assert.equal(code, 0, err)
-  assert.match(err, /warning: ask: there is no terminal to ask on/)
+  assert.match(err, /warning: ask: the plan is made without questions, because there is no terminal/)
   assert.equal((await at.prompts()).length, 1)
 })
 

@@ -286,5 +286,5 @@ test('a plan that cannot be made now is answered on the issue: while a job works
   site.github.closePull(closed)
   await comment(site, 'bob', closed, '/ralph plan')
   assert.equal(site.last().conclusion, 'failure')
-  assert.match(site.github.comments(closed).at(-1)?.body ?? '', /a closed issue[\s\S]*reopen it/)
+  assert.match(site.github.comments(closed).at(-1)?.body ?? '', /this issue is closed\.[\s\S]*reopen it/)
 })
