@@ -26,7 +26,7 @@ export type StepOutcome =
   /** A condition that people configured: the run ends here. */
   | { kind: 'ends-run'; reason: string }
 
-/** `failed`: the newest failure that did not end the attempt; the next session is told of it. */
+/** `failed`: the newest failure that did not end the attempt; the next session gets it. */
 export type StepTry = { step: PipelineStep; tries: number; bounds: SessionBounds; failed: Failure | null }
 
 export type PipelineTools = {
@@ -142,7 +142,7 @@ function handleSession(
   return { status, message: `step ${step.name}: ${message}`, resetsAt }
 }
 
-/** A step has failed for good: its circuit counts it, and where it may fail, the next session gets the failure. */
+/** A step has failed for good: its circuit counts it. If it may fail, the next session gets the failure. */
 function failStep(
   step: PipelineStep,
   why: { summary: string; detail: string },

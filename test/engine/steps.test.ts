@@ -85,7 +85,7 @@ describe('steps before the commit', () => {
     assert.equal(await chain.read(BRANCH, 'src/tries'), 'x\nx\n')
     assert.equal(ran(chain), 'work mend')
     assert.equal(chain.sessions[1]?.step?.failed, 'step check: exit 4')
-    assert.ok(chain.said.includes('check: exit 4; goes on'))
+    assert.ok(chain.said.includes('check: exit 4; continues'))
   })
 
   test('a verify step that is red passes its result to the next agent step, and files that gates write stay out of the commit', async () => {

@@ -16,7 +16,7 @@ import { runWaveJob, type WaveJob } from './wave-jobs.ts'
 
 /** What a job does of a run. */
 export type JobRole = {
-  /** Instead of an agent and gates, where the job runs none. */
+  /** Instead of an agent and gates, if the job runs none. */
   ports: { agent?: AgentPort; gates?: GatesPort }
   /** Its part of `separate-job`; null for a job that does everything. */
   part: Part | null

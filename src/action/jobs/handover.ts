@@ -100,7 +100,7 @@ const fromClaim = z.object({
   folder: nonce,
   nonce,
   base: digest,
-  /** The workers, where several stories are worked on at once. */
+  /** The workers, if several stories are worked on at once. */
   workers: z.exactOptional(z.array(nonce)),
 })
 /** The land job parses the proposal or questions again: `words` are JSON, as a session would write it. */
@@ -292,7 +292,7 @@ export function outputOf(worker: string | null): string {
   return worker === null ? 'handover' : `handover-${worker}`
 }
 
-/** What the work job handed over for this claim; null where it did not run, or where its hand-over is invalid. */
+/** What the work job handed over for this claim; null if it did not run, or if its hand-over is invalid. */
 export function workOf(env: Env, claim: FromClaim, worker: string | null = null): FromWork | null {
   const work = readFromWork(env[nameOf('RALPH_FROM_WORK', worker)])
   return work?.nonce === nonceOf(claim, worker) ? work : null

@@ -21,14 +21,14 @@ import { createCleaner, takeEvents, unavailablePorts } from './taken-events.ts'
 
 /**
  * What the other jobs handed over: null for a job that did not run, or whose hand-over is invalid. `cancelled`: the run was cancelled.
- * `artifact`: the name of the pack's artifact, where there are several.
+ * `artifact`: the name of the pack's artifact, if there are several.
  */
 export type Received = { work: FromWork | null; gate: FromGate | null; cancelled: boolean; artifact: string }
 
 /** A job that only concludes: what other jobs should have done is lost. */
 export const NO_ITERATION: JobRole = { ...WHOLE_JOB, ports: unavailablePorts }
 
-/** Prepares the state and the job that ends the iteration. Where a hand-over is missing or invalid, the iteration is lost; `warn` gets the reason. */
+/** Prepares the state and the job that ends the iteration. If a hand-over is missing or invalid, the iteration is lost; `warn` gets the reason. */
 export async function prepareLanding(
   state: State,
   received: Received,
@@ -119,7 +119,7 @@ function endedByArtifact(state: State, work: FromWork | null): State {
   return haltWithError(withJob(refunded, { landing: 'lost' }), NO_ARTIFACT.summary, NO_ARTIFACT.fix)
 }
 
-/** The attempt is given back. What its session and a judge used is charged; where that is unknown, an estimate is. */
+/** The attempt is given back. What its session and a judge used is charged; if that is unknown, an estimate is. */
 function lostIteration(state: State, { work, cancelled }: Received): State {
   const halted = cancelled ? { kind: 'interrupted' as const } : null
   const job = { ...state.job, landing: 'lost' as const, halted }

@@ -1,6 +1,6 @@
-// `max-parallel` at `isolation: separate-job`: claim begins several stories, a worker each; the jobs `work` and `gate` are matrices, and
-// land takes one candidate after the other. Each gate job runs its gates on the candidates of the workers before it as well: where these
-// are green, that is the tree that lands.
+// `max-parallel` at `isolation: separate-job`: claim begins several stories, one for each worker. The jobs `work` and `gate` are
+// matrices, and land takes one candidate after the other. Each gate job runs its gates on top of the candidates of the workers before it:
+// if these are green, that is the tree that lands.
 import type { Workspace } from '../../app/workspace.ts'
 import { refund } from '../../engine/attempt-events.ts'
 import { type HandedOver, type JobEnd, run, runJob } from '../../engine/driver.ts'
@@ -83,7 +83,7 @@ function withWorkers({ step, state }: HandedOver): HandedOver {
 export async function gateInTrain(its: PartRun, worker: string, tools: Tools): Promise<PartResult> {
   const { state: start, limits, ports } = its
   const own = byWorker(start).find((attempt) => attempt.worker === worker)
-  // Only one of several candidates for a story stands alone.
+  // One of several candidates for a story is built on no other.
   const isBefore = (attempt: Attempt) =>
     own?.slot === undefined && attempt.slot === undefined && Number(attempt.worker) < Number(worker)
   let state = start
@@ -139,7 +139,7 @@ export async function landMatrix(
     state = lostAttempt(state, attempt, work, cancelled ? 'interrupted' : 'lost', why)
   }
   if (cancelled) state = withJob(state, { halted: { kind: 'interrupted' } })
-  /** A candidate fell out of the train: those behind it stand on another tree than their gates saw. */
+  /** A candidate fell out of the train: those after it are on another tree than their gates saw. */
   let hasChanged = false
   const taker = takerOf(limits, ports, tools)
   const turnOf = async (step: AttemptStep, now: State): Promise<Turn> => {
@@ -167,7 +167,7 @@ async function whyLost(attempt: Attempt, { workspace, receivedFrom }: Tools): Pr
   return work.sha256 === null ? null : readPack(workspace.git, work.sha256, artifact)
 }
 
-/** What the session used is charged; where that is unknown, an estimate is. */
+/** What the session used is charged; if that is unknown, an estimate is. */
 function lostAttempt(
   state: State,
   attempt: Attempt,

@@ -1,6 +1,5 @@
-// What a job takes from the others: their events, which are hostile. An event counts only for the step that it answers: a session or a
-// verdict from the work job, gates from the gate job and only for exactly the code that they ran on. Texts are cleaned, and what the
-// settings say is never taken from another job.
+// What a job takes from the others: their events, which are hostile. An event counts only for the step that it answers. Gates count only
+// for exactly the code that they ran on. Texts are cleaned, and what the settings say is never taken from another job.
 
 import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
@@ -140,7 +139,7 @@ class Taking {
           ? {}
           : { detail: cleanLines(detail, this.#tools.workspace.redactor.redact) }),
         ...(circuits === undefined ? {} : { circuits: circuitsOf(steps, circuits) }),
-        // An empty change would pass by the work job's word alone.
+        // Otherwise an empty change would pass on the word of the work job.
         hints: { ...cleaned.hints, done: false },
       },
     }

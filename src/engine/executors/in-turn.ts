@@ -1,5 +1,5 @@
 // The jobs that claim, gate or land several stories of `isolation: separate-job`: the attempts one after the other, in the order of
-// their workers. Sessions and gates ran, or will run, in jobs of their own.
+// their workers. Sessions and gates ran, or will run, in other jobs.
 
 import type { Executor } from '../driver.ts'
 import type { Attempt } from '../model/attempt.ts'

@@ -1,4 +1,4 @@
-// The gates of the final verification, in a clean room and once more with the earlier tests; and which story a red gate is blamed on.
+// The gates of the final verification, in a clean room and once more with the earlier tests. A red gate is blamed on a story.
 
 import type { StepContext } from '../attempt-steps.ts'
 import type { Verdict } from '../model/event.ts'

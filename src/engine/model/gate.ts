@@ -68,7 +68,7 @@ export type KnownRed = z.infer<typeof KnownRed>
 export const KnownRed = z.object({ ended: z.string(), tests: z.array(z.string()) })
 
 /**
- * What shows that a gate's tests need the change: `tests` of them fail without its product; left out where they are not counted then.
+ * What shows that a gate's tests need the change: `tests` of them fail without its product; left out if they are not counted then.
  * `names`: those that pass with it, where the tool names them; not trusted.
  */
 export type Proof = z.infer<typeof Proof>
@@ -77,7 +77,7 @@ export const Proof = z.object({
   names: z.exactOptional(z.array(z.string())),
 })
 
-/** The names of tests, where the tool names them; not trusted. `more`: some are left out. */
+/** The names of tests, if the tool gives them; not trusted. `more`: some are left out. */
 export type TestNames = z.infer<typeof TestNames>
 export const TestNames = z.object({
   passed: z.array(z.string()),

@@ -50,7 +50,7 @@ export type JudgeTask = {
   isUnchanged?: true
 }
 
-/** What gates no longer check since a change of these files, or where the earlier tests are red on it. */
+/** What gates no longer check since a change of these files, or the earlier tests that are red on it. */
 export type Expectation = {
   findings: readonly string[]
   paths: readonly string[]
@@ -195,7 +195,7 @@ export type JoinResult = JoinedBranch & { code: boolean }
 /** The work tree and the objects of the repository, seen through Ralph's own git directory. */
 export type RepositoryPort = {
   readonly ignored: IgnoredPort
-  /** Makes the work tree exactly `commit` (with the story's saved work on top, where it applies); ignored files stay. */
+  /** Makes the work tree exactly `commit` (with the story's saved work on top, if it applies); ignored files stay. */
   checkOut(commit: string, kept: SavedWork | null): Promise<{ conflict: string | null }>
   /** Like `checkOut` for `commit` alone; in a tree of Ralph's own, ignored files made since the job began are removed. */
   renew(commit: string): Promise<void>
@@ -239,8 +239,8 @@ export type RepositoryPort = {
    */
   join(state: State, theirs: string): Promise<JoinResult | { refused: string }>
   /**
-   * The checks as they were: a commit like `from` with only the product of the change: `from` itself if only checks changed, or null
-   * if that is the change itself.
+   * The checks as they were: a commit like `from` with only the product of the change. It is `from` itself if only checks changed, and
+   * null if that is the change itself.
    * `fork`: the commit that no agent wrote. `but`: paths that keep their change, since it was asked for. `only`: no other paths.
    * `red`: the tree on which gates were red before; what it has outside of the product and `from` has not is taken from there.
    * `newPackages`: manifests and lockfiles keep their packages.
@@ -301,7 +301,7 @@ export type StorePort = {
    * another run has taken the feature.
    */
   note?(state: State): Promise<void>
-  /** One atomic push of state and, where asked, branch. */
+  /** One atomic push of the state and, if asked, the branch. */
   publish(
     state: State,
     withBranch: boolean,

@@ -292,7 +292,7 @@ export const State = z.object({
   basePages: z.exactOptional(z.array(Screenshot)),
   /** By `attemptKey`. */
   attempts: z.record(z.string(), Attempt),
-  /** Candidates whose gates the next wave runs, where these run in jobs of their own; by `attemptKey`. */
+  /** Candidates whose gates the next wave runs, at separate-job; by `attemptKey`. */
   waiting: z.exactOptional(z.record(z.string(), Attempt)),
   /** Stories for which several candidates are made, by id. */
   contests: z.exactOptional(z.record(z.string(), Contest)),

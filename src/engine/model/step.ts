@@ -28,7 +28,7 @@ export type Step =
   | { kind: 'reject'; attempt: AttemptIn<'failed'> }
   | { kind: 'return'; attempt: AttemptIn<'returned'> }
   | { kind: 'wait'; until: number; reason: string }
-  /** The gates of the final verification; where one is red, its verdict. */
+  /** The gates of the final verification; if one is red, its verdict. */
   | { kind: 'verify' }
   /** The judge of the final verification. */
   | { kind: 'judge-whole' }

@@ -17,7 +17,7 @@ export const Usage = z.object({
   /** The parts that Ralph estimated, since the agent did not report them. */
   estimatedCostUsd: z.exactOptional(z.number()),
   estimatedTokens: z.exactOptional(z.number()),
-  /** The agents' own count, where they give one. */
+  /** The agents' own count, if they give one. */
   turns: z.exactOptional(z.number()),
 })
 
