@@ -10,6 +10,7 @@ import { gatedTagsOf, leaseFor, limitsOf } from '../app/loop-limits.ts'
 import { createPorts } from '../app/loop-ports.ts'
 import { issueNumberIn } from '../app/plan-request.ts'
 import { pictureUris } from '../app/report-pictures.ts'
+import { requireSeal, sealState } from '../app/seal-examples.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { changesByStory } from '../branch/story-changes.ts'
 import { withTimeOf } from '../engine/journal.ts'
@@ -180,7 +181,8 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
         await refuseBlocked(checkInputs(context, scoped, state.green, state), names)
         await workspace.repository.checkOut(state.green, null)
         await workspace.repository.rememberIgnored()
-        return state
+        requireSeal(settings, workspace.seal)
+        return sealState(state, workspace.seal)
       },
       today,
       landsWaiting: role.most !== null,

@@ -4,7 +4,7 @@ import type { Story } from '../engine/model/feature.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { SessionStep } from '../engine/model/pipeline-step.ts'
 import type { PlanTask } from '../engine/model/plan-state.ts'
-import type { JudgeTask } from '../engine/model/ports.ts'
+import type { ExamplesTask, JudgeTask } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import {
   type PromptFacts,
@@ -14,6 +14,7 @@ import {
   verifyParts,
 } from '../engine/prompts/build-prompt.ts'
 import { stepTemplate } from '../engine/prompts/built-in.ts'
+import { examplesParts } from '../engine/prompts/examples-prompt.ts'
 import type { Part } from '../engine/prompts/template.ts'
 import { findTemplate, type ReadText, type Template } from '../engine/prompts/template-files.ts'
 
@@ -33,6 +34,8 @@ export type SessionRequest =
   | { mode: 'plan'; task: PlanTask }
   | { mode: 'verify'; task: JudgeTask }
   | { mode: 'setup' }
+  /** A session about examples, which is no judge, and works with the judge's model. */
+  | { mode: 'verify'; examples: ExamplesTask }
 
 /** `template`: the path of a person's template; null for the built-in one. */
 export type Prompt = { parts: Part[]; template: string | null }
@@ -61,6 +64,7 @@ export async function buildPrompt(
 /** The template of a step or a mode; null for the built-in one. */
 async function templateOf(request: SessionRequest, read: ReadText): Promise<Template | null | 'missing'> {
   const step = request.mode === 'run' ? request.step : undefined
+  if (request.mode === 'verify' && 'examples' in request) return null
   if (step?.prompt == null) return findTemplate(request.mode, read)
   const { prompt, name } = step
   if (prompt.kind === 'text') return { path: `step ${name}`, text: stepTemplate(name, prompt.text) }
@@ -75,6 +79,7 @@ function partsOf(template: string | null, request: SessionRequest, state: State,
     case 'plan':
       return planParts(template, state, request.task, facts)
     case 'verify':
+      if ('examples' in request) return examplesParts(state, request.examples, facts)
       return verifyParts(template, state, request.task, facts)
     case 'setup':
       return setupParts(template ?? '', state, facts)

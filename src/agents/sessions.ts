@@ -1,14 +1,14 @@
 // Starts a fresh session of one kind and reads its answer. Implements AgentPort.
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Usage as AgentUsage } from '../engine/model/agent-event.ts'
 import type { Attempt, Session } from '../engine/model/attempt.ts'
 import type { Verdict } from '../engine/model/event.ts'
 import { attemptName } from '../engine/model/paths.ts'
 import type { PlanTask, Proposal } from '../engine/model/plan-state.ts'
-import type { AgentPort, JudgeTask, SessionBounds } from '../engine/model/ports.ts'
+import type { AgentPort, ExamplesTask, JudgeTask, SessionBounds } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
-import type { Price, Usage } from '../engine/model/usage.ts'
+import { emptyUsage, type Price, type Usage } from '../engine/model/usage.ts'
 import { readProposal } from '../engine/planning/proposed-plan.ts'
 import { textOf } from '../engine/prompts/template.ts'
 import { findTemplate, missingPrompt } from '../engine/prompts/template-files.ts'
@@ -60,6 +60,8 @@ type SessionLabels = {
   variables: Record<string, string>
   /** The model, instead of the mode's. */
   model?: string | undefined
+  /** Nothing that the session reads or says is kept or shown: it knows what examples expect. */
+  isSecret?: true
 }
 
 /** A session's redacted answer and its usage. */
@@ -85,8 +87,10 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const promptFile = join(options.directory, 'prompt.md')
     const transcripts = join(options.directory, 'transcripts', options.run ?? '')
     const transcriptPath = join(transcripts, `${labels.transcript}.log`)
-    for (const path of [promptFile, transcriptPath]) await clearPathTo(dirname(options.directory), path)
+    const kept = labels.isSecret === true ? [promptFile] : [promptFile, transcriptPath]
+    for (const path of kept) await clearPathTo(dirname(options.directory), path)
     await writeFile(promptFile, prompt)
+    await using _prompt = labels.isSecret === true ? removedAtEnd(promptFile) : null
     await using home = await options.homes.open()
     const model = step?.model ?? labels.model ?? options.models[request.mode]
     const { env } = agentEnv(home.env(options.env), {
@@ -130,7 +134,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const run = await runAgent({
       ...options,
       onEvent: (event) => {
-        options.onEvent?.(event)
+        if (labels.isSecret !== true || event.kind === 'usage') options.onEvent?.(event)
         if (event.kind === 'usage') usage = { ...event.usage, calls: 1 }
         noteUsed()
       },
@@ -148,7 +152,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
         ? {}
         : { measured: { tokens: () => since()?.measured ?? null, onChange: options.proxy.onChange } }),
       signal,
-      transcriptPath,
+      ...(labels.isSecret === true ? {} : { transcriptPath }),
       captureBytes: CAPTURE_BYTES,
     })
     const result = { ...run, ...since() }
@@ -249,6 +253,17 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const answer = await runSession({ mode: 'verify', task }, labels, state, bounds, signal)
       return { verdict: failureAnswer(answer) ?? verdictIn(answer, task), usage: answer.usage }
     },
+    async examples(state, task, bounds, signal) {
+      const answer = await runSession(
+        { mode: 'verify', examples: task },
+        examplesLabels(task),
+        state,
+        bounds,
+        signal,
+      )
+      const failure = failureAnswer(answer)
+      return { answer: failure ?? { kind: 'words', text: answer.finalText }, usage: answer.usage }
+    },
     async plan(state, task, bounds, signal) {
       const variables: Record<string, string> = task.split === null ? {} : { RALPH_STORY_ID: task.split }
       const labels = { transcript: `plan-${Date.now()}`, variables }
@@ -256,6 +271,19 @@ export function createSessions(options: SessionsOptions): AgentPort {
       return { proposal: failureAnswer(answer) ?? proposalIn(answer, task), usage: answer.usage }
     },
   }
+}
+
+function examplesLabels({ kind, storyId }: ExamplesTask): SessionLabels {
+  const mode = kind === 'write' ? 'examples' : 'glue'
+  const labels = {
+    transcript: `${mode}-${Date.now()}`,
+    variables: { RALPH_MODE: mode, RALPH_STORY_ID: storyId },
+  }
+  return kind === 'write' ? { ...labels, isSecret: true } : labels
+}
+
+function removedAtEnd(file: string): AsyncDisposable {
+  return { [Symbol.asyncDispose]: () => rm(file, { force: true }) }
 }
 
 /** Statuses that do not count as a failure of the story. */
@@ -277,6 +305,11 @@ function failureAnswer({ result: { status, resetsAt }, message }: SessionAnswer)
   return { kind: isRefused ? ('refused' as const) : ('none' as const), message }
 }
 
+const NO_EXAMPLES = {
+  answer: { kind: 'none' as const, message: 'this agent writes no examples' },
+  usage: emptyUsage(),
+}
+
 /** Combines two agents: `second` works on attempts that were reserved for it; `judge` says which of them judges. */
 export function withFallback(
   first: AgentPort,
@@ -290,6 +323,10 @@ export function withFallback(
     setUp: (state, attempt, bounds, signal) => portOf(attempt.agent).setUp(state, attempt, bounds, signal),
     judge: (state, task, bounds, signal) => portOf(judge(state)).judge(state, task, bounds, signal),
     plan: (state, task, bounds, signal) => portOf(judge(state)).plan(state, task, bounds, signal),
+    async examples(state, task, bounds, signal) {
+      const { examples } = portOf(judge(state))
+      return examples?.(state, task, bounds, signal) ?? NO_EXAMPLES
+    },
   }
 }
 

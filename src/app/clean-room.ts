@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { CleanRoom, GatesPort } from '../engine/model/ports.ts'
+import type { GlueRun } from '../engine/model/example.ts'
+import type { CleanRoom, GatesPort, GlueInRoom } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { CleanClone, findLeftoverClones, removeClone } from '../git/clean-clone.ts'
 import { IgnoredFiles } from '../git/ignored-files.ts'
@@ -28,6 +29,8 @@ export type CleanRoomOptions = {
   /** The user that gates run as; null for our own. */
   as: OtherUser | null
   gatesIn(place: GatePlace): GatesPort
+  /** Runs a glue in the room. */
+  glueIn?(place: GatePlace, glue: GlueInRoom, signal: AbortSignal): Promise<GlueRun>
 }
 
 /**
@@ -100,6 +103,7 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   const ignoredFiles = () => new IgnoredFiles(tree, folder, () => store.ignored(tree))
   let ignored = ignoredFiles()
   let gates: GatesPort | null = null
+  let gatePlace: GatePlace | null = null
   const closeTree = async () => {
     await gates?.[Symbol.asyncDispose]?.()
     gates = null
@@ -132,7 +136,8 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
       await ignored.remember()
       const roomEnv = as === null ? await createHome(folder, env) : env
       const restore = (target: string) => store.restore(target, tree)
-      gates = options.gatesIn({ top: tree, env: roomEnv, as: treeUser, restore })
+      gatePlace = { top: tree, env: roomEnv, as: treeUser, restore }
+      gates = options.gatesIn(gatePlace)
     },
     async restore(commit) {
       await store.restore(commit, tree)
@@ -145,6 +150,11 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
     gates: {
       prepare: (commit, signal, what) => openGates().prepare(commit, signal, what),
       run: (run, signal) => openGates().run(run, signal),
+    },
+    async runGlue(glue, signal) {
+      if (gatePlace === null || options.glueIn === undefined)
+        throw new Error('no glue can run in the clean room')
+      return options.glueIn(gatePlace, glue, signal)
     },
     async [Symbol.asyncDispose]() {
       await closeTree()

@@ -63,6 +63,7 @@ export function limitsOf(settings: Settings): Limits {
     needsProof: settings.needsProof,
     ...newDependenciesOf(settings),
     evidence: settings.evidence,
+    ...(settings.examples === 'sealed' ? { sealsExamples: true as const } : {}),
     approvesPlans: settings.approve === 'auto',
     stopOnBlocked: settings.stopOnBlocked,
     ...(settings.surface === 'action' && settings.checks === 'wait' ? { waitsForChecks: true as const } : {}),

@@ -20,7 +20,7 @@ import type { ServicesOptions } from '../gates/services.ts'
 import { gateEnv } from '../isolation/untrusted-env.ts'
 import { agentForStep, agentWithFallback } from './agents.ts'
 import { createBrowserCheck } from './browser-gate.ts'
-import type { GatePlace } from './clean-room.ts'
+import type { CleanRoomOptions, GatePlace } from './clean-room.ts'
 import { gatesEnvironment } from './gate-environment.ts'
 import { observersOf } from './observers.ts'
 import { withOwnPort } from './own-port.ts'
@@ -62,6 +62,7 @@ export async function createPorts(requested: PortOptions): Promise<Ports & Async
     agent: withUsageNotes(withoutStash(agent, options.workspace), options.notes ?? git),
     gates,
     openCleanRoom: cleanRoomOpener(options),
+    ...(options.workspace.seal === null ? {} : { seal: options.workspace.seal }),
     repository: { ...repository, ...withHistory(options.workspace) },
     store,
     queue: options.queue ?? NO_QUEUE,
@@ -131,7 +132,14 @@ function cleanRoomOpener(options: PortOptions): Ports['openCleanRoom'] {
   const as = options.as?.gates ?? null
   return async (state) => {
     const { openCleanRoom } = await import(/* webpackChunkName: "clean-room" */ './clean-room.ts')
-    return openCleanRoom({ workspace, env, as, gatesIn: (place) => gatesPort(options, place) }, state)
+    const gatesIn = (place: GatePlace) => gatesPort(options, place)
+    const glueIn: CleanRoomOptions['glueIn'] = async ({ top, env: roomEnv, as: user }, glue, signal) => {
+      const { runGlue } = await import(/* webpackChunkName: "clean-room" */ '../gates/run-glue.ts')
+      const cwd = resolve(top, settings.workingDirectory)
+      const at = { top, cwd, env: gatesEnvironment(roomEnv, settings), as: user, mark: options.mark }
+      return runGlue(at, glue, signal)
+    }
+    return openCleanRoom({ workspace, env, as, gatesIn, glueIn }, state)
   }
 }
 

@@ -92,6 +92,7 @@ export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
   const { base, clock, report } = tools
   return {
     judge: base.judge,
+    ...(base.examples === undefined ? {} : { examples: base.examples }),
     plan: base.plan,
     setUp: pipeline.setsUp ? base.setUp : async () => null,
     async work(state, attempt, { conflict, timeoutMs, ...bounds }, signal) {

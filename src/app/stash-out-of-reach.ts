@@ -31,12 +31,13 @@ export function withoutStash(
       await restoreStash(git)
     }
   }
-  const { afterwards } = agent
+  const { afterwards, examples } = agent
   return {
     work: (...given) => hidden(() => agent.work(...given)),
     setUp: (...given) => hidden(() => agent.setUp(...given)),
     judge: (...given) => hidden(() => agent.judge(...given)),
     plan: (...given) => hidden(() => agent.plan(...given)),
+    ...(examples === undefined ? {} : { examples: (...given) => hidden(() => examples(...given)) }),
     ...(afterwards === undefined ? {} : { afterwards: (...given) => hidden(() => afterwards(...given)) }),
   }
 }

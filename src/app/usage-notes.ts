@@ -38,7 +38,7 @@ const SessionNote = z.object({
 /** A judge or planner. `calls`: those that the state had counted for the same attempt, or for none, when this one began. */
 const JudgeNote = z.object({
   nonce: z.string(),
-  kind: z.enum(['judge', 'verify', 'plan', 'split']),
+  kind: z.enum(['judge', 'verify', 'plan', 'split', 'examples', 'glue']),
   storyId: z.nullable(z.string()),
   slot: z.exactOptional(z.number()),
   startedAt: z.nullable(z.number()),
@@ -62,7 +62,7 @@ export function usageNotes(git: Git): Observer {
         return
       }
       if (ENDS.has(event.kind)) {
-        removeNotes(git, folder, 'storyId' in event ? event : null)
+        removeNotes(git, folder, 'storyId' in event && event.kind !== 'exampled' ? event : null)
         return
       }
       const attempt = event.kind === 'worked' ? attempts[attemptKey(event)] : undefined
@@ -74,7 +74,15 @@ export function usageNotes(git: Git): Observer {
   }
 }
 
-const ENDS = new Set<Event['kind']>(['accepted', 'rejected', 'returned', 'entered', 'verified', 'planned'])
+const ENDS = new Set<Event['kind']>([
+  'accepted',
+  'rejected',
+  'returned',
+  'entered',
+  'verified',
+  'planned',
+  'exampled',
+])
 
 /**
  * The agent, which notes what each session uses while it works. For judges and planners their reservation is noted as well, because they
@@ -105,7 +113,7 @@ export function withUsageNotes(agent: AgentPort, git: Git): AgentPort {
     session: (bounds: SessionBounds) => Promise<T>,
   ) {
     const { nonce, folder } = state
-    const attempt = kind === 'judge' ? openAttempt(state) : null
+    const attempt = OF_ATTEMPT.includes(kind) ? openAttempt(state) : null
     const owner = attempt === null ? { storyId: null, startedAt: null } : ownerOf(attempt)
     const calls = callsOf(state, kind, owner.startedAt)
     const write = (usage: Usage) => writeNote(git, folder, { nonce, kind, ...owner, calls, usage })
@@ -127,6 +135,25 @@ export function withUsageNotes(agent: AgentPort, git: Git): AgentPort {
     plan: (state, task, ownBounds, signal) =>
       noteJudge(state, task.split === null ? 'plan' : 'split', ownBounds, (bounds) =>
         agent.plan(state, task, bounds, signal),
+      ),
+    ...withNotedExamples(agent, noteJudge),
+  }
+}
+
+type NoteJudge = <T extends { usage: Usage }>(
+  state: State,
+  kind: JudgeNote['kind'],
+  bounds: SessionBounds,
+  session: (bounds: SessionBounds) => Promise<T>,
+) => Promise<T>
+
+function withNotedExamples(agent: AgentPort, note: NoteJudge): Pick<AgentPort, 'examples'> {
+  const { examples } = agent
+  if (examples === undefined) return {}
+  return {
+    examples: (state, task, ownBounds, signal) =>
+      note(state, task.kind === 'glue' ? 'glue' : 'examples', ownBounds, (bounds) =>
+        examples(state, task, bounds, signal),
       ),
   }
 }
@@ -154,9 +181,13 @@ function withLostJudge(state: State, { kind, storyId, slot, startedAt, usage }: 
   return recordLostSession(state, isOpen ? id : null, usage, kind)
 }
 
+/** The kinds of sessions besides `run` that belong to an attempt, and those that belong to none. */
+const OF_ATTEMPT: readonly SessionKind[] = ['judge', 'glue']
+const OF_NONE: readonly SessionKind[] = ['verify', 'plan', 'split', 'examples']
+
 /** How many sessions the state has counted of those that are numbered together. */
 function callsOf({ sessions }: State, kind: JudgeNote['kind'], startedAt: number | null): number {
-  const kinds: readonly SessionKind[] = kind === 'judge' ? ['judge'] : ['verify', 'plan', 'split']
+  const kinds = OF_ATTEMPT.includes(kind) ? OF_ATTEMPT : OF_NONE
   return sessions
     .filter((one) => kinds.includes(one.kind) && one.attempt === startedAt)
     .reduce((sum, one) => sum + one.calls, 0)

@@ -2,6 +2,7 @@ import { agentSettings, documentNames, isAgentDocument } from '../agents/registr
 import { createRepository, type Repository } from '../branch/repository.ts'
 import { createStore, type Store } from '../branch/store.ts'
 import { mapTexts } from '../engine/model/text.ts'
+import type { SealPort } from '../engine/model/ports.ts'
 import { isRalphPath } from '../gates/guard.ts'
 import { isPackageManifest } from '../gates/product/manifests.ts'
 import { createProductRules } from '../gates/product/rules.ts'
@@ -22,6 +23,7 @@ import { leaseMsOf } from './loop-limits.ts'
 import { documentsOnOutcome } from './outcome.ts'
 import { redactorFor } from './redactor.ts'
 import { restorePlanMarks } from './restore-plan-marks.ts'
+import { openSeal, sealStories } from './seal-examples.ts'
 
 /** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
 export type Workspace = {
@@ -32,6 +34,8 @@ export type Workspace = {
   store: Store
   repository: Repository
   redactor: Redactor
+  /** With `examples: sealed`; else null. */
+  seal: SealPort | null
   /** The submodules that are checked out, by path. */
   submodules: ReadonlyMap<string, Git>
   [Symbol.dispose](): void
@@ -84,6 +88,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const redactor = redactorFor(secretsOf(settings, env, options.secrets ?? []))
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
+  const seal = openSeal(settings, clone)
   const product = createProductRules(settings.product, {
     paths: (commit) => pathsIn(objects, commit),
     read: (commit, path) => objects.text(`${commit}:${path}`),
@@ -100,6 +105,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     storySubject: settings.commits.story,
     onOutcome: documentsOnOutcome(settings, redactor.redact),
     restoreMarks: restorePlanMarks,
+    ...(seal === null ? {} : { sealStories: (prd) => sealStories(prd, seal) }),
     documents: { isDocument: isAgentDocument, above: documentNames },
     examine: createExamine({
       isAgentDocument,
@@ -135,6 +141,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     store,
     repository,
     redactor,
+    seal,
     submodules: submodules.repositories,
     [Symbol.dispose]: () => objects[Symbol.dispose](),
   }
@@ -153,8 +160,8 @@ async function openCloneOf({ directory, env, run }: WorkspaceOptions): Promise<C
 }
 
 function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {
-  const { token, publishToken, notify } = settings
-  return [...secretsIn(env), ...notifySecrets(notify), token, publishToken, ...more].filter(
+  const { token, publishToken, examplesKey, notify } = settings
+  return [...secretsIn(env), ...notifySecrets(notify), token, publishToken, examplesKey, ...more].filter(
     (value) => value !== null,
   )
 }

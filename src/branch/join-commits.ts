@@ -1,12 +1,14 @@
 // Merges people's commits on the branch with Ralph's.
 
 import type { Failure } from '../engine/model/attempt.ts'
+import type { Prd } from '../engine/model/feature.ts'
 import type { PeopleEdits, RevertedStory } from '../engine/model/joined-branch.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { JoinResult } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { claimedPassWarning, untouchedStories } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
+import { serializePrd } from '../engine/prd/serialize.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
 import { changesBetween } from '../git/trees.ts'
@@ -21,11 +23,35 @@ export type JoinTools = {
   objects: CatFile
   commits: Commits
   isRalphPath(path: string): boolean
+  sealStories?(prd: Prd): Prd
   warn(message: string): void
 }
 
-/** Merges people's branch head with the green commit. On a conflict people's commits win, and Ralph's stories are reverted. */
+/**
+ * Merges people's branch head with the green commit. On a conflict people's commits win, and Ralph's stories are reverted. Examples that
+ * people wrote are sealed in a commit of its own, so that no work tree has what they expect.
+ */
 export async function joinCommits(
+  tools: JoinTools,
+  state: State,
+  peoplesHead: string,
+): Promise<JoinResult | { refused: string }> {
+  const joined = await joinAsTheyAre(tools, state, peoplesHead)
+  const { sealStories, objects, commits } = tools
+  if ('refused' in joined || sealStories === undefined) return joined
+  const { people, green } = joined
+  const prd = people === null ? null : sealStories(people.prd)
+  if (people === null || prd === null || prd === people.prd) return joined
+  const { prd: path } = ownFiles(state)
+  const tree = await objects.root(green)
+  const text = await objects.text(`${green}:${path}`)
+  if (tree === null || text === null) return { ...joined, people: { ...people, prd } }
+  const sealed = await commits.withFiles(tree, new Map([[path, serializePrd(prd)]]))
+  const message = recordMessage(state, 'chore(ralph): seal the examples')
+  return { ...joined, green: await commits.commit(sealed, [green], message), people: { ...people, prd } }
+}
+
+async function joinAsTheyAre(
   tools: JoinTools,
   state: State,
   peoplesHead: string,

@@ -1,6 +1,7 @@
 // The repository for the loop: checks out, inspects, saves, restores and merges. Implements RepositoryPort.
 
 import type { Change } from '../engine/model/change.ts'
+import type { Prd } from '../engine/model/feature.ts'
 import { existingRefsFirst, formatMovedRef, undoCommand } from '../engine/model/moved-refs.ts'
 import type { RepositoryPort } from '../engine/model/ports.ts'
 import type { SavedWork } from '../engine/model/saved-work.ts'
@@ -34,6 +35,8 @@ export type RepositoryOptions = CommitOptions & {
   isRalphPath(path: string): boolean
   examine: CandidateTools['examine']
   newDependencies?: NonNullable<CandidateTools['newDependencies']>
+  /** Seals the examples of people's stories. Left out: they stay as people wrote them. */
+  sealStories?(prd: Prd): Prd
   restoreMarks?: NonNullable<CandidateTools['restoreMarks']>
   documents: DocumentRules
   product: ProductRules

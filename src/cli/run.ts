@@ -11,6 +11,7 @@ import { createPorts } from '../app/loop-ports.ts'
 import { notifyError } from '../app/observers.ts'
 import type { PortOptions } from '../app/port-options.ts'
 import { openRunLogs } from '../app/run-logs.ts'
+import { sealState } from '../app/seal-examples.ts'
 import { changesByStory } from '../branch/story-changes.ts'
 import { runToEnd } from '../engine/driver.ts'
 import { inCheckout } from '../engine/executors/in-checkout.ts'
@@ -136,7 +137,8 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
       anew: context.flags.force === true,
       inLanes: limits.maxParallel > 1,
       canResume: limits.maxParallel > 1 || ports.openCleanRoom !== null,
-      prepareState: (state) => takeUpEdits(local.workspace, state, live.warn),
+      prepareState: async (state) =>
+        sealState(await takeUpEdits(local.workspace, state, live.warn), local.workspace.seal),
       today: new Date(now).toISOString().slice(0, 10),
       firstComment: async () => 0,
     }).catch((error: unknown) => {

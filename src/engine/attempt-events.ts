@@ -196,7 +196,8 @@ export function rebased(state: State, event: EventOf<'rebased'>): State {
   const { base, candidate } = event
   const attempt = state.attempts[attemptKey(event)]
   if (attempt === undefined || !hasCandidate(attempt)) return state
-  const { gates: _gates, paths: _paths, redBehind: _red, ...rest } = { gates: [], paths: [], ...attempt }
+  const known = { gates: [], paths: [], tried: [], ...attempt }
+  const { gates: _gates, paths: _paths, redBehind: _red, tried: _tried, ...rest } = known
   return withAttempt(state, {
     ...rest,
     phase: 'guarded',
@@ -371,7 +372,7 @@ export function attemptsInWork({ attempts }: State): Attempt[] {
   return Object.values(attempts).filter(({ phase }) => phase !== 'failed' && phase !== 'returned')
 }
 
-function fail(
+export function fail(
   state: State,
   attempt: Open,
   kind: Failure['kind'],
@@ -386,9 +387,19 @@ function rejectable(attempt: Open, failure: Failure): AttemptIn<'failed'> {
   const candidate = hasCandidate(attempt) ? attempt.candidate : null
   const remarks = candidate?.remarks ?? []
   const gates = isGreen(attempt) ? attempt.gates : []
+  const tried = isGreen(attempt) && attempt.tried !== undefined ? { tried: attempt.tried } : {}
   const isTestsOnly = candidate?.testsOnly === true
   const testsOnly = isTestsOnly ? { testsOnly: true as const } : {}
-  return { ...reservedFields(attempt), phase: 'failed', session, ...testsOnly, remarks, gates, failure }
+  return {
+    ...reservedFields(attempt),
+    phase: 'failed',
+    session,
+    ...testsOnly,
+    remarks,
+    gates,
+    failure,
+    ...tried,
+  }
 }
 
 function reservedFields(attempt: Attempt) {

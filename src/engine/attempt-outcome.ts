@@ -4,6 +4,7 @@
 import { needsJudge } from './attempt-events.ts'
 import { closedBreaker, describeFalseDone, recordFailure } from './breaker.ts'
 import { recordDependencies } from './dependencies.ts'
+import { needsTrial } from './examples/examples-of.ts'
 import { updateTestCounts } from './gating/gate-memory.ts'
 import { keepNamesOf } from './gating/proved-tests.ts'
 import { type Attempt, attemptKey, type Candidate, isGreen } from './model/attempt.ts'
@@ -219,6 +220,7 @@ export function accepted(state: State, event: EventOf<'accepted'>, limits: Limit
   if (attempt.base !== state.green) return state
   if (candidate.commit !== commit) return state
   if (attempt.phase !== 'judged' && needsJudge(attempt, limits)) return state
+  if (needsTrial(attempt, state, limits)) return state
   const done = passStory(updateTestCounts(withPipelineResult(state, after), gates), attempt, candidate)
   const passed = mapStory(done.prd, storyId, (story) => ({
     ...story,
@@ -248,6 +250,7 @@ export function accepted(state: State, event: EventOf<'accepted'>, limits: Limit
         remarks: candidate.remarks,
         ...(attempt.phase === 'judged' && attempt.paths !== undefined ? { expected: attempt.paths } : {}),
         interruptions: 0,
+        ...(record.examples === undefined ? {} : { examples: { ...record.examples, mismatches: 0 } }),
         breaker: closedBreaker(),
         commit,
         note: '',

@@ -4,6 +4,7 @@ import { needsJudge } from './attempt-events.ts'
 import { openUntil } from './breaker.ts'
 import { contestedStory, contestOf, nextSlot, storyToDecideAtEnd, storyToDecideNow } from './contests.ts'
 import { describeHold } from './corrections/holds.ts'
+import { needsExamples, needsTrial } from './examples/examples-of.ts'
 import { gatesBeforeJudge } from './gating/gate-memory.ts'
 import { describeCompletion } from './how-passed.ts'
 import {
@@ -98,7 +99,9 @@ export function nextStep(
   const story =
     contestedStory(state, isFree) ?? pickStory(state.prd, (one) => isFree(one) && isBreakerClosed(one))
   if (story === null) return { kind: gatesBeforeJudge(state) === null ? 'verify' : 'judge-whole' }
-  return landing === null ? { kind: 'reserve', storyId: story.id } : concludeLanding(state)
+  if (landing !== null) return concludeLanding(state)
+  const kind = needsExamples(state, story, limits) ? 'examples' : 'reserve'
+  return { kind, storyId: story.id }
 }
 
 /** A test for the stories that share no files with other stories in work. Candidates of one story may be made side by side. */
@@ -126,7 +129,8 @@ function concludeLanding(state: State): Step {
 }
 
 /** An attempt in work is always finished or returned, whatever else happens. */
-export function nextStepOfAttempt(attempt: Attempt, { green }: State, limits: Limits): AttemptStep {
+export function nextStepOfAttempt(attempt: Attempt, state: State, limits: Limits): AttemptStep {
+  const { green } = state
   const isOneOf = attempt.slot !== undefined
   if (isOneOf && isCandidateDone(attempt)) return { kind: 'enter', attempt }
   if (attempt.chosen !== undefined && hasCandidate(attempt) && attempt.base !== green)
@@ -139,6 +143,7 @@ export function nextStepOfAttempt(attempt: Attempt, { green }: State, limits: Li
     case 'guarded':
       return { kind: 'gates', attempt }
     case 'gated':
+      if (needsTrial(attempt, state, limits)) return { kind: 'try', attempt }
       return needsJudge(attempt, limits) ? { kind: 'judge', attempt } : { kind: 'accept', attempt }
     case 'judged':
       return { kind: 'accept', attempt }

@@ -15,6 +15,7 @@ import {
 import { gateJoin, join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
 import { dependenciesToJudge } from './dependencies.ts'
 import { editBranch } from './edit-steps.ts'
+import { tryExamples, writeExamples } from './examples/examples-steps.ts'
 import { addProofs, isRefactoring, runGatesAsItWas } from './gating/further-runs.ts'
 import { gatesBeforeJudge } from './gating/gate-memory.ts'
 import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
@@ -64,6 +65,10 @@ function spentOn(result: StepResult | null): SpentUsage | null {
   switch (result?.kind) {
     case 'judged':
       return { storyId: result.storyId, kind: 'judge', usage: result.usage }
+    case 'exampled':
+      return { storyId: result.storyId, kind: 'examples', usage: result.usage }
+    case 'tried':
+      return { storyId: result.storyId, kind: 'glue', usage: result.usage }
     case 'whole-gated':
     case 'verified':
       return { storyId: null, kind: 'verify', usage: result.usage }
@@ -117,6 +122,8 @@ const PERFORMERS: Performers = {
     github: await ports.pullRequest.newIds(ports.signal),
   }),
   agent: async ({ attempt }, context) => (await prepareLane(attempt, context)) ?? work(attempt, context),
+  examples: ({ storyId }, context) => writeExamples(storyId, context),
+  try: ({ attempt }, context) => tryExamples(attempt, context),
   guard: ({ attempt }, context) => guard(attempt, context),
   rebase: ({ attempt }, context) => rebase(attempt, context),
   gates: ({ attempt }, context) => gate(attempt, context),

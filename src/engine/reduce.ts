@@ -28,6 +28,7 @@ import {
   restored,
   synced,
 } from './branch-events.ts'
+import { exampled, tried } from './examples/examples-events.ts'
 import { baselined } from './gating/gate-memory.ts'
 import { verified, wholeGated } from './gating/judge-verdict.ts'
 import { reopen } from './gating/undone.ts'
@@ -91,6 +92,8 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     rebased,
     conflicted,
     gated,
+    exampled,
+    tried,
     judged,
     accepted: (state, event, limits) => {
       const after = accepted(state, event, limits)

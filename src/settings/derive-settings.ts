@@ -29,6 +29,7 @@ export function deriveSettings(settings: Settings, origins: Origins): Settings {
   checkCost(derived, origins)
   checkLadders(derived, origins)
   checkBrowser(derived, origins)
+  checkExamples(derived, origins)
   return derived
 }
 
@@ -218,4 +219,27 @@ function checkBrowser({ browser, services, gates }: Settings, origins: Origins):
       'name one of these, or a path such as /cart',
     )
   }
+}
+
+const MIN_KEY = 16
+
+/** Glue runs in a clean room of this machine, and jobs share the boxes: where that cannot be had, examples are refused, not weakened. */
+function checkExamples(settings: Settings, origins: Origins): void {
+  const { examples, examplesKey, cleanRoom, isolation, maxParallel } = settings
+  if (examples === 'off' || !areReadable(origins, 'examples', 'cleanRoom', 'isolation', 'maxParallel')) return
+  const { at } = origins.examples
+  const refuse = (found: string, expected: string, fix: string) => addMistake(at, found, expected, fix)
+  if (cleanRoom === 'off') refuse('sealed with clean-room: off', 'clean-room: on', 'leave clean-room out')
+  if (isolation === 'separate-job')
+    refuse(
+      'sealed at isolation: separate-job',
+      'another isolation',
+      'this version cannot do both: leave one out',
+    )
+  if (maxParallel > 1) refuse('sealed with max-parallel', 'one story at a time', 'leave max-parallel out')
+  if (!areReadable(origins, 'examplesKey')) return
+  const key = examplesKey?.trim() ?? ''
+  const fix = 'make one with `openssl rand -hex 32`'
+  if (key !== '' && key.length < MIN_KEY)
+    addMistake(origins.examplesKey.at, `${key.length} characters`, `at least ${MIN_KEY} characters`, fix)
 }

@@ -128,7 +128,7 @@ export function fileLayer(
 function addKeyNotes(key: string, written: unknown, at: ValuePlace): void {
   if (isEmpty(written)) return
   if (key === 'configFile') addNote(at, 'has no effect inside the configuration file')
-  const isSecret = key === 'token' || key === 'publishToken'
+  const isSecret = key === 'token' || key === 'publishToken' || key === 'examplesKey'
   if (isSecret && typeof written === 'string' && !written.includes('${'))
     addNote(at, `a token written into the file can be read by everybody who reads it; write $\{NAME} instead`)
 }

@@ -206,6 +206,16 @@ export const table = {
     'What happens if a change adds packages. `show`: reports them. `ask`: a judge decides whether a criterion needs them. `refuse`: a person has to allow them',
     { default: 'show' },
   ),
+  examples: gate(
+    v.choice(['off', 'sealed']),
+    'Whether sessions write examples of the criteria before a story is worked on. The worker does not see the expected values, and a change with another value is rejected. It costs one session for each story, and one for each attempt with green gates',
+    { default: 'off' },
+  ),
+  examplesKey: gate(
+    v.text,
+    'The key that seals the expected values of `examples: sealed`: any random text of 16 characters or more, from a secret. The CLI makes its own key.',
+    secret,
+  ),
   cleanRoom: gate(
     v.choice(['on', 'off']),
     'Whether the final verification runs in a fresh clone, with everything installed again',

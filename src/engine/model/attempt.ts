@@ -1,6 +1,7 @@
 // An attempt at a story: its session, the work that the session left, and the phase that it is in.
 import * as z from 'zod/mini'
 import { DependencyFinding } from './dependency.ts'
+import { ExampleResult } from './example.ts'
 import { GateResult } from './gate.ts'
 import { Circuits } from './pipeline-step.ts'
 import { SessionKind, Usage } from './usage.ts'
@@ -8,7 +9,7 @@ import { SessionKind, Usage } from './usage.ts'
 /** Why an attempt was rejected, in one line, and the output that shows it (`failureOutput` of engine/model/gate-output.ts). */
 export type Failure = z.infer<typeof Failure>
 export const Failure = z.object({
-  kind: z.enum(['session', 'stuck', 'empty-diff', 'guard', 'gates', 'judge', 'conflict']),
+  kind: z.enum(['session', 'stuck', 'empty-diff', 'guard', 'gates', 'judge', 'conflict', 'examples']),
   summary: z.string(),
   /** Further text that is in no gate's output; often empty. */
   detail: z.string(),
@@ -136,6 +137,8 @@ const Gated = z.extend(Guarded, {
   gates: z.array(GateResult),
   /** Files that were put back to their earlier version for the second run of the gates. */
   paths: z.exactOptional(z.array(z.string())),
+  /** What came of the story's examples; left out before they were tried. */
+  tried: z.exactOptional(z.array(ExampleResult)),
 })
 
 const Failed = z.extend(Worked, {
@@ -144,6 +147,8 @@ const Failed = z.extend(Worked, {
   remarks: z.array(z.string()),
   gates: z.array(GateResult),
   failure: Failure,
+  /** Set if an example was not met. */
+  tried: z.exactOptional(z.array(ExampleResult)),
 })
 
 /** One of several candidates that is done: its gates are green, or it failed. It enters the contest. */

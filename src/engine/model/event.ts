@@ -3,6 +3,7 @@
 import type { AttemptId, Candidate, Failure, Session } from './attempt.ts'
 import type { BranchEdit } from './branch-edit.ts'
 import type { CorrectionRequest, Holds } from './correction.ts'
+import type { Example, ExampleResult } from './example.ts'
 import type { StoryEvidence } from './feature.ts'
 import type { GateResult } from './gate.ts'
 import type { JoinedBranch, RevertedStory } from './joined-branch.ts'
@@ -93,6 +94,9 @@ export type Event = {
    * and no gate fails without that.
    */
   | (AttemptId & { kind: 'gated'; commit: string; gates: GateResult[]; paths?: string[]; unproved?: true })
+  /** `answer.examples`: all examples of the story, each expected value sealed. */
+  | { kind: 'exampled'; storyId: string; answer: ExamplesAnswer; usage: Usage }
+  | (AttemptId & { kind: 'tried'; commit: string; answer: TriedAnswer; usage: Usage })
   | (AttemptId & { kind: 'judged'; verdict: Verdict; usage: Usage })
   /** `undone`: earlier stories of which nothing is left. */
   | (AttemptId & { kind: 'accepted'; commit: string; after?: AfterSteps; undone?: string[] })
@@ -171,6 +175,8 @@ export const EVENTS = {
   rebased: SHARED,
   conflicted: PASSING,
   gated: PASSING,
+  exampled: DURABLE,
+  tried: PASSING,
   judged: PASSING,
   accepted: DURABLE,
   entered: DURABLE,
@@ -196,6 +202,21 @@ export const EVENTS = {
   'out-of-time': PASSING,
   failed: SHARED,
 } satisfies Record<Event['kind'], Row>
+
+/** What a session that writes examples, or a glue, could not do. */
+export type NoAnswer =
+  | { kind: 'limit'; notBefore: number | null; message: string }
+  | { kind: 'refused'; message: string; fix?: string }
+  | { kind: 'none'; message: string }
+
+export type ExamplesAnswer =
+  | { kind: 'written'; examples: Example[]; none: { criterion: number; why: string }[] }
+  /** An example contradicts a criterion, or another example: people decide. */
+  | { kind: 'contradiction'; why: string }
+  | NoAnswer
+
+/** `tried`: what came of each example. Without a usable glue each of them is `none`. */
+export type TriedAnswer = { kind: 'tried'; results: ExampleResult[] } | Exclude<NoAnswer, { kind: 'none' }>
 
 /** The judge's verdict. `none`: the session failed or gave no verdict, which approves nothing. */
 export type Verdict =

@@ -1,5 +1,6 @@
 // A feature as read from prd.json: its description, the state of its run, and the result of each story.
 import * as z from 'zod/mini'
+import { Example } from './example.ts'
 import { Extra, Usage } from './usage.ts'
 
 /** Usage in prd.json. */
@@ -90,6 +91,8 @@ export const Story = z.object({
   notes: z.string(),
   /** Set if it is a correction (engine/corrections/). */
   corrects: z.exactOptional(Corrects),
+  /** With `examples: sealed`, each `expect` is a box that only Ralph opens. */
+  examples: z.exactOptional(z.array(Example)),
   extra: z.exactOptional(Extra),
 })
 

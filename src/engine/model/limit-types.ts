@@ -36,6 +36,8 @@ export type Limits = {
   needsProof: 'warn' | 'require' | 'off'
   /** `new-dependencies`; left out for `show`. */
   newDependencies?: 'ask' | 'refuse'
+  /** `examples: sealed`: sessions write examples, and each change is tried with them. */
+  sealsExamples?: true
   /** The level that a judge's evidence for each criterion needs. `ask`: an approval without evidence counts. */
   evidence: 'ask' | 'require' | 'tested' | 'proved'
   /** False in a job whose verdict another job looks up again. */

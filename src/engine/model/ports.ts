@@ -11,7 +11,8 @@ import type {
 } from './attempt.ts'
 import type { BranchEdit, EditedBranch } from './branch-edit.ts'
 import type { Heard, Place } from './correction.ts'
-import type { Command, Event, Verdict } from './event.ts'
+import type { Command, Event, NoAnswer, Verdict } from './event.ts'
+import type { GlueRun, SealedValue } from './example.ts'
 import type { Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import type { JoinedBranch } from './joined-branch.ts'
@@ -61,6 +62,33 @@ export type Expectation = {
   to: string
 }
 
+/**
+ * A session about a story's examples. `write`: examples for criteria, without any work in the tree; `known` are those that exist, with what
+ * they expect. `glue`: a program that calls the product with what examples give; it never sees what they expect.
+ */
+export type ExamplesTask =
+  | {
+      kind: 'write'
+      storyId: string
+      known: readonly { criterion: number; given: unknown; expect: unknown }[]
+    }
+  | {
+      kind: 'glue'
+      storyId: string
+      givens: readonly { example: number; criterion: number; given: unknown }[]
+      /** What was wrong with the last glue; empty for the first. */
+      message: string
+    }
+
+/** The answer of such a session as it wrote it, or why there is none. */
+export type ExamplesWords = { kind: 'words'; text: string } | NoAnswer
+
+/** Seals values with a key that no worker has. `open` gives null for a box that this key does not open. */
+export type SealPort = {
+  seal(value: unknown): SealedValue
+  open(value: unknown): { value: unknown } | null
+}
+
 /** Starts fresh sessions. A failing agent is a result, never an exception. */
 export type AgentPort = {
   work(
@@ -91,6 +119,13 @@ export type AgentPort = {
     bounds: SessionBounds,
     signal: AbortSignal,
   ): Promise<{ proposal: Proposal; usage: Usage }>
+  /** Its answer is in no log. Left out if the agent has no such sessions. */
+  examples?(
+    state: State,
+    task: ExamplesTask,
+    bounds: SessionBounds,
+    signal: AbortSignal,
+  ): Promise<{ answer: ExamplesWords; usage: Usage }>
   /** Runs the pipeline steps behind the commit, on the candidate that passed; left out where there are none. */
   afterwards?(
     state: State,
@@ -137,6 +172,16 @@ export type CleanRoom = AsyncDisposable & {
   restore(commit: string): Promise<boolean>
   ignored: Pick<IgnoredPort, 'afterPrepare' | 'forGatesAgain'>
   gates: Pick<GatesPort, 'run' | 'prepare'>
+  /** Runs a command as the gates' user, after writing files that the tree does not have. Left out if the room cannot. */
+  runGlue?(glue: GlueInRoom, signal: AbortSignal): Promise<GlueRun>
+}
+
+/** `givens`: the text of the file that RALPH_GIVENS names. */
+export type GlueInRoom = {
+  files: readonly { path: string; text: string }[]
+  run: string
+  givens: string
+  timeoutMs: number
 }
 
 /** Runs gates. Disposing it ends the services that ran alongside them. */
@@ -386,6 +431,8 @@ export type Ports = {
   /** Null where gates only run in the work tree: `clean-room: off`, and jobs that only take over results. */
   openCleanRoom: ((state: State) => Promise<CleanRoom>) | null
   repository: RepositoryPort
+  /** With `examples: sealed`. */
+  seal?: SealPort
   /** Opens one more lane; left out where stories are worked on one after the other. */
   openLane?(state: State): Promise<Lane>
   store: StorePort

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { Attempt, CandidateDone, Failure } from './attempt.ts'
 import { Correction, Holds } from './correction.ts'
 import { AddedDependency } from './dependency.ts'
+import { StoryExamples } from './example.ts'
 import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
 import { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import { JoinedBranch } from './joined-branch.ts'
@@ -77,6 +78,8 @@ export const StoryRecord = z.object({
   rung: z.exactOptional(z.number()),
   /** Why the last request to split it failed. */
   unsplit: z.exactOptional(z.string()),
+  /** With `examples: sealed`. */
+  examples: z.exactOptional(StoryExamples),
 })
 
 /** The job that works on a feature now. It is dead when that job has completed or `expiresAt` has passed. */

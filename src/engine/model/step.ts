@@ -15,11 +15,15 @@ export type Step =
   /** The first push: writes the commit that starts the run, moves the branch, opens the pull request. Once a job. */
   | { kind: 'open' }
   | { kind: 'reserve'; storyId: string }
+  /** Before the first attempt at a story: its examples are written and sealed. */
+  | { kind: 'examples'; storyId: string }
   | { kind: 'agent'; attempt: AttemptIn<'reserved'> }
   | { kind: 'guard'; attempt: AttemptIn<'worked'> }
   /** Rebases the candidate on `onto`, which landed or will land before it. */
   | { kind: 'rebase'; attempt: AttemptWithCandidate; onto: string }
   | { kind: 'gates'; attempt: AttemptIn<'guarded'> }
+  /** Calls the product with what the examples give, and compares. */
+  | { kind: 'try'; attempt: AttemptIn<'gated'> }
   | { kind: 'judge'; attempt: AttemptIn<'gated'> }
   | { kind: 'accept'; attempt: GreenAttempt }
   /** Enters one of several candidates into its contest, and frees its work tree. */
@@ -79,10 +83,12 @@ export const STEPS = {
   baseline: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'green', takesLong: false },
   open: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
   reserve: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
+  examples: { parts: HOLDERS, by: null, settles: false, looksAt: 'green', takesLong: true },
   agent: { parts: FROM_WORK, by: 'work', settles: true, looksAt: null, takesLong: true },
   guard: { parts: FROM_WORK, by: null, settles: false, looksAt: null, takesLong: false },
   rebase: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
   gates: { parts: FROM_GATE, by: 'gate', settles: false, looksAt: 'candidate', takesLong: true },
+  try: { parts: HOLDERS, by: null, settles: false, looksAt: 'candidate', takesLong: true },
   judge: { parts: HOLDERS, by: 'work', settles: false, looksAt: 'candidate', takesLong: false },
   accept: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
   enter: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },

@@ -23,7 +23,17 @@ export const Usage = z.object({
 
 /** What a session is for. */
 export type SessionKind = z.infer<typeof SessionKind>
-export const SessionKind = z.enum(['run', 'set-up', 'step', 'judge', 'verify', 'plan', 'split'])
+export const SessionKind = z.enum([
+  'run',
+  'set-up',
+  'step',
+  'judge',
+  'verify',
+  'plan',
+  'split',
+  'examples',
+  'glue',
+])
 
 /** The cost and tokens of the largest of some sessions. */
 export type Largest = z.infer<typeof Largest>

@@ -1,6 +1,7 @@
 // What to do next where stories are worked on side by side: what each attempt needs, and whether another one begins. Pure.
 
 import { maxOpenAttempts, needsJudge } from '../attempt-events.ts'
+import { needsTrial } from '../examples/examples-of.ts'
 import { type Attempt, type AttemptId, hasCandidate, idOf } from '../model/attempt.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
@@ -86,6 +87,7 @@ export function stepOf(state: State, attempt: Attempt, limits: Limits): AttemptS
   const isFirst = attempt.base === state.green
   if (attempt.phase === 'guarded')
     return attempt.redBehind === true && !isFirst ? null : { kind: 'gates', attempt }
+  if (attempt.phase === 'gated' && needsTrial(attempt, state, limits)) return { kind: 'try', attempt }
   if (attempt.phase === 'gated' && needsJudge(attempt, limits)) return { kind: 'judge', attempt }
   return isFirst ? { kind: 'accept', attempt } : null
 }

@@ -151,6 +151,11 @@ export function storiesDigest(stories: readonly Story[]): string {
   return fnv(JSON.stringify(['', ...stories.map(plannedFields)]))
 }
 
+/** A digest of the criteria of a story. */
+export function criteriaDigest({ acceptanceCriteria }: Pick<Story, 'acceptanceCriteria'>): string {
+  return fnv(JSON.stringify(acceptanceCriteria))
+}
+
 function plannedFields(story: Story): unknown[] {
   return [
     ...[story.id, story.title, story.description, story.acceptanceCriteria, story.dependsOn],

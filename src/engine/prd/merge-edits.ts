@@ -114,7 +114,8 @@ function asksTheSame(before: Story, after: Story): boolean {
 
 function editableFields(story: Story) {
   const { title, description, acceptanceCriteria, tags, epicId, priority, dependsOn, notes, extra } = story
-  return [title, description, acceptanceCriteria, tags, epicId, priority, dependsOn, notes, extra]
+  const words = [title, description, acceptanceCriteria, tags, epicId, priority, dependsOn, notes, extra]
+  return [...words, story.examples]
 }
 
 const reopenedNote = 'Its acceptance criteria were changed after it passed: it is worked on again.'

@@ -1,5 +1,6 @@
 // prd.json, version 2: one definition for its reader, its order and schemas/prd.schema.json; and what new parts begin with.
 import * as z from 'zod/mini'
+import { MAX_EXAMPLES, readExamples } from '../model/example.ts'
 import {
   Corrects,
   Evidence,
@@ -192,6 +193,21 @@ export const storyShape: Shape<Story> = {
   notes: described(
     withDefault(anyText, () => ''),
     'For the next attempt at this story.',
+  ),
+  examples: z.exactOptional(
+    described(
+      z.pipe(z.unknown(), z.transform(readExamples)),
+      'Examples of the criteria, for `examples: sealed`: `criterion` (1 is the first), `given` and `expect`, both any JSON. Ralph replaces `expect` by a box that only Ralph opens.',
+      {
+        type: 'array',
+        maxItems: MAX_EXAMPLES,
+        items: {
+          type: 'object',
+          required: ['given', 'expect'],
+          properties: { criterion: { type: 'integer' } },
+        },
+      },
+    ),
   ),
   corrects: z.exactOptional(
     described(Corrects, 'Ralph writes it: this story corrects the work of another one.'),

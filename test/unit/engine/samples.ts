@@ -233,6 +233,20 @@ export function goesWell(step: Step, state: State, count: number): Happening {
       return { kind: 'rebased', base: step.onto, candidate: built(`candidate-${count}`) }
     case 'gates':
       return { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(true)] }
+    case 'examples':
+      return {
+        kind: 'exampled',
+        storyId: step.storyId,
+        answer: { kind: 'written', examples: [], none: [] },
+        usage: used(1),
+      }
+    case 'try':
+      return {
+        kind: 'tried',
+        commit: step.attempt.candidate.commit,
+        answer: { kind: 'tried', results: [] },
+        usage: used(1),
+      }
     case 'judge':
       return { kind: 'judged', verdict: { kind: 'verified' }, usage: used(1) }
     case 'accept':

@@ -21,7 +21,7 @@ const { inputsTable, keysTable }: { inputsTable: () => string[]; keysTable: () =
 const contract = `
 command feature stories epic approve ask token publish-token base-branch branch-prefix working-directory config-file
 agent agent-command agent-args agent-env agent-wrapper agent-version cache model fallback-agent instructions auth pipeline
-gates gate-env services prepare baseline final-verification evidence protected-paths product weakened-tests needs-proof new-dependencies clean-room gates-parallel
+gates gate-env services prepare baseline final-verification evidence protected-paths product weakened-tests needs-proof new-dependencies examples examples-key clean-room gates-parallel
 iterations-per-job max-iterations max-jobs max-attempts max-corrections iteration-timeout idle-timeout job-deadline max-cost-usd
 max-tokens max-agent-time calls-per-hour
 publish pull-request report-as reviews reviews-from checks required-checks update-base agents-md write-back sign-commits redispatch workflow notify

@@ -48,6 +48,8 @@ test('without any settings the documented defaults apply', () => {
     product: [],
     needsProof: 'warn',
     newDependencies: 'show',
+    examples: 'off',
+    examplesKey: null,
     checks: 'report',
     requiredChecks: [],
     maxCorrections: 20,

@@ -276,6 +276,7 @@ function eventOf(step: WorkerStep, state: State, number: number, at: number): Ev
       return { kind: 'rejected', ...idOf(step.attempt), kept: null, at }
     case 'return':
       return { kind: 'returned', ...idOf(step.attempt), kept: null, at }
+    case 'try':
     case 'judge':
       throw new Error(`nothing is judged: ${state.feature}`)
     case 'leave':
