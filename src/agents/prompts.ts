@@ -34,7 +34,7 @@ export type SessionRequest =
   | { mode: 'plan'; task: PlanTask }
   | { mode: 'verify'; task: JudgeTask }
   | { mode: 'setup' }
-  /** A session about examples, which is no judge, and works with the judge's model. */
+  /** A session about examples. It works with the judge's model. */
   | { mode: 'verify'; examples: ExamplesTask }
 
 /** `template`: the path of a person's template; null for the built-in one. */

@@ -15,8 +15,8 @@ import { readRegularFileSync } from '../system/files.ts'
 const MAX_KEY_BYTES = 1000
 
 /**
- * The seal of this run; null with `examples: off`. A laptop makes its own key once, in a file that only its user reads; jobs on GitHub
- * have it from a secret, since each job has a new machine.
+ * The seal of this run; null with `examples: off`. A laptop makes a key once, in a file that only its user can read. Jobs on GitHub get the
+ * key from a secret, because each job has a new machine.
  */
 export function openSeal({ examples, examplesKey, surface }: Settings, clone: Clone): SealPort | null {
   if (examples === 'off' || (examplesKey === null && surface === 'action')) return null

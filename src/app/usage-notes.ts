@@ -181,8 +181,9 @@ function withLostJudge(state: State, { kind, storyId, slot, startedAt, usage }: 
   return recordLostSession(state, isOpen ? id : null, usage, kind)
 }
 
-/** The kinds of sessions besides `run` that belong to an attempt, and those that belong to none. */
+/** Kinds of sessions that belong to an attempt. */
 const OF_ATTEMPT: readonly SessionKind[] = ['judge', 'glue']
+/** Kinds of sessions that belong to none. */
 const OF_NONE: readonly SessionKind[] = ['verify', 'plan', 'split', 'examples']
 
 /** How many sessions the state has counted of those that are numbered together. */

@@ -28,8 +28,8 @@ export type JoinTools = {
 }
 
 /**
- * Merges people's branch head with the green commit. On a conflict people's commits win, and Ralph's stories are reverted. Examples that
- * people wrote are sealed in a commit of its own, so that no work tree has what they expect.
+ * Merges people's branch head with the green commit. On a conflict people's commits win, and Ralph's stories are reverted. A further
+ * commit seals the examples that people wrote, so that no work tree has what they expect.
  */
 export async function joinCommits(
   tools: JoinTools,

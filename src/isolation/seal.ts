@@ -1,4 +1,4 @@
-// Seals values with a key that no untrusted program has, so that they can stand in files and refs that everyone reads.
+// Seals values with a key that no untrusted program has, for files and refs that everyone can read.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { isSealed } from '../engine/model/example.ts'
 import type { SealPort } from '../engine/model/ports.ts'

@@ -223,7 +223,7 @@ function checkBrowser({ browser, services, gates }: Settings, origins: Origins):
 
 const MIN_KEY = 16
 
-/** Glue runs in a clean room of this machine, and jobs share the boxes: where that cannot be had, examples are refused, not weakened. */
+/** A glue needs a clean room on the machine of its session. Without one, sealed examples are refused and not weakened. */
 function checkExamples(settings: Settings, origins: Origins): void {
   const { examples, examplesKey, cleanRoom, isolation, maxParallel } = settings
   if (examples === 'off' || !areReadable(origins, 'examples', 'cleanRoom', 'isolation', 'maxParallel')) return

@@ -137,7 +137,7 @@ const Gated = z.extend(Guarded, {
   gates: z.array(GateResult),
   /** Files that were put back to their earlier version for the second run of the gates. */
   paths: z.exactOptional(z.array(z.string())),
-  /** What came of the story's examples; left out before they were tried. */
+  /** The results of the story's examples; left out before they were tried. */
   tried: z.exactOptional(z.array(ExampleResult)),
 })
 

@@ -215,7 +215,7 @@ export type ExamplesAnswer =
   | { kind: 'contradiction'; why: string }
   | NoAnswer
 
-/** `tried`: what came of each example. Without a usable glue each of them is `none`. */
+/** `tried`: the result of each example. Without a usable glue each of them is `none`. */
 export type TriedAnswer = { kind: 'tried'; results: ExampleResult[] } | Exclude<NoAnswer, { kind: 'none' }>
 
 /** The judge's verdict. `none`: the session failed or gave no verdict, which approves nothing. */

@@ -2,12 +2,12 @@
 import * as z from 'zod/mini'
 import { isObject } from './json.ts'
 
-/** An expected value that only Ralph can read. It stands in prd.json and in the state instead of the value. */
+/** An expected value that only Ralph can read. prd.json and the state hold it instead of the value. */
 export type SealedValue = z.infer<typeof SealedValue>
 export const SealedValue = z.object({ sealed: z.string() })
 
 /**
- * One example. `criterion` is 1-based. `expect`: a value, or the box that holds it. `from`: who made it; left out for people.
+ * One example. `criterion` is 1-based. `expect`: a value, or the box that holds it. `from`: its source, if that is not people.
  */
 export type Example = z.infer<typeof Example>
 export const Example = z.object({
@@ -17,7 +17,7 @@ export const Example = z.object({
   from: z.exactOptional(z.enum(['criterion', 'session'])),
 })
 
-/** What came of an example: the same value as expected in every run, another one, or no way to try it. */
+/** The result of an example: the expected value in every run, another value, or no way to try it. */
 export type ExampleResult = z.infer<typeof ExampleResult>
 export const ExampleResult = z.object({
   /** 1-based, in the story's list. */

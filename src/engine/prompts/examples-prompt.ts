@@ -10,11 +10,11 @@ import type { Part } from './template.ts'
 const MATERIAL_BYTES = 40_000
 
 const WRITE = `You write examples for one user story. No one answers questions. Change no file: whatever you write is thrown away. The
-story is not built yet, and whoever builds it never sees your answer. Later another session writes a small program that calls the product with
-what each example gives, and the value that comes back must equal what you expect, as JSON.
+story is not built yet, and its author never sees your answer. Later a small program calls the product with what each example gives. The
+value that comes back must equal what you expect, as JSON.
 
 # Your task
-For each numbered criterion write one to three concrete examples, if it can be shown by a value: what is given, and what must come back.
+For each numbered criterion that a value can show, write one to three concrete examples: what is given, and what must come back.
 - Look at the code as far as you need it, to see which types and names exist. The code says nothing on what is right: only the criteria do.
 - Expect only what a criterion leaves no doubt about. Include the edges that it names. A wrong example rejects right work.
 - "given" and "expect" are JSON. Name each input in "given". Let "expect" be the plain value that the criterion is about.
