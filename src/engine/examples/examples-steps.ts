@@ -1,5 +1,5 @@
 // The steps of sealed examples: writing them before a story's first attempt, and trying a green candidate with them. Expected values are
-// open only in this process, while it compares (docs/adr/0029-sealed-examples.md).
+// open only in this process, while it compares (docs/adr/0030-sealed-examples.md).
 
 import { messageOf } from '../../system/errors.ts'
 import { type StepContext, type StepResult, sessionBounds } from '../attempt-steps.ts'
@@ -9,9 +9,9 @@ import type { Example, ExampleResult, Glue, GlueRun } from '../model/example.ts'
 import type { Story } from '../model/feature.ts'
 import type { CleanRoom, ExamplesTask, ExamplesWords, SealPort } from '../model/ports.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
-import { readGlue, readWritten } from './read-examples.ts'
 import { compareExamples, glueFault, type OpenExample, RUNS, shown } from './compare.ts'
 import { examplesOf, findContradiction, knownExamples, SHOWN_FROM, uncoveredCriteria } from './examples-of.ts'
+import { readGlue, readWritten } from './read-examples.ts'
 
 /** How long one run of a glue may take, milliseconds. */
 const GLUE_MS = 5 * 60_000
