@@ -57,7 +57,6 @@ const FAILURE_TITLES: Readonly<Record<Failure['kind'], string>> = {
   judge: 'The judge did not agree',
   conflict: 'The change conflicts with what people committed',
   examples: 'The product gave another value than an example expects',
-  conflict: 'Its work does not go together with what people committed',
 }
 
 function failureSentence({ status, failure, why }: StoryView): Sentence | null {
