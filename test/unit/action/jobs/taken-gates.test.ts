@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { FromGate } from '../../../../src/action/jobs/handover.ts'
+import type { FromGate, GateEvent } from '../../../../src/action/jobs/handover.ts'
 import { codeDigest } from '../../../../src/action/jobs/pack.ts'
 import { takeEvents } from '../../../../src/action/jobs/taken-events.ts'
 import type { Workspace } from '../../../../src/app/workspace.ts'
@@ -136,6 +136,43 @@ test('gate results of separate jobs: gates and reds outside of them count, and a
   ])
   const elsewhere = await landed([...green, result('service web', false)], 'f'.repeat(40))
   assert.deepEqual(elsewhere, ['lint false the gate job ran on other code'])
+  // A join with people's commits: a story is blamed only if a gate is red, and only if it has passed.
+  const joined = { green: commit, people: null, takenBack: [], entries: [] }
+  const gateJoin = {
+    kind: 'gate-join' as const,
+    branch: { kind: 'joining' as const, head: 'people', joined },
+  }
+  const passedState = stateOf(stories('US-001', 'US-002'), { green: commit })
+  const [first, second] = passedState.prd.userStories
+  assert.ok(first && second)
+  const oncePassed = {
+    ...passedState,
+    prd: { ...passedState.prd, userStories: [{ ...first, passes: true }, second] },
+  }
+  const blamedFor = async (gates: GateResult[], storyId: string) => {
+    const broken = { storyId, summary: `gate test: ${SECRET}`, gate: 'test' }
+    const event = await takeFrom({ nonce: 'n', code, event: { kind: 'join-gated', gates, broken } })(
+      gateJoin,
+      oncePassed,
+    )
+    assert.ok(event.kind === 'join-gated')
+    return event.broken === null ? null : [event.broken.storyId, event.broken.failure.summary]
+  }
+  const red = [result('lint', true), result('test', false)]
+  assert.deepEqual(await blamedFor(red, 'US-001'), ['US-001', 'gate test: ***'])
+  assert.equal(await blamedFor(red, 'US-002'), null, 'it has not passed')
+  assert.equal(await blamedFor(green, 'US-001'), null, 'no gate is red')
+  // The final verification: only a gate job that ran every gate on this code lets the judge be next, and it never approves.
+  const whole = async (event: GateEvent, seen = code) => {
+    const taken = await takeFrom({ nonce: 'n', code: seen, event })({ kind: 'verify' }, state)
+    return taken.kind === 'verified' ? [taken.kind, taken.verdict.kind] : [taken.kind]
+  }
+  assert.deepEqual(await whole({ kind: 'whole-gated', gates: green }), ['whole-gated'])
+  assert.deepEqual(await whole({ kind: 'whole-gated', gates: [result('lint', true)] }), ['verified', 'none'])
+  assert.deepEqual(await whole({ kind: 'whole-gated', gates: green }, 'f'.repeat(64)), ['verified', 'none'])
+  assert.deepEqual(await whole({ kind: 'baselined', gates: green }), ['verified', 'none'])
+  const reset = { kind: 'reset' as const, stories: ['US-001'], reason: 'gate test is red', gate: 'test' }
+  assert.deepEqual(await whole({ kind: 'verified', gates: red, verdict: reset }), ['verified', 'reset'])
   // The browser's, which is asked for by its tags, is how pages were before any story.
   const ui = { name: 'browser', run: 'x', timeoutMs: 1, when: ['ui'], advisory: false }
   const webp = Buffer.concat([
