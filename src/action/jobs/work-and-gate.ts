@@ -50,17 +50,17 @@ export async function runWork({
       fix,
     })
   }
-  let said: WorkEvent | null = null
+  const said: { event: WorkEvent | null } = { event: null }
   const executor = inPart({ ...limits, checksEvidence: false }, ports, {
     part: 'work',
     take: assumeGreen,
     say: (step, event) => {
-      said = workEventOf(step, event) ?? said
+      said.event = workEventOf(step, event) ?? said.event
     },
   })
   const result = await run(state, limits, executor).finally(settle)
   const attempt = openAttempt(result.state)
-  const event = withRefusal(said, attempt?.phase === 'failed' ? attempt.failure : null)
+  const event = withRefusal(said.event, attempt?.phase === 'failed' ? attempt.failure : null)
   const saved =
     event?.kind === 'worked' && attempt !== null
       ? await repository.saveWork(result.state, attempt.storyId)
@@ -101,13 +101,12 @@ export async function runGate(
   { state, limits, workspace, nonce, settle }: PartRun,
   executorOf: (say: Say) => Executor,
 ): Promise<PartResult> {
-  let said: ReturnType<typeof gateEventOf> = null
+  const said: { own: ReturnType<typeof gateEventOf> } = { own: null }
   const executor = executorOf((step, event) => {
-    said = gateEventOf(step, state.green, event) ?? said
+    said.own = gateEventOf(step, state.green, event) ?? said.own
   })
   await run(state, limits, executor).finally(settle)
-  // The compiler does not see that `say` is called.
-  const own = said as ReturnType<typeof gateEventOf>
+  const { own } = said
   const { git, objects, store } = workspace
   const code = own === null ? null : await codeDigest(git, objects, own.commit)
   const gates = own?.said.gates ?? []
