@@ -5,7 +5,13 @@ type Person = { login: string; type: string }
 
 export type RunEvent =
   /** Work: a kick-off by a person, or a continuation (then with a generation). */
-  | { kind: 'dispatch'; inputs: Record<string, string>; feature: string | null; generation: number | null }
+  | {
+      kind: 'dispatch'
+      inputs: Record<string, string>
+      feature: string | null
+      generation: number | null
+      sender: Person
+    }
   | {
       kind: 'comment'
       comment: Person & { id: number; body: string; edited: boolean }
@@ -38,7 +44,13 @@ export function readEvent(name: string, payload: unknown): RunEvent {
     case 'workflow_dispatch': {
       const inputs = strings(record(event.inputs))
       const generation = /^\d{1,9}$/.test(inputs.generation ?? '') ? Number(inputs.generation) : null
-      return { kind: 'dispatch', inputs, feature: inputs.feature?.trim() || null, generation }
+      return {
+        kind: 'dispatch',
+        inputs,
+        feature: inputs.feature?.trim() || null,
+        generation,
+        sender: person(event.sender),
+      }
     }
     case 'issue_comment': {
       if (event.action !== 'created') return foreign

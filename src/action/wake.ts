@@ -27,7 +27,7 @@ export async function answerWake(context: ActionContext, event: Wake): Promise<s
   if (isReview && type === 'User' && !(await conversation.mayWrite(login)))
     return `${login} has no write permission`
   const settings = await readNamesByApi(context, github)
-  if (isReview && settings.reviews === 'off') return 'reviews: off'
+  if (isReview && settings.reviews === 'off' && !event.approves) return 'reviews: off'
   if (isReview && type !== 'User' && !isListed(settings.reviewsFrom, login))
     return `reviews of ${login} start nothing: it is not in reviews-from`
   const states = [...(await peekStates(context, settings.stateNamespace))]
@@ -51,7 +51,8 @@ function isListed(bots: readonly string[], login: string): boolean {
 function reasonToWait({ holds, published }: State, { about, approves, head }: Wake): string | null {
   if (about === 'review') {
     const isHeld = (holds?.changesRequestedBy.length ?? 0) > 0
-    return approves && !isHeld ? 'an approval starts nothing' : null
+    const isAwaited = (holds?.awaitsApprovals ?? 0) > 0
+    return approves && !isHeld && !isAwaited ? 'an approval starts nothing' : null
   }
   if (holds?.awaitsChecks !== true) return 'checks are only waited for with checks: wait'
   return head === published ? null : 'the checks are those of an earlier head'

@@ -13,6 +13,7 @@ import { pictureUris } from '../app/report-pictures.ts'
 import { requireSeal, sealState } from '../app/seal-examples.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { changesByStory } from '../branch/story-changes.ts'
+import { withStarter } from '../engine/corrections/approvals.ts'
 import { withTimeOf } from '../engine/journal.ts'
 import { isExpired } from '../engine/lease.ts'
 import { newJob, openAttempt } from '../engine/model/job.ts'
@@ -199,7 +200,9 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
   }
   for (const note of claimed.notes) core.notice(note)
   clearUploads(workspace)
-  return await workOn(claimed.state, parts, role)
+  const isKickOff = event.generation === null && event.sender.type === 'User'
+  const state = isKickOff ? withStarter(claimed.state, event.sender.login) : claimed.state
+  return await workOn(state, parts, role)
 }
 
 /** The role of a job that claims a feature. Throws UserError. */
@@ -336,6 +339,7 @@ function hearingOf({ github, workspace }: Parts, settings: Settings, conversatio
     github,
     conversation,
     reviews: reviewRules(settings),
+    approvals: settings.approvals > 0,
     checks: { waits: settings.checks === 'wait', names: settings.requiredChecks },
     redact: workspace.redactor.redact,
   })

@@ -67,6 +67,7 @@ export function limitsOf(settings: Settings): Limits {
     approvesPlans: settings.approve === 'auto',
     stopOnBlocked: settings.stopOnBlocked,
     ...(settings.surface === 'action' && settings.checks === 'wait' ? { waitsForChecks: true as const } : {}),
+    ...(settings.surface === 'action' && settings.approvals > 0 ? { approvals: settings.approvals } : {}),
     ...(settings.isolation === 'separate-job' ? { neverEdits: true as const } : {}),
     ...(settings.surface === 'action' &&
     settings.isolation !== 'separate-job' &&

@@ -99,10 +99,11 @@ async function hear(
   const { begun, joins } = state.job.counts
   const isDue = begun + joins === 0 || remaining(state.prd, state.control.scope).length === 0
   if (!isDue) return {}
-  const { reports, changesRequestedBy, checks } = await corrections.read(state)
+  const { reports, changesRequestedBy, approvals, checks } = await corrections.read(state)
   const requests = await requestsOf(state, reports, (place) => repository.storyAt(state, place))
   const holds = {
     ...(changesRequestedBy === undefined ? {} : { changesRequestedBy: [...changesRequestedBy] }),
+    ...(approvals === undefined ? {} : { approvals }),
     ...(checks === undefined
       ? {}
       : { checks: { ...checks, pending: [...checks.pending], red: [...checks.red] } }),

@@ -1,6 +1,7 @@
 // The end of a job: the state that it leaves for the next one, and the start of that one. Pure.
 
 import { archiveDoneStories } from './archive-stories.ts'
+import { keepApprovals } from './corrections/approvals.ts'
 import { continuesByItself, isIdleJob } from './limits.ts'
 import type { EventOf } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -50,7 +51,7 @@ export function released(before: State, limits: Limits): State {
 
 export function published(state: State, event: EventOf<'published'>, limits: Limits): State {
   const releasedState = {
-    ...released(state, limits),
+    ...released(keepApprovals(state, event.green), limits),
     green: event.green,
     published: event.withBranch ? event.green : state.published,
   }

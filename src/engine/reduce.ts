@@ -109,7 +109,7 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     waited: (state) => withReady(state, { synced: false }),
     edited,
     concluded: (state, { conclusion, at }, limits) =>
-      withJob(withAwaitedChecks(markPlanShown(state, at), limits), { ending: newEnding(conclusion, at) }),
+      withJob(withAwaited(markPlanShown(state, at), limits), { ending: newEnding(conclusion, at) }),
     published,
     dispatched,
     'dispatch-failed': dispatchFailed,
@@ -130,9 +130,14 @@ function opened(state: State, { green, github, context }: Events['opened']): Sta
 }
 
 /** Jobs that only answer events see no settings of the job that works, so the state says what it waits for. */
-function withAwaitedChecks(state: State, { waitsForChecks }: Limits): State {
-  if (waitsForChecks !== true || state.holds?.awaitsChecks === true) return state
-  return { ...state, holds: { changesRequestedBy: [], ...state.holds, awaitsChecks: true } }
+function withAwaited(state: State, { waitsForChecks, approvals = 0 }: Limits): State {
+  const { awaitsApprovals: _before, ...holds } = { changesRequestedBy: [], ...state.holds }
+  const awaited = {
+    ...(waitsForChecks === true ? { awaitsChecks: true as const } : {}),
+    ...(approvals > 0 ? { awaitsApprovals: approvals } : {}),
+  }
+  if (state.holds === undefined && Object.keys(awaited).length === 0) return state
+  return { ...state, holds: { ...holds, ...awaited } }
 }
 
 function cutShort(

@@ -1,6 +1,7 @@
 // What a person can do next, in one sentence, with commands for the surface that it is read on.
 
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
+import { missingApprovals } from '../engine/corrections/approvals.ts'
 import { waitingDependencies } from '../engine/dependencies.ts'
 import { formatHolder } from '../engine/lease.ts'
 import { budgetLeft, exhaustedBudget, iterationsLeft } from '../engine/limits.ts'
@@ -14,7 +15,7 @@ import { openQuestions } from '../engine/planning/plan-questions.ts'
 import { unmetOutOfScope } from '../engine/prd/scope.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
 import type { EndedSituation, Situation } from '../engine/situation.ts'
-import { capitalize } from './figures.ts'
+import { capitalize, pluralize } from './figures.ts'
 import { blockedIds, nextJobHeldUntil, willContinue } from './headline.ts'
 import { type Sentence, sentence } from './sentence.ts'
 
@@ -112,6 +113,7 @@ function whenEnded(reader: Reader, { conclusion, since }: EndedSituation): Sente
       if (state.control.paused === null && plansToApprove(state) !== null) return whenPlanProposed(reader)
       if (state.control.paused === null && waitingDependencies(state).length > 0)
         return whenPackagesWait(reader)
+      if (state.control.paused === null && whatIsLeft(state) === 'approvals') return whenApprovalsWait(reader)
       if (state.control.paused === null && conclusion.until !== null)
         return whileWaiting(reader, conclusion.until)
       return state.control.paused?.by === 'ralph' ? fixAndContinue(reader) : goOn
@@ -183,6 +185,18 @@ function whenPlanProposed(reader: Reader): Sentence {
   const change =
     surface === 'cli' ? sentence`edit ${prd}` : sentence`edit ${prd} on the branch, or say ${anew}`
   return askToContinue(reader, sentence`Read the plan; ${approve} begins the work. To change it, ${change}`)
+}
+
+function whatIsLeft(state: State): 'stories' | 'approvals' | 'nothing' {
+  if (remaining(state.prd, state.control.scope).length > 0) return 'stories'
+  const isRequested = (state.holds?.changesRequestedBy.length ?? 0) > 0
+  return missingApprovals(state) > 0 && !isRequested ? 'approvals' : 'nothing'
+}
+
+function whenApprovalsWait({ state }: Reader): Sentence {
+  const missing = missingApprovals(state)
+  const approvals = { text: pluralize(missing, 'more approval') }
+  return sentence`Review this pull request: its newest commit needs ${approvals}.`
 }
 
 function whenPackagesWait(reader: Reader): Sentence {

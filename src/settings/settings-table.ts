@@ -284,6 +284,11 @@ export const table = {
     default: [],
     defaultText: 'those that a rule requires; without one all',
   }),
+  approvals: pull(
+    v.integer({ zero: 'none', most: 10 }),
+    'How many people have to approve the pull request before the run is complete. People with write access count who neither began the run, approved its plan nor committed to the branch.',
+    { default: 0 },
+  ),
   updateBase: pull(
     v.choice(['conflicts', 'always', 'off']),
     'When the base branch is merged into the branch before the run is complete',

@@ -123,6 +123,28 @@ test('requested changes hold the run until they are approved, and an approval al
   assert.deepEqual(site.github.violations, [])
 })
 
+test('approvals: a finished run waits for a person who did not begin it, and an approval wakes it', async () => {
+  const turns = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
+  const inputs = { ...INPUTS, approvals: '1' }
+  await using site = await openSite({ stories: STORIES, script: turns as never, inputs })
+  await site.go()
+  assert.equal((await site.state()).prd.run.outcome, 'paused', site.log())
+  const { number } = await site.pull()
+  site.github.review('alice', number, { state: 'APPROVED' })
+  await site.runner.settled()
+  assert.match((await site.checks()).get('ralph')?.title ?? '', /waiting for approvals: 0 of 1/)
+  assert.match(
+    (await site.state()).job.ending?.conclusion.reason ?? '',
+    /not counted: alice began the run or approved its plan/,
+    site.log(),
+  )
+  site.github.review('bob', number, { state: 'APPROVED' })
+  await site.runner.settled()
+  assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
+  assert.equal((await site.checks()).get('ralph')?.conclusion, 'success')
+  assert.deepEqual(site.github.violations, [])
+})
+
 test('reviews of strangers and bots start nothing, and a reply to an answer starts a further correction', async () => {
   await using site = await finished({
     'FIX-1': [turnTo('one', 'export const one = () => 1 + 0\n')],

@@ -82,6 +82,8 @@ export interface Review {
   login: string
   state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED'
   body: string
+  /** The commit that it is about. */
+  head: string
 }
 
 export interface Reaction {

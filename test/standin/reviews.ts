@@ -20,7 +20,8 @@ export function submitReview(
   number: number,
   { state = 'COMMENTED', body = '', threads = [] }: Partial<Review> & { threads?: NewThread[] },
 ): Thread[] {
-  const review: Review = { id: world.nextId(), number, login, state, body }
+  const head = world.issue(number).pull?.headSha ?? ''
+  const review: Review = { id: world.nextId(), number, login, state, body, head }
   world.reviews.push(review)
   const made = threads.map(({ path, line, startLine, body: words, hunk }): Thread => {
     const thread = {
@@ -144,7 +145,17 @@ export function reviewsOf(world: World, by: Identity, number: number): Json {
   return {
     __typename: 'PullRequest',
     latestOpinionatedReviews: () => ({
-      nodes: [...opinionated.values()].map(({ state, login }) => ({ state, author: renderActor(login) })),
+      nodes: [...opinionated.values()].map(({ state, login, head }) => ({
+        state,
+        author: renderActor(login),
+        commit: { oid: head },
+      })),
+    }),
+    commits: () => ({
+      pageInfo: { hasNextPage: false, endCursor: null },
+      nodes: [...world.committers].map((one) => ({
+        commit: { authors: { nodes: [{ user: { login: one } }] } },
+      })),
     }),
     reviewThreads: ({ first = 100, after = null }: { first?: number; after?: string | null }) => {
       const from = after === null ? 0 : Number(after)

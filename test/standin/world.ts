@@ -88,6 +88,8 @@ export class World {
   readonly reactions: Reaction[] = []
   readonly threads = new Map<number, Thread>()
   readonly reviews: Review[] = []
+  /** Authors of commits of every pull request, besides Ralph. */
+  readonly committers = new Set<string>()
   readonly checks = new Map<number, Check>()
   readonly statuses: Status[] = []
   readonly runs: Run[] = []

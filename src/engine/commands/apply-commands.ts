@@ -3,6 +3,7 @@
 import { requestArchive } from '../archive-stories.ts'
 import { closedBreaker } from '../breaker.ts'
 import { withoutContests } from '../contests.ts'
+import { withStarter } from '../corrections/approvals.ts'
 import { addCorrection } from '../corrections/corrections.ts'
 import { allowDependencies } from '../dependencies.ts'
 import { resetWaits } from '../limits.ts'
@@ -27,7 +28,9 @@ export function applyCommand(
   limits: Pick<Limits, 'maxCorrections'> = {},
 ): State {
   if (command.id !== 0 && command.id <= state.control.lastComment) return state
-  const applied = applyEffect(state, command, limits)
+  const isBeginning = command.id !== 0 && (command.kind === 'run' || command.kind === 'approve')
+  const begun = isBeginning ? withStarter(state, command.by) : state
+  const applied = applyEffect(begun, command, limits)
   const lastComment = Math.max(applied.control.lastComment, command.id)
   return { ...applied, control: { ...applied.control, lastComment } }
 }

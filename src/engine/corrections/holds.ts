@@ -4,6 +4,7 @@ import { dependencyHold } from '../dependencies.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
+import { describeApprovals } from './approvals.ts'
 
 /** Why a finished run waits, in words; empty if nothing holds it. */
 export function describeHold(state: State, limits: Limits): string {
@@ -13,11 +14,12 @@ export function describeHold(state: State, limits: Limits): string {
     return `${names(changesRequestedBy)} requested changes, and has to approve or dismiss that review`
   const packages = dependencyHold(state, limits)
   if (packages !== '') return packages
-  if (limits.waitsForChecks !== true) return ''
+  const approvals = () => describeApprovals(state, limits.approvals ?? 0)
+  if (limits.waitsForChecks !== true) return approvals()
   // Checks of an earlier head say nothing. Those of this one are read after it is pushed.
   if (checks?.head !== green || published !== green) return WAITING
   if (checks.pending.length > 0) return `${WAITING}: ${names(checks.pending)}`
-  return checks.red.length > 0 ? `red checks need a person: ${names(checks.red)}` : ''
+  return checks.red.length > 0 ? `red checks need a person: ${names(checks.red)}` : approvals()
 }
 
 const WAITING = 'waiting for checks'

@@ -48,6 +48,14 @@ export type CorrectionRequest = {
 export type Correction = z.infer<typeof Correction>
 export const Correction = z.object({ source: CorrectionSource, at: z.number() })
 
+/** Who approved the pull request. `heads`: the commits whose approvals count; `others`: whose approval does not count, and why. */
+export type Approvals = z.infer<typeof Approvals>
+export const Approvals = z.object({
+  heads: z.array(z.string()),
+  by: z.array(z.string()),
+  others: z.array(z.object({ login: z.string(), why: z.string() })),
+})
+
 /** What keeps a finished run from being complete. */
 export type Holds = z.infer<typeof Holds>
 export const Holds = z.object({
@@ -55,6 +63,10 @@ export const Holds = z.object({
   changesRequestedBy: z.array(z.string()),
   /** The run waits for the project's checks, so an event about them starts a job. */
   awaitsChecks: z.exactOptional(z.literal(true)),
+  /** How many approvals it waits for, so an approval starts a job. */
+  awaitsApprovals: z.exactOptional(z.number()),
+  /** As they were read last; left out if none are needed. */
+  approvals: z.exactOptional(Approvals),
   /** The project's checks on the head; left out if they are not waited for. */
   checks: z.exactOptional(
     z.object({ head: z.string(), pending: z.array(z.string()), red: z.array(z.string()) }),
@@ -79,5 +91,6 @@ export type Heard = {
   reports: readonly CorrectionReport[]
   /** Who requests changes; undefined: not read. */
   changesRequestedBy?: readonly string[]
+  approvals?: Approvals
   checks?: { head: string; pending: readonly string[]; red: readonly string[] }
 }

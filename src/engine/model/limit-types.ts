@@ -45,6 +45,8 @@ export type Limits = {
   /** `approve: auto`: a plan is worked on without an approval. */
   approvesPlans: boolean
   stopOnBlocked: boolean
+  /** `approvals`; left out for 0. */
+  approvals?: number
   /** `checks: wait`: the run is complete only when the project's checks are green on the head. */
   waitsForChecks?: true
   /** `update-base`; left out for off. */

@@ -146,6 +146,8 @@ export const Control = z.object({
   chosen: z.record(z.string(), z.string()),
   /** The run began again, and the previous one is not in the archive yet. */
   anew: z._default(z.boolean(), false),
+  /** The people who began the run or approved its plan, in lower case: their approvals do not count. */
+  starters: z.exactOptional(z.array(z.string())),
   /** The circuits of pipeline steps that failed the last time. */
   circuits: z.exactOptional(Circuits),
   /** The part of the feature that the kick-off was for; null: all of it. */

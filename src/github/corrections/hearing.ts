@@ -6,6 +6,7 @@ import type { State } from '../../engine/model/state.ts'
 import { type GitHub, githubMessage } from '../client.ts'
 import type { Conversation } from '../conversation.ts'
 import { readChecks } from './checks.ts'
+import { readApprovals } from './read-approvals.ts'
 import { type ReviewRules, readReviews } from './threads.ts'
 
 export type HearingOptions = {
@@ -15,6 +16,8 @@ export type HearingOptions = {
   reviews: ReviewRules | null
   /** Whether checks can hold the run, and the names of those that count; empty: those that a rule requires, else all. */
   checks: { waits: boolean; names: readonly string[] }
+  /** Whether approvals can hold the run. */
+  approvals: boolean
   redact(text: string): string
 }
 
@@ -26,6 +29,12 @@ const READERS: readonly Reader[] = [
   async ({ github, conversation, reviews }, _, pull) => {
     if (reviews === null) return NOTHING
     return readReviews(github, pull, reviews, (login) => conversation.mayWrite(login))
+  },
+  async ({ github, conversation, approvals }, state, pull) => {
+    // An approval counts for what will be merged, so it is read when nothing is left.
+    if (!approvals || state.published !== state.green || !isDone(state)) return NOTHING
+    const found = await readApprovals(github, state, pull, (login) => conversation.mayWrite(login))
+    return { reports: [], approvals: found }
   },
   async ({ github, checks, redact }, state) => {
     // The checks of a head say something about the stories only when all of them are on it.

@@ -64,7 +64,13 @@ test('dispatches go to the workflow that the configuration names, or to the one 
 })
 
 test('a job that pushes nothing reads no publish token that the configuration names', async () => {
-  const dispatch = { kind: 'dispatch', inputs: {}, feature: null, generation: null } as const
+  const dispatch = {
+    kind: 'dispatch',
+    inputs: {},
+    feature: null,
+    generation: null,
+    sender: { login: 'bob', type: 'User' },
+  } as const
   const files = { main: `publishToken: \${RALPH_APP_TOKEN}\nmaxAttempts: 2\n` }
   for (const [event, command] of [
     [dispatch, 'work'],

@@ -55,6 +55,7 @@ test('without any settings the documented defaults apply', () => {
     maxCorrections: 20,
     reviews: 'writers',
     reviewsFrom: [],
+    approvals: 0,
     updateBase: 'conflicts',
     cleanRoom: 'on',
     gatesParallel: 1,
