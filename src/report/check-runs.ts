@@ -4,7 +4,7 @@ import type { State } from '../engine/model/state.ts'
 import { oneLine, sanitizeText, truncate } from '../engine/model/text.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
 import { commitLink, fitToLimit, joinBlocks, list, section, table, truncateLines } from './blocks.ts'
-import { CRITERIA, criteriaRows } from './criteria.ts'
+import { CRITERIA, criteriaRows, criteriaTexts } from './criteria.ts'
 import { code, link, markdownText, titleText } from './escape.ts'
 import { costOrEmpty, formatDuration, joinWithDots, pluralize } from './figures.ts'
 import { findingsBlock } from './findings.ts'
@@ -179,7 +179,11 @@ function storySummary(view: View, story: StoryView, word: string): string[] {
 function storyText(story: StoryView, blob: string, room: number): string[] {
   const remarks = story.remarks.slice(0, 40).map((remark) => `⚠️ ${markdownText(remark)}`)
   const rows = criteriaRows(story, blob).slice(0, 40)
-  const criteria = list(story.criteria.slice(0, 40).map((criterion) => markdownText(criterion, 300)))
+  const criteria = list(
+    criteriaTexts(story)
+      .slice(0, 40)
+      .map((criterion) => markdownText(criterion, 400)),
+  )
   const shown = rows.length > 0 ? table(CRITERIA, rows) : criteria
   return [
     failureBlock(story, Math.floor(room * 0.6)),

@@ -13,12 +13,14 @@ export type CriterionRow = { criterion: string; level: Level; shown: Part; detai
 const SIGNS: Readonly<Record<Level, string>> = { proved: '✅ ', tested: '', cited: '', claimed: '⚠️ ' }
 
 /** The rows of a story for which a judge named evidence; empty for others. `blob`: the address of the branch's files. */
-export function criteriaRows({ criteria, evidence }: StoryView, blob: string): CriterionRow[] {
+export function criteriaRows({ criteria, evidence, examples }: StoryView, blob: string): CriterionRow[] {
   if (evidence.length === 0) return []
   return criteria.map((criterion, at) => {
     const best = bestOf(evidence.filter((one) => one.criterion === at + 1))
-    if (best === null) return { criterion, level: 'claimed', shown: '', detail: NO_EVIDENCE }
-    return { criterion, level: levelOf(best), shown: shownBy(best, blob), detail: detailOf(best) }
+    const example = examples[at] ?? ''
+    const detail = (words: string) => [example, words].filter((one) => one !== '').join('; ')
+    if (best === null) return { criterion, level: 'claimed', shown: '', detail: detail(NO_EVIDENCE) }
+    return { criterion, level: levelOf(best), shown: shownBy(best, blob), detail: detail(detailOf(best)) }
   })
 }
 
@@ -79,4 +81,12 @@ function detailOf({ level, test, path, text = '', outside, reused }: Evidence): 
     level === 'claimed' && test === undefined ? 'shows nothing by itself' : '',
   ]
   return notes.filter((one) => one !== '').join('; ')
+}
+
+/** Each criterion with what its examples showed, for a story that no judge has looked at yet. */
+export function criteriaTexts({ criteria, examples }: StoryView): string[] {
+  return criteria.map((criterion, at) => {
+    const example = examples[at] ?? ''
+    return example === '' ? criterion : `${criterion} (${example})`
+  })
 }

@@ -8,6 +8,7 @@ import { failureOutput } from '../engine/model/gate-output.ts'
 import type { State } from '../engine/model/state.ts'
 import { attemptsUsage, attemptUsage, type Iteration, storyUsage } from '../engine/model/usage-totals.ts'
 import { inScope } from '../engine/prd/select.ts'
+import { exampleWords } from './example-words.ts'
 import { costOrEmpty, pluralize } from './figures.ts'
 import { isStoryInWork } from './headline.ts'
 import { STORY_STATUSES, type StoryStatus } from './outcomes.ts'
@@ -59,6 +60,8 @@ function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInS
     /** The dependencies that are not done. */
     waitsFor,
     criteria: story.acceptanceCriteria,
+    /** By criterion: `example met (3 of 3)`, `mismatch` or `no example: why`; empty if none was tried. */
+    examples: exampleWords(story, record),
     status,
     how,
     why,

@@ -14,7 +14,7 @@ const STORIES = [story('US-001', 'slug', { acceptanceCriteria: CRITERIA })]
 const json = (value: unknown) => `\`\`\`json\n${JSON.stringify(value)}\n\`\`\``
 const WRITTEN = json({
   examples: [{ criterion: 1, given: { name: 'Zq HIDDEN 7741' }, expect: EXPECTED }],
-  none: [{ criterion: 2, why: 'it is about looks' }],
+  none: [{ criterion: 2, why: `it is about looks, not ${EXPECTED}` }],
 })
 const GLUE_LINES = [
   "import { readFileSync } from 'node:fs'",
@@ -64,7 +64,9 @@ test('a wrong product is rejected by an example although its gates are green, an
     ]),
     [[1, 'met']],
   )
-  assert.deepEqual(state.records['US-001'].examples.none, [{ criterion: 2, why: 'it is about looks' }])
+  assert.deepEqual(state.records['US-001'].examples.none, [
+    { criterion: 2, why: 'it is about looks, not (sealed)' },
+  ])
   const kinds = state.sessions.map(({ kind, storyId, calls }: Record<string, unknown>) => [
     kind,
     storyId,
@@ -83,6 +85,9 @@ test('a wrong product is rejected by an example although its gates are green, an
   assert.ok(!JSON.stringify(state).includes(EXPECTED), 'the state has boxes')
   assert.ok(!(out + err).includes(EXPECTED), 'the log')
   assert.match(clone.git('show', `ralph/sample:${PRD}`), /"sealed": "v1:/)
+  const { out: report } = await clone.start(['report', '--markdown']).ended
+  const html = await clone.start(['report']).ended
+  assert.ok(![report, html.out].join().includes(EXPECTED), 'the report')
 })
 
 /** Prints where the value is in all that a session can read: files, git objects in both git directories, its prompt and variables. */

@@ -11,7 +11,6 @@ import { criteriaDigest } from '../planning/proposed-plan.ts'
 import { recordSession } from '../record-session.ts'
 import { mapStory, withAttempt, withNote, withRecord } from '../state-updates.ts'
 import { TRY_AGAIN } from '../story-notes.ts'
-import { RUNS } from './compare.ts'
 
 const NO_EXAMPLES: StoryExamples = { written: '', failed: 0, mismatches: 0, none: [], results: [] }
 
@@ -97,16 +96,4 @@ function withExamples(
     ...record,
     examples: change(record.examples ?? NO_EXAMPLES),
   }))
-}
-
-/** How an example came out, in words: `example met (3 of 3)`. */
-export function describeResult({ result }: Pick<ExampleResult, 'result'>): string {
-  switch (result) {
-    case 'met':
-      return `example met (${RUNS} of ${RUNS})`
-    case 'mismatch':
-      return 'mismatch'
-    case 'none':
-      return 'no example'
-  }
 }

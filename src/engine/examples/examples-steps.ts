@@ -11,6 +11,7 @@ import type { CleanRoom, ExamplesTask, ExamplesWords, SealPort } from '../model/
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { compareExamples, glueFault, type OpenExample, RUNS, shown } from './compare.ts'
 import { examplesOf, findContradiction, knownExamples, SHOWN_FROM, uncoveredCriteria } from './examples-of.ts'
+import { hideValues } from './hide-values.ts'
 import { readGlue, readWritten } from './read-examples.ts'
 
 /** How long one run of a glue may take, milliseconds. */
@@ -40,9 +41,25 @@ export async function writeExamples(storyId: string, context: StepContext): Prom
   if (words.kind !== 'words') return { ...nothing, usage, answer: words }
   const covered = new Set(known.map(({ criterion }) => criterion))
   const written = readWritten(words.text, story.acceptanceCriteria.length, covered)
-  const answer: ExamplesAnswer =
-    written.kind === 'written' ? { ...written, examples: sealed([...known, ...written.examples]) } : written
+  const fresh = written.kind === 'written' ? written.examples : []
+  const hide = (text: string) =>
+    hideValues(
+      text,
+      [...known, ...fresh].map(({ expect }) => expect),
+    )
+  const answer = sealedAnswer(written, sealed([...known, ...fresh]), hide)
   return { ...nothing, usage, answer }
+}
+
+/** A session's reasons may quote what it expects, so they are cleaned before anyone else reads them. */
+function sealedAnswer(
+  written: ReturnType<typeof readWritten>,
+  examples: Example[],
+  hide: (text: string) => string,
+): ExamplesAnswer {
+  if (written.kind === 'contradiction') return { ...written, why: hide(written.why) }
+  if (written.kind === 'none') return written
+  return { ...written, examples, none: written.none.map((one) => ({ ...one, why: hide(one.why) })) }
 }
 
 function withoutSource({ criterion, given, expect }: Example) {

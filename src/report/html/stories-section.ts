@@ -3,7 +3,7 @@ import { formatCommandLine } from '../../engine/commands/command-table.ts'
 import type { Screenshot } from '../../engine/model/gate.ts'
 import { oneLine, truncate } from '../../engine/model/text.ts'
 import { excerpt, utf8Bytes } from '../../system/excerpt.ts'
-import { CRITERIA, criteriaRows } from '../criteria.ts'
+import { CRITERIA, criteriaRows, criteriaTexts } from '../criteria.ts'
 import { costOrEmpty, describeAttempts, formatDuration, pluralize } from '../figures.ts'
 import { STORY_STATUSES } from '../outcomes.ts'
 import { GATES } from '../parts.ts'
@@ -127,7 +127,7 @@ function criteria(story: StoryView, { links }: View, room: TextRoom): Markup {
   const rows = criteriaRows(story, links.blob)
   if (rows.length > 0)
     return html`<h4>Acceptance criteria</h4>${table(CRITERIA, rows.slice(0, MAX_CRITERIA))}`
-  const items = story.criteria.map((text) => html`${inlineText(text, Math.min(room.text, 500))}`)
+  const items = criteriaTexts(story).map((text) => html`${inlineText(text, Math.min(room.text, 500))}`)
   return listed('Acceptance criteria', items, MAX_CRITERIA)
 }
 

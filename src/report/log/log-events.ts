@@ -4,6 +4,7 @@ import { passedUnchanged, UNCHANGED } from '../../engine/attempt-outcome.ts'
 import { formatCommandLine } from '../../engine/commands/command-table.ts'
 import type { Session } from '../../engine/model/attempt.ts'
 import type { Event, EventOf, Verdict } from '../../engine/model/event.ts'
+import type { ExampleResult } from '../../engine/model/example.ts'
 import type { Story, StoryEvidence } from '../../engine/model/feature.ts'
 import type { GateResult } from '../../engine/model/gate.ts'
 import type { JoinedBranch } from '../../engine/model/joined-branch.ts'
@@ -59,6 +60,10 @@ export function eventLines(
       return event.candidate.remarks.map((remark) => line('guard', `note: ${remark}`, 'yellow'))
     case 'judged':
       return [verdictLine('judge', event.verdict, event.usage)]
+    case 'exampled':
+      return [exampledLine(event)]
+    case 'tried':
+      return event.answer.kind === 'tried' ? event.answer.results.map(triedLine) : []
     case 'entered':
       return candidateLines(event, state)
     case 'accepted':
@@ -226,4 +231,23 @@ function candidateLines({ storyId, lines }: EventOf<'entered'>, state: State): L
     line('ralph', `${entry?.summary ?? ''}${size}`, lines === null ? 'yellow' : 'green'),
     ...(chosen === undefined ? [] : [line('ralph', `candidate ${chosen} is chosen: ${why}`)]),
   ]
+}
+
+/** Says nothing of what an example expects. */
+function exampledLine({ storyId, answer }: EventOf<'exampled'>): Line {
+  switch (answer.kind) {
+    case 'written':
+      return line('examples', `${storyId} has ${pluralize(answer.examples.length, 'example')}`, 'dim')
+    case 'contradiction':
+      return line('examples', `${storyId}: its examples contradict its criteria: ${answer.why}`, 'yellow')
+    default:
+      return line('examples', `${storyId}: no examples were written: ${answer.message}`, 'yellow')
+  }
+}
+
+function triedLine({ example, criterion, result, why }: ExampleResult): Line {
+  const what = `example ${example} of criterion ${criterion}`
+  if (result === 'met') return line('examples', `${what}: met`, 'green')
+  const words = result === 'mismatch' ? 'mismatch' : 'not tried'
+  return line('examples', `${what}: ${words}: ${why}`, result === 'mismatch' ? 'red' : 'yellow')
 }

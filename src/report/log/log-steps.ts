@@ -12,6 +12,10 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
       return [line('baseline', `are the gates green on ${state.base.branch}?`, 'dim')]
     case 'agent':
       return iterationLines(state, facts)
+    case 'examples':
+      return [line('examples', `of ${step.storyId} are written and sealed`, 'dim')]
+    case 'try':
+      return [line('examples', 'a fresh session calls the product, and Ralph compares', 'dim')]
     case 'gates':
       return isUngated(state.job) ? [] : [line('gates', 'running', 'dim')]
     case 'judge': {
