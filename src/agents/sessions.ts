@@ -196,10 +196,13 @@ export function createSessions(options: SessionsOptions): AgentPort {
     return { kind: 'reset', stories: [...stories], reason }
   }
 
-  function verdictIn({ finalText }: SessionAnswer, { stories, expectation }: JudgeTask): Verdict {
+  function verdictIn(
+    { finalText }: SessionAnswer,
+    { stories, expectation, counterexample }: JudgeTask,
+  ): Verdict {
     const { answersInOutput = false } = options.vendor
     const answer = answersInOutput ? markersAtEnd(finalText) : finalText
-    if (expectation !== undefined) return expectationIn(answer, stories)
+    if (expectation !== undefined || counterexample !== undefined) return expectationIn(answer, stories)
     const { verdict } = readSignals(answer)
     if (verdict === null) {
       const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
@@ -215,7 +218,10 @@ export function createSessions(options: SessionsOptions): AgentPort {
     }
     const ids = verdict.ids.filter((id) => stories.includes(id))
     if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }
-    return { kind: 'reset', stories: ids, reason: oneLine(verdict.reason) || 'the judge gave no reason' }
+    const reason = oneLine(verdict.reason) || 'the judge gave no reason'
+    const commands = (verdict.commands ?? []).filter(({ storyId }) => ids.includes(storyId))
+    const counterexamples = commands.map(({ storyId, run }) => ({ storyId, run: redact(run), files: [] }))
+    return { kind: 'reset', stories: ids, reason, ...(commands.length === 0 ? {} : { counterexamples }) }
   }
 
   function proposalIn({ finalText }: SessionAnswer, task: PlanTask): Proposal {

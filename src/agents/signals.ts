@@ -4,7 +4,8 @@ import type { StoryEvidence } from '../engine/model/feature.ts'
 /** The verdict of a verification session; a reset beats an approval. */
 type Verdict =
   | { kind: 'verified'; evidence?: StoryEvidence[] }
-  | { kind: 'reset'; ids: string[]; reason: string }
+  /** `commands`: what fails because of it, by story. */
+  | { kind: 'reset'; ids: string[]; reason: string; commands?: { storyId: string; run: string }[] }
 
 /** Whether a change of what gates expect was asked for; a no beats a yes. */
 export type ExpectationAnswer = { kind: 'expected' } | { kind: 'unexpected'; reason: string }
@@ -27,6 +28,7 @@ const MAX_IDS = 200
 const IDS_LIMIT = 10_000
 const MAX_EVIDENCE = 5_000
 const EVIDENCE_LIMIT = 300
+const COMMAND_LIMIT = 500
 
 /** `text` is empty for `done`, `verified`, `expected` and `unexpected`. */
 type Marker = {
@@ -38,6 +40,7 @@ type Marker = {
     | 'reason'
     | 'reset'
     | 'evidence'
+    | 'counterexample'
     | 'expected'
     | 'unexpected'
   text: string
@@ -99,7 +102,17 @@ function verdictOf(texts: (kind: Marker['kind']) => string[]): Verdict | null {
     return evidence.length === 0 ? { kind: 'verified' } : { kind: 'verified', evidence }
   }
   const ids = new Set(resets.flatMap((text) => text.split(/[\s,;]+/)).filter((id) => id !== ''))
-  return { kind: 'reset', ids: [...ids].slice(0, MAX_IDS), reason: texts('reason').join(' ') }
+  const commands = commandsIn(texts('counterexample'))
+  const reset = { kind: 'reset' as const, ids: [...ids].slice(0, MAX_IDS), reason: texts('reason').join(' ') }
+  return commands.length === 0 ? reset : { ...reset, commands }
+}
+
+/** `US-001 node --test counterexample.test.js`: a story, and the command that fails because of it. */
+function commandsIn(texts: readonly string[]): { storyId: string; run: string }[] {
+  return texts.slice(0, MAX_IDS).flatMap((text) => {
+    const [, storyId, run] = /^([^\s#]+):?\s+(\S.*)$/.exec(text) ?? []
+    return storyId === undefined || run === undefined ? [] : [{ storyId, run }]
+  })
 }
 
 /** The answer to the question whether a story asks for a change of what gates expect; null if the text has no answer. */
@@ -215,6 +228,7 @@ const RALPH_WORDS: ReadonlyMap<string, { kind: Marker['kind']; limit: number }> 
   ['LEARNING', { kind: 'learning', limit: LEARNING_LIMIT }],
   ['REASON', { kind: 'reason', limit: REASON_LIMIT }],
   ['EVIDENCE', { kind: 'evidence', limit: EVIDENCE_LIMIT }],
+  ['COUNTEREXAMPLE', { kind: 'counterexample', limit: COMMAND_LIMIT }],
   ['RESET', { kind: 'reset', limit: IDS_LIMIT }],
 ])
 

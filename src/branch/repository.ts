@@ -1,6 +1,7 @@
 // The repository for the loop: checks out, inspects, saves, restores and merges. Implements RepositoryPort.
 
 import type { Change } from '../engine/model/change.ts'
+import { MAX_LEFT } from '../engine/model/counterexample.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { existingRefsFirst, formatMovedRef, undoCommand } from '../engine/model/moved-refs.ts'
 import type { RepositoryPort } from '../engine/model/ports.ts'
@@ -14,6 +15,7 @@ import type { Git } from '../git/git.ts'
 import { findUncommitted, nestedGits, removeIgnored, untrackedFolders } from '../git/hidden-changes.ts'
 import { IgnoredFiles } from '../git/ignored-files.ts'
 import { type DocumentRules, JudgeView } from '../git/judge-view.ts'
+import { readLeftFiles } from '../git/left-files.ts'
 import { parseRaw } from '../git/raw-diff.ts'
 import type { Submodules } from '../git/submodules.ts'
 import { changesBetween, pathsIn } from '../git/trees.ts'
@@ -289,6 +291,15 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     read: (commit, path) => objects.text(`${commit}:${path}`),
 
     files: (commit) => pathsIn(objects, commit),
+
+    leftFiles: (commit) =>
+      onRestoredClone(commit, async () => {
+        const { paths } = await git.untracked()
+        const isNew = (path: string) => !options.isRalphPath(path) && !options.documents.isDocument(path)
+        const left = await readLeftFiles(git.clone.workTree, paths.filter(isNew), MAX_LEFT)
+        // It is shown to sessions and people.
+        return left.filter(({ text }) => redact(text) === text)
+      }),
 
     async writtenLines({ base }, commit) {
       if ((await objects.root(base.sha)) === null) return null

@@ -243,7 +243,7 @@ export function accepted(state: State, event: EventOf<'accepted'>, limits: Limit
     withRecord(
       keepNamesOf(listed, storyId),
       storyId,
-      ({ unsplit: _unsplit, owes: _owes, redTree: _redTree, ...record }) => ({
+      ({ unsplit: _unsplit, owes: _owes, counterexamples: _green, redTree: _redTree, ...record }) => ({
         ...record,
         failure: null,
         gates,

@@ -14,6 +14,7 @@ import {
   idOf,
   type Session,
 } from './model/attempt.ts'
+import { counterexampleName } from './model/counterexample.ts'
 import type { Event } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Inspection, Ports, SessionBounds } from './model/ports.ts'
@@ -109,8 +110,8 @@ export async function guard(attempt: AttemptIn<'worked'>, context: StepContext):
 
 /** The failure of an empty change, if a gate is red because of the story: only a change can fix that. */
 function unfixedGate(storyId: string, { records }: State): Failure | null {
-  const { owes = [], failure = null } = records[storyId] ?? {}
-  const [gate] = owes
+  const { owes = [], counterexamples = [], failure = null } = records[storyId] ?? {}
+  const [gate] = [...owes, ...counterexamples.map((one) => counterexampleName(one))]
   if (gate === undefined) return null
   const summary = `the final verification sent this story back because of gate ${gate}, and the session changed nothing`
   return { ...failure, kind: 'empty-diff', summary, detail: failure?.detail ?? '' }

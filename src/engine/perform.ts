@@ -188,13 +188,14 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   const stories = state.prd.userStories.filter(({ id }) => id === storyId)
   const tags = stories.flatMap((story) => story.tags)
   const what = attemptName(state, storyId)
-  const { owes = [], redTree } = state.records[storyId] ?? {}
+  const { owes = [], counterexamples = [], redTree } = state.records[storyId] ?? {}
   // In a clean room the results count for the final verification as well. Null for all but the run's last story.
   await using room = await openLastStoryRoom(attempt, context)
   if (room === null && attempt.resumed === true && attempt.inLane !== true)
     return { kind: 'lost', ...idOf(attempt), why: 'no clean room for the gates of what a killed run left' }
   const fork = room === null ? {} : { fork: state.base.sha }
-  const inCheckout = newGateRun(state, { of: 'story', tags, stories, what, commit, also: owes, ...fork })
+  const owed = { also: owes, ...(counterexamples.length === 0 ? {} : { counterexamples }) }
+  const inCheckout = newGateRun(state, { of: 'story', tags, stories, what, commit, ...owed, ...fork })
   const run = room === null ? inCheckout : inCleanClone(inCheckout)
   let earlierPaths: string[] = []
   let isUnproved = false
@@ -319,7 +320,7 @@ async function judgeFeature(context: StepContext): Promise<StepResult> {
   const { state, ports } = context
   const gates = gatesBeforeJudge(state) ?? []
   await ports.repository.checkOut(state.green, null)
-  return { kind: 'verified', gates, ...(await judgeWhole(gates, context)) }
+  return { kind: 'verified', ...(await judgeWhole(gates, context)) }
 }
 
 /** Waits by the wall clock, since timers stop while a laptop sleeps. Ends early to renew the lease, or when a command arrives. */

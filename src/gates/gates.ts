@@ -18,6 +18,7 @@ import {
   WAIT_FOR_PIPE,
   writeLog,
 } from './captured-output.ts'
+import { counterexampleGate } from './counterexample-gate.ts'
 import {
   type CodeReader,
   type GateOutcome,
@@ -236,6 +237,9 @@ export function createGates(options: GatesOptions): GatesPort {
       results.push(...(await runAll(afterPages)))
       if (parallel > 1) await beside.user?.end()
     }
+    const owed = run.further === undefined ? (run.counterexamples ?? []) : []
+    if (owed.length > 0 && goesOn())
+      results.push(...(await runAll(owed.map((one, at) => counterexampleGate(one, options, at)))))
     return run.further === undefined ? results : results.filter(({ name }) => isAskedFor(run, name))
   }
 

@@ -26,6 +26,7 @@ export function findingsOf(state: State): Findings {
   const whole = [
     ...flakyGates(state),
     ...(verification.remarks ?? []).map((remark) => `final verification: ${remark}`),
+    ...(verification.voided ?? []),
     ...(hasNoEvidence(state) ? [NO_EVIDENCE] : []),
   ].map((text) => ({ storyId: null, text }))
   const total = own.reduce((sum, remarks) => sum + remarks.length, whole.length)

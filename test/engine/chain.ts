@@ -379,7 +379,19 @@ export class Chain {
         const { session } = await act('setup', asked)
         return { ...FINISHED, usage, ...session }
       },
-      judge: async (_state, { stories, expectation }) => {
+      judge: async (_state, { stories, expectation, counterexample }) => {
+        if (counterexample !== undefined) {
+          const findings = counterexample.output
+          const { answer = '<ralph>EXPECTED</ralph>' } = await act('counterexample', {
+            mode: 'verify',
+            story: stories.join(),
+            conflict: null,
+            findings,
+          })
+          const isRight = readExpectation(answer)?.kind !== 'unexpected'
+          const no = { kind: 'reset' as const, stories: [...stories], reason: 'it checks too much' }
+          return { verdict: isRight ? { kind: 'verified' } : no, usage }
+        }
         if (expectation !== undefined) {
           const findings = expectation.findings.join('\n')
           const question: Asked = { mode: 'verify', story: stories.join(), conflict: null, findings }
@@ -393,8 +405,10 @@ export class Chain {
         const { answer = '<ralph>VERIFIED</ralph>' } = await act('verify', asked)
         const { verdict } = readSignals(answer)
         if (verdict === null) return { verdict: { kind: 'none', message: 'no marker' }, usage }
-        assert.equal(verdict.kind, 'verified')
-        return { verdict, usage }
+        if (verdict.kind === 'verified') return { verdict, usage }
+        const { ids, reason, commands = [] } = verdict
+        const counterexamples = commands.map((one) => ({ ...one, files: [] }))
+        return { verdict: { kind: 'reset', stories: ids, reason, counterexamples }, usage }
       },
       plan: async (_state, task) => {
         const key = `plan ${task.split ?? ''}`.trim()

@@ -152,7 +152,7 @@ function resetBy(storyId: string | null, reason: string, gate: GateResult | unde
 }
 
 /** Opens the clean room; if there is none, cleans the work tree as far as possible. */
-async function openRoom({ state, ports }: StepContext): Promise<CleanRoom> {
+export async function openRoom({ state, ports }: StepContext): Promise<CleanRoom> {
   if (ports.openCleanRoom !== null) return ports.openCleanRoom(state)
   const { repository, gates } = ports
   await repository.ignored.forGates(gates.canPrepare)

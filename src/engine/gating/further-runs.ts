@@ -1,6 +1,7 @@
 // The two further runs of the gates on a green change. With the checks as they were: did it change its own checks? With the product as it
 // was: which tests need it? Gates never run twice on the same tree.
 import { displayPath } from '../../system/path-text.ts'
+import { isCounterexample } from '../model/counterexample.ts'
 import type { Story } from '../model/feature.ts'
 import { furtherName, type GateBaseline, type GateResult, type Proof, testsRun } from '../model/gate.ts'
 import type { CleanRoom, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
@@ -81,7 +82,9 @@ export async function addProofs(
 ): Promise<{ results: readonly GateResult[]; unproved: boolean }> {
   const { commit, changesProduct } = await repository.withoutProduct(run.from, run.commit, fork)
   if (!changesProduct || signal.aborted) return { results: first, unproved: false }
-  const green = first.filter(({ ok, advisory, further }) => ok && !advisory && further === undefined)
+  const green = first.filter(
+    (one) => one.ok && !one.advisory && one.further === undefined && !isCounterexample(one),
+  )
   const counting = green.filter(({ tests }) => tests !== undefined)
   const only = (counting.length > 0 ? counting : green).map(({ name }) => name)
   // If only the product changed, the tree is the base, and its results are known.

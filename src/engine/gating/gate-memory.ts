@@ -1,6 +1,7 @@
 // The baseline, and what the state keeps of gate runs to compare later runs with. Pure.
 
 import { excerpt } from '../../system/excerpt.ts'
+import { isCounterexample } from '../model/counterexample.ts'
 import type { EventOf } from '../model/event.ts'
 import { type GateBaseline, type GateResult, type KnownRed, remarksOf, testsRun } from '../model/gate.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
@@ -95,7 +96,7 @@ export function gatesBeforeJudge({ verification: { gated }, green }: State): Gat
 /** Records time and tests of each gate's first green run, on the base or later. */
 export function recordFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
-  const green = gates.filter(({ ok, further }) => ok && further === undefined)
+  const green = gates.filter((one) => one.ok && one.further === undefined && !isCounterexample(one))
   const entries = green.flatMap(({ name, ms, tests, alone, needIgnored, knownRed }) => {
     const before = Object.hasOwn(known, name) ? known[name] : undefined
     if (before !== undefined && (alone === undefined || before.alone === true)) return []

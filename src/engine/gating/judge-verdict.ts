@@ -1,9 +1,16 @@
 // The event `verified` of the final verification: its verdict approves the work, or resets stories. Pure.
 
+import { excerpt } from '../../system/excerpt.ts'
 import { recordAgentUnavailable } from '../attempt-events.ts'
 import { revert } from '../attempt-outcome.ts'
 import { countCalls } from '../limits.ts'
 import type { Failure } from '../model/attempt.ts'
+import {
+  type Counterexample,
+  counterexampleName,
+  isCounterexample,
+  type Weighed,
+} from '../model/counterexample.ts'
 import type { EventOf } from '../model/event.ts'
 import type { StoryEvidence } from '../model/feature.ts'
 import type { Limits } from '../model/limit-types.ts'
@@ -42,15 +49,18 @@ function withGated(state: State, gates: Verified['gates']): State {
 }
 
 export function verified(state: State, event: Verified, limits: Limits): State {
-  const { verdict, gates } = event
-  const paid = recordVerification(state, event, limits)
+  const { verdict } = event
+  // Counterexamples are no gates of the feature: the next verification does not reuse them.
+  const gates = event.gates.filter((one) => !isCounterexample(one))
+  const paid = withVoided(recordVerification(state, { ...event, gates }, limits), event.weighed?.voided ?? [])
   const ended = haltOnPortConflict(paid, gates)
   if (ended !== null) return ended
   switch (verdict.kind) {
     case 'verified': {
-      const { remarks = [] } = paid.verification
+      const { remarks = [], voided } = paid.verification
       const verification = {
         remarks,
+        ...(voided === undefined ? {} : { voided }),
         approved: true,
         asked: false,
         sessions: 0,
@@ -68,6 +78,14 @@ export function verified(state: State, event: Verified, limits: Limits): State {
       return resetStories(paid, verdict, event, limits)
   }
 }
+
+function withVoided(state: State, voided: readonly string[]): State {
+  if (voided.length === 0) return state
+  const all = [...(state.verification.voided ?? []), ...voided].slice(-MAX_VOIDED)
+  return { ...state, verification: { ...state.verification, voided: all } }
+}
+
+const MAX_VOIDED = 20
 
 function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] = []): string {
   const isInScope = inScope(control.scope)
@@ -106,7 +124,7 @@ function withoutVerdict(state: State, message: string, gates: Verified['gates'])
 function resetStories(
   state: State,
   { stories: named, reason, gate, detail = '' }: Extract<Verified['verdict'], { kind: 'reset' }>,
-  { gates, at }: Verified,
+  { gates, at, weighed }: Verified,
   limits: Limits,
 ): State {
   const isInScope = inScope(state.control.scope)
@@ -115,7 +133,7 @@ function resetStories(
     .map(({ id }) => id)
   // A reset of stories that have not passed is not a verdict.
   if (ids.length === 0) return withoutVerdict(state, reason, gates)
-  const shownGate = gate ?? redGate(gates)?.name
+  const shownGate = gate ?? redGate(gates.filter((one) => !isCounterexample(one)))?.name
   // A run with the earlier tests is not a separate gate, and the story does not have to make it green.
   const requiredGate = gates.some(({ name, further }) => name === gate && further !== undefined)
     ? undefined
@@ -128,9 +146,32 @@ function resetStories(
     ...(shownGate === undefined ? {} : { gate: shownGate }),
   }
   return ids.reduce((after, id) => {
-    const reverted = revert(after, id, { failure, gates }, at, limits)
-    return requiredGate === undefined ? reverted : requireGate(reverted, id, requiredGate)
+    const refusal = weighed?.refused.find(({ storyId }) => storyId === id)
+    const why = refusal?.counterexample === undefined ? failure : shownBy(failure, refusal.counterexample)
+    const reverted = revert(after, id, { failure: why, gates }, at, limits)
+    const owing = refusal === undefined ? reverted : recordRefusal(reverted, id, refusal)
+    return requiredGate === undefined ? owing : requireGate(owing, id, requiredGate)
   }, withoutApproval(state))
+}
+
+/** The next session reads the output of the counterexample, and how it ran. */
+function shownBy(failure: Failure, counterexample: Counterexample): Failure {
+  const { run, files } = counterexample
+  const texts = files.map(({ path, text }) => `${path}:\n${text}`)
+  const detail = excerpt([`A judge showed it by this command: ${run}`, ...texts].join('\n\n'), SHOWN_BYTES)
+  return { ...failure, detail, gate: counterexampleName(counterexample) }
+}
+
+const SHOWN_BYTES = 4000
+/** More would make every attempt slow. */
+const MAX_OWED = 5
+
+function recordRefusal(state: State, id: string, { counterexample }: Weighed['refused'][number]): State {
+  return withRecord(state, id, (record) =>
+    counterexample === undefined
+      ? { ...record, refusedInWords: true as const }
+      : { ...record, counterexamples: [...(record.counterexamples ?? []), counterexample].slice(-MAX_OWED) },
+  )
 }
 
 /** Makes the gate run for the story whatever its tags; an empty change cannot pass it then. */

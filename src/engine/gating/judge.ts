@@ -1,6 +1,7 @@
 // Judges are fresh sessions. They decide what gates cannot: on the finished work, a story without a change, or changed tests.
 
 import { type StepContext, sessionBounds } from '../attempt-steps.ts'
+import type { Weighed } from '../model/counterexample.ts'
 import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { type GateResult, gateFindings } from '../model/gate.ts'
@@ -10,6 +11,7 @@ import type { State } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { inScope } from '../prd/select.ts'
 import { pictureName, picturePath, picturesForJudge } from '../screenshots.ts'
+import { canWeigh, weighRefusal } from './counterexamples.ts'
 import { checkEvidence, type EvidenceFacts } from './criterion-evidence.ts'
 import { type FinalGates, runFinalGates } from './final-gates.ts'
 import { passedNames, provedTests } from './proved-tests.ts'
@@ -27,11 +29,24 @@ export function gateWhole(context: StepContext): Promise<FinalGates> {
 export async function judgeWhole(
   gates: readonly GateResult[],
   context: StepContext,
-): Promise<{ verdict: Verdict; usage: Usage }> {
+): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage; weighed?: Weighed }> {
   const { state } = context
   const stories = passedStories(state).map(({ id }) => id)
-  if (stories.length === 0) return { verdict: { kind: 'verified' }, usage: emptyUsage() }
-  return askJudge({ stories, gates }, state.green, context)
+  if (stories.length === 0) return { gates: [...gates], verdict: { kind: 'verified' }, usage: emptyUsage() }
+  const { verdict, usage, isRefusal } = await askJudge({ stories, gates }, state.green, context)
+  if (verdict.kind !== 'reset' || !isRefusal || !canWeigh(context))
+    return { gates: [...gates], verdict, usage }
+  const weighed = await weighRefusal(verdict, (about) => askSecond(about, context), context)
+  return { ...weighed, gates: [...gates, ...weighed.gates], usage: addUsage(usage, weighed.usage) }
+}
+
+/** A second judge decides, once, whether a counterexample is right. */
+function askSecond(counterexample: NonNullable<JudgeTask['counterexample']>, context: StepContext) {
+  return askJudge(
+    { stories: [counterexample.storyId], gates: [], counterexample },
+    context.state.green,
+    context,
+  )
 }
 
 /** Both, for a verification without a run. */
@@ -41,7 +56,7 @@ export async function verifyWhole(
   const { gates, verdict, usage } = await gateWhole(context)
   if (verdict !== null) return { gates, verdict, usage }
   const judged = await judgeWhole(gates, context)
-  return { gates, verdict: judged.verdict, usage: addUsage(usage, judged.usage) }
+  return { gates: judged.gates, verdict: judged.verdict, usage: addUsage(usage, judged.usage) }
 }
 
 /** Asks a judge whether the stories ask for what gates no longer check. No answer counts as no. */
@@ -62,7 +77,11 @@ function passedStories({ prd, control }: State): Story[] {
 }
 
 /** Asks a judge about `commit`, which is checked out. The judge sees agent documents as they were at the fork point. */
-export async function askJudge(about: JudgeTask, commit: string, context: StepContext) {
+export async function askJudge(
+  about: JudgeTask,
+  commit: string,
+  context: StepContext,
+): Promise<{ verdict: Verdict; usage: Usage; isRefusal?: true }> {
   const { state, limits, ports, now } = context
   const { agent, repository, signal } = ports
   const pictures = picturesForJudge(state, about)
@@ -73,7 +92,10 @@ export async function askJudge(about: JudgeTask, commit: string, context: StepCo
   const view = await repository.openForJudge(state.base.sha, commit, shown)
   try {
     const answer = await agent.judge(state, task, sessionBounds(state, limits, now), signal)
-    if (about.expectation !== undefined || limits.checksEvidence === false) return answer
+    const isQuestion = about.expectation !== undefined || about.counterexample !== undefined
+    if (isQuestion || limits.checksEvidence === false) return answer
+    if (answer.verdict.kind === 'reset')
+      return { ...answer, verdict: await withLeftFiles(answer.verdict, commit, repository), isRefusal: true }
     const facts = evidenceFacts(task, commit, { state, limits, repository })
     return { ...answer, verdict: await checkEvidence(answer.verdict, stories, facts) }
   } finally {
@@ -96,6 +118,18 @@ export function checkVerdict(
   const about = { stories: stories.map(({ id }) => id), gates }
   const task = { ...about, pictures: picturesForJudge(state, about) }
   return checkEvidence(verdict, stories, evidenceFacts(task, state.green, context))
+}
+
+/** The verdict with the files that the session left: each counterexample may need all of them. */
+async function withLeftFiles(
+  verdict: Extract<Verdict, { kind: 'reset' }>,
+  commit: string,
+  { leftFiles }: RepositoryPort,
+): Promise<Verdict> {
+  const { counterexamples = [] } = verdict
+  if (counterexamples.length === 0 || leftFiles === undefined) return verdict
+  const files = await leftFiles(commit)
+  return { ...verdict, counterexamples: counterexamples.map((one) => ({ ...one, files })) }
 }
 
 function evidenceFacts(

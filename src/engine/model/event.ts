@@ -3,6 +3,7 @@
 import type { AttemptId, Candidate, Failure, Session } from './attempt.ts'
 import type { BranchEdit } from './branch-edit.ts'
 import type { CorrectionRequest, Holds } from './correction.ts'
+import type { Counterexample, Weighed } from './counterexample.ts'
 import type { Example, ExampleResult } from './example.ts'
 import type { StoryEvidence } from './feature.ts'
 import type { GateResult } from './gate.ts'
@@ -109,7 +110,7 @@ export type Event = {
   /** Every gate is green on the whole feature, so that a judge is next. `usage`: of a judge about what gates no longer check. */
   | { kind: 'whole-gated'; gates: GateResult[]; usage: Usage }
   /** The final verification has its verdict, by a red gate or by a judge. */
-  | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage }
+  | { kind: 'verified'; gates: GateResult[]; verdict: Verdict; usage: Usage; weighed?: Weighed }
   | { kind: 'planned'; split: string | null; proposal: Proposal; usage: Usage }
   | { kind: 'concluded'; conclusion: Conclusion }
   | { kind: 'pushed'; github: GithubIds }
@@ -223,7 +224,15 @@ export type Verdict =
   /** `evidence`: left out if the judge named none. */
   | { kind: 'verified'; evidence?: readonly StoryEvidence[] }
   /** `gate`: the gate whose output shows it; left out if a judge decided. `detail`: text before that output. */
-  | { kind: 'reset'; stories: string[]; reason: string; gate?: string; detail?: string }
+  | {
+      kind: 'reset'
+      stories: string[]
+      reason: string
+      gate?: string
+      detail?: string
+      /** What a judge left to show it, before it ran. */
+      counterexamples?: readonly Counterexample[]
+    }
   | { kind: 'limit'; notBefore: number | null; message: string }
   /** The agent cannot work at all, and a person must act. */
   | { kind: 'refused'; message: string; fix?: string }

@@ -11,6 +11,7 @@ import type {
 } from './attempt.ts'
 import type { BranchEdit, EditedBranch } from './branch-edit.ts'
 import type { Heard, Place } from './correction.ts'
+import type { Counterexample } from './counterexample.ts'
 import type { Command, Event, NoAnswer, Verdict } from './event.ts'
 import type { GlueRun, SealedValue } from './example.ts'
 import type { Story } from './feature.ts'
@@ -47,6 +48,8 @@ export type JudgeTask = {
   pictures?: readonly Screenshot[]
   /** Asks one question instead of a judgement: whether the stories ask for this change of what gates expect. */
   expectation?: Expectation
+  /** Asks whether the criteria of the story ask for what this counterexample checks. `output`: of its red run. */
+  counterexample?: Counterexample & { output: string }
   /** Nothing was changed for the story, so its green gates prove nothing. */
   isUnchanged?: true
 }
@@ -154,6 +157,8 @@ export type GateRun = {
   also?: readonly string[]
   /** Only these gates; those whose files they need run with them, and never end the run. */
   only?: readonly string[]
+  /** They run after the gates: a judge left them, and the story has to make them green. */
+  counterexamples?: readonly Counterexample[]
   /** Set if results also count for the final verification: the fork point, which gates get as the start of the change. */
   fork?: string
   /** The commit holds the `checks` (all but the product), or the `product`, as they were before. Without its product a red gate ends no run. */
@@ -322,6 +327,8 @@ export type RepositoryPort = {
   undone?(state: State, candidate: string): Promise<UndoneStory[]>
   /** How many lines the change from one commit to another added and removed, alongside Ralph's own files. */
   linesChanged(from: string, to: string): Promise<number>
+  /** New files that a judge left in the work tree, within bounds. Left out: its counterexamples do not run here. */
+  leftFiles?(commit: string): Promise<Counterexample['files']>
   /** The lines of a commit that the feature wrote, by file and without Ralph's own files; null if its fork point is not known. */
   writtenLines?(state: State, commit: string): Promise<ReadonlyMap<string, readonly number[]> | null>
   /** A file's text at a commit, or null. Texts for agents are read this way, so that no session can have changed them. */

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini'
 import { Attempt, CandidateDone, Failure } from './attempt.ts'
 import { Correction, Holds } from './correction.ts'
+import { Counterexample } from './counterexample.ts'
 import { AddedDependency } from './dependency.ts'
 import { StoryExamples } from './example.ts'
 import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
@@ -68,6 +69,10 @@ export const StoryRecord = z.object({
   expected: z.exactOptional(z.array(z.string())),
   /** Gates that were red in the final verification because of it. They run for it whatever its tags; an empty change cannot pass. */
   owes: z.exactOptional(z.array(z.string())),
+  /** What judges left to show that it is not met: they run with its gates until they are green. */
+  counterexamples: z.exactOptional(z.array(Counterexample)),
+  /** A judge refused it without a counterexample: the next refusal in words is void. */
+  refusedInWords: z.exactOptional(z.literal(true)),
   /** The tree of its first attempt with red gates since it last passed: a later attempt must not weaken the tests in it. */
   redTree: z.exactOptional(z.string()),
   /** Stories whose work changed the same lines: it is no longer worked on at the same time as they are. */
@@ -165,6 +170,8 @@ export const Verification = z.object({
   message: z.string(),
   /** Gates whose earlier result was reused: `test as at US-004, 3 min ago`. */
   taken: z.exactOptional(z.array(z.string())),
+  /** Refusals of judges that did not count, and why; the last 20. */
+  voided: z.exactOptional(z.array(z.string())),
   /** The remarks of its gates when it last ran. */
   remarks: z.exactOptional(z.array(z.string())),
   /** The gates that were green on this commit when the judge gave no verdict, so that only the judge is asked again. */

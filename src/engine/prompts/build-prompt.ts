@@ -18,6 +18,8 @@ import { peopleNotes, shortenEntry } from '../story-notes.ts'
 import {
   ASK_ANSWER,
   ASK_FIRST,
+  COUNTEREXAMPLE,
+  COUNTEREXAMPLE_ANSWER,
   EXPECTATION,
   EXPECTATION_ANSWER,
   NEW_PACKAGES,
@@ -144,7 +146,14 @@ export function verifyParts(
     failureSummary: run.verification.sessions === 0 ? '' : oneLine(run.verification.message, 1000),
     answer: task.isUnchanged === true ? `${VERDICT}\n${UNCHANGED}` : VERDICT,
   }
-  const { expectation } = task
+  const { expectation, counterexample } = task
+  if (counterexample !== undefined) {
+    const { run: command, files, output } = mapTexts(counterexample, sanitizeText)
+    const texts = files.map(({ path, text }) => `${path}:\n${fenced(text)}`)
+    const shown = [`The command: ${command}`, ...texts, 'Its output:', quotedOutput(output, 3000)].join('\n')
+    const secondValues = { gateResults: head(shown, 2 * VARIABLES.gateResults.bytes) }
+    return fill(COUNTEREXAMPLE, 'verify', { ...values, ...secondValues, answer: COUNTEREXAMPLE_ANSWER })
+  }
   if (expectation === undefined) return fill(templateOf('verify', template), 'verify', values)
   const { findings, paths, packages = [], from, to } = mapTexts(expectation, sanitizeText)
   const changed = paths.length === 0 ? [] : ['', 'Files that it touches:', bullets(paths.slice(0, 50))]

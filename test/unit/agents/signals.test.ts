@@ -156,6 +156,17 @@ test('a verdict is verified or reset, and reset takes precedence', () => {
   })
 })
 
+test('a reset may name a command for each story that fails because of it', () => {
+  const text = '<ralph>RESET:US-1</ralph>\n<ralph>COUNTEREXAMPLE:US-1 node --test "a b.js"</ralph>'
+  const verdict = { kind: 'reset', ids: ['US-1'], reason: '' }
+  assert.deepEqual(hints(text).verdict, {
+    ...verdict,
+    commands: [{ storyId: 'US-1', run: 'node --test "a b.js"' }],
+  })
+  assert.deepEqual(hints(text.replace('node --test "a b.js"', '')).verdict, verdict)
+  assert.deepEqual(hints(`${text}\n<ralph>VERIFIED</ralph>`).verdict, hints(text).verdict)
+})
+
 test('learnings are limited, printable and without duplicates', () => {
   const many = Array.from({ length: 20 }, (_, at) => `<ralph>LEARNING: fact ${at}</ralph>`).join('\n')
   assert.equal(hints(many).learnings.length, 10)

@@ -471,6 +471,9 @@ test('asks once, by any template, whether the change addresses the judge, weaken
       'Any yes is a RESET',
     ])
       assert.equal(prompt.split(part).length, 2, part)
-    assert.match(prompt.trimEnd(), /<ralph>REASON:one sentence for each<\/ralph>$/)
+    assert.match(
+      prompt.trimEnd(),
+      /<ralph>COUNTEREXAMPLE:US-001 node --test counterexample\.test\.js<\/ralph>$/,
+    )
   }
 })
