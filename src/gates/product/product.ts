@@ -176,5 +176,10 @@ function literal(path: string): string {
 
 /** Whether a commit has no code yet: then what the project is made of shows only in what stories added. */
 export function isWithoutCode(paths: readonly string[]): boolean {
-  return !paths.some((path) => CODE_FILE.test(path))
+  return !paths.some(isCode)
+}
+
+/** Whether the name is that of a file with code. */
+export function isCode(path: string): boolean {
+  return CODE_FILE.test(path)
 }

@@ -13,6 +13,7 @@ import { checkGates } from './check-gates.ts'
 import { checkKeyless, keylessMistakes } from './check-keyless.ts'
 import { checkLimits } from './check-limits.ts'
 import { checkNetwork } from './check-network.ts'
+import { checkProduct } from './check-product.ts'
 import {
   checkCheckout,
   checkConfiguration,
@@ -185,6 +186,7 @@ export const CHECKS: readonly Check[] = [
     look: checkTrust,
     reads: ['gates', 'weakenedTests', 'cleanRoom', 'isolation', 'prepare'],
   },
+  { name: 'product', seen: 'files', look: checkProduct, reads: ['product'] },
   { name: 'release', seen: 'remote', look: async (subject) => (await github()).checkRelease(subject) },
   {
     name: 'browser',

@@ -1,0 +1,39 @@
+// What is product in the commit that a run would start from: only that may differ between two gate runs.
+import { isCode } from '../../gates/product/product.ts'
+import { createProductRules } from '../../gates/product/rules.ts'
+import { pluralize } from '../../report/figures.ts'
+import { displayPath } from '../../system/path-text.ts'
+import { type CheckResult, okResult, requireCheckout, type Subject, warningResult } from './subject.ts'
+
+export async function checkProduct(subject: Subject): Promise<CheckResult> {
+  const { workspace, commit, ci } = requireCheckout(subject)
+  const { repository } = workspace
+  const { product } = ci?.settings ?? subject.settings
+  const code = (await repository.files(commit)).filter(isCode)
+  if (code.length === 0) return okResult('no code yet: the first story with code decides what is product')
+  const rules = createProductRules(product, {
+    paths: (at) => repository.files(at),
+    read: (at, path) => repository.read(at, path),
+  })
+  const isProduct = await rules.of(commit, commit)
+  const found = code.filter((path) => isProduct(path))
+  const files = `${pluralize(code.length, 'file')} with code`
+  if (found.length === 0) {
+    const effect = 'so a story can change its own checks unseen, and no test is shown to need its change'
+    return warningResult(`none of ${files} is the product, ${effect}`, 'files that are the product', FIX)
+  }
+  const isAll = found.length === code.length
+  if (isAll && product.length > 0)
+    return warningResult(
+      'every file with code is the product, also the tests',
+      'tests that are not product',
+      FIX,
+    )
+  const named = found.slice(0, MAX_NAMED).map((path) => displayPath(path))
+  const more = found.length > MAX_NAMED ? ` and ${found.length - MAX_NAMED} more` : ''
+  const by = product.length > 0 ? 'the setting `product`' : 'the layout of the project'
+  return okResult(`${found.length} of ${files} are the product (${named.join(', ')}${more}), by ${by}`)
+}
+
+const FIX = 'product: [FOLDER/**] in ralph.config.yml (docs/gates.md)'
+const MAX_NAMED = 3
