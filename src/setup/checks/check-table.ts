@@ -9,6 +9,7 @@ import { checkAgentAnswer } from './agent-answer.ts'
 import { checkActionlint } from './check-actionlint.ts'
 import { checkAgents, checkKeys } from './check-agent.ts'
 import { checkEvents } from './check-events.ts'
+import { checkExamples } from './check-examples.ts'
 import { checkGates } from './check-gates.ts'
 import { checkKeyless, keylessMistakes } from './check-keyless.ts'
 import { checkLimits } from './check-limits.ts'
@@ -180,6 +181,7 @@ export const CHECKS: readonly Check[] = [
     reads: ['maxParallel', 'isolation', 'services'],
   },
   { name: 'limits', seen: 'files', look: checkLimits, reads: [] },
+  { name: 'examples', seen: 'files', look: checkExamples, reads: ['examples'] },
   {
     name: 'trust',
     seen: 'machine',

@@ -9,6 +9,7 @@ import { isNewer } from '../../../../src/engine/model/version.ts'
 import { readSettings } from '../../../../src/settings/read-settings.ts'
 import { checkAgents, checkKeys } from '../../../../src/setup/checks/check-agent.ts'
 import { checkEvents } from '../../../../src/setup/checks/check-events.ts'
+import { checkExamples } from '../../../../src/setup/checks/check-examples.ts'
 import { checkLimits } from '../../../../src/setup/checks/check-limits.ts'
 import { checkConfiguration } from '../../../../src/setup/checks/check-repository.ts'
 import { CHECKS, type Check } from '../../../../src/setup/checks/check-table.ts'
@@ -227,6 +228,16 @@ const CASES: Case[] = [
     /^warning: .*job comment says none/,
   ],
   ['limits', () => checkLimits(inCi(YML)), /^ok: they fit/],
+  [
+    'examples without a key in CI',
+    () => checkExamples(inCi(YML, { examples: 'sealed' })),
+    /^fault: examples: sealed in a workflow without a key/,
+  ],
+  [
+    'examples',
+    () => checkExamples(inCi(YML, { examples: 'sealed', 'examples-key': 'a'.repeat(32) })),
+    /^ok: sealed: one session more/,
+  ],
   ['limits of four jobs', () => checkLimits(inCi(SEPARATE)), /^ok: they fit/],
   ['limits of a wave', () => checkLimits(inCi(WAVE)), /^ok: they fit/],
   ['limits of a wave of separate jobs', () => checkLimits(inCi(MATRIX)), /^ok: they fit/],
