@@ -205,6 +205,15 @@ function onceLines(
             ...keys.map((key) => `gh secret set ${key} --env ralph`),
           ] as [string, ...string[]],
         ]),
+    ...(inputs.examples === 'sealed'
+      ? [
+          [
+            'The key of sealed examples. Give the step of the workflow examples-key: $' +
+              '{{ secrets.RALPH_EXAMPLES_KEY }}.',
+            'openssl rand -hex 32 | gh secret set RALPH_EXAMPLES_KEY',
+          ] as [string, string],
+        ]
+      : []),
     ...(opensPulls
       ? [
           [
