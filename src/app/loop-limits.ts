@@ -129,6 +129,10 @@ function gatesMsOf(settings: Settings): number {
 /** How long the jobs after the claim job may wait for machines, in total. Milliseconds. */
 const QUEUE_MS = 2 * 3_600_000
 
+/** The sessions that may write a glue for one change, and the time of all runs of one, milliseconds. */
+const GLUES = 2
+const GLUE_RUNS_MS = 15 * 60_000
+
 export function leaseMsOf(settings: Settings): number {
   const prepareMs = settings.prepare === null ? 0 : PREPARE_TIMEOUT_MS
   // The lease has to last while jobs wait for their machines.
@@ -136,7 +140,10 @@ export function leaseMsOf(settings: Settings): number {
   const queuedMs = settings.isolation === 'separate-job' || isWave ? QUEUE_MS : 0
   // Steps after the commit have the time of one more iteration.
   const afterMs = (settings.steps?.after.length ?? 0) === 0 ? 0 : settings.iterationTimeoutMs
-  return queuedMs + leaseMs(settings.iterationTimeoutMs + afterMs, gatesMsOf(settings) + prepareMs)
+  const examplesMs =
+    settings.examples === 'off' ? 0 : GLUES * (settings.iterationTimeoutMs + GLUE_RUNS_MS) + prepareMs
+  const sessionsMs = settings.iterationTimeoutMs + afterMs + examplesMs
+  return queuedMs + leaseMs(sessionsMs, gatesMsOf(settings) + prepareMs)
 }
 
 export async function leaseFor(

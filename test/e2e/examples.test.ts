@@ -124,3 +124,45 @@ test('no worker session can read what an example expects before the third mismat
   const prompts = called.filter(({ mode }) => mode === 'run').map(({ prompt }) => prompt.includes(EXPECTED))
   assert.deepEqual(prompts, [false, false, false, true])
 })
+
+test('examples of people need no session, are sealed on the branch, and no state or log has what they expect', async () => {
+  const examples = [{ criterion: 1, given: { name: 'Zq HIDDEN 7741' }, expect: EXPECTED }, 'rubbish']
+  const one = { ...STORIES[0], acceptanceCriteria: [CRITERIA[0]], examples }
+  const { clone, code, out, err, state, called } = await run([{ files: WRONG }, { files: RIGHT }], {}, [one])
+  await using _ = clone
+  assert.equal(code, 0, out + err)
+  assert.deepEqual(
+    called.map(({ mode }) => mode),
+    ['run', 'glue', 'run', 'glue', 'verify'],
+  )
+  assert.ok(!JSON.stringify(state).includes(EXPECTED))
+  assert.ok(!(out + err).includes(EXPECTED))
+  const commits = clone.git('rev-list', 'main..ralph/sample').split('\n')
+  for (const commit of commits) assert.ok(!clone.git('show', `${commit}:${PRD}`).includes(EXPECTED), commit)
+})
+
+test('examples that contradict each other block their story, and say why to people', async () => {
+  const examples = [1, 2].map((expect) => ({ criterion: 1, given: 'a', expect }))
+  const one = { ...STORIES[0], examples }
+  const { clone, out, state, called } = await run([{ files: RIGHT }], {}, [one])
+  await using _ = clone
+  assert.deepEqual(called, [])
+  const [story1] = state.prd.userStories
+  assert.equal(story1.blocked, true, out)
+  assert.match(story1.notes, /two examples give the same and expect different values/)
+})
+
+test('settings that cannot keep the promise are refused', async () => {
+  const clone = await openClone(CLI, { [PRD]: JSON.stringify({ schemaVersion: 2, userStories: STORIES }) })
+  await using _ = clone
+  for (const more of [
+    ['--clean-room', 'off'],
+    ['--isolation', 'separate-job'],
+    ['--max-parallel', '2'],
+  ]) {
+    const flags = ['--gate', 'ok=true', '--examples', 'sealed', ...more]
+    const { code, err, out } = await clone.start(['run', ...clone.agent, ...flags]).ended
+    assert.equal(code, 64, out)
+    assert.match(out + err, /sealed (?:with|at) (?:clean-room: off|isolation: separate-job|max-parallel)/)
+  }
+})
