@@ -3,7 +3,14 @@
 import { displayPath } from '../../system/path-text.ts'
 import { isCounterexample } from '../model/counterexample.ts'
 import type { Story } from '../model/feature.ts'
-import { furtherName, type GateBaseline, type GateResult, type Proof, testsRun } from '../model/gate.ts'
+import {
+  BROWSER_GATE,
+  furtherName,
+  type GateBaseline,
+  type GateResult,
+  type Proof,
+  testsRun,
+} from '../model/gate.ts'
 import type { CleanRoom, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
 import { testsThatNeed, testsThatPassNow } from './proved-tests.ts'
 
@@ -29,7 +36,9 @@ export async function runGatesAsItWas(
   if (earlier.commit === run.from) return { results: resultsAtBase(run, first), paths: earlier.paths }
   // A gate that the story has to make green was red when the story began.
   const isComparable = (name: string) => !also.includes(name) && saysSomething(baseline[name], earlier)
-  const only = first.filter(({ name, ok }) => ok && isComparable(name)).map(({ name }) => name)
+  const only = inTree(first)
+    .filter(({ name, ok }) => ok && isComparable(name))
+    .map(({ name }) => name)
   if (only.length === 0 || signal.aborted) return { results: [], paths: [] }
   const runOn = async ({ commit, paths }: EarlierTree) => {
     const again = { ...run, commit, only, further: 'checks' as const, what: `${run.what}-as-it-was` }
@@ -50,6 +59,11 @@ export async function runGatesAsItWas(
   } finally {
     await place.restore(run.commit)
   }
+}
+
+/** Without the browser check, which is in no tree: it is the same in every run. */
+function inTree(results: readonly GateResult[]): GateResult[] {
+  return results.filter(({ name }) => name !== BROWSER_GATE)
 }
 
 /** If only checks changed, the tree with the earlier ones is the base, whose results are known. Those with a finding. */
@@ -82,7 +96,7 @@ export async function addProofs(
 ): Promise<{ results: readonly GateResult[]; unproved: boolean }> {
   const { commit, changesProduct } = await repository.withoutProduct(run.from, run.commit, fork)
   if (!changesProduct || signal.aborted) return { results: first, unproved: false }
-  const green = first.filter(
+  const green = inTree(first).filter(
     (one) => one.ok && !one.advisory && one.further === undefined && !isCounterexample(one),
   )
   const counting = green.filter(({ tests }) => tests !== undefined)

@@ -50,6 +50,19 @@ const NEVER: ProductPatterns = [
 /** Folders of code, by convention, in any folder of the repository. */
 const CODE_FOLDERS: ProductPatterns = [
   ...['src/', 'lib/', 'app/', 'apps/', 'cmd/', 'pkg/', 'internal/', 'include/', 'Sources/'],
+  // Parts of web pages.
+  ...[
+    'assets/',
+    'client/',
+    'components/',
+    'pages/',
+    'public/',
+    'server/',
+    'static/',
+    'styles/',
+    'templates/',
+    'views/',
+  ],
   // Rails and Laravel keep parts of the product in these.
   ...['/config/routes.rb', '/db/', '/routes/', '/resources/', '/database/'],
 ]
