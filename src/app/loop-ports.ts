@@ -17,6 +17,7 @@ import type { State } from '../engine/model/state.ts'
 import { createGates } from '../gates/gates.ts'
 import type { ReuseFacts } from '../gates/reuse-key.ts'
 import type { ServicesOptions } from '../gates/services.ts'
+import { followsFirstParents } from '../git/trees.ts'
 import { gateEnv } from '../isolation/untrusted-env.ts'
 import { agentForStep, agentWithFallback } from './agents.ts'
 import { createBrowserCheck } from './browser-gate.ts'
@@ -96,7 +97,14 @@ function withHistory({
   RepositoryPort,
   'history' | 'storyAt' | 'edit' | 'undone' | 'writtenLines'
 > {
+  /** The last green commit that was asked about, which is based on the fork point. */
+  let known: { sha: string; green: string } | null = null
   const ensureHistory = async ({ base: { sha }, green }: State) => {
+    const isKnown = known?.sha === sha && (await followsFirstParents(objects, green, known.green))
+    if (!isKnown) await findHistory(sha, green)
+    known = { sha, green }
+  }
+  const findHistory = async (sha: string, green: string) => {
     const hasBase = (await objects.root(sha)) !== null
     const hasHistory = hasBase && (await git.isAncestor(sha, green))
     if (!hasHistory) await store.fetch([sha], 'whole')

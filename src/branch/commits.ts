@@ -5,6 +5,7 @@ import type { State } from '../engine/model/state.ts'
 import { DONE } from '../engine/prd/done.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import type { CatFile, TreeEntry } from '../git/cat-file.ts'
+import { addEdited } from '../git/compare-trees.ts'
 import { editTree, type MovedFolder } from '../git/edit-tree.ts'
 import type { Git } from '../git/git.ts'
 import { commitBytes, type Identity } from '../git/objects.ts'
@@ -84,8 +85,16 @@ export class Commits {
       const oid = isText ? writer.add('blob', Buffer.from(entry.text)) : ''
       edits.set(path, isText ? { mode: entry.mode, oid } : entry)
     }
+    if (edits.size === 0 && moves.length === 0) return base
+    if (moves.length > 0) {
+      await writer.flush()
+      return editTree(this.#git, base, edits, moves)
+    }
+    const root = await this.#objects.root(base)
+    if (root === null) throw new DamagedClone(`there is no tree ${base} in it`)
+    const edited = await addEdited(this.#objects, writer, root, edits)
     await writer.flush()
-    return editTree(this.#git, base, edits, moves)
+    return edited
   }
 
   /**

@@ -1,11 +1,9 @@
-// Replaces entries of a tree by git, with an index file that only this uses.
+// Moves folders of a tree and replaces entries by git, with an index file that only this uses.
 import { join } from 'node:path'
 import { entriesSync, removeSync } from '../system/files.ts'
-import type { TreeEntry } from './cat-file.ts'
+import type { Edits } from './compare-trees.ts'
 import type { Git } from './git.ts'
 
-/** By path: the new file, or null to remove it. */
-export type Edits = ReadonlyMap<string, TreeEntry | null>
 /** A folder of the tree (its object id) that is put at `to`. `from` is removed if it is not null. */
 export type MovedFolder = { oid: string; from: string | null; to: string }
 
@@ -25,7 +23,6 @@ export async function editTree(
   edits: Edits,
   moves: readonly MovedFolder[] = [],
 ): Promise<string> {
-  if (edits.size === 0 && moves.length === 0) return base
   count += 1
   const file = join(git.own, `${EDIT}${count}`)
   const run = (args: string[], input = '') => git.run(args, { input, env: { GIT_INDEX_FILE: file } })

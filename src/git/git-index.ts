@@ -1,9 +1,10 @@
 // Ralph's own index: which tree it holds, and its entries. Only git reads and writes the file.
 import { join } from 'node:path'
 import { removeSync } from '../system/files.ts'
-import { GITLINK } from './cat-file.ts'
+import { type CatFile, GITLINK } from './cat-file.ts'
 import type { Git } from './git.ts'
 import { GitError } from './git-process.ts'
+import { changesBetween, filesOf } from './trees.ts'
 
 /** `paths`: of all entries. `folders`: paths of all folders, without the top. `gitlinks`: paths of submodules. `attributes`: of `.gitattributes` files. */
 export type IndexListing = {
@@ -15,6 +16,8 @@ export type IndexListing = {
 
 export class GitIndex {
   readonly #git: Git
+  /** Null for a repository whose objects are not read in this process. */
+  readonly #objects: CatFile | null
   #isOpen = false
   /** The tree of the index; null if it is not known. */
   #tree: string | null = null
@@ -22,8 +25,9 @@ export class GitIndex {
   /** Whether the entries may have changed since they were listed. */
   #isListingOld = false
 
-  constructor(git: Git) {
+  constructor(git: Git, objects: CatFile | null = null) {
     this.#git = git
+    this.#objects = objects
   }
 
   /** Makes the index from `tree` at the first call. An index that an earlier job left may be anybody's. */
@@ -88,20 +92,36 @@ export class GitIndex {
 
   /** The entries when a tree was last read into the index; `now`: with those that were added since. */
   async listing(when: 'tree' | 'now' = 'tree'): Promise<IndexListing> {
-    if (this.#listing === null || (when === 'now' && this.#isListingOld))
-      this.#listing = await list(this.#git)
+    if (this.#listing === null || (when === 'now' && this.#isListingOld)) this.#listing = await this.#list()
     if (when === 'now') this.#isListingOld = false
     return this.#listing
   }
+
+  async #list(): Promise<IndexListing> {
+    if (this.#objects !== null && this.#tree !== null)
+      return listingOf(await filesOf(this.#objects, this.#tree))
+    const entries = await this.#git.indexEntries()
+    return listingOf(
+      entries.map((entry) => ({
+        mode: entry.slice(0, entry.indexOf(' ')),
+        path: entry.slice(entry.indexOf('\t') + 1),
+      })),
+    )
+  }
+
+  /** Paths that differ between the index and a tree. */
+  async pathsUnlike(tree: string): Promise<string[]> {
+    if (this.#objects === null || this.#tree === null) return this.#git.indexDiff(tree)
+    return (await changesBetween(this.#objects, this.#tree, tree)).map(({ path }) => path)
+  }
 }
 
-async function list(git: Git): Promise<IndexListing> {
+function listingOf(entries: readonly { mode: string; path: string }[]): IndexListing {
   const [folders, gitlinks, attributes] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const paths: string[] = []
-  for (const entry of await git.indexEntries()) {
-    const path = entry.slice(entry.indexOf('\t') + 1)
+  for (const { mode, path } of entries) {
     paths.push(path)
-    if (entry.startsWith(GITLINK)) gitlinks.add(path)
+    if (mode === GITLINK) gitlinks.add(path)
     if (isAttributesFile(path)) attributes.add(path)
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
       const folder = path.slice(0, at)

@@ -2,6 +2,7 @@
 import type { Change } from '../engine/model/change.ts'
 import { DamagedClone } from '../system/errors.ts'
 import type { CatFile, TreeEntry } from './cat-file.ts'
+import { compareTrees, withChanges } from './compare-trees.ts'
 import { GitError, nulFields } from './git-process.ts'
 import { parseRaw } from './raw-diff.ts'
 
@@ -15,10 +16,19 @@ export async function changesBetween(objects: CatFile, from: string, to: string)
   const pair = `${from} ${to}`
   const known = last.get(objects)
   if (known?.pair === pair) return [...known.changes]
-  const args = ['diff-tree', '-r', '--raw', '-z', '--no-renames', '--no-abbrev', from, to]
-  const changes = parseRaw((await read(objects, args)).stdout)
+  const changes = (await compared(objects, from, to)) ?? (await comparedByGit(objects, from, to))
   if (OBJECT_ID.test(from) && OBJECT_ID.test(to)) last.set(objects, { pair, changes })
   return [...changes]
+}
+
+async function compared(objects: CatFile, from: string, to: string): Promise<Change[] | null> {
+  const [before, after] = [await objects.root(from), await objects.root(to)]
+  return before === null || after === null ? null : compareTrees(objects, before, after)
+}
+
+async function comparedByGit(objects: CatFile, from: string, to: string): Promise<Change[]> {
+  const args = ['diff-tree', '-r', '--raw', '-z', '--no-renames', '--no-abbrev', from, to]
+  return parseRaw((await read(objects, args)).stdout)
 }
 
 /** Remembers the changes between two commits that were compared in another way, so that git need not compare them again. */
@@ -44,17 +54,29 @@ export async function filesOf(
   folder = '',
   most = Number.POSITIVE_INFINITY,
 ): Promise<TreeFile[]> {
-  const listed = await read(objects, [
-    'ls-tree',
-    '-r',
-    '-z',
-    '--full-tree',
-    name,
-    ...(folder === '' ? [] : ['--', folder]),
-  ])
-  const entries = nulFields(listed)
-  if (entries.length > most) throw new Error(`there are more than ${most} files`)
-  return entries.map((entry) => {
+  const files = folder === '' ? await allFiles(objects, name) : await listed(objects, name, folder)
+  if (files.length > most) throw new Error(`there are more than ${most} files`)
+  return files
+}
+
+/** The last tree that was listed. The next one differs from it in few files. */
+const lastListed = new WeakMap<CatFile, { root: string; files: readonly TreeFile[] }>()
+/** With more changes, git lists the tree again. */
+const MAX_CHANGES = 500
+
+async function allFiles(objects: CatFile, name: string): Promise<TreeFile[]> {
+  const root = await objects.root(name)
+  const known = lastListed.get(objects)
+  const changes = root === null || known === undefined ? null : await compareTrees(objects, known.root, root)
+  const isNear = known !== undefined && changes !== null && changes.length <= MAX_CHANGES
+  const files = isNear ? withChanges(known.files, changes) : await listed(objects, name, '')
+  if (root !== null) lastListed.set(objects, { root, files })
+  return [...files]
+}
+
+async function listed(objects: CatFile, name: string, folder: string): Promise<TreeFile[]> {
+  const args = ['ls-tree', '-r', '-z', '--full-tree', name, ...(folder === '' ? [] : ['--', folder])]
+  return nulFields(await read(objects, args)).map((entry) => {
     const [mode = '', , oid = ''] = entry.slice(0, entry.indexOf('\t')).split(' ')
     return { mode, oid, path: entry.slice(entry.indexOf('\t') + 1) }
   })
@@ -63,6 +85,24 @@ export async function filesOf(
 /** The paths of all files of a commit or tree, or of a folder in it (which ends in `/`). */
 export async function pathsIn(objects: CatFile, name: string, folder = ''): Promise<string[]> {
   return (await filesOf(objects, name, folder)).map(({ path }) => path)
+}
+
+/** More stories than land between two questions. */
+const MAX_PARENTS = 100
+
+/** Whether a commit is reached from a later one by first parents, as far as it was asked for. */
+export async function followsFirstParents(
+  objects: CatFile,
+  later: string,
+  earlier: string,
+): Promise<boolean> {
+  let at: string | undefined = later
+  for (let count = 0; count < MAX_PARENTS && at !== undefined; count += 1) {
+    if (at === earlier) return true
+    const text: string = (await objects.text(at)) ?? ''
+    at = /^tree .*\nparent (\w+)$/m.exec(text.slice(0, text.indexOf('\n\n')))?.[1]
+  }
+  return false
 }
 
 /** All of this only reads what is in the clone: if git cannot, an object is missing or broken. */

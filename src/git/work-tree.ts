@@ -23,6 +23,7 @@ import { nestedGits, storedDifferently, untrackedFolders } from './hidden-change
 import { renameIntoPlace } from './own-directory.ts'
 import { parseRaw } from './raw-diff.ts'
 import type { Submodules } from './submodules.ts'
+import { changesBetween } from './trees.ts'
 
 /** Changes since a commit. `nested`: `.git` entries that were removed, as no commit can contain them. */
 export type Staged = { changes: Change[]; nested: string[] }
@@ -48,7 +49,7 @@ export class WorkTree {
     this.git = git
     this.objects = objects
     this.submodules = submodules
-    this.index = new GitIndex(git)
+    this.index = new GitIndex(git, objects)
     this.top = git.clone.workTree
   }
 
@@ -117,9 +118,10 @@ export class WorkTree {
     }
     const changes: Change[] = []
     const storedDifferentlyOnly: Change[] = []
-    // git writes the tree meanwhile, since mostly nothing is reset.
-    const [diff] = await Promise.all([git.stagedDiff(against), index.tree().catch(() => null)])
-    for (const change of parseRaw(diff))
+    const tree = await index.tree().catch(() => null)
+    const staged =
+      tree === null ? parseRaw(await git.stagedDiff(against)) : await changesBetween(this.objects, base, tree)
+    for (const change of staged)
       if (await this.isOnlyStoredDifferently(change)) storedDifferentlyOnly.push(change)
       else changes.push(change)
     await this.reset(storedDifferentlyOnly)
@@ -228,7 +230,7 @@ export class WorkTree {
 
   async #checkOutTree(tree: string, everyFile: boolean): Promise<void> {
     const { git, index } = this
-    const names = await git.indexDiff(tree)
+    const names = await index.pathsUnlike(tree)
     const changed = names.filter(isAttributesFile)
     // Attributes that are not committed, or are about to change, would affect the checkout.
     for (const path of [...changed, ...(await this.#looseAttributes(names))]) await this.removeAt(path)

@@ -37,7 +37,7 @@ async function commandsOf(count: number, flags: readonly string[]): Promise<stri
   return readFileSync(log, 'utf8').split('\n').filter(Boolean)
 }
 
-test('an iteration takes at most 14 git processes, however many stories have landed', async (t) => {
+test('an iteration takes at most 9 git processes, however many stories have landed', async (t) => {
   const [few, some, many] = await Promise.all([2, 5, 8].map((count) => commandsOf(count, [])))
   const [first, second] = [few, some, many]
     .map((all) => all?.length ?? 0)
@@ -46,6 +46,16 @@ test('an iteration takes at most 14 git processes, however many stories have lan
       return before === undefined ? [] : [(count - before) / 3]
     })
   t.diagnostic(`git processes of an iteration: ${first}, then ${second}`)
-  assert.ok((first ?? 99) <= 14, `${first}: ${many?.slice(-30).join('\n')}`)
+  assert.ok((first ?? 99) <= 9, `${first}: ${many?.slice(-30).join('\n')}`)
   assert.equal(second, first)
+})
+
+test('an iteration takes at most 18 git processes with three stories at the same time, however many have landed', async (t) => {
+  const [few, some, many] = await Promise.all(
+    [3, 9, 15].map((count) => commandsOf(count, ['--max-parallel', '3'])),
+  )
+  const first = ((some?.length ?? 0) - (few?.length ?? 0)) / 6
+  const second = ((many?.length ?? 0) - (some?.length ?? 0)) / 6
+  t.diagnostic(`git processes of an iteration: ${first}, then ${second}`)
+  assert.ok(first <= 18 && second <= 18, `${first}, ${second}: ${many?.slice(-60).join('\n')}`)
 })
