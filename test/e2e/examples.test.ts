@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openClone } from '../fakes/clone.ts'
 import { CLI } from './laptop.ts'
-import { story } from './site.ts'
+import { openSite, outputsOf, story } from './site.ts'
 
 const PRD = '.ralph/2026-01-31-sample/prd.json'
 /** A value that stands nowhere but in the answer of the session that writes examples. */
@@ -165,4 +165,41 @@ test('settings that cannot keep the promise are refused', async () => {
     assert.equal(code, 64, out)
     assert.match(out + err, /sealed (?:with|at) (?:clean-room: off|isolation: separate-job|max-parallel)/)
   }
+})
+
+test('on GitHub a secret opens in the second job what the first one sealed, and no check, comment or log has it', async () => {
+  const examples = [{ criterion: 1, given: { name: 'Zq HIDDEN 7741' }, expect: EXPECTED }]
+  const second = {
+    ...STORIES[0],
+    id: 'US-002',
+    acceptanceCriteria: [CRITERIA[0]],
+    dependsOn: ['US-001'],
+    examples,
+  }
+  await using site = await openSite({
+    stories: [STORIES[0], second] as never,
+    script: {
+      'US-001': [{ files: RIGHT }],
+      'US-002': [{ files: { 'src/more.mjs': 'export const more = 1\n' } }],
+      examples: [{ say: WRITTEN }],
+      glue: [{ say: GLUE }],
+    } as never,
+    inputs: {
+      ...{
+        gates: 'there: test -f src/slug.mjs',
+        baseline: 'off',
+        'needs-proof': 'off',
+        'iterations-per-job': '1',
+      },
+      ...{ examples: 'sealed', 'examples-key': 'a-key-of-many-characters' },
+    },
+  })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await site.runner.settled()
+  const log = site.log()
+  const outcomes = site.runner.runs.map((run) => outputsOf(run).outcome)
+  assert.deepEqual(outcomes, ['continued', 'complete'], log)
+  assert.match(log, /example 1 of criterion 1: met/)
+  const shown = JSON.stringify([log, site.github.world.checks ?? [], await site.github.pulls()])
+  assert.ok(!shown.includes(EXPECTED))
 })
