@@ -1,5 +1,6 @@
 // One job of a chain: claims the feature, works its batch, publishes, dispatches the next job, reports.
 
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { claim, FeatureHeld, Superseded } from '../app/claim-feature.ts'
@@ -329,7 +330,8 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
   // A cancelled job may have no time to write the report: the outputs are set first.
   if (signal.aborted) setOutputs(outputsOf(state, conclusion.outcome, summaryPath))
   const reportPath = await writeReport(workspace, state, (places) => reporter.view(state, places))
-  setOutputs(outputsOf(state, conclusion.outcome, reportPath ?? summaryPath))
+  const attestationPath = await writeAttestation(workspace, state, settings)
+  setOutputs(outputsOf(state, conclusion.outcome, reportPath ?? summaryPath, attestationPath))
   return { state, conclusion }
 }
 
@@ -387,6 +389,27 @@ async function writeReport(
     return path
   } catch (error) {
     core.warning(`the report could not be written: ${redactor.redact(messageOf(error))}`)
+    return null
+  }
+}
+
+/** Writes what the run attests about its newest commit, next to the report. */
+async function writeAttestation(
+  { clone, objects, redactor }: Workspace,
+  state: State,
+  { gates }: Settings,
+): Promise<string | null> {
+  try {
+    const { attestationOf } = await import(/* webpackChunkName: "report" */ '../report/attestation.ts')
+    const tree = (await objects.root(state.green)) ?? ''
+    const digest = (text: string) => createHash('sha256').update(text).digest('hex')
+    const attested = mapTexts(attestationOf(state, { tree, gates, digest }), redactor.redact)
+    const path = join(clone.gitDir, 'ralph', 'report', `${state.feature}.attestation.json`)
+    await clearPathTo(clone.gitDir, path)
+    await replaceFile(path, `${JSON.stringify(attested, null, 2)}\n`)
+    return path
+  } catch (error) {
+    core.warning(`the attestation could not be written: ${redactor.redact(messageOf(error))}`)
     return null
   }
 }

@@ -229,10 +229,10 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   verify: {
     takes: 'feature',
     settings: isForJudge,
-    options: [],
+    options: [['--attestation <file>', 'only compare this attestation of a run with the checked-out commit']],
     exits: [
-      [0, 'every gate is green and the judge agrees'],
-      [1, 'not verified'],
+      [0, 'every gate is green and the judge agrees, or the attestation is for this commit'],
+      [1, 'not verified, or the attestation is for another commit'],
       BAD_INPUT,
       [130, 'interrupted'],
     ],

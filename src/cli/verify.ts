@@ -1,4 +1,6 @@
 // `ralph verify`: runs every gate and a judge on the checkout as it is. Reports what they find, and changes nothing of a run.
+import { readFile, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 
 import { refuseAtWork, refuseOtherRun } from '../app/at-work.ts'
 import { withRequestedScope } from '../app/claim-feature.ts'
@@ -7,6 +9,9 @@ import { limitsOf } from '../app/loop-limits.ts'
 import { stateToVerify, verifyNow } from '../app/verify-now.ts'
 import type { Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
+import { CatFile } from '../git/cat-file.ts'
+import { Git, openClone } from '../git/git.ts'
+import { outputsOf } from '../report/outputs.ts'
 import { verificationLines } from '../report/summaries.ts'
 import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { UserError } from '../system/errors.ts'
@@ -24,6 +29,8 @@ import { liveOf, withPorts } from './run.ts'
 
 /** Exit 0 where every gate is green and the judge agrees, 1 where not, 130 where it was interrupted. */
 export async function verify(context: Context): Promise<CommandResult> {
+  const { attestation } = context.flags
+  if (typeof attestation === 'string') return verifyAttestation(context, attestation)
   const { settings, notes } = await settingsOf(context)
   const limits = limitsOf(settings)
   const live = liveOf(context, settings, limits, notes)
@@ -57,6 +64,40 @@ export async function verify(context: Context): Promise<CommandResult> {
     return resultOfState(found, more, isFine ? 0 : 1)
   })
   return answer ?? interruptedResult(found)
+}
+
+/** More bytes than an attestation of 5,000 stories has. */
+const MAX_ATTESTATION = 16 * 1024 * 1024
+
+/** Compares a file with HEAD. Who signed it is the question of `gh attestation verify`. */
+async function verifyAttestation(context: Context, file: string): Promise<CommandResult> {
+  const { compareAttestation } = await import('../report/attestation.ts')
+  const path = resolve(context.directory, file)
+  const bytes = await stat(path).then(
+    ({ size }) => size,
+    () => null,
+  )
+  if (bytes === null || bytes > MAX_ATTESTATION) {
+    const found = bytes === null ? 'no such file' : 'a file of more than 16 MB'
+    const fix = 'name the file of the output attestation-path'
+    throw new UserError({ path: '--attestation', found, expected: 'an attestation of a run', fix })
+  }
+  const clone = await openClone(context.directory, context.env)
+  using objects = new CatFile(await Git.open(clone, context.env))
+  const commit = clone.head ?? ''
+  const tree = commit === '' ? '' : ((await objects.root(commit)) ?? '')
+  const compared = compareAttestation(await readFile(path, 'utf8'), { commit, tree })
+  if (compared.kind === 'other') {
+    context.print(`Not verified: ${compared.why}.`)
+    return { code: 1, outputs: outputsOf(null, null, null), more: { verified: false } }
+  }
+  const { stories, verification, approvedBy } = compared.attestation
+  const passed = stories.filter((story) => story.passed).length
+  const judged = verification.approved ? 'a judge approved the whole' : 'no judge approved the whole'
+  context.print(
+    `The attestation is for the checked-out commit: ${passed} of ${stories.length} stories passed, ${judged}, ${approvedBy.length} approvals counted.`,
+  )
+  return { code: 0, outputs: outputsOf(null, null, null), more: { verified: true } }
 }
 
 function refuseOtherBranch(state: State, branch: string | null): void {

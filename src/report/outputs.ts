@@ -28,7 +28,12 @@ export function scopeInJson({ prd, control: { scope } }: State): Record<string, 
   return { scope: { stories, epic, total, passed, notAskedFor: countOutOfScope(prd, scope) } }
 }
 
-export function outputsOf(state: State | null, outcome: Outcome | null, reportPath: string | null) {
+export function outputsOf(
+  state: State | null,
+  outcome: Outcome | null,
+  reportPath: string | null,
+  attestationPath: string | null = null,
+) {
   const stories = state === null ? null : counts(state.prd)
   const run = state?.prd.run
   const next = state?.job.ending?.next
@@ -45,5 +50,6 @@ export function outputsOf(state: State | null, outcome: Outcome | null, reportPa
     costUsd: Math.round((state === null ? 0 : runUsage(state).costUsd) * 1e6) / 1e6,
     nextRunId: next?.kind === 'started' ? next.runId : null,
     reportPath,
+    attestationPath,
   }
 }
