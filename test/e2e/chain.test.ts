@@ -84,8 +84,9 @@ test('a chain of three jobs completes six stories, one of which fails its gate o
 
   await t.test('the outputs have the outcome and the figures of the run', async () => {
     const [pull] = await github.pulls()
-    const { 'report-path': report, ...outputs } = outputsOf(site.last())
+    const { 'report-path': report, 'attestation-path': attestation, ...outputs } = outputsOf(site.last())
     assert.match(report ?? '', /\.git\/ralph\/report\/sample\.html$/)
+    assert.match(attestation ?? '', /\.git\/ralph\/report\/sample\.attestation\.json$/)
     assert.deepEqual(outputs, {
       outcome: 'complete',
       feature: 'sample',
