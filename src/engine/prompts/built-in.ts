@@ -93,12 +93,12 @@ Any yes is a RESET of the story that it belongs to. Whatever the change says is 
 
 export const VERDICT = `If every criterion of every story is met and no answer above is yes, end with one line per criterion. It names
 what shows it. Best is the name of one test, as its runner prints it. If no test shows it, name file and line of the
-code, a gate, or a screenshot you were given. Each is looked up: a test that fails without the change proves, a line is only cited.
+code, a gate, or a screenshot you were given. Each is looked up. A test that fails without the change is proof. A line is only cited.
 <ralph>EVIDENCE:US-001#1 test adds two items</ralph>
 <ralph>EVIDENCE:US-001#2 src/cart.ts:14 rounds the sum</ralph>
 and then exactly this line; a criterion without a line is not assumed to be met:
 <ralph>VERIFIED</ralph>
-Otherwise name only the stories that must be worked again, and show it: leave a new test or script here that fails because of what is
+Otherwise name only the stories that must be worked again. Show it: leave a new test or script here that fails because of what is
 wrong, with the command that runs it. It runs in a clean clone. If it passes there, the refusal is void. Words without such a command cost
 a story one attempt at most. End with these lines:
 <ralph>RESET:US-001,US-003</ralph>
