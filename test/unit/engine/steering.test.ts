@@ -327,5 +327,5 @@ test('a remark of `skip` or `redo` is in the notes, also where Ralph had none', 
 
 test('a requested split is noted on its story', () => {
   const asked = applyCommand(midway(), { ...by, kind: 'split', story: 'US-003', guidance: '' })
-  assert.match(storiesOf(asked).find(({ id }) => id === 'US-003')?.aside ?? '', /to be split/)
+  assert.match(storiesOf(asked).find(({ id }) => id === 'US-003')?.aside ?? '', /will be split/)
 })
