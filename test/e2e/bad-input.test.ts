@@ -31,7 +31,7 @@ const CASES: Case[] = [
     name: 'two features, and no feature input',
     files: { '.ralph/2026-02-01-other/prd.json': prd([story('US-001', 'one')], 'ralph/other') },
     dispatch: { feature: '' },
-    says: [/feature: found 2 features: .*other/, /fix: name one of them/],
+    says: [/feature: there are 2 features, and none is named: other/, /fix: name one of them/],
   },
   {
     name: 'a feature that does not exist',
@@ -112,7 +112,7 @@ const CASES: Case[] = [
   {
     name: 'a base branch that does not exist',
     inputs: { 'base-branch': 'develop' },
-    says: [/input base-branch: found develop/, /fix: create it, or name another/],
+    says: [/input base-branch: this repository has no branch develop/, /fix: create it, or name another/],
   },
   {
     name: 'a configuration file that does not exist',
@@ -265,8 +265,8 @@ for (const [name, branch, inputs, fix] of [
     const { github } = site
     for (const other of ['develop', 'release']) await github.commit(other, { 'src/other.mjs': '' }, 'theirs')
     const before = await github.bare.run(['for-each-ref'])
-    const found = new RegExp(`prd\\.json: branchName: found ${branch}[, ]`)
-    await refused(site, await site.go(), [found, fix])
+    const why = new RegExp(`prd\\.json: branchName: the (?:branch|run cannot work on) ${branch}[, ]`)
+    await refused(site, await site.go(), [why, fix])
     assert.equal(await github.bare.run(['for-each-ref']), before)
   })
 }

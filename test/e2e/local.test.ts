@@ -576,7 +576,10 @@ test('branchName is the default branch, or a branch of other people: exit 64, an
   at.git('branch', 'trunk')
   at.git('update-ref', 'refs/remotes/origin/trunk', 'main')
   at.git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/trunk')
-  assert.match(await run('trunk'), /branchName: found trunk, .*\n.*never commits to the default branch/)
+  assert.match(
+    await run('trunk'),
+    /branchName: the run cannot work on trunk, .*\n.*never commits to the default branch/,
+  )
   assert.deepEqual(await at.sessions(), [])
 })
 

@@ -505,7 +505,7 @@ test('without an agent or its key the interview is not started', async () => {
   await using at = await place()
   await using terminal = at.terminal(['plan', 'auth', '--agent', 'amp'])
   assert.equal(await terminal.ended, 64, terminal.shown())
-  assert.match(terminal.shown(), /error: agent: found/)
+  assert.match(terminal.shown(), /error: agent: amp is not on your PATH/)
   assert.doesNotMatch(terminal.shown(), /What is|Gate/)
 })
 

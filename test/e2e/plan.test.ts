@@ -199,7 +199,7 @@ test('a milestone that does not exist, or whose issues no person with write perm
   for (const [feature, message] of [
     ['issues:milestone=7', /milestone 7[\s\S]*name one of them: 1 \(Later\)/],
     ['issues:author=me', /a milestone or a label/],
-    ['issues:milestone=1', /some of mallory[\s\S]*no person reads the plan/],
+    ['issues:milestone=1', /no person reads the plan[\s\S]*by people without write permission: mallory/],
   ] as const) {
     const run = await site.runner.dispatch('ralph.yml', { feature }, { actor: 'alice' })
     await site.runner.settled()
