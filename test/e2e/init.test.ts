@@ -181,6 +181,7 @@ test('init that ends by Ctrl+C at any question, or by a no, writes nothing and e
     'After how many failed',
     'How many dollars',
     'How strictly should CI',
+    'In CI, how does Ralph log in',
     'to AGENTS.md?',
     'Will you make the check',
     'Write these',
