@@ -312,7 +312,10 @@ test('a run that is started on a ralph/ branch is refused, with the branch to st
   )
   await runner.settled()
   assert.deepEqual(github.violations, [])
-  saysOnce(site, run, [/ref: found refs\/heads\/ralph\/sample/, /fix: run the workflow on main/])
+  saysOnce(site, run, [
+    /ref: this workflow was started on refs\/heads\/ralph\/sample/,
+    /fix: run the workflow on main/,
+  ])
   assert.equal(await github.head('ralph/sample'), before)
   assert.deepEqual(await github.pulls(), [])
 })

@@ -111,7 +111,10 @@ test('status in the action reports a feature before a run, after it, and one tha
   assert.deepEqual([outcome, feature, branch], ['complete', 'sample', 'ralph/sample'])
   const wrong = await look(place, 'status', { feature: 'simple' })
   assert.equal(wrong.run.conclusion, 'failure')
-  assert.match(annotationsOf(wrong.run, 'error').join('\n'), /feature: found simple[\s\S]*sample/)
+  assert.match(
+    annotationsOf(wrong.run, 'error').join('\n'),
+    /feature: no run of simple has begun[\s\S]*sample/,
+  )
 })
 
 test('verify in the action runs gates and a judge on the branch, and reports both', async () => {

@@ -41,7 +41,7 @@ test('a baseBranch in the configuration that does not exist is refused, naming t
   assert.equal(outputsOf(run).outcome, 'error')
   assert.match(
     annotationsOf(run, 'error').join('\n'),
-    /baseBranch in the configuration on main: found develop/,
+    /baseBranch in the configuration on main: this repository has no branch develop/,
   )
 })
 
