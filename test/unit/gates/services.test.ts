@@ -585,7 +585,7 @@ test('services of a killed run are found by their marker', async () => {
     const { openScratch } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/isolation/scratch.ts'))})
     const { createRedactor } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/isolation/redact.ts'))})
     const service = { name: 'web', start: 'setsid sleep 300 & sleep 300', ready: { kind: 'log', parts: [] }, readyTimeoutMs: 300, restartBeforeVerify: true, when: null, inherit: [], environment: {}, logs: [] }
-    const services = createServices({ services: [{ ...service, start: 'setsid sleep 300 & echo up; sleep 300', ready: { kind: 'log', parts: ['up'] }, readyTimeoutMs: 20000 }], cwd: '/', envOf: () => ({ PATH: process.env.PATH }), redactor: createRedactor([]), mark: '${mark}', as: null, logs: null, onStart() {}, onEnd() {} })
+    const services = createServices({ services: [{ ...service, start: "exec 4<> <(:); setsid bash -c 'echo up; read -t 300 -u 4' & read -t 300 -u 4", ready: { kind: 'log', parts: ['up'] }, readyTimeoutMs: 20000 }], cwd: '/', envOf: () => ({ PATH: process.env.PATH }), redactor: createRedactor([]), mark: '${mark}', as: null, logs: null, onStart() {}, onEnd() {} })
     await services.beside({ of: 'whole', tags: null, stories: [], what: '', commit: '', from: '', baseline: {} }, new AbortController().signal, await openScratch(null, { mark: '${mark}' }), async () => process.kill(process.pid, 'SIGKILL'))`
   try {
     execFileSync(NODE, ['--input-type=module', '-e', script], {
