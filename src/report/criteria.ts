@@ -26,11 +26,14 @@ export function criteriaRows({ criteria, evidence, examples }: StoryView, blob: 
 
 const NO_EVIDENCE = 'the judge named nothing'
 
+/** Texts are escaped, so that a cell may take six times as much. */
+const MAX_SHOWN = 100
+
 export const CRITERIA: Columns<CriterionRow> = [
-  ['Criterion', 'text', ({ criterion: text }) => ({ text, most: 120 })],
+  ['Criterion', 'text', ({ criterion: text }) => ({ text, most: MAX_SHOWN })],
   ['Level', 'word', ({ level }) => `${SIGNS[level]}${level}`],
   ['Shown by', 'text', ({ shown }) => shown],
-  ['Detail', 'text', ({ detail: text }) => ({ text, most: 120 })],
+  ['Detail', 'text', ({ detail: text }) => ({ text, most: MAX_SHOWN })],
 ]
 
 /** `3 proved, 1 cited`, the best first; empty without rows. */
@@ -69,7 +72,6 @@ function shownBy({ test, path, line, shown }: Evidence, blob: string): Part {
   return isShort ? { link: at, url } : { text: at, most: MAX_SHOWN }
 }
 
-const MAX_SHOWN = 100
 /** Percent-encoding makes a name up to nine times as long. */
 const MAX_URL = 500
 
