@@ -11,8 +11,8 @@ export type FailedTests = {
 }
 
 export type Reader = {
-  /** The failed test of this line, if the line names one. */
-  failed: RegExp
+  /** The test of this line, if the line names one. */
+  name: RegExp
   /** Lines count only after this one. */
   after?: RegExp
   /** A line that says where the tests after it are. */
@@ -22,27 +22,26 @@ export type Reader = {
 /** The test runners that name each failed test on its own line. */
 const READERS: readonly Reader[] = [
   // pytest: the short summary
-  { failed: /^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$/ },
+  { name: /^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$/ },
   // unittest
-  { failed: /^(?:FAIL|ERROR): (\S+ \([\w.]+\).*)$/ },
+  { name: /^(?:FAIL|ERROR): (\S+ \([\w.]+\).*)$/ },
   // cargo test: the same name may exist in several targets
   {
-    failed: /^test (.+?)(?: - should panic)?(?: \(line \d+\))? \.\.\. FAILED$/,
+    name: /^test (.+?)(?: - should panic)?(?: \(line \d+\))? \.\.\. FAILED$/,
     scope: /^\s+(?:Running (?:unittests )?|Doc-tests )(\S+)/,
   },
   // Maven surefire, versions 2 and 3
   {
-    failed:
-      /^\[ERROR\] (?!Tests run)([\w$.]+(?:\([\w$.]+\)|[^<>]*?))(?: --)? {1,2}Time elapsed: .* <<< (?:FAILURE|ERROR)!/,
+    name: /^\[ERROR\] (?!Tests run)([\w$.]+(?:\([\w$.]+\)|[^<>]*?))(?: --)? {1,2}Time elapsed: .* <<< (?:FAILURE|ERROR)!/,
   },
   // Gradle
-  { failed: /^(\S.* > .+) FAILED$/ },
+  { name: /^(\S.* > .+) FAILED$/ },
   // node --test: the list at the end
-  { failed: /^✖ (.+?)(?: \([\d.]+ms\))?$/, after: /^✖ failing tests:$/, scope: /^test at (.+?):\d+:\d+$/ },
+  { name: /^✖ (.+?)(?: \([\d.]+ms\))?$/, after: /^✖ failing tests:$/, scope: /^test at (.+?):\d+:\d+$/ },
   // jest
-  { failed: /^ {2}● (.+)$/, scope: /^ ?FAIL {1,2}(\S+)$/ },
+  { name: /^ {2}● (.+)$/, scope: /^ ?FAIL {1,2}(\S+)$/ },
   // vitest
-  { failed: /^ ?FAIL {1,2}(\S+ (?:> .+|\[.+\]))$/ },
+  { name: /^ ?FAIL {1,2}(\S+ (?:> .+|\[.+\]))$/ },
 ]
 
 /** What runners print when they leave out the tests after a failure. */
@@ -67,7 +66,7 @@ export function failedTests(output: string): FailedTests | null {
   return { names, counted: found.size + go.counted, stoppedEarly }
 }
 
-export function namesBy({ failed, after, scope }: Reader, lines: readonly string[]): string[] {
+export function namesBy({ name: pattern, after, scope }: Reader, lines: readonly string[]): string[] {
   let isOpen = after === undefined
   let place = ''
   return lines.flatMap((line) => {
@@ -77,7 +76,7 @@ export function namesBy({ failed, after, scope }: Reader, lines: readonly string
     }
     const [, found] = scope?.exec(line) ?? []
     if (found !== undefined) place = `${found}: `
-    const [, name] = failed.exec(line) ?? []
+    const [, name] = pattern.exec(line) ?? []
     return name === undefined ? [] : [`${place}${name}`]
   })
 }

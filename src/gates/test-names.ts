@@ -7,20 +7,20 @@ import { failedTests, namesBy, type Reader } from './failed-tests.ts'
 const PASSED: readonly Reader[] = [
   // node --test and mocha; jest and vitest with their verbose reporters
   {
-    failed: /^\s*[✔✓√] (?:\S+ > )?(?!\S+\.[cm]?[jt]sx? \()(.+?)(?: \(?\d[\d.]* ?m?s\)?)?$/,
+    name: /^\s*[✔✓√] (?:\S+ > )?(?!\S+\.[cm]?[jt]sx? \()(.+?)(?: \(?\d[\d.]* ?m?s\)?)?$/,
   },
   // TAP
-  { failed: /^\s*ok \d+ - (?!.* # (?:SKIP|TODO))(.+?)(?: # time=.*)?$/ },
+  { name: /^\s*ok \d+ - (?!.* # (?:SKIP|TODO))(.+?)(?: # time=.*)?$/ },
   // pytest -v
-  { failed: /^(\S+?::.+?) PASSED\b/ },
+  { name: /^(\S+?::.+?) PASSED\b/ },
   // unittest -v
-  { failed: /^(\S+ \([\w.]+\)).* \.\.\. ok$/ },
+  { name: /^(\S+ \([\w.]+\)).* \.\.\. ok$/ },
   // cargo test
-  { failed: /^test (.+?)(?: - should panic)?(?: \(line \d+\))? \.\.\. ok$/ },
+  { name: /^test (.+?)(?: - should panic)?(?: \(line \d+\))? \.\.\. ok$/ },
   // go test -v
-  { failed: /^\s*--- PASS: (\S+)/ },
+  { name: /^\s*--- PASS: (\S+)/ },
   // Gradle
-  { failed: /^(\S.* > .+) PASSED$/ },
+  { name: /^(\S.* > .+) PASSED$/ },
 ]
 
 /** The state holds the names of one run at most a few times. */
