@@ -5,7 +5,7 @@ import type { StepContext, StepResult } from './attempt-steps.ts'
 import { requestsOf } from './corrections/correction-requests.ts'
 import { findBreakingStory } from './gating/final-gates.ts'
 import { findPortConflict } from './gating/gate-memory.ts'
-import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
+import { gatesOfJoin, newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
 import { released } from './job-end.ts'
 import { continuesByItself, RENEWAL_MS } from './limits.ts'
 import type { CorrectionRequest, Holds } from './model/correction.ts'
@@ -128,10 +128,8 @@ export async function gateJoin(
 ): Promise<StepResult> {
   const { state, ports } = context
   await ports.repository.checkOut(joined.green, null)
-  const passed = state.prd.userStories.filter((story) => story.passes)
-  const passedTags = passed.flatMap((story) => story.tags)
   const what = `join-${head.slice(0, 7)}`
-  const run = newGateRun(state, { of: 'join', tags: passedTags, stories: passed, what, commit: joined.green })
+  const run = newGateRun(state, { ...gatesOfJoin(state), what, commit: joined.green })
   const found: { broken: RevertedStory | null } = { broken: null }
   const gates = await withoutSessionFiles(ports, async () => {
     const results = await runGatesOn(run, ports)

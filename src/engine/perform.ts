@@ -18,7 +18,7 @@ import { editBranch } from './edit-steps.ts'
 import { tryExamples, writeExamples } from './examples/examples-steps.ts'
 import { addProofs, isRefactoring, runGatesAsItWas } from './gating/further-runs.ts'
 import { gatesBeforeJudge } from './gating/gate-memory.ts'
-import { newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
+import { gatesOfStory, newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
 import { askExpectation, askJudge, gateWhole, judgeWhole } from './gating/judge.ts'
 import { compareWithCleanClone, inCleanClone } from './gating/needed-files.ts'
 import { withoutNames } from './gating/proved-tests.ts'
@@ -185,17 +185,15 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   const { state, ports } = context
   const { storyId } = attempt
   const { commit } = attempt.candidate
-  const stories = state.prd.userStories.filter(({ id }) => id === storyId)
-  const tags = stories.flatMap((story) => story.tags)
+  const asked = gatesOfStory(state, storyId)
   const what = attemptName(state, storyId)
-  const { owes = [], counterexamples = [], redTree } = state.records[storyId] ?? {}
+  const { redTree } = state.records[storyId] ?? {}
   // In a clean room the results count for the final verification as well. Null for all but the run's last story.
   await using room = await openLastStoryRoom(attempt, context)
   if (room === null && attempt.resumed === true && attempt.inLane !== true)
     return { kind: 'lost', ...idOf(attempt), why: 'no clean room for the gates of what a killed run left' }
   const fork = room === null ? {} : { fork: state.base.sha }
-  const owed = { also: owes, ...(counterexamples.length === 0 ? {} : { counterexamples }) }
-  const inCheckout = newGateRun(state, { of: 'story', tags, stories, what, commit, ...owed, ...fork })
+  const inCheckout = newGateRun(state, { ...asked, what, commit, ...fork })
   const run = room === null ? inCheckout : inCleanClone(inCheckout)
   let earlierPaths: string[] = []
   let isUnproved = false
@@ -207,7 +205,7 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     const keys = room === null ? {} : ((await ports.gates.keys?.(commit, state.base.sha)) ?? {})
     const results = withReuseKeys(firstResults, keys, ports.clock.now())
     if (redGate(results) !== undefined) return results
-    const further = { run, results, place, redTree, isRefactored: stories.some(isRefactoring) }
+    const further = { run, results, place, redTree, isRefactored: asked.stories.some(isRefactoring) }
     const found = await runFurtherGates(further, context)
     earlierPaths = found.paths
     isUnproved = found.unproved

@@ -132,7 +132,7 @@ const blamed = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('none'), message: text }),
 ])
-const broken = z.object({ storyId: nonce, summary: text, gate: text })
+const broken = z.object({ storyId: nonce, summary: text })
 const gates = z.array(gateResult)
 
 /** What a gate job may say: what the gates of one step said. Never what a session did, nor that a judge approves. */

@@ -15,7 +15,7 @@ import { recordLostSession } from '../../engine/record-session.ts'
 import { haltWithError, withJob } from '../../engine/state-updates.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { type JobRole, WHOLE_JOB } from './claim-iteration.ts'
-import { type FromGate, type FromWork, workedIn } from './handover.ts'
+import { type FromGate, type FromWork, type WorkEvent, workedIn } from './handover.ts'
 import { hasPack, readPack } from './pack.ts'
 import { createCleaner, takeEvents, unavailablePorts } from './taken-events.ts'
 
@@ -119,13 +119,24 @@ function endedByArtifact(state: State, work: FromWork | null): State {
   return haltWithError(withJob(refunded, { landing: 'lost' }), NO_ARTIFACT.summary, NO_ARTIFACT.fix)
 }
 
+/** Charges a judge or planner, whose result is lost with the iteration. */
+function withJudgePaid(state: State, event: WorkEvent | null): State {
+  switch (event?.kind) {
+    case 'verified':
+      return recordLostSession(state, null, event.usage, 'verify')
+    case 'planned':
+      return recordLostSession(state, null, event.plan.usage, 'plan')
+    default:
+      return state
+  }
+}
+
 /** The attempt is given back. What its session and a judge used is charged; if that is unknown, an estimate is. */
 function lostIteration(state: State, { work, cancelled }: Received): State {
   const halted = cancelled ? { kind: 'interrupted' as const } : null
   const job = { ...state.job, landing: 'lost' as const, halted }
   const attempt = openAttempt(state)
-  const event = work?.event
-  const judged = event?.kind === 'verified' ? recordLostSession(state, null, event.usage, 'verify') : state
+  const judged = withJudgePaid(state, work?.event ?? null)
   if (attempt === null) return { ...judged, job }
   const usage = workedIn(work)?.session.usage
   if (usage === undefined) return { ...takeOver(judged), job }

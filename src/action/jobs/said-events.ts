@@ -65,10 +65,7 @@ export function gateEventOf(
     case 'join-gated': {
       if (step.kind !== 'gate-join') return null
       const { gates, broken } = event
-      const blamed =
-        broken === null
-          ? null
-          : { storyId: broken.storyId, summary: broken.failure.summary, gate: broken.failure.gate ?? '' }
+      const blamed = broken === null ? null : { storyId: broken.storyId, summary: broken.failure.summary }
       return { said: { kind: 'join-gated', gates, broken: blamed }, commit: step.branch.joined.green }
     }
     case 'whole-gated':

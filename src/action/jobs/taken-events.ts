@@ -4,6 +4,8 @@
 import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
 import { writeScreenshot } from '../../branch/screenshot-blobs.ts'
+import type { StepResult } from '../../engine/attempt-steps.ts'
+import { gatesOfJoin, gatesOfStory } from '../../engine/gating/gate-run.ts'
 import { checkVerdict } from '../../engine/gating/judge.ts'
 import { undoneBy, withUndone } from '../../engine/gating/undone.ts'
 import { type AttemptIn, idOf } from '../../engine/model/attempt.ts'
@@ -11,7 +13,7 @@ import type { Event, Verdict } from '../../engine/model/event.ts'
 import { BROWSER_GATE, type GateResult, type Screenshot } from '../../engine/model/gate.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { Circuits, PipelineStep } from '../../engine/model/pipeline-step.ts'
-import type { AgentPort, GatesPort, RepositoryPort } from '../../engine/model/ports.ts'
+import type { AgentPort, GateRun, GatesPort, RepositoryPort } from '../../engine/model/ports.ts'
 import { isFor } from '../../engine/model/service.ts'
 import type { State } from '../../engine/model/state.ts'
 import type { Step } from '../../engine/model/step.ts'
@@ -68,14 +70,8 @@ export function takeEvents({ work, gate }: Handed, tools: TakingTools): Take {
   return async (step, state) => ({ ...(await taking.eventOf(step, state)), at: Date.now() }) as Event
 }
 
-/** `tags`: of the stories that the gates ran for; null: every gate. `also`: gates that run whatever their tags. */
-type Asked = {
-  tags: readonly string[] | null
-  also?: readonly string[]
-  isBaseline?: true
-  of: 'story' | 'whole'
-}
-type Happened = Event extends infer E ? (E extends { at: number } ? Omit<E, 'at'> : never) : never
+/** Which gates a step asks for. */
+type Asked = Pick<GateRun, 'of' | 'tags' | 'also'>
 
 class Taking {
   readonly #work: FromWork | null
@@ -90,7 +86,7 @@ class Taking {
     this.#clean = createCleaner(tools.workspace.redactor.redact)
   }
 
-  async eventOf(step: Step, state: State): Promise<Happened> {
+  async eventOf(step: Step, state: State): Promise<StepResult> {
     switch (step.kind) {
       case 'agent':
         return this.#worked(step.attempt, state)
@@ -100,7 +96,7 @@ class Taking {
       case 'judge':
         return { kind: 'judged', ...idOf(step.attempt), verdict: NO_VERDICT, usage: emptyUsage() }
       case 'baseline': {
-        const asked = { tags: [], isBaseline: true as const, of: 'story' as const }
+        const asked = { of: 'baseline' as const, tags: [] }
         return { kind: 'baselined', gates: await this.#results('baselined', state.green, state, asked) }
       }
       case 'gate-join':
@@ -116,7 +112,7 @@ class Taking {
     }
   }
 
-  async #worked(attempt: AttemptIn<'reserved'>, state: State): Promise<Happened> {
+  async #worked(attempt: AttemptIn<'reserved'>, state: State): Promise<StepResult> {
     const said = workedIn(this.#work)
     const isOwn = said?.storyId === attempt.storyId && said.slot === attempt.slot
     if (said === null || !isOwn)
@@ -162,17 +158,12 @@ class Taking {
     }
   }
 
-  async #gated(attempt: AttemptIn<'guarded'>, state: State): Promise<Happened> {
+  async #gated(attempt: AttemptIn<'guarded'>, state: State): Promise<StepResult> {
     const { storyId, candidate } = attempt
-    const tags = state.prd.userStories.filter(({ id }) => id === storyId).flatMap((story) => story.tags)
-    const also = state.records[storyId]?.owes ?? []
     const said = this.#gate?.event
     const isOwn = said?.kind === 'gated' && said.storyId === storyId && said.slot === attempt.slot
-    const gates = await this.#results(isOwn ? 'gated' : null, candidate.commit, state, {
-      tags,
-      also,
-      of: 'story',
-    })
+    const asked = gatesOfStory(state, storyId)
+    const gates = await this.#results(isOwn ? 'gated' : null, candidate.commit, state, asked)
     const paths = isOwn ? said.paths?.map(this.#clean) : undefined
     const { repository } = this.#tools
     const undone = redGate(gates) === undefined ? await undoneBy(attempt, { state, repository }) : []
@@ -186,13 +177,12 @@ class Taking {
     }
   }
 
-  async #joinGated({ branch }: Extract<Step, { kind: 'gate-join' }>, state: State): Promise<Happened> {
-    const passed = state.prd.userStories.filter((story) => story.passes)
-    const tags = passed.flatMap((story) => story.tags)
-    const gates = await this.#results('join-gated', branch.joined.green, state, { tags, of: 'story' })
+  async #joinGated({ branch }: Extract<Step, { kind: 'gate-join' }>, state: State): Promise<StepResult> {
+    const asked = gatesOfJoin(state)
+    const gates = await this.#results('join-gated', branch.joined.green, state, asked)
     const said = this.#gate?.event
     const blamed = said?.kind === 'join-gated' && redGate(gates) !== undefined ? said.broken : null
-    if (blamed === null || !passed.some(({ id }) => id === blamed.storyId))
+    if (blamed === null || !asked.stories.some(({ id }) => id === blamed.storyId))
       return { kind: 'join-gated', gates, broken: null }
     const failure = {
       kind: 'gates' as const,
@@ -203,21 +193,36 @@ class Taking {
     return { kind: 'join-gated', gates, broken: { storyId: blamed.storyId, kept: null, failure, gates } }
   }
 
-  async #wholeGated(state: State): Promise<Happened> {
+  async #wholeGated(state: State): Promise<StepResult> {
     const said = this.#gate?.event
     const kind = said?.kind === 'verified' ? 'verified' : 'whole-gated'
-    const gates = await this.#results(kind, state.green, state, { tags: null, of: 'whole' })
+    const gates = await this.#results(kind, state.green, state, { of: 'whole', tags: null })
     const red = redGate(gates)
     if (red === undefined && said?.kind === 'whole-gated')
       return { kind: 'whole-gated', gates, usage: emptyUsage() }
-    const verdict: Verdict =
-      said?.kind === 'verified'
-        ? mapTexts(said.verdict, this.#clean)
-        : { kind: 'none', message: red === undefined ? NOTHING_HANDED : redGateReason(red, gates) }
-    return { kind: 'verified', gates, verdict, usage: emptyUsage() }
+    const verdict = said?.kind === 'verified' ? this.#blamed(said.verdict, gates) : null
+    const why = red === undefined ? NOTHING_HANDED : redGateReason(red, gates)
+    return {
+      kind: 'verified',
+      gates,
+      verdict: verdict ?? { kind: 'none', message: why },
+      usage: emptyUsage(),
+    }
   }
 
-  async #verified(state: State): Promise<Happened> {
+  /** A gate job may blame one story, for a gate that is red here or has a finding. */
+  #blamed(
+    verdict: Extract<GateEvent, { kind: 'verified' }>['verdict'],
+    gates: readonly GateResult[],
+  ): Verdict | null {
+    const { kind, ...words } = mapTexts(verdict, this.#clean)
+    if (kind === 'none' || !('stories' in words)) return null
+    const isToBlame = ({ name, ok, findings = [] }: GateResult) =>
+      name === words.gate && (!ok || findings.length > 0)
+    return gates.some(isToBlame) ? { ...words, kind, stories: words.stories.slice(0, 1) } : null
+  }
+
+  async #verified(state: State): Promise<StepResult> {
     const { repository, limits } = this.#tools
     const gates = state.verification.gated?.gates ?? []
     const said = this.#work?.event
@@ -229,7 +234,7 @@ class Taking {
     return { kind: 'verified', gates, verdict, usage: said.usage }
   }
 
-  #planned({ split }: Extract<Step, { kind: 'plan' }>, state: State): Happened {
+  #planned({ split }: Extract<Step, { kind: 'plan' }>, state: State): StepResult {
     const said = this.#work?.event
     if (said?.kind !== 'planned') {
       const none = { kind: 'none' as const, message: 'the work job handed over no plan' }
@@ -291,7 +296,7 @@ const NOTHING_HANDED = 'the gate job handed nothing over'
 export function acceptResults(
   handed: readonly GateResult[],
   configured: readonly { name: string; when: readonly string[] | null; advisory: boolean }[],
-  { tags, also = [], isBaseline }: Pick<Asked, 'tags' | 'also' | 'isBaseline'>,
+  { of, tags, also = [] }: Asked,
   why: string,
 ): GateResult[] {
   const first = handed.filter(({ further }) => further === undefined)
@@ -303,7 +308,7 @@ export function acceptResults(
   const results: GateResult[] = []
   for (const { name, when, advisory } of configured) {
     const ran = first.find((one) => one.name === name)
-    if (isBaseline === true && name === BROWSER_GATE) {
+    if (of === 'baseline' && name === BROWSER_GATE) {
       // Screenshots of the base are advisory: no page has to exist or to be right there.
       if (ran !== undefined) results.push({ ...ran, advisory: true })
       continue

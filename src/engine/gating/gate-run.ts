@@ -20,6 +20,21 @@ export function newGateRun(state: State, run: Partial<GateRun> & Pick<GateRun, '
   return { tags: null, stories: [], what: run.of, commit: green, from: green, baseline, pages, ...run }
 }
 
+/** Which gates a story's change needs: those for its tags, and those that it has to make green. */
+export function gatesOfStory({ prd, records }: Pick<State, 'prd' | 'records'>, storyId: string) {
+  const stories = prd.userStories.filter(({ id }) => id === storyId)
+  const tags = stories.flatMap((story) => story.tags)
+  const { owes: also = [], counterexamples = [] } = records[storyId] ?? {}
+  const owed = { also, ...(counterexamples.length === 0 ? {} : { counterexamples }) }
+  return { of: 'story' as const, stories, tags, ...owed }
+}
+
+/** Which gates people's commits need: those for the stories that have passed. */
+export function gatesOfJoin({ prd }: Pick<State, 'prd'>) {
+  const stories = prd.userStories.filter((story) => story.passes)
+  return { of: 'join' as const, stories, tags: stories.flatMap((story) => story.tags) }
+}
+
 /** Prepares the checked-out commit, runs its gates, and discards what they wrote into tracked files. */
 export async function runGatesOn(
   run: GateRun,

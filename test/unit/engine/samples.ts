@@ -65,6 +65,19 @@ export function built(commit: string, empty = false, remarks: string[] = []): Ca
   return { commit, empty, remarks, builtAt: NOW }
 }
 
+/** An attempt before its session. */
+export const RESERVED: AttemptIn<'reserved'> = {
+  phase: 'reserved',
+  storyId: 'US-001',
+  number: 1,
+  iteration: 1,
+  agent: 'first',
+  base: 'base',
+  startedAt: 0,
+  reserved: { costUsd: null, tokens: null },
+  unwanted: false,
+}
+
 /** Limits that never end a small example by themselves. */
 export function limitsWith(changes: Partial<Limits> = {}): Limits {
   return {

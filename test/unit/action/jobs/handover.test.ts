@@ -94,7 +94,7 @@ test('a hand-over that was written is read back unchanged', () => {
   const claim = { folder: '.ralph/2026-01-31-a', nonce: 'n', base: 'd'.repeat(40) }
   assert.deepEqual(readFromClaim(writeHandover(claim)), claim)
   for (const one of [work, judged, planned]) assert.deepEqual(readFromWork(writeHandover(one)), one)
-  const broken = { storyId: 'US-001', summary: 'gate test failed (exit 1) on the whole', gate: 'test' }
+  const broken = { storyId: 'US-001', summary: 'gate test failed (exit 1) on the whole' }
   const events: FromGate['event'][] = [
     gate.event,
     { kind: 'baselined', gates },

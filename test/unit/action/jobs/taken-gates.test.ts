@@ -14,7 +14,7 @@ import type { RepositoryPort } from '../../../../src/engine/model/ports.ts'
 import { CatFile } from '../../../../src/git/cat-file.ts'
 import { Git, openClone } from '../../../../src/git/git.ts'
 import type { Settings } from '../../../../src/settings/read-settings.ts'
-import { limitsWith, NOW, session, stateOf, stories } from '../../engine/samples.ts'
+import { limitsWith, NOW, RESERVED, session, stateOf, stories } from '../../engine/samples.ts'
 
 const GATES: Gate[] = ['lint', 'test'].map((name) => ({
   name,
@@ -33,18 +33,6 @@ const result = (name: string, ok: boolean): GateResult => ({
 })
 
 const SECRET = 'a-known-value-that-nobody-may-see'
-
-const RESERVED = {
-  phase: 'reserved' as const,
-  storyId: 'US-001',
-  number: 1,
-  iteration: 1,
-  agent: 'first' as const,
-  base: 'base',
-  startedAt: 0,
-  reserved: { costUsd: null, tokens: null },
-  unwanted: false,
-}
 
 test('gate results of separate jobs: gates and reds outside of them count, and a missing gate is red unless its service failed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-answered-'))
@@ -150,7 +138,7 @@ test('gate results of separate jobs: gates and reds outside of them count, and a
     prd: { ...passedState.prd, userStories: [{ ...first, passes: true }, second] },
   }
   const blamedFor = async (gates: GateResult[], storyId: string) => {
-    const broken = { storyId, summary: `gate test: ${SECRET}`, gate: 'test' }
+    const broken = { storyId, summary: `gate test: ${SECRET}` }
     const event = await takeFrom({ nonce: 'n', code, event: { kind: 'join-gated', gates, broken } })(
       gateJoin,
       oncePassed,
@@ -173,6 +161,10 @@ test('gate results of separate jobs: gates and reds outside of them count, and a
   assert.deepEqual(await whole({ kind: 'baselined', gates: green }), ['verified', 'none'])
   const reset = { kind: 'reset' as const, stories: ['US-001'], reason: 'gate test is red', gate: 'test' }
   assert.deepEqual(await whole({ kind: 'verified', gates: red, verdict: reset }), ['verified', 'reset'])
+  // A gate job blames nobody for a gate that is green, or that it does not name.
+  assert.deepEqual(await whole({ kind: 'verified', gates: green, verdict: reset }), ['verified', 'none'])
+  const other = { ...reset, gate: 'elsewhere' }
+  assert.deepEqual(await whole({ kind: 'verified', gates: red, verdict: other }), ['verified', 'none'])
   // The browser's, which is asked for by its tags, is how pages were before any story.
   const ui = { name: 'browser', run: 'x', timeoutMs: 1, when: ['ui'], advisory: false }
   const webp = Buffer.concat([

@@ -10,7 +10,7 @@ import type { RepositoryPort } from '../../../../src/engine/model/ports.ts'
 import type { Step } from '../../../../src/engine/model/step.ts'
 import { withPipelineResult } from '../../../../src/engine/state-updates.ts'
 import type { Settings } from '../../../../src/settings/read-settings.ts'
-import { built, limitsWith, session, stateOf, stories } from '../../engine/samples.ts'
+import { built, limitsWith, RESERVED, session, stateOf, stories } from '../../engine/samples.ts'
 
 const RESET_MS = 10 * 3_600_000
 const noop = (name: string, isWatched: boolean): PipelineStep => ({
@@ -24,17 +24,6 @@ const noop = (name: string, isWatched: boolean): PipelineStep => ({
 })
 const steps = [noop('fragile', true), noop('plain', false)]
 
-const RESERVED = {
-  phase: 'reserved' as const,
-  storyId: 'US-001',
-  number: 1,
-  iteration: 1,
-  agent: 'first' as const,
-  base: 'base',
-  startedAt: 0,
-  reserved: { costUsd: null, tokens: null },
-  unwanted: false,
-}
 const state = stateOf(stories('US-001'))
 
 /** The event of a step, from a work job that said this. */
