@@ -17,6 +17,7 @@ import type { State } from '../engine/model/state.ts'
 import { createGates } from '../gates/gates.ts'
 import type { ReuseFacts } from '../gates/reuse-key.ts'
 import type { ServicesOptions } from '../gates/services.ts'
+import { shallowCommits } from '../git/own-directory.ts'
 import { followsFirstParents } from '../git/trees.ts'
 import { gateEnv } from '../isolation/untrusted-env.ts'
 import { agentForStep, agentWithFallback } from './agents.ts'
@@ -100,10 +101,11 @@ function withHistory({
   /** The last green commit that was asked about, which is based on the fork point. */
   let known: { sha: string; green: string } | null = null
   const ensureHistory = async ({ base: { sha }, green }: State) => {
-    const isKnown = known?.sha === sha && (await followsFirstParents(objects, green, known.green))
-    if (!isKnown) await findHistory(sha, green)
+    if (known?.sha !== sha || !(await isBeyond(known.green, green))) await findHistory(sha, green)
     known = { sha, green }
   }
+  const isBeyond = (earlier: string, later: string) =>
+    followsFirstParents(objects, { later, earlier, borders: shallowCommits(git.shared) })
   const findHistory = async (sha: string, green: string) => {
     const hasBase = (await objects.root(sha)) !== null
     const hasHistory = hasBase && (await git.isAncestor(sha, green))

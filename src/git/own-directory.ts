@@ -99,7 +99,8 @@ export function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`
 }
 
-function shallowCommits(directory: string): string[] {
+/** The commits of a git directory whose parents were left out when it was cloned; none in a whole clone. */
+export function shallowCommits(directory: string): string[] {
   const text = readRegularFileSync(join(directory, 'shallow'))?.toString('utf8') ?? ''
   return text.split('\n').filter(Boolean)
 }

@@ -90,15 +90,18 @@ export async function pathsIn(objects: CatFile, name: string, folder = ''): Prom
 /** More stories than land between two questions. */
 const MAX_PARENTS = 100
 
-/** Whether a commit is reached from a later one by first parents, as far as it was asked for. */
+/**
+ * Whether a commit is reached from a later one by at most 100 first parents. `borders`: the commits of a shallow clone whose parents git
+ * does not follow.
+ */
 export async function followsFirstParents(
   objects: CatFile,
-  later: string,
-  earlier: string,
+  { later, earlier, borders }: { later: string; earlier: string; borders: readonly string[] },
 ): Promise<boolean> {
   let at: string | undefined = later
   for (let count = 0; count < MAX_PARENTS && at !== undefined; count += 1) {
     if (at === earlier) return true
+    if (borders.includes(at)) return false
     const text: string = (await objects.text(at)) ?? ''
     at = /^tree .*\nparent (\w+)$/m.exec(text.slice(0, text.indexOf('\n\n')))?.[1]
   }
