@@ -101,10 +101,14 @@ export function maxOpenAttempts({ job }: State, { maxParallel }: Limits): number
 /** Candidates that may wait in the train. If one fails, each candidate behind it needs another gate run. */
 const MAX_WAITING = 4
 
+/** A worker takes an attempt that has none, or leaves (`worker: null`) a candidate that waits for others. */
 export function assigned(state: State, event: EventOf<'assigned'>): State {
   const { worker } = event
   const attempt = state.attempts[attemptKey(event)]
-  if (attempt === undefined || (worker !== null && attempt.worker !== undefined)) return state
+  if (attempt === undefined) return state
+  // What it waited for may have landed meanwhile. An attempt that failed by that is not left: nobody else would end it.
+  const isFree = worker === null ? hasCandidate(attempt) : attempt.worker === undefined
+  if (!isFree) return state
   const { worker: _before, ...free } = attempt
   return withAttempt(state, worker === null ? free : { ...free, worker })
 }

@@ -218,6 +218,29 @@ test('workers killed at random: landed trees were gated as they land, none twice
   await fc.assert(property, { ...runs(100), interruptAfterTimeLimit: 20_000 })
 })
 
+test('workers that all live end every attempt themselves', async () => {
+  const property = fc.asyncProperty(
+    arbitraryStories,
+    arbitraryLimits,
+    fc.array(fc.nat(1000), { maxLength: 60 }),
+    fc.scheduler(),
+    async (userStories, limits, numbers, scheduler) => {
+      const world = new World(numbers, scheduler)
+      const start = waveOf(userStories, limits.maxParallel)
+      const remote = new Remote(start)
+      const workers = Array.from({ length: limits.maxParallel }, (_, at) =>
+        workInWave(structuredClone(start), limits, processPorts(world, remote, Infinity, []), {
+          worker: `${at + 1}`,
+          begins: true,
+        }),
+      )
+      await scheduler.waitFor(Promise.all(workers))
+      assert.deepEqual(remote.state.attempts, {})
+    },
+  )
+  await fc.assert(property, { ...runs(100), interruptAfterTimeLimit: 20_000 })
+})
+
 /** What the last job of a wave does with what its workers left. */
 async function joined(world: World, remote: Remote, limits: Limits, said: readonly Command[]) {
   const ports = processPorts(world, remote, 10_000, said)
