@@ -106,7 +106,7 @@ export function assigned(state: State, event: EventOf<'assigned'>): State {
   const { worker } = event
   const attempt = state.attempts[attemptKey(event)]
   if (attempt === undefined) return state
-  // What it waited for may have landed meanwhile. An attempt that failed by that is not left: nobody else would end it.
+  // What it waited for may have landed meanwhile. If its attempt failed by that, this worker has to end it.
   const isFree = worker === null ? hasCandidate(attempt) : attempt.worker === undefined
   if (!isFree) return state
   const { worker: _before, ...free } = attempt
