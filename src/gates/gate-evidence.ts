@@ -196,7 +196,8 @@ async function readEvidence(
   const reports = readReports(texts, { resolve, placeIn })
   const changed = run.from === run.commit ? NO_LINES : await code.changedLines(run.from, run.commit)
   const evidence: FileEvidence = { ...NO_EVIDENCE, ...reports, remarks: [...remarks, ...reports.remarks] }
-  if (gate.coverage !== undefined && ok && changed.size > 0) {
+  // A further run leaves out tests, or code, of the change: that fewer lines are covered says nothing.
+  if (gate.coverage !== undefined && ok && changed.size > 0 && run.further === undefined) {
     const { file } = gate.coverage
     // Code that people pushed needs no tests.
     const threshold = run.of === 'join' ? null : gate.coverage.threshold

@@ -51,14 +51,16 @@ export async function runWork({
     })
   }
   const said: { event: WorkEvent | null } = { event: null }
-  const executor = inPart({ ...limits, checksEvidence: false }, ports, {
+  // The land job checks it, with the results of the gates.
+  const its = { ...limits, checksEvidence: false as const }
+  const executor = inPart(its, ports, {
     part: 'work',
     take: assumeGreen,
     say: (step, event) => {
       said.event = workEventOf(step, event) ?? said.event
     },
   })
-  const result = await run(state, limits, executor).finally(settle)
+  const result = await run(state, its, executor).finally(settle)
   const attempt = openAttempt(result.state)
   const event = withRefusal(said.event, attempt?.phase === 'failed' ? attempt.failure : null)
   const saved =

@@ -277,6 +277,15 @@ test('with a threshold, a changed file that the report does not name counts as n
   assert.deepEqual([told.ok, remarks(told)], [true, ['lcov.info says nothing of src/b.js']])
 })
 
+test('a further run leaves out tests of the change, so it has no coverage threshold', async (t) => {
+  const coverage = { file: 'lcov.info', threshold: 76 }
+  for (const further of ['checks', 'product'] as const) {
+    const gate = { run: inFile('lcov.info', LCOV), coverage }
+    const { ok, remarks } = await ran(t, { gate, run: { ...STORY, further } })
+    assert.deepEqual({ ok, remarks }, { ok: true, remarks: undefined })
+  }
+})
+
 test('without a coverage report a threshold is not reached; on the base there is no threshold', async (t) => {
   const made = (threshold: number | null, run: Partial<GateRun> = STORY, script = 'true') =>
     ran(t, { gate: { run: script, coverage: { file: 'lcov.info', threshold } }, run }, { 'lcov.info': LCOV })
