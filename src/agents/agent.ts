@@ -3,6 +3,7 @@
 import type { AgentEvent, Usage } from '../engine/model/agent-event.ts'
 import type { KeyShape } from '../isolation/redact.ts'
 import type { Exit } from '../system/process.ts'
+import type { AnswerSchema } from './answer-schemas.ts'
 import type { MeasuredTokens, StreamEstimate } from './cost.ts'
 import type { Keyless } from './keyless/short-key.ts'
 
@@ -67,6 +68,8 @@ export type CommandOptions = {
   timeoutMs?: number
   /** What the session may use; null without a limit. */
   budget?: Budget
+  /** The schema of its answer, for a program that can hold its model to one; left out if the answer is free text. */
+  schema?: AnswerSchema | undefined
 }
 
 export type Login = {

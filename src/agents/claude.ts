@@ -62,10 +62,11 @@ export const claude: AgentVendor = {
   slashCommands: '.claude/commands/*.md',
   documents: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'],
   reports: 'cost',
-  args: ({ model, extraArgs, budget }) => [
+  args: ({ model, extraArgs, budget, schema }) => [
     ...words('-p --dangerously-skip-permissions --output-format stream-json --verbose'),
     // The program stops by itself where Ralph would end it.
     ...(extraArgs.includes('--max-budget-usd') ? [] : flag('--max-budget-usd', dollars(budget?.costUsd))),
+    ...(extraArgs.includes('--json-schema') ? [] : flag('--json-schema', schema?.text)),
     ...flag('--model', model),
     ...extraArgs,
   ],

@@ -49,10 +49,11 @@ export const codex: AgentVendor = {
   // AGENTS.override.md replaces AGENTS.md.
   settings: ['.codex', '.agents', 'agents.override.md'],
   reports: 'tokens',
-  args: ({ model, extraArgs }) => [
+  args: ({ model, extraArgs, schema }) => [
     ...words('exec --json --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check --ephemeral'),
     ...words('-c analytics.enabled=false -c check_for_update_on_startup=false'),
     ...words('-c features.plugins=false -c features.apps=false'),
+    ...(extraArgs.includes('--output-schema') ? [] : flag('--output-schema', schema?.file)),
     ...flag('-m', model),
     ...extraArgs,
     '-',

@@ -1,6 +1,7 @@
 // Qwen Code: `qwen --yolo -o stream-json` (qwenlm.github.io/qwen-code-docs, headless). Its stream-json is close to Claude Code's.
 
 import type { AgentEvent } from '../engine/model/agent-event.ts'
+import { asObject, asString, type Json } from '../engine/model/json.ts'
 import { type AgentVendor, flag, words } from './agent.ts'
 import { readRefusal } from './session-end.ts'
 import { StreamJsonReader } from './stream-json.ts'
@@ -42,13 +43,14 @@ export const qwen: AgentVendor = {
   slashCommands: '.qwen/commands/*',
   documents: ['QWEN.md'],
   reports: 'tokens',
-  args: ({ model, extraArgs, timeoutMs }) => [
+  args: ({ model, extraArgs, timeoutMs, schema }) => [
     ...words('--yolo -o stream-json'),
     // Without it, a key in a variable is not used.
     ...(extraArgs.includes('--auth-type') ? [] : ['--auth-type', 'openai']),
     ...(timeoutMs === undefined
       ? []
       : ['--max-wall-time', `${Math.ceil(timeoutMs / 1000) + GRACE_SECONDS}s`]),
+    ...(extraArgs.includes('--json-schema') ? [] : flag('--json-schema', schema?.text)),
     ...flag('-m', model),
     ...extraArgs,
   ],
@@ -64,6 +66,11 @@ export const qwen: AgentVendor = {
 class QwenReader extends StreamJsonReader {
   constructor() {
     super({ finalText: 'result', isStreamed: false, inputIncludesCache: true, refusals: [] })
+  }
+
+  protected override isPlainAnswer(result: Json): boolean {
+    const message = asString(asObject(result.error)?.message) ?? ''
+    return message.startsWith('Model produced plain text instead of calling the structured_output tool')
   }
 
   /** A minute before each of ten tries it says so on stderr; the quick tries before them are silent. */

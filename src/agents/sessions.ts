@@ -18,6 +18,7 @@ import { UserError } from '../system/errors.ts'
 import { clearPathTo } from '../system/files.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import { agentVariables, noUsage, type SessionResult } from './agent.ts'
+import { type AnswerKind, expectationInJson, schemaText, verdictInJson } from './answer-schemas.ts'
 import { costByPrices, costOfHidden, finalUsage, hasReported, type MeasuredTokens } from './cost.ts'
 import type { Homes } from './home.ts'
 import { buildPrompt, type PromptSources, type SessionRequest } from './prompts.ts'
@@ -60,6 +61,8 @@ type SessionLabels = {
   variables: Record<string, string>
   /** The model, instead of the mode's. */
   model?: string | undefined
+  /** What the answer is, for a program that can hold its model to a schema; left out if it is free text. */
+  answer?: AnswerKind
   /** Nothing that the session reads or says is kept or shown: it knows what examples expect. */
   isSecret?: true
 }
@@ -90,6 +93,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const kept = labels.isSecret === true ? [promptFile] : [promptFile, transcriptPath]
     for (const path of kept) await clearPathTo(dirname(options.directory), path)
     await writeFile(promptFile, prompt)
+    const schema = await writeSchema(labels.answer)
     await using _prompt = labels.isSecret === true ? removedAtEnd(promptFile) : null
     await using home = await options.homes.open()
     const model = step?.model ?? labels.model ?? options.models[request.mode]
@@ -145,6 +149,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       prompt,
       env,
       as: home.as,
+      schema,
       timeoutMs: bounds.timeoutMs,
       budget: bounds.budget,
       costOf,
@@ -163,6 +168,16 @@ export function createSessions(options: SessionsOptions): AgentPort {
       finalText: redact(result.finalText),
       usage: used,
     }
+  }
+
+  /** For programs that read the schema from a file. */
+  async function writeSchema(kind: AnswerKind | undefined) {
+    if (kind === undefined) return undefined
+    const file = join(options.directory, 'answer-schema.json')
+    const text = schemaText(kind)
+    await clearPathTo(dirname(options.directory), file)
+    await writeFile(file, text)
+    return { text, file }
   }
 
   function toWorkResult({ result, message, finalText, usage }: SessionAnswer): Session {
@@ -186,7 +201,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
 
   /** The answer whether the stories ask for a change of what gates expect, as a verdict on them. */
   function expectationIn(answer: string, stories: readonly string[]): Verdict {
-    const expectation = readExpectation(answer)
+    const expectation = expectationInJson(answer) ?? readExpectation(answer)
     if (expectation === null) {
       const lines = '<ralph>EXPECTED</ralph> or <ralph>UNEXPECTED</ralph>'
       return { kind: 'none', message: `no line ${lines} at the end of the judge's answer` }
@@ -203,7 +218,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const { answersInOutput = false } = options.vendor
     const answer = answersInOutput ? markersAtEnd(finalText) : finalText
     if (expectation !== undefined || counterexample !== undefined) return expectationIn(answer, stories)
-    const { verdict } = readSignals(answer)
+    const verdict = verdictInJson(answer) ?? readSignals(answer).verdict
     if (verdict === null) {
       const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
       const place = answersInOutput
@@ -255,7 +270,9 @@ export function createSessions(options: SessionsOptions): AgentPort {
     },
     /** A judge that fails, or gives no verdict, has not approved. */
     async judge(state, task, bounds, signal) {
-      const labels = { transcript: `verify-${Date.now()}`, variables: {} }
+      const isQuestion = task.expectation !== undefined || task.counterexample !== undefined
+      const asked = isQuestion ? ('expectation' as const) : ('verdict' as const)
+      const labels = { transcript: `verify-${Date.now()}`, variables: {}, answer: asked }
       const answer = await runSession({ mode: 'verify', task }, labels, state, bounds, signal)
       return { verdict: failureAnswer(answer) ?? verdictIn(answer, task), usage: answer.usage }
     },
@@ -272,7 +289,9 @@ export function createSessions(options: SessionsOptions): AgentPort {
     },
     async plan(state, task, bounds, signal) {
       const variables: Record<string, string> = task.split === null ? {} : { RALPH_STORY_ID: task.split }
-      const labels = { transcript: `plan-${Date.now()}`, variables }
+      // Questions before a plan are words for people.
+      const asked = task.asks === true ? {} : { answer: 'plan' as const }
+      const labels = { transcript: `plan-${Date.now()}`, variables, ...asked }
       const answer = await runSession({ mode: 'plan', task }, labels, state, bounds, signal)
       return { proposal: failureAnswer(answer) ?? proposalIn(answer, task), usage: answer.usage }
     },

@@ -2,7 +2,7 @@
 import type { StoryEvidence } from '../engine/model/feature.ts'
 
 /** The verdict of a verification session; a reset beats an approval. */
-type Verdict =
+export type Verdict =
   | { kind: 'verified'; evidence?: StoryEvidence[] }
   /** `commands`: what fails because of it, by story. */
   | { kind: 'reset'; ids: string[]; reason: string; commands?: { storyId: string; run: string }[] }

@@ -91,9 +91,11 @@ export class StreamJsonReader extends EventReader {
       this.#result = event
       this.isComplete = true
       this.isOver = true
-      const answer = this.#dialect.finalText === 'result' ? asString(event.result) : this.#lastMessage
+      const isPlain = this.isPlainAnswer(event)
+      const isInResult = this.#dialect.finalText === 'result' && !isPlain
+      const answer = isInResult ? asString(event.result) : this.#lastMessage
       // The text of an error is the program's, not the agent's.
-      this.text = event.is_error === true ? '' : (answer ?? '')
+      this.text = event.is_error === true && !isPlain ? '' : (answer ?? '')
       this.#countResult(event)
       return this.usageEvent()
     },
@@ -162,7 +164,13 @@ export class StreamJsonReader extends EventReader {
     this.usage.costUsd = cost !== null && cost >= 0 ? cost : null
   }
 
+  /** Whether the program calls its result an error only because the answer is plain text, not JSON of the schema. */
+  protected isPlainAnswer(_result: Json): boolean {
+    return false
+  }
+
   protected override failure(exit: Exit): Ending | null {
+    if (this.#result !== null && this.isPlainAnswer(this.#result)) return null
     const resultFailure = this.#result === null ? null : this.#failureInResult(this.#result)
     const found = resultFailure ?? super.failure(exit)
     // The program does not always repeat the status of the request that the vendor rejected.

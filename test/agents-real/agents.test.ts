@@ -12,7 +12,13 @@ const STORY = { title: 'Say hello', description: 'hello.txt holds the word hello
 const WRITE: Turn = { say: 'I write it.', wishes: [{ write: 'hello.txt', content: 'hello\n' }] }
 const LOOK: Turn = { say: 'I look at it.', wishes: [{ shell: 'cat hello.txt' }] }
 const DONE: Turn = { say: 'Did it.\n\n<ralph>DONE</ralph>' }
-const JUDGE = { when: '<ralph>VERIFIED</ralph>', turns: [{ say: 'All met.\n\n<ralph>VERIFIED</ralph>' }] }
+const EVIDENCE = { story: 'US-001', criterion: 1, shown: 'hello.txt:1 says hello' }
+/** In words, and as data for programs that hold their model to a schema. */
+const VERIFIED: Turn = {
+  say: 'All met.\n\n<ralph>EVIDENCE:US-001#1 hello.txt:1 says hello</ralph>\n<ralph>VERIFIED</ralph>',
+  data: { verdict: 'verified', stories: [], reason: '', evidence: [EVIDENCE], counterexamples: [] },
+}
+const JUDGE = { when: '<ralph>VERIFIED</ralph>', turns: [VERIFIED] }
 
 /** For those who say what they used, and not what it cost. US dollars for a million tokens. */
 const PRICES = { any: { input: 2, output: 10, cached: 0.5 } }
@@ -90,6 +96,7 @@ async function implementsStory(cli: Cli): Promise<void> {
       assert.ok(used.inputTokens >= tokensUsed([0, 1, 2, 0]).inputTokens)
       assert.deepEqual({ inputTokens, outputTokens, cachedTokens }, used)
       assert.equal(calls, 2, 'the session and the judge')
+      assert.match(log, /^\[verify\] VERIFIED: (?!.*without naming evidence)/m)
       assert.ok(agentSeconds > 0)
       const { input, output, cached } = PRICES.any
       const price = (inputTokens - cachedTokens) * input + cachedTokens * cached + outputTokens * output

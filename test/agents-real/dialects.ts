@@ -6,7 +6,14 @@ type Json = Readonly<Record<string, unknown>>
 export type Tool = { name: string; freeform: boolean; properties: readonly string[] }
 
 /** What a request asks. `results`: tool results that it carries already, so the number of turns behind it. */
-export type Asked = { tools: readonly Tool[]; results: number; stream: boolean; model: string }
+export type Asked = {
+  tools: readonly Tool[]
+  results: number
+  stream: boolean
+  model: string
+  /** The answer has to be JSON of a schema. */
+  isShaped?: boolean
+}
 
 export type Part =
   | { kind: 'text'; text: string }
@@ -95,6 +102,7 @@ export const responses: Dialect = {
         .map((tool) => toolOf(tool, object(tool.parameters))),
       results: items.filter((item) => text(item.type).endsWith('_call_output')).length,
       stream: body.stream === true,
+      isShaped: object(object(body.text).format).type === 'json_schema',
       model: text(body.model),
     }
   },

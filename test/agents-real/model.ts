@@ -11,7 +11,8 @@ import { type Asked, type Dialect, dialects, type Part, type Tokens, type Tool }
 /** What the model wants done; each becomes a call of a tool that the agent really offers. */
 export type Wish = { write: string; content: string } | { shell: string }
 
-export type Turn = { say?: string; wishes?: readonly Wish[] }
+/** `data`: what it says instead where a schema asks for JSON. */
+export type Turn = { say?: string; wishes?: readonly Wish[]; data?: Record<string, unknown> }
 
 /** How requests that offer tools are refused. `hang` never answers; without `times` it is for ever. */
 export type Failure = {
@@ -186,6 +187,11 @@ function partsOf(script: Script, asked: Asked, text: string): Part[] {
   const session = script.sessions.find((one) => text.includes(one.when))
   const turn = session?.turns[Math.min(asked.results, session.turns.length - 1)]
   if (turn === undefined) return [{ kind: 'text', text: 'The script has nothing to say to this.' }]
+  if (turn.data !== undefined) {
+    const tool = asked.tools.find(({ name }) => /^structured_?output$/i.test(name))
+    if (tool !== undefined) return [{ kind: 'call', name: tool.name, input: turn.data }]
+    if (asked.isShaped === true) return [{ kind: 'text', text: JSON.stringify(turn.data) }]
+  }
   const said: Part[] = turn.say === undefined ? [] : [{ kind: 'text', text: turn.say }]
   return [...said, ...(turn.wishes ?? []).map((wish) => callOf(wish, asked.tools, script.cwd))]
 }
