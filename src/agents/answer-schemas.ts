@@ -1,5 +1,5 @@
 // Answers as data: JSON schemas for programs that can hold their model to one, and the readers of such answers. Markers in the text count
-// as before if an answer is no such JSON.
+// as before if the answer is in words.
 import { asObjects, asString, type Json, jsonObject } from '../engine/model/json.ts'
 import type { ExpectationAnswer, Verdict } from './signals.ts'
 
@@ -33,7 +33,7 @@ const SCHEMAS: Readonly<Record<AnswerKind, Json>> = {
     reason: { ...words, description: 'What REASON says; empty if verified.' },
     evidence: list(
       object({ story: words, criterion: { type: 'integer' }, shown: words }),
-      'What EVIDENCE says, for each criterion. `shown` is what stands after its number.',
+      'What EVIDENCE says, for each criterion. `shown` is the rest of the line, after the number.',
     ),
     counterexamples: list(
       object({ story: words, command: words }),
