@@ -32,6 +32,8 @@ const KEYED: Readonly<Record<string, Record<string, string | undefined>>> = {
   claude: { CLAUDE_CODE_OAUTH_TOKEN: undefined, ANTHROPIC_API_KEY: KEY },
   gemini: { GEMINI_API_KEY: KEY },
   copilot: { COPILOT_PROVIDER_API_KEY: KEY },
+  qwen: { OPENAI_API_KEY: KEY },
+  droid: { FACTORY_API_KEY: KEY },
 }
 
 /** The installed CLIs where every user may read them. */
