@@ -309,11 +309,12 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     changedLines: (from, to) => changedLinesBetween(objects, from, to),
 
-    async linesChanged(from, to) {
+    async productLines({ base }, from, to) {
+      const isProduct = await options.product.of(base.sha, from)
       const written = await changedLinesBetween(objects, from, to)
       const removed = await changedLinesBetween(objects, to, from)
       const counts = [...written, ...removed].map(([path, lines]) =>
-        options.isRalphPath(path) ? 0 : lines.length,
+        options.isRalphPath(path) || !isProduct(path) ? 0 : lines.length,
       )
       return counts.reduce((sum, count) => sum + count, 0)
     },

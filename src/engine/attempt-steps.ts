@@ -190,7 +190,7 @@ export async function enter(attempt: CandidateDone, context: StepContext): Promi
   const { state, ports } = context
   if (attempt.phase === 'failed')
     return { kind: 'entered', lines: null, ...(await stashAttempt(attempt, context)) }
-  const lines = await ports.repository.linesChanged(attempt.base, attempt.candidate.commit)
+  const lines = await ports.repository.productLines(state, attempt.base, attempt.candidate.commit)
   await ports.repository.checkOut(state.green, null)
   return { kind: 'entered', ...idOf(attempt), lines, kept: null }
 }

@@ -78,19 +78,21 @@ function whyFirst([first, second]: readonly Entry[], limits: Limits): string {
 const REASONS = [
   'the only green one',
   'the only green one that needs no judge',
+  'a gate fails without its change',
   'the smallest green change',
   'the fewest remarks of changes of the same size',
 ]
 
 /**
- * The keys to sort by, smaller is better: green before red; no judge needed; the smaller change; fewer remarks; the earlier slot. Red
- * candidates are compared by their number of green gates.
+ * The keys to sort by, smaller is better. Green before red; no judge needed; a gate fails without the change; the smaller change; fewer
+ * remarks; the earlier slot. Red candidates are compared by their number of green gates.
  */
 function rank({ attempt, lines }: Entry, limits: Limits): number[] {
   const { slot = 0 } = attempt
   if (attempt.phase === 'failed') return [1, -attempt.gates.filter(({ ok }) => ok).length, slot]
   const size = lines ?? Number.MAX_SAFE_INTEGER
-  return [0, needsJudge(attempt, limits) ? 1 : 0, size, countRemarks(attempt), slot]
+  const isProved = attempt.gates.some(({ proof }) => proof !== undefined)
+  return [0, needsJudge(attempt, limits) ? 1 : 0, isProved ? 0 : 1, size, countRemarks(attempt), slot]
 }
 
 function countRemarks({ candidate, gates }: AttemptIn<'gated'>): number {

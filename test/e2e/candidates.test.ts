@@ -130,7 +130,7 @@ test("a run killed in a step after the commit: the chosen candidate is committed
 
 const chosen = (lines: number) => ({
   ...goodTurn('one', 1),
-  files: { ...goodTurn('one', 1).files, 'lines.txt': 'line\n'.repeat(lines) },
+  files: { ...goodTurn('one', 1).files, 'src/lines.mjs': '// line\n'.repeat(lines) },
 })
 
 for (const [name, options] of Object.entries({
@@ -151,7 +151,7 @@ for (const [name, options] of Object.entries({
     assert.equal(prd.run.outcome, 'complete')
     assert.equal(prd.run.iterations, 3)
     assert.equal(contests, undefined)
-    assert.equal(await site.github.read('ralph/sample', 'lines.txt'), 'line\n')
+    assert.equal(await site.github.read('ralph/sample', 'src/lines.mjs'), '// line\n')
   })
 
 for (const [isAnew, separate] of [
@@ -187,5 +187,5 @@ for (const [isAnew, separate] of [
     assert.equal(contests, undefined)
     // The candidate that was done is chosen and rebased, or all of them are made anew.
     assert.equal(prd.run.iterations, isAnew ? 4 : 1)
-    assert.equal(await site.github.read('ralph/sample', 'lines.txt'), 'line\n'.repeat(isAnew ? 1 : 3))
+    assert.equal(await site.github.read('ralph/sample', 'src/lines.mjs'), '// line\n'.repeat(isAnew ? 1 : 3))
   })

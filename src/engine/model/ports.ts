@@ -325,8 +325,8 @@ export type RepositoryPort = {
   storyAt(state: State, place: Place): Promise<string | null>
   /** Earlier stories whose files are again as they were before them, because of the candidate. Left out: nobody looks. */
   undone?(state: State, candidate: string): Promise<UndoneStory[]>
-  /** How many lines the change from one commit to another added and removed, alongside Ralph's own files. */
-  linesChanged(from: string, to: string): Promise<number>
+  /** How many lines of the product a change added and removed. Those of tests, settings and documents do not count. */
+  productLines(state: State, from: string, to: string): Promise<number>
   /** New files that a judge left in the work tree, within bounds. Left out: its counterexamples do not run here. */
   leftFiles?(commit: string): Promise<Counterexample['files']>
   /** The lines of a commit that the feature wrote, by file and without Ralph's own files; null if its fork point is not known. */

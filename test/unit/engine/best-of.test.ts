@@ -28,7 +28,9 @@ import {
 const three: Limits['candidates'] = { run: 3, byTag: [], fromAttempt: 1 }
 
 /** Gates of the story's candidates, and how many lines each wrote, by its slot. */
-function making(candidates: readonly { ok: boolean; lines?: number; remarks?: string[] }[]): Script {
+function making(
+  candidates: readonly { ok: boolean; lines?: number; remarks?: string[]; proof?: object }[],
+): Script {
   const of = (step: Extract<Step, { attempt: unknown }>) =>
     candidates[(step.attempt.slot ?? 1) - 1] ?? { ok: true }
   return (step) => {
@@ -37,8 +39,11 @@ function making(candidates: readonly { ok: boolean; lines?: number; remarks?: st
         const { slot = 0 } = step.attempt
         return { kind: 'guarded', candidate: { ...built(`c${slot}`), remarks: of(step).remarks ?? [] } }
       }
-      case 'gates':
-        return { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(of(step).ok)] }
+      case 'gates': {
+        const { ok, proof } = of(step)
+        const result = { ...gate(ok), ...(proof === undefined ? {} : { proof }) }
+        return { kind: 'gated', commit: step.attempt.candidate.commit, gates: [result] }
+      }
       case 'enter':
         return step.attempt.phase === 'gated'
           ? { kind: 'entered', lines: of(step).lines ?? 10, kept: null }
@@ -97,6 +102,21 @@ test('a chosen candidate has the reason of the choice', () => {
       [
         { ok: true, lines: 2 },
         { ok: true, lines: 3 },
+      ],
+      'the smallest green change',
+    ],
+    // An honest change comes with a test: it is larger, and proved.
+    [
+      [
+        { ok: true, lines: 2 },
+        { ok: true, lines: 30, proof: { tests: 1 } },
+      ],
+      'a gate fails without its change',
+    ],
+    [
+      [
+        { ok: true, lines: 2, proof: {} },
+        { ok: true, lines: 30, proof: { tests: 1 } },
       ],
       'the smallest green change',
     ],

@@ -108,7 +108,7 @@ function world(how: How = {}) {
       history: async () => [],
       asItWas: async () => null,
       withoutProduct: async () => ({ commit: null, changesProduct: false }),
-      linesChanged: async () => 1,
+      productLines: async () => 1,
     },
     store: {
       // Every store of a remote has it; only the workers of a wave use it.

@@ -125,7 +125,7 @@ export function repositoryOf(world: World): RepositoryPort {
     history: async () => [],
     asItWas: async () => null,
     withoutProduct: async () => ({ commit: null, changesProduct: false }),
-    linesChanged: async () => 1 + world.draw(3),
+    productLines: async () => 1 + world.draw(3),
   }
 }
 
