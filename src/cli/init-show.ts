@@ -15,7 +15,7 @@ import type { FoundFacts, ResolvedAnswers } from '../setup/init/answers.ts'
 import { type Change, ISSUE_FORM, RESUME, toYaml, UNPINNED } from '../setup/init/init-files.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { summaryLines } from './init-summary.ts'
-import type { TrialResults } from './init-try.ts'
+import type { StandIn, TrialResults } from './init-try.ts'
 import { writeFiles } from './write-files.ts'
 
 /** The files as they are and as they would be, as lines. */
@@ -299,6 +299,7 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
           `gate ${name} does not say how many tests it ran, so Ralph cannot notice missing tests: ${advice}`,
       ),
     ],
+    ...(tried.standIns ?? []).map(missingOwn),
     [
       isByHand,
       `a step of the workflow that installs ${agent}`,
@@ -311,6 +312,21 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
     ],
     [note !== null, "the project's actionlint does not know `queue` (warning above)", note ?? ''],
     [tried.warnings.length > 0, 'a fix for the gates (warnings above)', ...tried.warnings],
+  ]
+}
+
+/** The project's own command for a gate, in whose place another one is written. */
+function missingOwn({ first, chosen }: StandIn): Missing {
+  const { passed = 0 } = chosen.tests ?? {}
+  const count = passed === 0 ? '' : ` (${passed} ${passed === 1 ? 'test' : 'tests'})`
+  const why = first.line === '' ? first.ended : `${first.ended}: ${first.line}`
+  return [
+    true,
+    terminalText(`a green \`${first.run}\`: gate ${first.name} runs \`${chosen.run}\` instead${count}`, 200),
+    terminalText(
+      `\`${first.run}\` is red here (${why}), so gate ${first.name} runs \`${chosen.run}\`${count} instead. Check that this is enough, or fix the first and write it into the gate`,
+      600,
+    ),
   ]
 }
 

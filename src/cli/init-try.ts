@@ -20,7 +20,12 @@ export type TrialResults = {
   warnings: readonly string[]
   /** Gates with tests that are red before any change. */
   redTests?: readonly RedTests[]
+  /** Gates with another command than the project's own, which is red here. */
+  standIns?: readonly StandIn[]
 }
+
+/** `first`: the project's own command. `chosen`: the one that is written instead. */
+export type StandIn = { first: Trial; chosen: Trial }
 
 /** `run`: the command with all tests. `isLeftOut`: the written command leaves these tests out; else it may fail them. */
 export type RedTests = { name: string; run: string; tests: readonly string[]; isLeftOut: boolean }
@@ -218,6 +223,7 @@ function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<Tria
   const leftOut: Trial[] = []
   const warnings: string[] = []
   const redTests: RedTests[] = []
+  const standIns: StandIn[] = []
   for (const { name, tried, needs: needed, redTests: red } of results) {
     const [first, last] = [tried[0], tried.at(-1)]
     if (first === undefined || last === undefined) continue
@@ -234,6 +240,7 @@ function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<Tria
       warnings.push(describeRedTests(red))
       continue
     }
+    if (chosen.run !== first.run && chosen.state === 'green') standIns.push({ first, chosen })
     if (chosen.state !== 'green') warnings.push(undecided(chosen))
     else if (needed === null && tried.some((one) => one.state === 'red' && one.run === chosen.run))
       warnings.push(
@@ -243,7 +250,7 @@ function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<Tria
   const mayFail = redTests.flatMap(({ tests, isLeftOut: isOut }) => (isOut ? [] : tests))
   const kept = withNeeds(withGates(found, gates), needs)
   const knownRed = mayFail.length === 0 ? {} : { knownRed: mayFail }
-  return { found: { ...kept, ...knownRed }, leftOut, warnings, redTests }
+  return { found: { ...kept, ...knownRed }, leftOut, warnings, redTests, standIns }
 }
 
 /** The person wants these tests run, and lets the base fail them. */

@@ -47,6 +47,14 @@ test('init replaces a red test gate by a script that only tests; --no-try and na
   )
   assert.deepEqual(await gatesIn(project), { test: 'npm run unit' })
 
+  await using shown = await openProject(pack(scripts))
+  const screen = shown.ralph('init', '--yes', ...PIN).out.replace(/\n +/g, ' ')
+  assert.match(
+    screen,
+    /warning: `npm test` is red here \(exit 1\), so gate test runs `npm run unit` instead\. Check that this is enough/,
+  )
+  assert.match(screen, /^Missing .*a green `npm test`: gate test runs `npm run unit` instead/m)
+
   for (const flags of [
     ['--no-try'],
     ['--gates', 'test: touch ran'],
