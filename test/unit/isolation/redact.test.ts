@@ -599,7 +599,7 @@ function seconds(work: () => void): number {
   return (user + system) / 1e6
 }
 
-test('redaction of 2.5 MB takes about a quarter of a second, also of hostile text', () => {
+test('the time of redaction grows with the length of the text and no faster, also of hostile text', () => {
   const known = Array.from({ length: 10 }, (_, index) => `value-${index}-${'s3cr3t'.repeat(12)}`)
   const redactor = createRedactor([...known, 'a'.repeat(4_000), `${'ab'.repeat(500)}c`])
   const size = 2_500_000
@@ -636,8 +636,13 @@ test('redaction of 2.5 MB takes about a quarter of a second, also of hostile tex
     'starts of webhooks': fill('/services/T0123456/B0123456'),
   }
   for (const [name, text] of Object.entries(cases)) {
-    const took = seconds(() => redactor.redact(text))
-    console.log(`# ${name}: ${took.toFixed(2)} s`)
-    assert.ok(took < 1.5, `${name}: ${took} s of processor time`) // the goal is 0.25 s; what is quadratic takes 1.9
+    const quickest = (part: string) => Math.min(...[1, 2].map(() => seconds(() => redactor.redact(part))))
+    const [quarter, whole] = [quickest(text.slice(0, size / 4)), quickest(text)]
+    console.log(`# ${name}: ${whole.toFixed(2)} s, a quarter of it ${quarter.toFixed(2)} s`)
+    // Four times the text takes four times as long, and sixteen times if the time is quadratic. How fast the machine is does not matter.
+    assert.ok(
+      whole < 9 * Math.max(quarter, 0.02),
+      `${name}: ${whole} s of processor time, ${quarter} s for a quarter`,
+    )
   }
 })
