@@ -170,7 +170,7 @@ const qwen: Driven = {
   limit: () => ({ status: 429 }),
   tellsReset: false,
   givesUp: false,
-  quietSeconds: 110,
+  quietSeconds: 180,
   reports: 'tokens',
   countsAsItGoes: true,
 }
