@@ -1,17 +1,21 @@
-// The expressions in a workflow, as far as they can be known without a run. These are values of matrix and env, and conditions that
-// exclude pull requests on Linux. An unknown value counts as true in a condition, and makes a command unreadable. Pure.
+// The expressions in a workflow, as far as they can be known without a run. These are values of matrix, env and inputs, and conditions
+// that exclude pull requests on Linux. An unknown value counts as true in a condition, and makes a command unreadable. Pure.
 import { asObject, asObjects, type Json } from '../../../engine/model/json.ts'
 
 export type Values = Readonly<Record<string, string>>
 
 const EXPRESSION = /\$\{\{\s*([\s\S]{1,300}?)\s*\}\}/g
 
+/** What is known where an expression stands. An input whose value only a run knows is itself an expression. */
+export type Facts = { matrix: Values; env: Values; inputs: Values }
+
 /** The text with its expressions replaced by their values; null if one of them is not known. */
-export function expand(text: string, { matrix, env }: { matrix: Values; env: Values }): string | null {
+export function expand(text: string, { matrix, env, inputs }: Facts): string | null {
   let isKnown = true
   const lookUp = (name: string, depth: number): string | null => {
-    const [, context = '', key = ''] = /^(matrix|env|github|runner)\.([\w.-]+)$/.exec(name) ?? []
+    const [, context = '', key = ''] = /^(matrix|env|inputs|github|runner)\.([\w.-]+)$/.exec(name) ?? []
     if (context === 'matrix') return matrix[key] ?? ''
+    if (context === 'inputs') return inputs[key] ?? ''
     if (context === 'env') {
       const value = env[key]
       if (value === undefined || depth > 3) return null
@@ -46,7 +50,7 @@ export function matrixValues(job: Json): ReadonlyMap<string, readonly string[]> 
 }
 
 /** Whether a job or step with this condition runs for a pull request on Linux. */
-export function runsHere(condition: string, facts: { matrix: Values }): boolean {
+export function runsHere(condition: string, facts: Omit<Facts, 'env'>): boolean {
   const text = condition.replace(/^\s*\$\{\{|\}\}\s*$/g, '').trim()
   if (text === '') return true
   return text.split('||').some((either) => either.split('&&').every((part) => !isFalse(part.trim(), facts)))
@@ -58,23 +62,24 @@ const NEVER = [
   /github\.event_name\s*==\s*'(?!pull_request)/,
   /github\.event_name\s*!=\s*'pull_request'/,
   /github\.(?:ref|ref_name|ref_type|base_ref)\s*==|startsWith\(\s*github\.ref/,
-  /\bsecrets\.|github\.event\.(?:label|comment|release|inputs)|github\.actor\s*==|inputs\./,
+  /\bsecrets\.|github\.event\.(?:label|comment|release|inputs)|github\.actor\s*==/,
   /github\.event\.pull_request\.merged/,
 ]
 
-function isFalse(part: string, { matrix }: { matrix: Values }): boolean {
+function isFalse(part: string, facts: Omit<Facts, 'env'>): boolean {
   if (NEVER.some((pattern) => pattern.test(part))) return true
+  const known = (context: string, key: string) => {
+    if (context === 'runner') return key === 'os' ? 'Linux' : null
+    const value = (context === 'inputs' ? facts.inputs : facts.matrix)[key] ?? ''
+    return value.includes('${{') ? null : value
+  }
+  const [, not, named = '', name = ''] = /^(!?)\(?(matrix|inputs)\.([\w.-]+)\)?$/.exec(part) ?? []
+  if (named !== '') {
+    const value = known(named, name)
+    return value !== null && ['', 'false', '0'].includes(value) === (not === '')
+  }
   const [, context = '', key = '', sign = '', wanted = ''] =
-    /^\(*(matrix|runner)\.([\w.-]+)\s*(==|!=)\s*'?([^')]*)'?\)*$/.exec(part) ?? []
-  if (context === '') return /^!?\(?matrix\.[\w.-]+\)?$/.test(part) && isFalseName(part, matrix)
-  const value = context === 'runner' ? (key === 'os' ? 'Linux' : null) : (matrix[key] ?? '')
-  if (value === null) return false
-  return (value === wanted) !== (sign === '==')
-}
-
-/** `matrix.lint`, which is false where the row does not have it. */
-function isFalseName(part: string, matrix: Values): boolean {
-  const name = part.replace(/^!?\(?matrix\.|\)$/g, '')
-  const isTrue = !['', 'false', '0'].includes(matrix[name] ?? '')
-  return part.startsWith('!') ? isTrue : !isTrue
+    /^\(*(matrix|runner|inputs)\.([\w.-]+)\s*(==|!=)\s*'?([^')]*)'?\)*$/.exec(part) ?? []
+  const value = context === '' ? null : known(context, key)
+  return value !== null && (value === wanted) !== (sign === '==')
 }

@@ -2,6 +2,7 @@
 import { asObject, asObjects, asString, type Json } from '../../../engine/model/json.ts'
 import { yamlObject } from '../../yaml-object.ts'
 import type { Folder } from '../project.ts'
+import { type Calls, calledAction, calledWorkflow, startCalls } from './called-files.ts'
 import { expand, isLinux, matrixValues, runsHere, type Values } from './expressions.ts'
 
 export type CiStep =
@@ -28,19 +29,10 @@ export function pullRequestJobs(folder: Folder): CiJob[] {
   const ofPulls = workflows.filter(({ workflow }) => startsOn(workflow, 'pull_request'))
   // A project that checks pushes only has these as its checks.
   const used = ofPulls.length > 0 ? ofPulls : workflows.filter(({ workflow }) => startsOn(workflow, 'push'))
-  return used.flatMap(({ path, text, workflow }) => jobsOf({ path, text, workflow }, folder))
+  return used.flatMap((one) => jobsOf({ ...one, inputs: {}, calls: startCalls(folder, one.path) }))
 }
 
-type Workflow = { path: string; text: string; workflow: Json }
-
-/** The jobs of a workflow of the same repository that a job calls; null if the job calls none. */
-function calledWorkflow({ uses }: Json, caller: string, folder: Folder): CiJob[] | null {
-  const [, path] = /^\.\/(\.github\/workflows\/[\w.-]+)$/.exec(asString(uses) ?? '') ?? []
-  if (path === undefined) return null
-  const text = folder.text(path)
-  const workflow = yamlObject(text)
-  return workflow === null || path === caller ? [] : jobsOf({ path, text, workflow }, folder)
-}
+type Workflow = { path: string; text: string; workflow: Json; inputs: Values; calls: Calls }
 
 function startsOn({ on }: Json, event: string): boolean {
   if (typeof on === 'string') return on === event
@@ -53,25 +45,27 @@ function startsOn({ on }: Json, event: string): boolean {
   return event !== 'push' || branches !== undefined || paths !== undefined || tags === undefined
 }
 
-function jobsOf({ path, text, workflow }: Workflow, folder: Folder): CiJob[] {
+function jobsOf({ path, text, workflow, inputs, calls }: Workflow): CiJob[] {
   const jobs = Object.entries(asObject(workflow.jobs) ?? {}).slice(0, MAX_JOBS)
   return jobs.flatMap(([name, value]) => {
     const job = asObject(value)
-    const called = job === null ? null : calledWorkflow(job, path, folder)
-    if (called !== null) return called
-    const rows =
-      job === null ? [] : linuxRows(job).filter((row) => runsHere(asString(job.if) ?? '', { matrix: row }))
+    if (job === null) return []
+    const rows = linuxRows(job).filter((row) => runsHere(asString(job.if) ?? '', { matrix: row, inputs }))
     const [matrix] = rows
-    if (job === null || matrix === undefined || job['continue-on-error'] === true || commitsFixes(job))
-      return []
+    if (matrix === undefined || job['continue-on-error'] === true || commitsFixes(job)) return []
     const env = { ...texts(workflow.env), ...texts(job.env) }
-    const where = folderIn(job) ?? folderIn(workflow) ?? ''
+    const place = { text, env, inputs, folder: folderIn(job) ?? folderIn(workflow) ?? '', calls }
     const values = matrixValues(job)
+    const uses = asString(job.uses)
+    if (uses !== null) {
+      const called = calledWorkflow(uses, withOf(job, { ...place, matrix, values }), calls)
+      return called === null ? [] : jobsOf({ ...called, workflow: called.file })
+    }
     const steps = asObjects(job.steps).flatMap((step) => {
       // A step that only some rows run is read as the first of these runs it.
-      const own = rows.filter((row) => runsHere(asString(step.if) ?? '', { matrix: row }))
+      const own = rows.filter((row) => runsHere(asString(step.if) ?? '', { matrix: row, inputs }))
       const read = tasksOf(asString(step.run) ?? '', own.length > 0 ? own : [matrix])
-      return read.flatMap((row) => readStep(step, text, { matrix: row, env, folder: where, values }))
+      return read.flatMap((row) => readStep(step, { ...place, matrix: row, values }))
     })
     const services = Object.entries(asObject(job.services) ?? {}).flatMap(([service, container]) => {
       const object = asObject(container)
@@ -106,7 +100,8 @@ function tasksOf(script: string, rows: readonly Values[]): Values[] {
 
 /** The rows of the matrix that run on Linux, in their order. */
 function linuxRows(job: Json): Values[] {
-  const machine = (matrix: Values) => expand(machineText(job['runs-on']), { matrix, env: {} }) ?? 'ubuntu'
+  const machine = (matrix: Values) =>
+    expand(machineText(job['runs-on']), { matrix, env: {}, inputs: {} }) ?? 'ubuntu'
   const rows = matrixRows(job, {})
   const first = rows.find((row) => isLinux(machine(row)))
   return first === undefined ? [] : matrixRows(job, first).filter((row) => isLinux(machine(row)))
@@ -170,43 +165,67 @@ function folderIn(job: Json): string | null {
   return asString(asObject(asObject(job.defaults)?.run)?.['working-directory'])
 }
 
-type Place = { matrix: Values; env: Values; folder: string; values: ReadonlyMap<string, readonly string[]> }
+/** Where a step stands: `text` is its file, and `values` are those that the job's matrix gives each name. */
+type Place = {
+  text: string
+  matrix: Values
+  env: Values
+  inputs: Values
+  folder: string
+  values: ReadonlyMap<string, readonly string[]>
+  calls: Calls
+}
 
-function readStep(step: Json, text: string, { matrix, env, folder, values }: Place): CiStep[] {
-  if (step['continue-on-error'] === true || !runsHere(asString(step.if) ?? '', { matrix })) return []
-  const own = { ...env, ...texts(step.env) }
+function readStep(step: Json, place: Place): CiStep[] {
+  const { matrix, inputs } = place
+  if (step['continue-on-error'] === true || !runsHere(asString(step.if) ?? '', { matrix, inputs })) return []
+  const env = { ...place.env, ...texts(step.env) }
   const script = asString(step.run)
-  if (script !== null) {
-    const shell = asString(step.shell) ?? 'bash'
-    if (!/^(?:bash|sh)\b/.test(shell)) return []
-    const place = expand(asString(step['working-directory']) ?? folder, { matrix, env: own })
-    if (place === null) return []
-    const name = asString(step.name) ?? ''
-    const expanded = Object.fromEntries(
-      Object.entries(texts(step.env)).flatMap(([key, value]) => {
-        const known = expand(value, { matrix, env })
-        return known === null ? [] : [[key, known]]
-      }),
-    )
-    return [
-      {
-        kind: 'run',
-        name,
-        script: withVariables(expand(script, { matrix, env: own }), own),
-        folder: cleanPath(place),
-        env: expanded,
-      },
-    ]
-  }
+  if (script !== null) return readRun(step, script, { ...place, env })
   const uses = asString(step.uses)
   if (uses === null) return []
-  const inputs = Object.fromEntries(
-    Object.entries(texts(step.with)).flatMap(([key, value]) => {
-      const known = newestOf(value, values) ?? expand(value, { matrix, env: own })
-      return known === null ? [] : [[key, known]]
-    }),
-  )
-  return [{ kind: 'uses', uses, remark: remarkOn(uses, text), inputs }]
+  const given = withOf(step, { ...place, env })
+  if (uses.startsWith('./')) return stepsOfAction(uses, given, { ...place, env })
+  const known = Object.entries(given).filter(([, value]) => !value.includes('${{'))
+  return [{ kind: 'uses', uses, remark: remarkOn(uses, place.text), inputs: Object.fromEntries(known) }]
+}
+
+function readRun(step: Json, script: string, { matrix, env, inputs, folder }: Place): CiStep[] {
+  const shell = asString(step.shell) ?? 'bash'
+  if (!/^(?:bash|sh)\b/.test(shell)) return []
+  const facts = { matrix, env, inputs }
+  const where = expand(asString(step['working-directory']) ?? folder, facts)
+  if (where === null) return []
+  const own = Object.entries(texts(step.env)).flatMap(([key, value]) => {
+    const known = expand(value, facts)
+    return known === null ? [] : [[key, known]]
+  })
+  return [
+    {
+      kind: 'run',
+      name: asString(step.name) ?? '',
+      script: withVariables(expand(script, facts), env),
+      folder: cleanPath(where),
+      env: Object.fromEntries(own),
+    },
+  ]
+}
+
+/** The steps of a composite action of the same repository, as if they stood where it is used. */
+function stepsOfAction(uses: string, given: Values, place: Place): CiStep[] {
+  const called = calledAction(uses, given, place.calls)
+  if (called === null) return []
+  const { text, inputs, calls } = called
+  const own = { ...place, text, inputs, calls, matrix: {}, folder: '', values: new Map() }
+  return asObjects(asObject(called.file.runs)?.steps).flatMap((step) => readStep(step, own))
+}
+
+/** What a step or job hands over in `with`. A value that only a run knows stays an expression. */
+function withOf(caller: Json, { matrix, env, inputs, values }: Place): Values {
+  const given = Object.entries(texts(caller.with)).map(([key, value]) => {
+    return [key, newestOf(value, values) ?? expand(value, { matrix, env, inputs }) ?? value]
+  })
+  return Object.fromEntries(given)
 }
 
 /** Variables of the workflow in a script are its values: a gate does not have them. Null if a value is not known. */

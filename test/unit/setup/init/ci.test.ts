@@ -285,3 +285,67 @@ test('what no file of the project runs is proposed only if CI runs no tests', ()
   const both = { ...files, ...ci('go vet ./... && go test ./...'), ...ci('go vet ./...') }
   assert.equal('vet' in detect(tree(both)).gates, true)
 })
+
+test('steps of a composite action count where it is used, with its inputs', () => {
+  const action = [
+    'inputs:',
+    '  python-version: { default: "3.11" }',
+    '  lint: { default: "false" }',
+    '  command: {}',
+    'runs:',
+    '  using: composite',
+    '  steps:',
+    '    - uses: actions/setup-python@v6',
+    `      with: { python-version: "${expression('inputs.python-version')}" }`,
+    `    - { run: "ruff check .", shell: bash, if: "inputs.lint == 'true'" }`,
+    `    - { run: mypy src, shell: bash, if: "inputs.lint != 'true'" }`,
+    `    - { run: "${expression('inputs.command')}", shell: bash }`,
+  ].join('\n')
+  const steps = (inputs: string) =>
+    readCi(
+      folder({
+        ...workflow(`  test:\n    steps:\n      - uses: ./.github/actions/check/\n        with: ${inputs}`),
+        '.github/actions/check/action.yml': action,
+      }),
+    )
+  const called = steps(`{ lint: true, command: pytest -q, python-version: "3.13" }`)
+  assert.deepEqual(
+    called.checks.map(({ run }) => run),
+    ['ruff check .', 'pytest -q'],
+  )
+  assert.deepEqual(called.uses[0]?.inputs, { 'python-version': '3.13' })
+  assert.deepEqual(steps('{}').uses[0]?.inputs, { 'python-version': '3.11' })
+  // Only a run knows this command.
+  const unknown = steps(`{ command: "${expression('steps.find.outputs.tests')}" }`)
+  assert.deepEqual(
+    unknown.checks.map(({ run }) => run),
+    ['mypy src'],
+  )
+})
+
+test('a called workflow reads what its caller gives it', () => {
+  const files = {
+    ...workflow(
+      '  a:\n    uses: ./.github/workflows/shared.yml\n    with: { task: lint }\n  b:\n    uses: ./.github/workflows/shared.yml',
+    ),
+    '.github/workflows/shared.yml': `on:\n  workflow_call:\n    inputs:\n      task: { default: test }\njobs:\n  one:\n    steps:\n      - run: npm run ${expression('inputs.task')}`,
+  }
+  assert.deepEqual(
+    readCi(folder(files)).checks.map(({ run }) => run),
+    ['npm run lint', 'npm run test'],
+  )
+})
+
+test('workflows and actions that call each other are read once on every way, and come to an end', () => {
+  const both = (to: string) =>
+    `on: [pull_request, workflow_call]\njobs:\n  own:\n    steps: [{ run: npm test }, { uses: ./loop }]\n` +
+    ['one', 'two', 'three'].map((name) => `  ${name}:\n    uses: ./.github/workflows/${to}.yml`).join('\n')
+  const loop = 'runs: { using: composite, steps: [{ uses: ./loop }, { run: npm run lint, shell: bash }] }'
+  const many = Array.from({ length: 30 }, (_, at) => [
+    `.github/workflows/w${at}.yml`,
+    both(`w${(at + 1) % 30}`),
+  ])
+  const files = { ...Object.fromEntries(many), 'loop/action.yaml': loop }
+  const { checks } = readCi(folder(files))
+  assert.deepEqual([...new Set(checks.map(({ run }) => run))].sort(), ['npm run lint', 'npm test'])
+})
