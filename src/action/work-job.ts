@@ -293,6 +293,7 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
     places: (state) => annotationsByStory(workspace.git, state),
     changes: (state) => changesByStory(workspace.git, state),
     touches: touchesIn(workspace),
+    namesRedChecks: settings.checks === 'report',
     notes: () =>
       [settings.isolation === 'same-user' ? SAME_USER_WARNING : null, refusedConnections(as)].filter(
         (note) => note !== null,

@@ -7,6 +7,7 @@ import {
   checkOfStatus,
   closingReportOf,
   commitStatusOf,
+  isOwnName,
   MOVED_ON,
 } from '../report/check-runs.ts'
 import {
@@ -18,6 +19,7 @@ import {
   NO_RETRIES,
   pagesOf,
 } from './client.ts'
+import { isRed, newestOf } from './project-checks.ts'
 
 export type ReportAs = 'checks' | 'statuses' | 'none'
 
@@ -41,6 +43,8 @@ export class Checks {
   #app: string | null = null
   /** Ralph's checks by commit and name. Each commit is listed once. */
   readonly #known = new Map<string, Map<string, Posted>>()
+  /** The names of red checks that are not Ralph's, by commit, as the same list has them. */
+  readonly #red = new Map<string, ReadonlySet<string>>()
 
   /** `key`: the feature, part of the external id, so that checks of other features are not touched. */
   constructor(github: GitHub, mode: ReportAs, key: string) {
@@ -78,6 +82,19 @@ export class Checks {
       // The branch was rewritten, and GitHub has deleted the commit.
       if (httpStatusOf(error) !== 422 || !/no commit found/i.test(githubMessage(error))) throw error
     }
+  }
+
+  /**
+   * The project's checks that are red on a commit, and not on `base`. The list is the one in which Ralph looks for its own checks, so the
+   * head costs no request; the base costs one if something is red. Empty where Ralph posts no checks. Throws if GitHub refuses a list.
+   */
+  async redOfProject(sha: string, base: string): Promise<string[]> {
+    if (this.#mode !== 'checks') return []
+    await this.#listChecks(sha)
+    const red = [...(this.#red.get(sha) ?? [])]
+    if (red.length === 0 || sha === base) return []
+    await this.#listChecks(base)
+    return red.filter((name) => this.#red.get(base)?.has(name) !== true)
   }
 
   /** Closes open checks on former heads of the branch. Returns the commits on which that failed, the newest last. */
@@ -151,6 +168,15 @@ export class Checks {
     const runs = []
     for await (const { check_runs } of pagesOf(ask)) runs.push(...check_runs)
     const found = new Map<string, Posted>()
+    const others = runs.filter(({ name }) => !isOwnName(name))
+    this.#red.set(
+      sha,
+      new Set(
+        newestOf(others)
+          .filter(isRed)
+          .map(({ name }) => name),
+      ),
+    )
     for (const { name, id, external_id, status, output, app } of runs) {
       if (external_id?.startsWith(`ralph:${this.#key}:`) !== true) continue
       this.#app = app?.slug ?? null

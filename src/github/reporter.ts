@@ -5,7 +5,7 @@ import type { Limits } from '../engine/model/limit-types.ts'
 import type { Observer, PullRequestPort } from '../engine/model/ports.ts'
 import type { Conclusion, GithubIds, State } from '../engine/model/state.ts'
 import type { Step } from '../engine/model/step.ts'
-import { mapTexts } from '../engine/model/text.ts'
+import { firstNames, mapTexts } from '../engine/model/text.ts'
 import { ownSituation } from '../engine/situation.ts'
 import { type Check, closingReportOf, rollupCheck, storyCheck } from '../report/check-runs.ts'
 import type { EarlierRun } from '../report/expected-cost.ts'
@@ -57,6 +57,8 @@ type ReporterOptions = {
   changes(state: State): Promise<NonNullable<Facts['changes']>>
   /** Whether a commit changes these lines of a file. */
   touches: AnswerContext['touches']
+  /** `checks: report`: whether red checks of the project are named. */
+  namesRedChecks: boolean
   /** Notes on this job that are not in the state. */
   notes(): readonly string[]
 }
@@ -77,6 +79,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** The commit that has Ralph's checks. */
   #headSha: string | null
   #isReported = true
+  /** The project's red checks on the head that this job began with, in words. */
+  #redChecks: string | null = null
   /** What the stories changed, as it was last looked up. */
   #changes: NonNullable<Facts['changes']> = {}
   #isMerged = false
@@ -106,7 +110,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const { github, runUrl, limits, agentsSection, earlier, redact } = this.#options
     const { place } = github
     const note = this.#noPullReason
-    const notes = this.#options.notes().map(redact)
+    const own = this.#redChecks === null ? [] : [this.#redChecks]
+    const notes = [...own, ...this.#options.notes()].map(redact)
     const situation = ownSituation(state)
     const since = this.#isMerged ? { since: 'merged' as const } : {}
     const facts = {
@@ -266,14 +271,23 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** The roll-up and the comment. */
   async #reportProgress(state: State): Promise<void> {
     await this.#readChanges(state)
-    const view = this.view(state)
     const sha = this.#headSha
+    if (sha !== null) await this.#readRedChecks(state, sha)
+    const view = this.view(state)
     if (sha !== null)
       await this.#attempt('the check could not be posted', undefined, () =>
         this.#options.checks.post(sha, [this.#redacted(rollupCheck(view))]),
       )
     await this.#label(view)
     await this.#updateSticky(state, view)
+  }
+
+  async #readRedChecks({ base }: State, sha: string): Promise<void> {
+    const { checks, namesRedChecks } = this.#options
+    if (!namesRedChecks) return
+    const read = () => checks.redOfProject(sha, base.sha)
+    const red = await this.#attempt('the checks of the project could not be read', [], read)
+    if (red.length > 0) this.#redChecks = describeRedChecks(red, sha)
   }
 
   async #readChanges(state: State): Promise<void> {
@@ -435,4 +449,8 @@ function storiesToPost(state: State, goesOn: boolean): string[] {
   const { jobs } = state.prd.run
   const batch = new Set(state.timeline.filter((entry) => entry.job === jobs).map((entry) => entry.storyId))
   return touched.filter((story) => batch.has(story.id) || story.blocked).map((story) => story.id)
+}
+
+function describeRedChecks(names: readonly string[], sha: string): string {
+  return `Red in this project's own CI on ${sha.slice(0, 7)}, but not on the base: ${firstNames(names)}. With checks: wait, Ralph corrects such checks before the run is complete`
 }

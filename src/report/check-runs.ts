@@ -246,6 +246,11 @@ export function checkOfStatus(context: string): string | null {
   return isCheckOfRalph(name) ? name : null
 }
 
+/** Whether a check or status is Ralph's own: `ralph`, `ralph / US-001`, a status for one, or the answer of `init --required`. */
+export function isOwnName(name: string): boolean {
+  return /^ralph(?: [/(]|$)/.test(name)
+}
+
 /** Whether Ralph posts a check of this name, for the run or for a story. */
 export function isCheckOfRalph(name: string): boolean {
   return name === 'ralph' || name.startsWith(STORY_PREFIX)

@@ -3,7 +3,7 @@
 import { dependencyHold } from '../dependencies.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
-import { oneLine } from '../model/text.ts'
+import { firstNames } from '../model/text.ts'
 import { describeApprovals } from './approvals.ts'
 
 /** Why a finished run waits, in words; empty if nothing holds it. */
@@ -11,22 +11,15 @@ export function describeHold(state: State, limits: Limits): string {
   const { holds, green, published } = state
   const { changesRequestedBy = [], checks } = holds ?? {}
   if (changesRequestedBy.length > 0)
-    return `${names(changesRequestedBy)} requested changes, and has to approve or dismiss that review`
+    return `${firstNames(changesRequestedBy)} requested changes, and has to approve or dismiss that review`
   const packages = dependencyHold(state, limits)
   if (packages !== '') return packages
   const approvals = () => describeApprovals(state, limits.approvals ?? 0)
   if (limits.waitsForChecks !== true) return approvals()
   // Checks of an earlier head say nothing. Those of this one are read after it is pushed.
   if (checks?.head !== green || published !== green) return WAITING
-  if (checks.pending.length > 0) return `${WAITING}: ${names(checks.pending)}`
-  return checks.red.length > 0 ? `red checks need a person: ${names(checks.red)}` : approvals()
+  if (checks.pending.length > 0) return `${WAITING}: ${firstNames(checks.pending)}`
+  return checks.red.length > 0 ? `red checks need a person: ${firstNames(checks.red)}` : approvals()
 }
 
 const WAITING = 'waiting for checks'
-const MAX_NAMED = 3
-
-function names(all: readonly string[]): string {
-  const named = all.slice(0, MAX_NAMED).map((name) => oneLine(name, 60))
-  const more = all.length - named.length
-  return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ')
-}

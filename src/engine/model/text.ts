@@ -92,6 +92,13 @@ export function oneLine(text: string, max = 300): string {
   return truncate(line, max)
 }
 
+/** The first names of a list, each on one line, and how many more there are. */
+export function firstNames(names: readonly string[], most = 3): string {
+  const list = names.slice(0, most).map((name) => oneLine(name, 60))
+  const more = names.length - list.length
+  return more > 0 ? `${list.join(', ')} and ${more} more` : list.join(', ')
+}
+
 /** At most `max` UTF-16 units, `…` included; pairs and joined characters are not cut in two. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text

@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto'
 import type { CorrectionReport, Heard } from '../../engine/model/correction.ts'
 import type { State } from '../../engine/model/state.ts'
 import { fenced, oneLine, sanitizeText } from '../../engine/model/text.ts'
+import { isOwnName } from '../../report/check-runs.ts'
 import { excerpt } from '../../system/excerpt.ts'
 import { type GitHub, githubMessage, httpStatusOf, pagesOf } from '../client.ts'
+import { newestOf, stateOf } from '../project-checks.ts'
 import { readLogEnd } from './log-end.ts'
 
 /** A check run or a commit status by one name. */
@@ -20,7 +22,6 @@ type Seen = {
   annotations: number
 }
 
-const GREEN = new Set(['success', 'neutral', 'skipped'])
 const MAX_ANNOTATIONS = 50
 const MAX_TEXT = 12_000
 
@@ -44,7 +45,7 @@ export async function readChecks(
   // A check that is also red on the base is not this branch's fault.
   for (const check of red)
     if (!baseRed.has(check.name)) reports.push(await reportOf(github, state, head, check, redact))
-  const blamed = red.filter(({ name }) => !baseRed.has(name)).map(({ name }) => name)
+  const blamed = [...new Set(red.map(({ name }) => name))].filter((name) => !baseRed.has(name))
   return {
     reports: pending.length === 0 ? reports : [],
     checks: { head, pending: isNone ? ['the first check'] : pending, red: blamed },
@@ -52,47 +53,52 @@ export async function readChecks(
 }
 
 async function checksOn({ api, repo }: GitHub, ref: string): Promise<Seen[]> {
-  const seen = new Map<string, Seen>()
   const params = { ...repo, ref, per_page: 100 }
+  const runs = []
   for await (const { check_runs } of pagesOf((page) => api.rest.checks.listForRef({ ...params, page })))
-    for (const run of check_runs) {
-      if (isOwn(run.name)) continue
-      const state = run.status !== 'completed' ? 'pending' : GREEN.has(run.conclusion ?? '') ? 'green' : 'red'
-      const { title, summary, text, annotations_count: annotations = 0 } = run.output
-      seen.set(run.name, {
-        name: run.name,
-        state,
-        id: run.id,
-        isActions: run.app?.slug === 'github-actions',
-        url: run.html_url ?? run.details_url ?? '',
-        text: [title, summary, text].filter(Boolean).join('\n\n'),
-        annotations,
-      })
+    runs.push(...check_runs.filter(({ name }) => !isOwnName(name)))
+  const checks = newestOf(runs).map((run) => {
+    const { title, summary, text, annotations_count: annotations = 0 } = run.output
+    return {
+      name: run.name,
+      state: stateOf(run),
+      id: run.id,
+      isActions: run.app?.slug === 'github-actions',
+      url: run.html_url ?? run.details_url ?? '',
+      text: [title, summary, text].filter(Boolean).join('\n\n'),
+      annotations,
     }
-  const statuses = await api.rest.repos.listCommitStatusesForRef(params).catch((error: unknown) => {
-    // Without `statuses: read` only checks count.
-    if (httpStatusOf(error) === 403) return { data: [] }
-    throw error
   })
-  // The newest comes first.
-  for (const { context, state, description, target_url } of statuses.data.toReversed()) {
-    if (isOwn(context)) continue
-    seen.set(context, {
-      name: context,
-      state: state === 'pending' ? 'pending' : state === 'success' ? 'green' : 'red',
-      id: null,
-      isActions: false,
-      url: target_url ?? '',
-      text: description ?? '',
-      annotations: 0,
-    })
-  }
-  return [...seen.values()]
+  return [...checks, ...(await statusesOn({ api, repo }, params))]
 }
 
-/** Ralph's checks and statuses, and the jobs of its own workflow. */
-function isOwn(name: string): boolean {
-  return /^ralph\b/i.test(name)
+/** The newest status of each context. */
+async function statusesOn(
+  { api }: Pick<GitHub, 'api' | 'repo'>,
+  params: { owner: string; repo: string; ref: string; per_page: number },
+): Promise<Seen[]> {
+  const newest = new Map<string, Seen>()
+  try {
+    const ask = (page: number) => api.rest.repos.listCommitStatusesForRef({ ...params, page })
+    // The newest comes first.
+    for await (const statuses of pagesOf(ask))
+      for (const { context, state, description, target_url } of statuses) {
+        if (isOwnName(context) || newest.has(context)) continue
+        newest.set(context, {
+          name: context,
+          state: state === 'pending' ? 'pending' : state === 'success' ? 'green' : 'red',
+          id: null,
+          isActions: false,
+          url: target_url ?? '',
+          text: description ?? '',
+          annotations: 0,
+        })
+      }
+  } catch (error) {
+    // Without `statuses: read` only checks count.
+    if (httpStatusOf(error) !== 403) throw error
+  }
+  return [...newest.values()]
 }
 
 async function redOn(github: GitHub, ref: string): Promise<Set<string>> {
@@ -111,7 +117,7 @@ async function requiredNames({ api, repo }: GitHub, branch: string): Promise<str
       if (rule.type !== 'required_status_checks') return []
       return rule.parameters?.required_status_checks?.map(({ context }) => context) ?? []
     })
-    .filter((name) => !isOwn(name))
+    .filter((name) => !isOwnName(name))
 }
 
 async function reportOf(

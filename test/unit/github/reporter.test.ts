@@ -48,6 +48,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
       places: async () => ({}),
       changes: async () => ({ 'US-001': { files: 3, added: 40, removed: 2 } }),
       touches: async () => false,
+      namesRedChecks: true,
       notes: () => [],
     })
   }
@@ -404,4 +405,30 @@ test('after the merge neither the summary comment nor the check asks for a merge
   assert.match(comment?.body ?? '', next)
   const [rollup] = github.checksOf(there.sha).filter(({ name }) => name === 'ralph')
   assert.match(rollup?.summary ?? '', next)
+})
+
+test("red checks of the project are named in check and comment, but not Ralph's own, nor those that are red on the base", async () => {
+  await using there = await place()
+  const { github, sha, job, at } = there
+  const base = await github.commit('main', { 'b.txt': 'b' }, 'base', 'alice')
+  const red = { conclusion: 'failure' as const }
+  github.check(BRANCH, sha, { name: 'ralph / US-001', ...red })
+  github.check(BRANCH, sha, { name: 'ralph-lint', ...red })
+  github.check(BRANCH, sha, { name: 'always red', ...red })
+  github.check('main', base, { name: 'always red', ...red })
+  // The second try of one App is what counts, and another App's check of that name is another check.
+  github.check(BRANCH, sha, { name: 'rerun', ...red })
+  github.check(BRANCH, sha, { name: 'rerun' })
+  github.check(BRANCH, sha, { name: 'build', ...red, app: { id: 7, slug: 'other' } })
+  github.check(BRANCH, sha, { name: 'build' })
+  const state = at({ ...midRun(), base: { branch: 'main', sha: base } })
+  const requests = github.requests.length
+  await opened(job(), state)
+  const listed = github.requests
+    .slice(requests)
+    .filter(({ operation }) => operation === 'checks/list-for-ref')
+  assert.equal(listed.length, 2)
+  const [pull] = await github.pulls()
+  const text = github.comments(pull?.number ?? 0)[0]?.body ?? ''
+  assert.match(text, /own CI on [0-9a-f]{7}, but not on the base: (?:ralph-lint, build|build, ralph-lint)\. /)
 })

@@ -6,7 +6,7 @@ export type Values = Readonly<Record<string, string>>
 
 const EXPRESSION = /\$\{\{\s*([\s\S]{1,300}?)\s*\}\}/g
 
-/** What is known where an expression stands. An input whose value only a run knows is itself an expression. */
+/** The values that an expression can use. An input whose value only a run knows is itself an expression. */
 export type Facts = { matrix: Values; env: Values; inputs: Values }
 
 /** The text with its expressions replaced by their values; null if one of them is not known. */

@@ -165,7 +165,7 @@ function folderIn(job: Json): string | null {
   return asString(asObject(asObject(job.defaults)?.run)?.['working-directory'])
 }
 
-/** Where a step stands: `text` is its file, and `values` are those that the job's matrix gives each name. */
+/** What a step can read: `text` is its file, and `values` are those that the job's matrix gives each name. */
 type Place = {
   text: string
   matrix: Values
@@ -211,7 +211,7 @@ function readRun(step: Json, script: string, { matrix, env, inputs, folder }: Pl
   ]
 }
 
-/** The steps of a composite action of the same repository, as if they stood where it is used. */
+/** The steps of a composite action of the same repository, which run instead of the step that uses it. */
 function stepsOfAction(uses: string, given: Values, place: Place): CiStep[] {
   const called = calledAction(uses, given, place.calls)
   if (called === null) return []
