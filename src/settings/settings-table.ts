@@ -277,7 +277,7 @@ export const table = {
   ),
   checks: pull(
     v.choice(['report', 'wait', 'off']),
-    "What red checks of the project do: `report` names them, and `wait` corrects them before the run is complete",
+    'What red checks of the project do: `report` names them, and `wait` corrects them before the run is complete',
     { default: 'report' },
   ),
   requiredChecks: pull(v.list(v.text), 'With checks: wait, the names of the checks that count, one a line.', {
