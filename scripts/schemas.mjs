@@ -32,7 +32,13 @@ function alternatives({ zodSchema, jsonSchema }) {
   if ((!isList && !isShaped) || jsonSchema.anyOf !== undefined) return
   const { description, default: standard, deprecated, ...one } = jsonSchema
   for (const key of Object.keys(one)) delete jsonSchema[key]
-  jsonSchema.anyOf = [one, { type: 'string', ...(isList ? {} : { pattern: '\\$\\{[A-Za-z_]\\w*\\}' }) }]
+  // YAML reads `false` without quotes as a boolean.
+  const off = one.enum?.includes('false') ? [{ const: false }] : []
+  jsonSchema.anyOf = [
+    one,
+    ...off,
+    { type: 'string', ...(isList ? {} : { pattern: '\\$\\{[A-Za-z_]\\w*\\}' }) },
+  ]
 }
 
 /** The file in schemas/, the definition of what people write, and what JSON Schema cannot know of it. */

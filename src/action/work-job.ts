@@ -12,6 +12,7 @@ import { createPorts } from '../app/loop-ports.ts'
 import { issueNumberIn } from '../app/plan-request.ts'
 import { pictureUris } from '../app/report-pictures.ts'
 import { requireSeal, sealState } from '../app/seal-examples.ts'
+import { requireSigner } from '../app/sign-commits.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { changesByStory } from '../branch/story-changes.ts'
 import { withStarter } from '../engine/corrections/approvals.ts'
@@ -184,6 +185,7 @@ async function claimAndWork(parts: Parts, event: Dispatch, part: 'whole' | 'clai
         await workspace.repository.checkOut(state.green, null)
         await workspace.repository.rememberIgnored()
         requireSeal(settings, workspace.seal)
+        await requireSigner(settings, workspace.signer)
         return sealState(state, workspace.seal)
       },
       today,

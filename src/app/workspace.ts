@@ -24,6 +24,7 @@ import { documentsOnOutcome } from './outcome.ts'
 import { redactorFor } from './redactor.ts'
 import { restorePlanMarks } from './restore-plan-marks.ts'
 import { openSeal, sealStories } from './seal-examples.ts'
+import { type CommitSigner, openSigner } from './sign-commits.ts'
 
 /** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
 export type Workspace = {
@@ -36,6 +37,8 @@ export type Workspace = {
   redactor: Redactor
   /** With `examples: sealed`; else null. */
   seal: SealPort | null
+  /** With `sign-commits`; else null. */
+  signer: CommitSigner | null
   /** The submodules that are checked out, by path. */
   submodules: ReadonlyMap<string, Git>
   [Symbol.dispose](): void
@@ -89,13 +92,17 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
   const seal = openSeal(settings, clone)
+  const signer = openSigner(settings, clone, env)
   const product = createProductRules(settings.product, {
     paths: (commit) => pathsIn(objects, commit),
     read: (commit, path) => objects.text(`${commit}:${path}`),
   })
   const repository = createRepository(git, objects, {
     submodules,
-    identity: options.identity ?? identityOf(clone),
+    // A signature has to belong to the committer, so the identity that git is set up with counts before that of the job.
+    identity:
+      (signer !== null && clone.config.has('user.email') ? null : options.identity) ?? identityOf(clone),
+    sign: signer?.sign ?? null,
     snapshot,
     warn: options.warn,
     isRalphPath: isRalphPath,
@@ -142,6 +149,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     repository,
     redactor,
     seal,
+    signer,
     submodules: submodules.repositories,
     [Symbol.dispose]: () => objects[Symbol.dispose](),
   }
@@ -160,10 +168,9 @@ async function openCloneOf({ directory, env, run }: WorkspaceOptions): Promise<C
 }
 
 function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {
-  const { token, publishToken, examplesKey, notify } = settings
-  return [...secretsIn(env), ...notifySecrets(notify), token, publishToken, examplesKey, ...more].filter(
-    (value) => value !== null,
-  )
+  const { token, publishToken, examplesKey, signingKey, notify } = settings
+  const own = [token, publishToken, examplesKey, signingKey]
+  return [...secretsIn(env), ...notifySecrets(notify), ...own, ...more].filter((value) => value !== null)
 }
 
 /** The author of commits in this clone, from its git configuration. */

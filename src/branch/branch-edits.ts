@@ -43,9 +43,9 @@ async function revertStories(tools: JoinTools, state: State, ids: readonly strin
   let at = state.green
   for (const commit of undone) {
     // Separate commits give the merge its base: older versions of git have no option for it.
-    const root = await commits.commit(await rootOf(tools, commit), [], 'reverted')
-    const ours = await commits.commit(await rootOf(tools, at), [root], 'the branch')
-    const before = await commits.commit(await rootOf(tools, `${commit}^`), [root], 'before it')
+    const root = await commits.helperCommit(await rootOf(tools, commit), [], 'reverted')
+    const ours = await commits.helperCommit(await rootOf(tools, at), [root], 'the branch')
+    const before = await commits.helperCommit(await rootOf(tools, `${commit}^`), [root], 'before it')
     const reverted = await git.mergeTree(ours, before)
     const conflicts = reverted.conflicts.filter((path) => !own.has(path))
     if (conflicts.length > 0)
@@ -54,7 +54,7 @@ async function revertStories(tools: JoinTools, state: State, ids: readonly strin
         paths: conflicts,
         stories: await laterStories(tools, all, undone, commit, conflicts),
       }
-    at = await commits.commit(await commits.withFiles(reverted.tree, own), [at], 'a step of a revert')
+    at = await commits.helperCommit(await commits.withFiles(reverted.tree, own), [at], 'a step of a revert')
   }
   const tree = await rootOf(tools, at)
   const named = `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ' and others' : ''}`

@@ -9,6 +9,7 @@ import { addEdited } from '../git/compare-trees.ts'
 import { editTree, type MovedFolder } from '../git/edit-tree.ts'
 import type { Git } from '../git/git.ts'
 import { commitBytes, type Identity } from '../git/objects.ts'
+import type { Signer } from '../git/sign-commit.ts'
 import { archiveFile, planFiles, prdFile, progressFile, recordMessage } from '../report/feature-files.ts'
 import { listNames } from '../report/figures.ts'
 import { DamagedClone } from '../system/errors.ts'
@@ -20,6 +21,8 @@ export type CommitOptions = {
   /** Redacts the text of Ralph's own files before they are committed. */
   redact(text: string): string
   identity: Identity
+  /** Signs the commits of the branch; null with `sign-commits: false`. */
+  sign: Signer | null
   /** Whether further state commits are made after the first (`commits.prdChanges`). */
   stateCommits: boolean
   /** The subject of state commits (`commits.message`); null for the subject that the loop gives. */
@@ -49,7 +52,14 @@ export class Commits {
     return this.#options.storySubject
   }
 
+  /** A commit for the branch, signed if the settings say so. */
   commit(tree: string, parents: readonly string[], message: string): Promise<string> {
+    const { identity, sign } = this.#options
+    return writeCommit(this.#git, identity, tree, parents, message, sign)
+  }
+
+  /** A commit that only git's merges read. */
+  helperCommit(tree: string, parents: readonly string[], message: string): Promise<string> {
     return writeCommit(this.#git, this.#options.identity, tree, parents, message)
   }
 
@@ -167,9 +177,11 @@ export async function writeCommit(
   tree: string,
   parents: readonly string[],
   message: string,
+  sign: Signer | null = null,
 ): Promise<string> {
   const writer = git.writer(tree)
-  const oid = writer.add('commit', commitBytes(tree, parents, who, new Date(), message))
+  const bytes = commitBytes(tree, parents, who, new Date(), message)
+  const oid = writer.add('commit', sign === null ? bytes : await sign(bytes))
   await writer.flush()
   return oid
 }

@@ -27,9 +27,9 @@ export async function rebase(
   const onto = await tree.treeOf(state.green)
   const work = await withOldOwnFiles(tools, state, base, candidate.commit)
   // Both sides get a common parent as their merge base.
-  const root = await commits.commit(await tree.treeOf(base), [], 'base')
-  const landed = await commits.commit(onto, [root], 'landed')
-  const built = await commits.commit(work, [root], 'candidate')
+  const root = await commits.helperCommit(await tree.treeOf(base), [], 'base')
+  const landed = await commits.helperCommit(onto, [root], 'landed')
+  const built = await commits.helperCommit(work, [root], 'candidate')
   const merged = await git.mergeTree(landed, built)
   if (merged.conflicts.length > 0)
     return { conflict: await conflictOf(tools, { base: root, landed, built }, merged.conflicts) }

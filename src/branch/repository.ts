@@ -381,10 +381,10 @@ async function withSavedWork(
   const green = await tree.treeOf(commit)
   const base = (await objects.root(kept.base)) ?? kept.base
   if (base === green) return { tree: kept.tree, conflict: null }
-  const root = await commits.commit(base, [], 'base')
+  const root = await commits.helperCommit(base, [], 'base')
   const [ours, work] = [
-    await commits.commit(green, [root], 'ours'),
-    await commits.commit(kept.tree, [root], 'theirs'),
+    await commits.helperCommit(green, [root], 'ours'),
+    await commits.helperCommit(kept.tree, [root], 'theirs'),
   ]
   const merged = await git.mergeTree(ours, work)
   if (merged.conflicts.length === 0) return { tree: merged.tree, conflict: null }

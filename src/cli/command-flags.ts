@@ -16,7 +16,9 @@ export type CliCommand = {
 
 /** Settings that only the action has. The CLI accepts and ignores them, so that one configuration file serves both. */
 const OF_THE_ACTION: ReadonlySet<string> = new Set(
-  'command token publishToken examplesKey pullRequest reportAs signCommits redispatch workflow'.split(' '),
+  'command token publishToken examplesKey pullRequest reportAs signCommits signingKey redispatch workflow'.split(
+    ' ',
+  ),
 )
 /** Whether help shows a flag; the others are accepted. */
 export const isListed = ({ key }: FlagRow): boolean => !OF_THE_ACTION.has(key)

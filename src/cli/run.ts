@@ -12,6 +12,7 @@ import { notifyError } from '../app/observers.ts'
 import type { PortOptions } from '../app/port-options.ts'
 import { openRunLogs } from '../app/run-logs.ts'
 import { sealState } from '../app/seal-examples.ts'
+import { requireSigner } from '../app/sign-commits.ts'
 import { changesByStory } from '../branch/story-changes.ts'
 import { runToEnd } from '../engine/driver.ts'
 import { inCheckout } from '../engine/executors/in-checkout.ts'
@@ -111,6 +112,7 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
     return { code: 0, outputs: outputsOf(found, 'complete', null), more: scopeInJson(found) }
   }
   await refuseOtherRun(local, found.branch)
+  await requireSigner(settings, local.workspace.signer)
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)
   const queue = inboxQueue(local.workspace.clone)

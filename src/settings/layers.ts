@@ -68,7 +68,11 @@ function addUnknownName(
 
 /** Undefined after a mistake. */
 function flagValue(row: SettingRow, value: unknown, at: ValuePlace): unknown {
-  if (typeof value === 'string' || (typeof value === 'boolean' && row.kind === 'boolean')) return value
+  if (
+    typeof value === 'string' ||
+    (typeof value === 'boolean' && (row.kind === 'boolean' || row.values.includes(String(value))))
+  )
+    return value
   if (!Array.isArray(value)) return addMistake(at, String(value), 'a value', 'write one after the flag')
   if (row.kind === 'list' || value.length === 0) return value
   if (value.length === 1) return value[0]
@@ -125,10 +129,12 @@ export function fileLayer(
   return { rank: 1, values: new Map([...current, ...readAgnosticKeys(older, current, at)]) }
 }
 
+const SECRETS = ['token', 'publishToken', 'examplesKey', 'signingKey']
+
 function addKeyNotes(key: string, written: unknown, at: ValuePlace): void {
   if (isEmpty(written)) return
   if (key === 'configFile') addNote(at, 'has no effect inside the configuration file')
-  const isSecret = key === 'token' || key === 'publishToken' || key === 'examplesKey'
+  const isSecret = SECRETS.includes(key)
   if (isSecret && typeof written === 'string' && !written.includes('${'))
     addNote(at, `a token written into the file can be read by everybody who reads it; write $\{NAME} instead`)
 }

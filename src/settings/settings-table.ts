@@ -304,16 +304,15 @@ export const table = {
     "Whether a story's result is marked in the documents that it was planned from, and in sprint-status.yaml",
     { default: 'on' },
   ),
-  // The setting would promise signed commits, so true is refused until it works.
   signCommits: pull(
-    v.boolean.check(
-      v.check(
-        (isAsked) => !isAsked,
-        v.expects('something that this version can do', 'leave it out: commits are not signed yet'),
-      ),
-    ),
-    'Whether commits are signed; this version refuses true.',
-    { default: false },
+    v.signing,
+    "How Ralph's commits are signed. `ssh`: by `signing-key`. `gpg`: by the key that git is set up for. The CLI uses your git's key",
+    { default: 'false' },
+  ),
+  signingKey: pull(
+    v.lines,
+    'The private key for `sign-commits: ssh`, in the format of OpenSSH and without a passphrase, from a secret. The CLI uses the key that git is set up for.',
+    secret,
   ),
   redispatch: pull(v.boolean, 'Whether a job dispatches the next one when its batch is over.', {
     default: true,

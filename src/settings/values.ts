@@ -89,6 +89,21 @@ export const boolean = z
   )
   .register(kinds, { kind: 'boolean' })
 
+const SIGNING = ['false', 'ssh', 'gpg'] as const
+const signingWords = expects('false, ssh or gpg', (written) =>
+  written === 'true'
+    ? 'write ssh, and give the key in signing-key: this version cannot sign through the API of GitHub'
+    : 'write one of these',
+)
+
+/** `sign-commits`. */
+export const signing = z
+  .pipe(
+    z.transform((value: unknown) => (typeof value === 'boolean' ? String(value) : value)),
+    z.enum(SIGNING, signingWords),
+  )
+  .register(kinds, { kind: 'choice', values: SIGNING })
+
 /** A whole number within limits. `zero`: the meaning of 0; without it the least value is 1. */
 export function integer({ zero, most }: { zero?: string; most?: number } = {}) {
   const least = zero === undefined ? 1 : 0

@@ -20,7 +20,7 @@ const steps = (text: string) => ({ 'ralph.config.yml': `steps: ${text}\n` })
 const CASES: Record<string, Case> = {
   'signed commits': {
     files: { 'ralph.config.yml': 'signCommits: true\n' },
-    says: /ralph\.config\.yml: signCommits: found true.*\n {2}fix: leave it out/,
+    says: /ralph\.config\.yml: signCommits: found true.*\n {2}fix: write ssh, and give the key/,
   },
   'the base as branchName': {
     files: named('main'),

@@ -77,6 +77,7 @@ const EVERY_PART = ['claim', 'work', 'gate', 'land'] as const
 // Imported lazily: these load the GitHub client, which a run on a command line does not need.
 const github = () => import(/* webpackChunkName: "cli" */ './check-github.ts')
 const environment = () => import(/* webpackChunkName: "cli" */ './check-environment.ts')
+const signing = () => import(/* webpackChunkName: "cli" */ './check-signing.ts')
 const required = () => import(/* webpackChunkName: "cli" */ './required.ts')
 
 /** In the order in which they are shown. */
@@ -170,6 +171,11 @@ export const CHECKS: readonly Check[] = [
     seen: 'remote',
     ofCi: true,
     look: async (subject) => (await required()).requiredChecks(subject),
+  },
+  {
+    name: 'signed commits',
+    seen: 'remote',
+    look: async (subject) => (await signing()).checkSigning(subject),
   },
   { name: 'actionlint', seen: 'files', ofCi: true, look: checkActionlint },
   {

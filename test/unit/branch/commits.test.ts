@@ -12,6 +12,7 @@ test('file modes in commits: an executable stays executable, a new file is not, 
   const options = {
     redact: (text: string) => text,
     identity: { name: 'a', email: 'a@b' },
+    sign: null,
     stateCommits: true,
     stateSubject: null,
     onOutcome: () => [],

@@ -207,8 +207,27 @@ test('doctor reports a required check that other pull requests never get, or tha
 
   parameters.required_status_checks = [{ context: 'ralph / US-001', integration_id: 15368 }]
   assert.match(await look(), /^warning: main requires "ralph \/ US-001".* -> require ralph instead/)
-  github.fault({ path: /\/rules\/branches\// }, { status: 403 })
+  github.fault({ path: /\/rules\/branches\/main/ }, { status: 403 })
   assert.match(await look(), /^unknown: .* -> look at .*settings\/rules/)
+})
+
+test('doctor says before the run that a rule requires signed commits, and which way out there is', async () => {
+  const files = { '.github/workflows/ralph.yml': await starter() }
+  await using github = await startGitHub({
+    people: { alice: 'admin' },
+    files,
+    tokens: { 'a-token': { login: 'alice', type: 'User', permissions: { contents: 'read' } } },
+  })
+  await using place = await openPlace([STORY], files)
+  place.git('remote', 'add', 'origin', github.cloneUrl)
+  Object.assign(place.env, { GH_TOKEN: 'a-token', GITHUB_API_URL: github.url, GITHUB_SERVER_URL: github.url })
+  const look = async () => {
+    const found = byName(await place.json('doctor', '--no-gates', ...place.agent)).get('signed commits')
+    return found === undefined ? '' : `${found.state}: ${found.found} -> ${found.fix}`
+  }
+  assert.equal(await look(), '')
+  github.settings.branchRules['ralph/feature'] = ['required_signatures']
+  assert.match(await look(), /^fault: a rule requires signed commits on ralph\/\* .*-> give Ralph a key/)
 })
 
 test('doctor reports a required check that Ralph does not post, or that another App must post', async () => {

@@ -30,7 +30,7 @@ test("report of a stuck run: an HTML page in Ralph's folder, one line of JSON, M
   )
   assert.match(page, /<code class="type">ralph retry US-002 -- &lt;hint&gt;<\/code>/)
   assert.doesNotMatch(page, /\/ralph retry|<script/)
-  assert.match(page, /agent \d+\.\d+s, gates \d+\.\d+s/, 'the timeline tells them apart')
+  assert.match(page, /agent \d+(?:\.\d+)?s, gates \d+(?:\.\d+)?s/, 'the timeline tells them apart')
 
   const json = await place.json('report', FEATURE, '--output', 'out/here.html')
   assert.deepEqual([json.outcome, json.reportPath], ['stuck', join(place.repository, 'out', 'here.html')])

@@ -22,6 +22,7 @@ async function open({ git, objects }: Pick<Awaited<ReturnType<typeof place>>, 'g
   return createRepository(git, objects, {
     submodules: NO_SUBMODULES,
     identity: { name: 'a', email: 'a@b' },
+    sign: null,
     snapshot: await takeSnapshot(git, false),
     warn: () => {},
     isRalphPath: (path) => path.startsWith('.ralph/'),

@@ -33,6 +33,7 @@ export async function openWorked(
   const repository = createRepository(git, objects, {
     submodules: await findSubmodules(git, head, env),
     identity: { name: 'a', email: 'a@b' },
+    sign: null,
     snapshot,
     warn,
     isRalphPath: isRalphPath,

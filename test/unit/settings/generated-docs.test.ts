@@ -24,7 +24,7 @@ agent agent-command agent-args agent-env agent-wrapper agent-version cache model
 gates gate-env services prepare baseline final-verification evidence protected-paths product weakened-tests needs-proof new-dependencies examples examples-key clean-room gates-parallel
 iterations-per-job max-iterations max-jobs max-attempts max-corrections iteration-timeout idle-timeout job-deadline max-cost-usd
 max-tokens max-agent-time calls-per-hour
-publish pull-request report-as reviews reviews-from checks required-checks approvals update-base agents-md write-back sign-commits redispatch workflow notify
+publish pull-request report-as reviews reviews-from checks required-checks approvals update-base agents-md write-back sign-commits signing-key redispatch workflow notify
 isolation network network-allow max-parallel candidates
 `
 const contractInputs = contract.trim().split(/\s+/)
@@ -73,9 +73,11 @@ test('action.yml: outputs and runtime', () => {
 
 test('settings that would weaken a guarantee and do not exist are refused in inputs, flags and file', () => {
   const { path, fix } = onlyWrong(yml('signCommits: true'))
-  assert.deepEqual([path, fix], ['ralph.config.yml: signCommits', 'leave it out: commits are not signed yet'])
+  assert.equal(path, 'ralph.config.yml: signCommits')
+  assert.match(fix, /^write ssh, and give the key in signing-key/)
   assert.equal(onlyWrong({ inputs: { 'sign-commits': 'true' } }).path, 'input sign-commits')
-  assert.equal(right(yml('signCommits: false')).settings.signCommits, false)
+  assert.equal(right(yml('signCommits: false')).settings.signCommits, 'false')
+  assert.equal(right(yml('signCommits: ssh')).settings.signCommits, 'ssh')
 })
 
 test('what this version refuses, or does not write, is not documented', () => {
@@ -84,7 +86,6 @@ test('what this version refuses, or does not write, is not documented', () => {
   const understood: readonly string[] =
     `${/!\[(.*)\]\.includes\(command\)/.exec(main)?.[1]} ${looks} 'resume-lost'`.match(/[a-z-]+/g) ?? []
   assert.deepEqual([...commandNames].sort(), [...understood].sort())
-  assert.match(action.inputs['sign-commits'].description, /this version refuses true/)
   assert.match(action.outputs['report-path'].description, /Markdown/)
   assert.match(action.outputs.outcome.description, /empty, as all of them, where the job had nothing to do/)
 })

@@ -76,7 +76,8 @@ test('without any settings the documented defaults apply', () => {
     reportAs: 'checks',
     agentsMd: 'section',
     writeBack: 'on',
-    signCommits: false,
+    signCommits: 'false',
+    signingKey: null,
     redispatch: true,
     workflow: null,
     notify: {

@@ -166,18 +166,14 @@ test('precedence for every setting: flag over input over file over default', () 
     // Choices that need another setting beside them are left out.
     const words = row.values.filter((name) => name !== 'custom' && name !== 'claude')
     const choices: [string, string, string] = [words[0] ?? '', words[1] ?? '', words[2] ?? words[0] ?? '']
-    // This version refuses `true`.
-    const only = row.field === 'signCommits'
     // A name of steps that are there: test/unit/settings/step-settings.test.ts.
     if (row.field === 'pipeline') continue
     const [a, b, c] =
       row.field === 'model'
         ? ['x', 'y', 'z']
-        : only
-          ? ['false', 'False', 'FALSE']
-          : row.kind === 'choice'
-            ? choices
-            : (sample[row.field] ?? sample[row.kind] ?? ['', '', ''])
+        : row.kind === 'choice'
+          ? choices
+          : (sample[row.field] ?? sample[row.kind] ?? ['', '', ''])
     const structured = row.kind === 'gates' || ['notify', 'services'].includes(row.field)
     const file = { path: 'r.json', text: JSON.stringify({ [row.key]: structured ? parse(a) : a }) }
     const read = (sources: object) => {
@@ -190,7 +186,7 @@ test('precedence for every setting: flag over input over file over default', () 
     assert.deepEqual(read({ file, inputs: { [row.input]: b } }), alone(b), row.key)
     assert.deepEqual(read({ file, inputs: { [row.input]: b }, flags: { [row.key]: c } }), alone(c), row.key)
     assert.deepEqual(read({ inputs: { [row.input]: '' }, flags: { [row.key]: '' } }), read({}), row.key)
-    if (row.kind !== 'choice' && !only) assert.notDeepEqual(alone(a), alone(b), row.key)
+    if (row.kind !== 'choice') assert.notDeepEqual(alone(a), alone(b), row.key)
   }
 })
 

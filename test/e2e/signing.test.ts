@@ -1,0 +1,98 @@
+// `sign-commits`: every commit of Ralph's on the branch has a signature that git accepts, and what cannot sign ends before a session.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { place } from './laptop.ts'
+import { annotationsOf, goodTurn, openSite, outputsOf, RUN_TESTS, story } from './site.ts'
+
+const EMAIL = 'ralph@example.com'
+const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
+const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [goodTurn('two', 2)] }
+const INPUTS = { gates: `test: ${RUN_TESTS}`, 'final-verification': 'false', 'iterations-per-job': '1' }
+
+function newKey(passphrase = '') {
+  const folder = mkdtempSync(join(tmpdir(), 'keys-'))
+  const file = join(folder, 'key')
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-C', 'a comment', '-f', file])
+  const allowed = join(folder, 'allowed')
+  writeFileSync(allowed, `* ${readFileSync(`${file}.pub`, 'utf8')}`)
+  return {
+    file,
+    text: readFileSync(file, 'utf8'),
+    /** For git: which keys count. */
+    settings: ['-c', 'gpg.format=ssh', '-c', `gpg.ssh.allowedSignersFile=${allowed}`],
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+test('sign-commits: ssh signs each commit of Ralph, with a key that nothing else sees', async () => {
+  using key = newKey()
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    inputs: { ...INPUTS, 'sign-commits': 'ssh', 'signing-key': key.text },
+    workflow: (text) =>
+      text.replace(/^( +)- uses: ralph\/action/m, `$1- run: git config user.email ${EMAIL}\n$&`),
+  })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await site.runner.settled()
+  const { github } = site
+  assert.deepEqual(
+    site.runner.runs.map((run) => outputsOf(run).outcome),
+    ['continued', 'complete'],
+    site.log(),
+  )
+  const { base } = await site.state()
+  const log = await github.bare.run([
+    ...key.settings,
+    'log',
+    '--format=%G? %ae %s',
+    `${base.sha}..ralph/sample`,
+  ])
+  const own = String(log).trim().split('\n')
+  assert.ok(own.length >= 3, String(log))
+  for (const line of own) assert.match(line, new RegExp(`^G ${EMAIL} `))
+  const half = key.text.split('\n')[2] ?? ''
+  const seen = JSON.stringify([site.log(), await site.sessions(), await site.state(), github.comments(1)])
+  assert.ok(half.length > 30 && !seen.includes(half))
+  assert.deepEqual(github.violations, [])
+})
+
+for (const [what, inputs, expected] of [
+  ['without a key', () => ({}), /sign-commits: found ssh without a key.*signing-key/s],
+  ['with a key behind a passphrase', (key: string) => ({ 'signing-key': key }), /which cannot sign/],
+] as const)
+  test(`sign-commits: ssh ${what} ends before a session, with the way out`, async () => {
+    using key = newKey('secret')
+    await using site = await openSite({
+      stories: STORIES,
+      script: SCRIPT,
+      inputs: { ...INPUTS, 'sign-commits': 'ssh', ...inputs(key.text) },
+    })
+    const run = await site.go()
+    assert.equal(outputsOf(run).outcome, 'error', site.log())
+    assert.match(annotationsOf(run, 'error').join('\n'), expected)
+    assert.deepEqual(await site.sessions(), [])
+    assert.equal(await site.github.head('ralph/sample'), null)
+  })
+
+test("on a laptop sign-commits: ssh uses the key of the person's git", async () => {
+  using key = newKey()
+  const prd = JSON.stringify({ schemaVersion: 2, userStories: [story('US-001', 'one')] })
+  await using there = await place(
+    { '.ralph/2026-01-31-sample/prd.json': prd },
+    { 'US-001': [{ files: { 'src/one.txt': 'one\n' } }] },
+  )
+  const run = () => there.ralph(['run', '--gate', 'good=! grep -rq bad src', '--sign-commits', 'ssh'])
+  const without = await run()
+  assert.equal(without.code, 64, without.err)
+  assert.match(without.err, /user\.signingkey/)
+  there.git('config', 'user.signingkey', key.file)
+  const ended = await run()
+  assert.equal(ended.code, 0, ended.out + ended.err)
+  const log = there.git(...key.settings, 'log', '--format=%G?', 'main..ralph/sample')
+  assert.deepEqual([...new Set(log.trim().split('\n'))], ['G'])
+})
