@@ -16,11 +16,13 @@ import { UserError } from '../system/errors.ts'
 import { replaceFile } from '../system/files.ts'
 import { type CommandResult, type Context, resultOfState } from './command-context.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
+import { pruneStates } from './prune.ts'
 import { steer } from './steer.ts'
 import { linkMistakes, readText, writeFiles } from './write-files.ts'
 
 /** Moves the files without a commit: people look at the change and commit it themselves. */
 export async function archive(context: Context): Promise<CommandResult> {
+  if (context.flags.prune === true) return pruneStates(context)
   using local = await openFeature(context)
   const state = await local.look()
   await refuseAtWork(state)

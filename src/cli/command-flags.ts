@@ -258,7 +258,9 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   archive: {
     takes: 'feature',
     settings: isLocation,
-    options: [],
+    options: [
+      ['--prune', 'instead delete states on origin whose pull request was merged or closed 30 days ago'],
+    ],
     exits: STEERING_EXITS,
   },
   limit: steering(),

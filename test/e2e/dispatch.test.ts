@@ -7,6 +7,7 @@ import test from 'node:test'
 import { openAttempt } from '../../src/engine/model/job.ts'
 import { runUsage } from '../../src/engine/model/usage-totals.ts'
 import type { SeenRequest } from '../standin/github.ts'
+import { putState } from '../unit/github/put-state.ts'
 import {
   annotationsOf,
   dispatchTwice,
@@ -532,4 +533,28 @@ test('a check that neither the job nor its post step could close is closed by th
   assert.deepEqual(await schedule(site), ['no chain is lost'])
   assert.deepEqual(openChecks(site), [])
   assert.equal((await site.checks()).get('ralph')?.conclusion, 'cancelled')
+})
+
+test('the schedule deletes the state of a feature whose pull request was closed a month ago, and no other', async () => {
+  await using site = await withResume()
+  await site.go()
+  await oneChain(site)
+  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  const { github } = site
+  const state = await site.state()
+  const monthAgo = Date.now() - 31 * 24 * 60 * 60_000
+  const pull = await site.pull()
+  github.closePull(pull.number)
+  const issue = github.world.issues.get(pull.number)
+  assert.ok(issue !== undefined)
+  issue.closedAt = new Date(monthAgo).toISOString()
+  // It ended lately.
+  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  await putState(github, { ...state, lease: null, job: { ...state.job, startedAt: monthAgo } })
+  assert.deepEqual(await schedule(site), [
+    'deleted the state, as the pull request was merged or closed 30 days ago: 2026-01-31-sample',
+  ])
+  assert.equal(await github.bare.run(['for-each-ref', 'refs/ralph']), '')
+  assert.equal(await github.head('ralph/sample'), state.published)
+  assert.deepEqual(github.violations, [])
 })

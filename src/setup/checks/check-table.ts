@@ -77,6 +77,7 @@ const EVERY_PART = ['claim', 'work', 'gate', 'land'] as const
 // Imported lazily: these load the GitHub client, which a run on a command line does not need.
 const github = () => import(/* webpackChunkName: "cli" */ './check-github.ts')
 const environment = () => import(/* webpackChunkName: "cli" */ './check-environment.ts')
+const states = () => import(/* webpackChunkName: "cli" */ './check-states.ts')
 const signing = () => import(/* webpackChunkName: "cli" */ './check-signing.ts')
 const required = () => import(/* webpackChunkName: "cli" */ './required.ts')
 
@@ -177,6 +178,7 @@ export const CHECKS: readonly Check[] = [
     seen: 'remote',
     look: async (subject) => (await signing()).checkSigning(subject),
   },
+  { name: 'states', seen: 'remote', look: async (subject) => (await states()).checkStates(subject) },
   { name: 'actionlint', seen: 'files', ofCi: true, look: checkActionlint },
   {
     name: 'side by side',

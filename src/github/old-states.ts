@@ -1,0 +1,46 @@
+// The states that nothing needs any longer: their pull request was merged or closed a month ago.
+import type { StoredState } from '../branch/remote-states.ts'
+import { type GitHub, githubMessage, httpStatusOf, isForbidden } from './client.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+/** How long a state is kept after its pull request was merged or closed. Until then the run can continue. */
+export const KEEP_MS = 30 * DAY_MS
+/** The most pull requests that one job looks up. The others are looked up by the next one. */
+const MAX_LOOKUPS = 30
+
+/**
+ * The commits of old states by folder. A state that was saved within the time is not looked up, so a repository without old states
+ * costs no request. `now`: epoch milliseconds.
+ */
+export async function findOldStates(
+  github: GitHub,
+  states: ReadonlyMap<string, StoredState>,
+  now: number,
+): Promise<Map<string, string>> {
+  const old = new Map<string, string>()
+  const quiet = [...states].filter(([, { state }]) => lastUsed(state) < now - KEEP_MS)
+  for (const [folder, { state, commit }] of quiet.slice(0, MAX_LOOKUPS)) {
+    const closed = state.github.pull === null ? null : await closedAt(github, state.github.pull)
+    if (closed === 'refused') break
+    if (closed !== null && closed < now - KEEP_MS) old.set(folder, commit)
+  }
+  return old
+}
+
+/** When a job last worked with the state, or will have ended at the latest. */
+function lastUsed({ job, lease }: StoredState['state']): number {
+  return Math.max(job.startedAt, lease?.expiresAt ?? 0)
+}
+
+/** When the pull request was merged or closed; null if it is open, or gone. */
+async function closedAt({ api, repo, warn }: GitHub, pull: number): Promise<number | null | 'refused'> {
+  try {
+    const { data } = await api.rest.pulls.get({ ...repo, pull_number: pull })
+    return data.closed_at === null ? null : Date.parse(data.closed_at)
+  } catch (error) {
+    if (httpStatusOf(error) === 404) return null
+    const fix = isForbidden(error) ? '; the job needs permissions: pull-requests: read' : ''
+    warn(`no old state was deleted: ${githubMessage(error)}${fix}`)
+    return 'refused'
+  }
+}

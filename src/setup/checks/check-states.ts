@@ -1,0 +1,37 @@
+// How many states of features the remote keeps, and how much room those in this clone take.
+import { runGitIn } from '../../git/git-process.ts'
+import { type CheckResult, okResult, requireCheckout, type Subject, warningResult } from './subject.ts'
+
+/** With more states than this, each job that answers a comment fetches too many. */
+const MANY = 100
+
+export async function checkStates(subject: Subject): Promise<CheckResult[]> {
+  const { workspace } = requireCheckout(subject)
+  const { github, settings, env } = subject
+  if (github === null) return []
+  const { api, repo } = github
+  const ref = `${settings.stateNamespace.replace(/^refs\//, '')}/`
+  const { length: count } = (await api.rest.git.listMatchingRefs({ ...repo, ref })).data
+  if (count === 0) return []
+  const bytes = await sizeHere(workspace.clone.workTree, env, settings.stateNamespace)
+  const size = bytes === 0 ? '' : `; those in this clone take ${(bytes / 1e6).toFixed(1)} MB`
+  const found = `${count} on origin${size}`
+  if (count <= MANY) return [okResult(found)]
+  const fix = 'run `ralph archive --prune`, or let ralph-resume.yml delete old ones (contents: write)'
+  return [warningResult(found, `at most ${MANY}`, fix)]
+}
+
+/** The bytes that only the states need, as git stores them; 0 if they are not here, or git is older than 2.31. */
+async function sizeHere(directory: string, env: Subject['env'], namespace: string): Promise<number> {
+  const args = [
+    'rev-list',
+    '--disk-usage',
+    '--objects',
+    `--glob=${namespace}/*`,
+    '--not',
+    '--branches',
+    '--remotes',
+  ]
+  const printed = await runGitIn(args, directory, env, {}).catch(() => '0')
+  return Number.parseInt(printed, 10) || 0
+}
