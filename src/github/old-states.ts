@@ -1,5 +1,5 @@
 // The states that nothing needs any longer: their pull request was merged or closed a month ago.
-import type { StoredState } from '../branch/remote-states.ts'
+import type { State } from '../engine/model/state.ts'
 import { type GitHub, githubMessage, httpStatusOf, isForbidden } from './client.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -14,7 +14,7 @@ const MAX_LOOKUPS = 30
  */
 export async function findOldStates(
   github: GitHub,
-  states: ReadonlyMap<string, StoredState>,
+  states: ReadonlyMap<string, { state: State; commit: string }>,
   now: number,
 ): Promise<Map<string, string>> {
   const old = new Map<string, string>()
@@ -28,7 +28,7 @@ export async function findOldStates(
 }
 
 /** When a job last worked with the state, or will have ended at the latest. */
-function lastUsed({ job, lease }: StoredState['state']): number {
+function lastUsed({ job, lease }: State): number {
   return Math.max(job.startedAt, lease?.expiresAt ?? 0)
 }
 
