@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { annotationsByStory } from '../app/finding-places.ts'
 import { limitsOf } from '../app/loop-limits.ts'
+import { mergedRun } from '../app/merged-run.ts'
 import { pictureUris } from '../app/report-pictures.ts'
 import { findFeatures } from '../app/resolve-feature.ts'
 import { featureOfFolder } from '../branch/find-features.ts'
@@ -20,6 +21,7 @@ import { aggregate, type FeatureRun, featureRun, type RunWithRows } from '../rep
 import { renderAll } from '../report/html/all.ts'
 import { MAX_PICTURES, pictureBlobs, renderReport } from '../report/html/report-page.ts'
 import { outputsOf } from '../report/outputs.ts'
+import { resultsCsv } from '../report/run-results.ts'
 import { jobSummary } from '../report/sticky-comment.ts'
 import { type View, viewOf } from '../report/view.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
@@ -27,7 +29,7 @@ import { clearPathTo, replaceFile } from '../system/files.ts'
 import type { CommandResult, Context } from './command-context.ts'
 import { readStatus } from './feature-status.ts'
 import { type LocalRun, openFeature } from './local-feature.ts'
-import { remoteOf } from './origin.ts'
+import { defaultOf, remoteOf } from './origin.ts'
 
 /** So many of the newest runs get their own page, alongside the table of all. */
 const MAX_PAGES = 100
@@ -114,15 +116,14 @@ async function reportAll(context: Context, local: LocalRun): Promise<CommandResu
   const { redact } = local.workspace.redactor
   const unread: Mistake[] = []
   const states = await statesOf(local, unread)
-  const begun = [...states].map(([folder, state]) =>
-    featureRun(state, { feature: state.feature, folder, isArchived: false }),
-  )
+  const begun = await begunRuns(context, local, states)
   const all = aggregate([...begun, ...(await withoutState(local, states, unread))])
   const newest = all.runs.filter((run) => !run.isArchived && states.has(run.folder)).slice(0, MAX_PAGES)
   const hrefs = new Map(newest.map(({ folder }) => [folder, `${folder.replace(/[^\w.-]/g, '_')}.html`]))
   const why = unread.map(({ path, found }) => `${path}: ${found}`)
   for (const one of why) context.warn(one)
   const redacted = mapTexts(all, redact)
+  if (context.flags.csv === true) context.print(resultsCsv(redacted.runs))
   const page = renderAll(redacted, { now: Date.now(), unread: why.map(redact), hrefs })
   const path = await writeReport(context, local, 'index.html', page)
   for (const [folder, name] of hrefs) {
@@ -131,7 +132,7 @@ async function reportAll(context: Context, local: LocalRun): Promise<CommandResu
     const { view } = await localView(context, local, state)
     await replaceFile(join(dirname(path), name), await reportPage(local, view))
   }
-  show(context, path)
+  if (context.flags.csv !== true) show(context, path)
   const sum = (of: (run: FeatureRun) => number) => all.runs.reduce((total, run) => total + of(run), 0)
   const outputs = {
     ...outputsOf(null, null, path),
@@ -143,6 +144,22 @@ async function reportAll(context: Context, local: LocalRun): Promise<CommandResu
   }
   const { runs: features, ...totals } = redacted
   return { code: 0, outputs, more: { features, ...totals, unread } }
+}
+
+/** The runs with a state, and what the default branch has of those that were merged. */
+async function begunRuns(
+  { env }: Context,
+  { workspace, base }: LocalRun,
+  states: ReadonlyMap<string, State>,
+): Promise<RunWithRows[]> {
+  const { sha } = await defaultOf(workspace, base, env)
+  const runs: RunWithRows[] = []
+  for (const [folder, state] of states) {
+    // A shallow clone may lack the commits that are compared.
+    const merged = await mergedRun(workspace, state, sha).catch(() => null)
+    runs.push(featureRun(state, { feature: state.feature, folder, isArchived: false }, merged))
+  }
+  return runs
 }
 
 /** The states by folder. One that cannot be read adds to `mistakes`, and the others are still read. */

@@ -5,6 +5,7 @@ import type { State } from '../engine/model/state.ts'
 import { emptyUsage, type SessionEntry, sumOfUsage, tokensOf, type Usage } from '../engine/model/usage.ts'
 import { type LedgerRow, ledgerOf, runUsage } from '../engine/model/usage-totals.ts'
 import { counts } from '../engine/prd/select.ts'
+import { type Merged, resultsOf } from './run-results.ts'
 import { rungsOf, sumOfRungs } from './rungs.ts'
 
 export type RunWithRows = ReturnType<typeof featureRun>
@@ -17,13 +18,14 @@ export function featureRun(
   {
     prd,
     sessions,
-    timeline = [],
+    timeline,
   }: {
     prd: Prd & { run: { usage?: Usage } }
     sessions?: readonly SessionEntry[]
     timeline?: State['timeline']
   },
   where: { feature: string; folder: string; isArchived: boolean },
+  merged: Merged | null = null,
 ) {
   const { passed, blocked, total } = counts(prd)
   const { outcome, iterations, jobs, startedAt } = prd.run
@@ -33,8 +35,9 @@ export function featureRun(
   const ledger = rows.flatMap(({ version, agent, model, ...used }) =>
     agent === null ? [] : [{ version, agent, model, ...amountsOf(used) }],
   )
-  const rungs = rungsOf({ timeline, sessions: sessions ?? [] })
-  return { ...where, outcome, stories, iterations, jobs, startedAt, usage, ledger, rows, rungs }
+  const rungs = rungsOf({ timeline: timeline ?? [], sessions: sessions ?? [] })
+  const results = resultsOf({ prd, timeline, costUsd: usage.costUsd }, merged)
+  return { ...where, results, outcome, stories, iterations, jobs, startedAt, usage, ledger, rows, rungs }
 }
 
 /** The name for usage without an agent: sessions of lost jobs, and runs that are older than the list of sessions. */

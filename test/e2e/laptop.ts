@@ -14,7 +14,7 @@ export type Place = Omit<Clone, 'start'> & {
 }
 
 /** Commands that take no flag of an agent. */
-const AGENTLESS = new Set(['status', 'retry', 'stop'])
+const AGENTLESS = new Set(['status', 'retry', 'stop', 'report'])
 
 export async function place(files: Record<string, string> = {}, script: Script = {}): Promise<Place> {
   const clone = await openClone(CLI, files)

@@ -1,7 +1,16 @@
 // All features in one page: a table of runs, and what they used by model and version.
 import type { Aggregate, FeatureRun, Total } from '../aggregate.ts'
-import { costLabel, describeTokens, formatDuration, formatTokens, formatUtc, pluralize } from '../figures.ts'
+import {
+  costLabel,
+  describeTokens,
+  formatDuration,
+  formatTokens,
+  formatUsd,
+  formatUtc,
+  pluralize,
+} from '../figures.ts'
 import { OUTCOMES } from '../outcomes.ts'
+import { describeResults } from '../run-results.ts'
 import type { Columns } from '../sentence.ts'
 import { rungTable } from './costs-section.ts'
 import { html, icon, inlineText, type Markup, nothing, section, table } from './markup.ts'
@@ -31,7 +40,7 @@ ${broken.length === 0 ? nothing : html`<ul class="needs">${broken}</ul>`}
 <dl>${FIGURES.map(([name, of]) => html`<div><dt>${name}</dt><dd>${of(total)}</dd></div>`)}</dl>
 </header>
 ${section('runs', 'Runs', html`${table(columns, runs.slice(0, MAX_RUNS))}${more}`)}
-${totals('Agents and models', byModel)}${rungTable(all)}${totals('Versions of Ralph', byVersion)}
+${results(runs)}${totals('Agents and models', byModel)}${rungTable(all)}${totals('Versions of Ralph', byVersion)}
 <footer>As of ${formatUtc(now)}. This file holds no script and fetches nothing.</footer>`
   return page(`Ralph: ${title}`, body)
 }
@@ -76,6 +85,25 @@ const TOTALS: Columns<Total> = [
   ['', 'text', ({ name: text }) => ({ text, most: 120 })],
   ...FIGURES.map(([name, of]) => [name, 'figure', of] as const),
 ]
+
+const RESULTS: Columns<FeatureRun, Markup> = [
+  ['Feature', 'text', ({ feature }) => html`${inlineText(feature, 80)}`],
+  ['Passed', 'figure', ({ results: { passed } }) => passed],
+  ['At the first attempt', 'figure', ({ results: { firstTry } }) => firstTry ?? ''],
+  ['Attempts', 'figure', ({ results: { attempts } }) => attempts ?? ''],
+  ['Corrections', 'figure', ({ results: { corrections } }) => corrections],
+  ['Cost of a story', 'figure', ({ results: { usdPerStory } }) => formatUsd(usdPerStory ?? 0)],
+  ['Lines written', 'figure', ({ results: { merged } }) => merged?.written ?? ''],
+  ['Still there', 'figure', ({ results: { merged } }) => (merged === null ? 'not merged' : merged.kept)],
+]
+
+/** What came of the runs in which a story has passed. */
+function results(runs: readonly FeatureRun[]): Markup {
+  const sentence = describeResults(runs.map((run) => run.results))
+  if (sentence === null) return nothing
+  const some = runs.filter((run) => run.results.passed > 0).slice(0, MAX_RUNS)
+  return section('results', 'Results', html`<p>${sentence}.</p>${table(RESULTS, some)}`)
+}
 
 function totals(title: string, rows: readonly Total[]): Markup {
   return rows.length === 0
