@@ -147,11 +147,11 @@ function commandsPage() {
   return page(
     'Commands',
     'What can be typed as a comment on the pull request, and what `ralph` takes on a command line. They are the same commands by the same names.',
-    '`ralph help <command>` prints what stands here, with every flag.',
+    '`ralph help <command>` prints the same text, with every flag.',
     '',
     '## In comments',
     '',
-    'The first line of a comment on the pull request, by somebody with write permission, which is looked up. [How Ralph answers](../pull-request.md).',
+    'The first line of a comment on the pull request, by a person with write permission, which is looked up. [How Ralph answers](../pull-request.md).',
     '',
     table(
       ['comment', 'meaning'],

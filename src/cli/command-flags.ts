@@ -218,7 +218,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--markdown', 'print the job summary in Markdown instead'],
       ['--output <file>', 'where to write it (default: .git/ralph/report)'],
       ['--all', 'one table of all features in the clone, with totals'],
-      ['--csv', 'with --all, print what came of each run as CSV'],
+      ['--csv', 'with --all, print the results of each run as CSV'],
     ],
     exits: [[0, 'written'], BAD_INPUT],
   },

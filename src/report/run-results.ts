@@ -1,5 +1,5 @@
-// What came of runs: stories that passed at the first attempt, corrections, the cost of a passed story, and what people changed after
-// the merge. Pure.
+// The results of runs: stories that passed at the first attempt, corrections, the cost of a passed story, and what people changed
+// after the merge. Pure.
 import type { Prd } from '../engine/model/feature.ts'
 import type { TimelineEntry } from '../engine/model/state.ts'
 

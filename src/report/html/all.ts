@@ -97,7 +97,7 @@ const RESULTS: Columns<FeatureRun, Markup> = [
   ['Still there', 'figure', ({ results: { merged } }) => (merged === null ? 'not merged' : merged.kept)],
 ]
 
-/** What came of the runs in which a story has passed. */
+/** The results of the runs in which a story has passed. */
 function results(runs: readonly FeatureRun[]): Markup {
   const sentence = describeResults(runs.map((run) => run.results))
   if (sentence === null) return nothing
