@@ -55,8 +55,8 @@ export async function actionContext(): Promise<ActionContext> {
   }
 }
 
-/** Settings that hold keys. A job that pushes nothing does not need them and should not get them. */
-const KEYS = ['token', 'publishToken', 'examplesKey', 'signingKey', 'notify']
+/** Settings that hold or need keys. A job that pushes nothing does not need them and should not get them. */
+const KEYS = ['token', 'publishToken', 'examplesKey', 'signCommits', 'signingKey', 'notify']
 
 const WITHOUT_PUSH = new Set(['work', 'gate', 'resume-lost', 'doctor', 'status', 'verify'])
 

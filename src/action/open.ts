@@ -14,6 +14,8 @@ import { hideCredentials } from '../git/credentials.ts'
 import { gitProgram } from '../git/git-process.ts'
 import { InitialRefs } from '../git/remote.ts'
 import { openCache } from '../github/cache-service.ts'
+import { connect } from '../github/client.ts'
+import { createSignedCommit } from '../github/create-commit.ts'
 import { issueQuery } from '../github/read-issues.ts'
 import { describeRefusedHosts } from '../report/figures.ts'
 import { Live } from '../report/terminal/live-lines.ts'
@@ -73,6 +75,7 @@ export function openJobWorkspace(
     remote: remoteOf(context.place, token),
     publishRemote: settings.publishToken === null ? null : remoteOf(context.place, settings.publishToken),
     identity: IDENTITY,
+    createCommit: (commit) => createSignedCommit(connect(context.place, token, core.warning), commit),
     warn: (message) => core.warning(message),
   })
 }

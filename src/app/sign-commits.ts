@@ -10,8 +10,8 @@ import type { Settings } from '../settings/read-settings.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { findProgram } from '../system/program.ts'
 
-/** `source`: the name of what gave the key, for messages. */
-export type CommitSigner = { sign: Signer; source: string }
+/** `source`: the name of what gave the key, for messages. `trial`: throws SigningError if it cannot sign. */
+export type CommitSigner = { sign: Signer; source: string; trial(): Promise<unknown> }
 
 /**
  * The signer of this run; null with `sign-commits: false`, and in a job that gets no keys because it pushes nothing. Programs are looked
@@ -21,19 +21,25 @@ export function openSigner(
   { signCommits, signingKey, surface }: Settings,
   clone: Clone,
   env: Environment,
+  byApi: () => CommitSigner | null,
 ): CommitSigner | null {
   if (signCommits === 'false') return null
+  if (signCommits === 'true') return byApi()
   const own = { ...gitEnv(env), ...variablesOf(env) }
   const named = clone.config.get('user.signingkey') ?? null
   if (signCommits === 'gpg') {
     const program = programOf('gpg', personsProgram('gpg.program', env), env)
-    return { sign: gpgSigner(program, named, own), source: named === null ? 'gpg' : 'user.signingkey' }
+    return keySigner(gpgSigner(program, named, own), named === null ? 'gpg' : 'user.signingkey')
   }
   const key = sshKeyOf(signingKey, named, surface)
   if (key === null) return null
   const program = 'text' in key ? null : personsProgram('gpg.ssh.program', env)
   const source = 'text' in key ? 'signing-key' : 'user.signingkey'
-  return { sign: sshSigner(programOf('ssh-keygen', program, env), key, own), source }
+  return keySigner(sshSigner(programOf('ssh-keygen', program, env), key, own), source)
+}
+
+function keySigner(sign: Signer, source: string): CommitSigner {
+  return { sign, source, trial: () => sign(Buffer.from('tree 0\n\ntrial')) }
 }
 
 /** Throws UserError, before anything is charged, if a run cannot sign what its settings ask for. */
@@ -43,21 +49,34 @@ export async function requireSigner({ signCommits }: Settings, signer: CommitSig
   if (signer === null)
     throw new UserError({
       path,
-      found: 'ssh without a key',
-      expected: 'signing-key as well; on a laptop, user.signingkey in your git configuration',
+      ...(signCommits === 'true'
+        ? { found: 'true, but this is not a job of GitHub', expected: 'ssh or gpg' }
+        : {
+            found: 'ssh without a key',
+            expected: 'signing-key as well; on a laptop, user.signingkey in your git configuration',
+          }),
       fix: `run \`gh secret set RALPH_SIGNING_KEY < key\`, and add signing-key: $\{{ secrets.RALPH_SIGNING_KEY }} to the step`,
     })
   try {
-    await signer.sign(Buffer.from('tree 0\n\ntrial'))
+    await signer.trial()
   } catch (error) {
     if (!(error instanceof SigningError)) throw error
     throw new UserError({
       path,
       found: `${signCommits} with the key of ${signer.source}, which cannot sign: ${messageOf(error)}`,
-      expected: 'a private key without a passphrase, or one that an agent of yours has unlocked',
-      fix: signCommits === 'ssh' ? 'try `ssh-keygen -Y sign -n git -f KEY`' : 'try `gpg --detach-sign FILE`',
+      ...WAYS_OUT[signCommits],
     })
   }
+}
+
+const UNLOCKED = 'a private key without a passphrase, or one that an agent of yours has unlocked'
+const WAYS_OUT = {
+  ssh: { expected: UNLOCKED, fix: 'try `ssh-keygen -Y sign -n git -f KEY`' },
+  gpg: { expected: UNLOCKED, fix: 'try `gpg --detach-sign FILE`' },
+  true: {
+    expected: "the job's own token, or the token of an App, with contents: write",
+    fix: 'leave `token` out, or set sign-commits: ssh and signing-key',
+  },
 }
 
 function sshKeyOf(secret: string | null, named: string | null, surface: Settings['surface']): SshKey | null {

@@ -24,6 +24,7 @@ import { documentsOnOutcome } from './outcome.ts'
 import { redactorFor } from './redactor.ts'
 import { restorePlanMarks } from './restore-plan-marks.ts'
 import { openSeal, sealStories } from './seal-examples.ts'
+import { apiSigner, type CreateCommit, signedCommit } from './sign-by-api.ts'
 import { type CommitSigner, openSigner } from './sign-commits.ts'
 
 /** The repository and everything that reads and writes it. Ends its helper processes when disposed. */
@@ -58,6 +59,8 @@ export type WorkspaceOptions = {
   isPersons?: true
   /** Secrets alongside those of settings and environment. */
   secrets?: readonly string[]
+  /** Makes commits that GitHub signs; left out where there is no GitHub. */
+  createCommit?: CreateCommit
   /** For a lane: the clone and the snapshot of its run. */
   run?: { clone: Clone; snapshot: Snapshot }
   /** False after the last agent has worked in the tree: then git is not run in submodules, which it may have changed. */
@@ -92,7 +95,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const looksInside = options.submodules !== false
   const submodules = looksInside ? await findSubmodules(git, clone.head, env) : NO_SUBMODULES
   const seal = openSeal(settings, clone)
-  const signer = openSigner(settings, clone, env)
+  const signer = openSigner(settings, clone, env, () => signByApi(options, git, objects))
   const product = createProductRules(settings.product, {
     paths: (commit) => pathsIn(objects, commit),
     read: (commit, path) => objects.text(`${commit}:${path}`),
@@ -165,6 +168,21 @@ const PERSON_REFUSED = {
 async function openCloneOf({ directory, env, run }: WorkspaceOptions): Promise<Clone> {
   const clone = await openClone(directory, env)
   return run === undefined ? clone : { ...clone, commonDir: run.clone.commonDir, hasOwnRefs: true }
+}
+
+/** Null without GitHub, and in a job that gets no token to write with. */
+function signByApi(
+  { createCommit, remote }: WorkspaceOptions,
+  git: Git,
+  objects: CatFile,
+): CommitSigner | null {
+  if (createCommit === undefined || remote === null) return null
+  const trial = async () => {
+    const head = git.clone.head ?? ''
+    const tree = (await objects.root(head)) ?? ''
+    return signedCommit(createCommit, { tree, parents: [head], message: 'trial' })
+  }
+  return { sign: apiSigner(git, objects, remote, createCommit), source: 'GitHub', trial }
 }
 
 function secretsOf(settings: Settings, env: Environment, more: readonly string[]): string[] {

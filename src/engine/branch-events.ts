@@ -174,7 +174,7 @@ export function pushRefused(state: State, { summary }: EventOf<'push-refused'>):
 /** What lets a refused push through, by the remote's number for the refusal. */
 function refusalFix(summary: string, branch: string): string {
   if (/\bGH013: /.test(summary) && /verified signatures/i.test(summary))
-    return 'set sign-commits: ssh and signing-key, or let the owner of the token bypass this rule (Settings -> Rules), then run again'
+    return 'set sign-commits: true, or let the owner of the token bypass this rule (Settings -> Rules), then run again'
   if (/\bGH013: /.test(summary))
     return `change that rule for ${branch}, or let the owner of the token bypass it (Settings -> Rules), then run again`
   return `let this token push ${branch}, then run again`

@@ -306,7 +306,7 @@ export const table = {
   ),
   signCommits: pull(
     v.signing,
-    "How Ralph's commits are signed. `ssh`: by `signing-key`. `gpg`: by the key that git is set up for. The CLI uses your git's key",
+    "How Ralph's commits are signed. `true`: by GitHub. `ssh`: by `signing-key`. `gpg`: by the key that git is set up for",
     { default: 'false' },
   ),
   signingKey: pull(

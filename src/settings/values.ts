@@ -89,18 +89,13 @@ export const boolean = z
   )
   .register(kinds, { kind: 'boolean' })
 
-const SIGNING = ['false', 'ssh', 'gpg'] as const
-const signingWords = expects('false, ssh or gpg', (written) =>
-  written === 'true'
-    ? 'write ssh, and give the key in signing-key: this version cannot sign through the API of GitHub'
-    : 'write one of these',
-)
+const SIGNING = ['false', 'true', 'ssh', 'gpg'] as const
 
 /** `sign-commits`. */
 export const signing = z
   .pipe(
     z.transform((value: unknown) => (typeof value === 'boolean' ? String(value) : value)),
-    z.enum(SIGNING, signingWords),
+    z.enum(SIGNING, expects('true, false, ssh or gpg', 'write one of these')),
   )
   .register(kinds, { kind: 'choice', values: SIGNING })
 

@@ -19,8 +19,8 @@ const steps = (text: string) => ({ 'ralph.config.yml': `steps: ${text}\n` })
 
 const CASES: Record<string, Case> = {
   'signed commits': {
-    files: { 'ralph.config.yml': 'signCommits: true\n' },
-    says: /ralph\.config\.yml: signCommits: found true.*\n {2}fix: write ssh, and give the key/,
+    files: { 'ralph.config.yml': 'signCommits: always\n' },
+    says: /ralph\.config\.yml: signCommits: found "always".*\n {2}fix: write one of these/,
   },
   'the base as branchName': {
     files: named('main'),

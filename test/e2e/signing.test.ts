@@ -96,3 +96,84 @@ test("on a laptop sign-commits: ssh uses the key of the person's git", async () 
   const log = there.git(...key.settings, 'log', '--format=%G?', 'main..ralph/sample')
   assert.deepEqual([...new Set(log.trim().split('\n'))], ['G'])
 })
+
+const BY_API = { ...INPUTS, 'sign-commits': 'true' }
+
+test('sign-commits: true lets GitHub sign what the gates saw, and git accepts each signature', async () => {
+  await using site = await openSite({
+    stories: STORIES,
+    script: {
+      'US-001': [
+        {
+          ...goodTurn('one', 1),
+          shell:
+            'printf "#!/bin/sh\\n" >tool && chmod +x tool && ln -s tool link && printf "\\377\\000" >"naïve name.bin"',
+        },
+      ],
+      'US-002': [goodTurn('two', 2)],
+    },
+    inputs: BY_API,
+  })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  await site.runner.settled()
+  const { github } = site
+  assert.deepEqual(
+    site.runner.runs.map((run) => outputsOf(run).outcome),
+    ['continued', 'complete'],
+    site.log(),
+  )
+  const { base, published } = await site.state()
+  const env = { GNUPGHOME: (await github.world.signingKey()).folder }
+  const range = `${base.sha}..ralph/sample`
+  const log = await github.bare.run(['log', '--format=%G? %cn', range], { env })
+  const own = log.split('\n')
+  assert.ok(own.length >= 3, log)
+  for (const line of own) assert.match(line, /^[GU] GitHub$/)
+  assert.equal(await github.head('ralph/sample'), published)
+  const modes = await github.bare.run(['ls-tree', 'ralph/sample'])
+  assert.match(modes, /^100644 blob \S+\t"na\\303\\257ve name\.bin"$/m)
+  assert.match(modes, /^120000 blob \S+\tlink$/m)
+  assert.match(modes, /^100755 blob \S+\ttool$/m)
+  assert.equal(await github.bare.run(['for-each-ref', 'refs/ralph-signing']), '')
+  assert.deepEqual(github.violations, [])
+})
+
+test('sign-commits: true where GitHub does not sign: one error before a session, and no branch moves', async () => {
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    inputs: BY_API,
+    github: { unsignedCommits: true },
+  })
+  const run = await site.go()
+  assert.equal(outputsOf(run).outcome, 'error', site.log())
+  assert.match(annotationsOf(run, 'error').join('\n'), /did not sign the commit \(unsigned\)/)
+  assert.deepEqual(await site.sessions(), [])
+  assert.equal(await site.github.head('ralph/sample'), null)
+})
+
+test('on a laptop there is no GitHub that signs', async () => {
+  const prd = JSON.stringify({ schemaVersion: 2, userStories: [story('US-001', 'one')] })
+  await using there = await place({ '.ralph/2026-01-31-sample/prd.json': prd }, {})
+  const ended = await there.ralph(['run', '--gate', 'good=! grep -rq bad src', '--sign-commits', 'true'])
+  assert.equal(ended.code, 64, ended.out)
+  assert.match(ended.err, /true, but this is not a job of GitHub[\s\S]*ssh or gpg/)
+})
+
+test('sign-commits: true in four jobs: the job that lands signs, and no other one gets a signature', async () => {
+  await using site = await openSite({
+    stories: STORIES,
+    script: SCRIPT,
+    inputs: BY_API,
+    separate: true,
+  })
+  await site.go()
+  const { github } = site
+  const { base, prd } = await site.state()
+  assert.equal(prd.run.outcome, 'complete', site.log())
+  const env = { GNUPGHOME: (await github.world.signingKey()).folder }
+  const log = await github.bare.run(['log', '--format=%G? %cn', `${base.sha}..ralph/sample`], { env })
+  for (const line of log.split('\n')) assert.match(line, /^[GU] GitHub$/, log)
+  assert.equal(await github.bare.run(['for-each-ref', 'refs/ralph-signing']), '')
+  assert.deepEqual(github.violations, [])
+})

@@ -140,6 +140,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<GitHub> 
     environments: {},
     releases: {},
     workflowGuard: 'strict',
+    unsignedCommits: false,
     oldDispatch: false,
     requestsPerHour: 1000,
     disabledWorkflows: [],

@@ -21,6 +21,7 @@ const operations = new Set([
   'repos/create-commit-status',
   'repos/list-commit-statuses-for-ref',
   'git/list-matching-refs',
+  'git/create-commit',
   'pulls/list',
   'pulls/create',
   'pulls/get',

@@ -26,6 +26,7 @@ import type {
 import { eventProblems } from './openapi.ts'
 import { renderComment, renderEvent, renderPull } from './render.ts'
 import { ResultsService } from './results.ts'
+import { newSigningKey, type SigningKey } from './signing-key.ts'
 
 const afterPush = new Set(['opened', 'synchronize', 'reopened'])
 
@@ -55,6 +56,8 @@ export interface Settings {
   releases: Record<string, string>
   /** Pushes by apps that touch .github/workflows: `strict` also counts what a merge brings in (facts 3.4). */
   workflowGuard: 'strict' | 'lenient' | 'off'
+  /** Commits that the API makes stay unsigned, as GitHub's do for a personal token. */
+  unsignedCommits: boolean
   /** An old server that does not know `return_run_details`. */
   oldDispatch: boolean
   requestsPerHour: number
@@ -110,11 +113,18 @@ export class World {
   #lastId = 1000
   #lastNumber = 0
   readonly born = new Date()
+  #signingKey: Promise<SigningKey> | null = null
 
   constructor(settings: Settings, people: Record<string, Level>, path: string) {
     this.settings = settings
     this.people = people
     this.bare = new Bare(path)
+  }
+
+  /** Made when the first commit is signed. Its folder is next to the repository, and is removed with it. */
+  signingKey(): Promise<SigningKey> {
+    this.#signingKey ??= newSigningKey(`${this.bare.path}.gnupg`)
+    return this.#signingKey
   }
 
   get fullName(): string {

@@ -14,12 +14,13 @@ export async function checkSigning({ checkout, settings, github }: Subject): Pro
     return [
       faultResult(
         found,
-        'sign-commits: ssh',
-        `give Ralph a key (${DOCS}), or exempt ${branchPrefix}* from the rule`,
+        'sign-commits: true',
+        `set sign-commits: true (${DOCS}), or exempt ${branchPrefix}* from the rule`,
       ),
     ]
   }
   const hasKey = signingKey !== null || ci === null || ci.job.unread.includes('signing-key')
+  if (signCommits === 'true') return [okResult('by GitHub')]
   if (signCommits === 'gpg' || hasKey) return [okResult(`by ${signCommits}`)]
   const fix = `run \`gh secret set RALPH_SIGNING_KEY < key\`, and give the step signing-key from this secret (${DOCS})`
   return [faultResult('sign-commits: ssh in a workflow without a key', 'signing-key', fix)]

@@ -3,8 +3,9 @@
 import { accountId } from '../accounts.ts'
 import type { Json } from '../model.ts'
 import { apiUrl, htmlUrl, nodeId, renderRepository, renderUser } from '../render.ts'
+import { signWith } from '../signing-key.ts'
 import { HttpError, notFound, type World } from '../world.ts'
-import { type Endpoints, ok, paged } from './call.ts'
+import { type Answer, type Call, created, type Endpoints, ok, paged } from './call.ts'
 
 function renderRelease(world: World, tag: string): Json {
   const born = `${world.born.toISOString().slice(0, 19)}Z`
@@ -121,6 +122,63 @@ function renderRef(world: World, ref: string, sha: string): Json {
   return { ref, node_id: nodeId('Ref', ref), url: apiUrl(world, `/git/${ref}`), object }
 }
 
+/**
+ * GitHub signs what an App makes without an author, a committer and a signature (facts 9). `unsigned` of the settings: what a server
+ * answers that does not.
+ */
+async function createCommit({ world, body, identity }: Call): Promise<Answer> {
+  const {
+    tree = '',
+    parents = [],
+    message = '',
+  } = body as { tree?: string; parents?: string[]; message?: string }
+  if ((await world.bare.ask(['cat-file', '-e', `${tree}^{tree}`])) === null)
+    throw new HttpError(422, 'Tree SHA does not exist')
+  for (const parent of parents)
+    if ((await world.bare.ask(['cat-file', '-e', `${parent}^{commit}`])) === null)
+      throw new HttpError(422, 'Parent SHA does not exist or is not a commit object')
+  const isSigned =
+    !world.settings.unsignedCommits &&
+    identity.type === 'Bot' &&
+    ['author', 'committer', 'signature'].every((name) => !(name in body))
+  const { login } = identity
+  const seconds = Math.floor(Date.now() / 1000)
+  const payload = [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${login} <${accountId(login)}+${login}@users.noreply.github.com> ${seconds} +0000`,
+    `committer GitHub <noreply@github.com> ${seconds} +0000`,
+    '',
+    message,
+  ].join('\n')
+  const signature = isSigned ? await signWith(await world.signingKey(), payload) : null
+  const bytes =
+    signature === null
+      ? payload
+      : payload.replace('\n\n', `\ngpgsig ${signature.replaceAll('\n', '\n ')}\n\n`)
+  const sha = await world.bare.run(['hash-object', '-t', 'commit', '-w', '--stdin'], { input: bytes })
+  const raw = await readCommit(world, sha)
+  return created({
+    sha,
+    node_id: nodeId('Commit', sha),
+    url: apiUrl(world, `/git/commits/${sha}`),
+    html_url: htmlUrl(world, `/commit/${sha}`),
+    author: raw.author,
+    committer: raw.committer,
+    message,
+    tree: { sha: tree, url: apiUrl(world, `/git/trees/${tree}`) },
+    parents: parents.map((parent) => ({
+      sha: parent,
+      url: apiUrl(world, `/git/commits/${parent}`),
+      html_url: htmlUrl(world, `/commit/${parent}`),
+    })),
+    verification:
+      signature === null
+        ? UNSIGNED
+        : { verified: true, reason: 'valid', signature, payload, verified_at: world.now() },
+  })
+}
+
 export const repository: Endpoints = {
   'repos/get': { needs: [], answer: ({ world }) => ok(renderRepository(world)) },
   'repos/get-collaborator-permission-level': {
@@ -139,6 +197,10 @@ export const repository: Endpoints = {
         user: { ...renderUser(world, login), id: accountId(login), permissions, role_name: role },
       })
     },
+  },
+  'git/create-commit': {
+    needs: ['contents:write'],
+    answer: createCommit,
   },
   'git/list-matching-refs': {
     needs: ['contents:read'],

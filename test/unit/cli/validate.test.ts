@@ -63,7 +63,7 @@ test('validate reports a missing browser with all other mistakes', () => {
 test('validate reports mistakes of the configuration and of prd.json together', () => {
   const files = {
     'ralph.config.yml':
-      'maxAttemps: 2\nsignCommits: true\nagentEnv: [GITHUB_TOKEN]\nagent: custom\nagentCommand: cat\n',
+      'maxAttemps: 2\nsignCommits: always\nagentEnv: [GITHUB_TOKEN]\nagent: custom\nagentCommand: cat\n',
     [PRD]: JSON.stringify({
       userStories: [
         { id: 'US-001', title: 'x' },

@@ -1,0 +1,65 @@
+// Lets GitHub sign commits. git pushes the tree, GitHub makes the commit, and git fetches it. So every mode, link and parent stays as the
+// gates saw it, and the number of files does not matter.
+import { randomBytes } from 'node:crypto'
+import type { CatFile } from '../git/cat-file.ts'
+import type { Git, Remote } from '../git/git.ts'
+import { describeRefusal } from '../git/remote.ts'
+import { type Signer, SigningError } from '../git/sign-commit.ts'
+
+type NewCommit = { tree: string; parents: readonly string[]; message: string }
+
+/** Makes a signed commit of a tree that the remote has. */
+export type CreateCommit = (
+  commit: NewCommit,
+) => Promise<{ kind: 'signed'; sha: string } | { kind: 'unsigned' | 'refused'; reason: string }>
+
+/** Refs for what is to be signed. Each is deleted again at once. */
+const NAMESPACE = 'refs/ralph-signing'
+
+export function apiSigner(git: Git, objects: CatFile, remote: Remote, create: CreateCommit): Signer {
+  return async (bytes) => {
+    const commit = parsed(bytes)
+    const writer = git.writer(commit.tree)
+    const unsigned = writer.add('commit', bytes)
+    await writer.flush()
+    const ref = `${NAMESPACE}/${randomBytes(8).toString('hex')}`
+    await ask(git.push(remote, [{ ref, from: null, to: unsigned }]), 'the tree could not be pushed')
+    try {
+      const sha = await signedCommit(create, commit)
+      await ask(git.fetch(remote, [sha], []), 'the signed commit could not be fetched')
+      const signed = await objects.contents(sha)
+      // What is committed has to be what the gates saw, whatever GitHub says.
+      if (signed === null || JSON.stringify(parsed(signed)) !== JSON.stringify(commit))
+        throw new SigningError('GitHub made another commit than the one it was asked for')
+      return signed
+    } finally {
+      await git.push(remote, [{ ref, from: unsigned, to: '' }])
+    }
+  }
+}
+
+/** The id of the signed commit. Throws SigningError for anything unverified. */
+export async function signedCommit(create: CreateCommit, commit: NewCommit): Promise<string> {
+  const created = await create(commit)
+  if (created.kind === 'signed') return created.sha
+  throw new SigningError(
+    created.kind === 'refused'
+      ? `GitHub made no commit: ${created.reason}`
+      : `GitHub did not sign the commit (${created.reason}), as it does only for the job's token and for Apps`,
+  )
+}
+
+async function ask(pushed: ReturnType<Git['push']>, what: string): Promise<void> {
+  const { code, stdout, stderr } = await pushed
+  if (code !== 0) throw new SigningError(`${what}: ${describeRefusal(`${stderr}\n${stdout}`, what)}`)
+}
+
+/** The parts of a commit that GitHub is asked for. The line end at the end of a message is git's. */
+function parsed(bytes: Buffer): NewCommit {
+  const text = bytes.toString('utf8')
+  const end = text.indexOf('\n\n')
+  const header = text.slice(0, end).split('\n')
+  const of = (name: string) =>
+    header.flatMap((line) => (line.startsWith(`${name} `) ? [line.slice(name.length + 1)] : []))
+  return { tree: of('tree')[0] ?? '', parents: of('parent'), message: text.slice(end + 2).trimEnd() }
+}
