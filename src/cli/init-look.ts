@@ -16,6 +16,7 @@ import { configFileNames, readSettings, writtenSettings } from '../settings/read
 import type { FoundFacts, GivenAnswers, ResolvedAnswers, WrittenSettings } from '../setup/init/answers.ts'
 import { detect, type FileTree } from '../setup/init/detect.ts'
 import { CONFIG, inputTexts, toYaml } from '../setup/init/init-files.ts'
+import { productHere } from '../setup/init/product-here.ts'
 import type { Mistake } from '../system/errors.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { findProgram } from '../system/program.ts'
@@ -96,7 +97,8 @@ export async function findFacts(
   const notes = [...detected.notes, ...(await versionNotes(detected.wanted, env))]
   const project = { ...detected, notes }
   const isEmpty = tree.paths.every((path) => NO_CODE.test(path))
-  return { project, isEmpty, ...agents, baseBranch, ...older, budgetUsd: budgetIn(tree) }
+  const product = await productHere(tree)
+  return { project, isEmpty, ...agents, baseBranch, ...older, budgetUsd: budgetIn(tree), product }
 }
 
 /** A limit in USD to propose, from what earlier runs cost and how many stories remain; null where no run tells. */

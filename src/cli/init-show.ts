@@ -13,6 +13,7 @@ import { wrap } from '../report/terminal/width.ts'
 import { toKebabCase } from '../settings/setting.ts'
 import type { FoundFacts, ResolvedAnswers } from '../setup/init/answers.ts'
 import { type Change, ISSUE_FORM, RESUME, toYaml, UNPINNED } from '../setup/init/init-files.ts'
+import { describeProduct } from '../setup/init/product-here.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { summaryLines } from './init-summary.ts'
 import type { StandIn, TrialResults } from './init-try.ts'
@@ -46,7 +47,17 @@ const NOISE = /^(?:index |new file mode |--- |\+\+\+ |@@ -0,0)/
 
 /** What was found, a line each; `chosen`: the agent that a flag or a file names already. */
 export function foundLines(
-  { project, isEmpty, agent, installedAgents, olderGates, olderSettings, olderNotes, baseBranch }: FoundFacts,
+  {
+    project,
+    isEmpty,
+    agent,
+    installedAgents,
+    olderGates,
+    olderSettings,
+    olderNotes,
+    baseBranch,
+    product,
+  }: FoundFacts,
   chosen: string | null,
   look: Look,
 ): string[] {
@@ -58,6 +69,7 @@ export function foundLines(
   const rows = [
     ['project', isEmpty ? 'no code yet' : project.languages.join(', ') || 'an unknown kind'],
     ['tools', project.managers.join(', ')],
+    ['product', product === undefined ? '' : describeProduct(product)],
     ['prepare', project.prepare ?? ''],
     ...Object.entries(project.gates).flatMap(([name, run]) =>
       name in olderGates ? [] : [[`gate ${name}`, run]],
@@ -279,10 +291,16 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
   const { agent, gates } = answers.inputs
   const vendor = findAgent(String(agent))
   const uncounted = uncountedTests(gates, tried)
+  const { product } = tried.found
   const paths = ignored.join(', ')
   // Ralph cannot install it, and it is not the user's own command (`custom`).
   const isByHand = vendor !== null && vendor.npm === null && vendor.login !== null
   return [
+    [
+      product !== undefined && product.code > 0 && product.product === 0 && !('product' in answers.inputs),
+      'the product: no file with code is known to be it',
+      'no file with code is known to be the product, so a story can change its own checks unseen: name it, as product: [FOLDER/**] in ralph.config.yml',
+    ],
     [gates === 'none', 'a gate: no command checks what the agent does', UNGATED],
     [isUntested(gates), 'a gate that runs tests', UNTESTED],
     [

@@ -6,6 +6,7 @@ import { isInputAndFlag } from '../../settings/setting.ts'
 import { settingRows } from '../../settings/settings-table.ts'
 import { secretsOfAgent } from './agent-secrets.ts'
 import type { DetectedProject } from './detect.ts'
+import type { ProductHere } from './product-here.ts'
 import type { Gates } from './project.ts'
 
 /** Settings by key, as people write them. */
@@ -36,6 +37,8 @@ export type FoundFacts = {
   budgetUsd: number | null
   /** The base branch, if Ralph would not find it by itself. */
   baseBranch: string | null
+  /** What is product by the layout of the project. */
+  product?: ProductHere
   /** Tests that fail as the project is, and that gates run: the base may fail them. Left out if there are none. */
   knownRed?: readonly string[]
 }
