@@ -299,7 +299,7 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
     [
       product !== undefined && product.code > 0 && product.product === 0 && !('product' in answers.inputs),
       'the product: no file with code is known to be it',
-      'no file with code is known to be the product, so a story can change its own checks unseen: name it, as product: [FOLDER/**] in ralph.config.yml',
+      'no file with code is known to be the product, so a story can change its own checks unseen. Name it in ralph.config.yml: product: [FOLDER/**]',
     ],
     [gates === 'none', 'a gate: no command checks what the agent does', UNGATED],
     [isUntested(gates), 'a gate that runs tests', UNTESTED],

@@ -28,7 +28,7 @@ function processes(text: string): number[] {
  * that it is up as the program that stays, so that whoever has heard all three finds three processes.
  */
 function hanging(marker: string): Script {
-  const child = `bash -c 'trap "" TERM INT HUP; exec 4<> <(:); echo up >&3; exec 3>&-; read -t 600 -u 4' ${marker}`
+  const child = `bash -c 'trap "" TERM INT HUP; p=$(mktemp -u); mkfifo $p; exec 4<>$p; rm $p; echo up >&3; exec 3>&-; read -t 600 -u 4' ${marker}`
   const shell = [
     'pipe=$(mktemp -u); mkfifo $pipe; exec 3<>$pipe; rm $pipe',
     `setsid ${child} </dev/null >/dev/null 2>&1 &`,

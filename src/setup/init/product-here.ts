@@ -4,7 +4,7 @@ import { isCode, productOf, proposedProduct } from '../../gates/product/product.
 import { pluralize } from '../../report/figures.ts'
 import type { FileTree } from './detect.ts'
 
-/** `code`: files with code; `product`: those of them that are product; `folders`: where most of these are. */
+/** `code`: files with code; `product`: those of them that are product; `folders`: those with most of these. */
 export type ProductHere = { code: number; product: number; folders: readonly string[] }
 
 const MAX_FOLDERS = 5

@@ -227,7 +227,10 @@ test('doctor says before the run that a rule requires signed commits, and which 
   }
   assert.equal(await look(), '')
   github.settings.branchRules['ralph/feature'] = ['required_signatures']
-  assert.match(await look(), /^fault: a rule requires signed commits on ralph\/\*, .*-> set sign-commits: true/)
+  assert.match(
+    await look(),
+    /^fault: a rule requires signed commits on ralph\/\*, .*-> set sign-commits: true/,
+  )
 })
 
 test('doctor reports a required check that Ralph does not post, or that another App must post', async () => {
