@@ -24,6 +24,8 @@ export type Place = AsyncDisposable & {
     /** A condition of bash: the agent writes what the gates refuse. */
     bad: string
     inputs: Record<string, string>
+    /** The four jobs of examples/ralph-separate.yml. */
+    separate?: boolean
     /** The moment of a plan has come in this run. */
     met(run: Run, site: Site): unknown
   }): Promise<FaultySite>
@@ -36,7 +38,7 @@ export async function openPlace(): Promise<Place> {
   await cp(join(ROOT, 'dist'), join(action, 'dist'), { recursive: true })
   await cp(join(ROOT, 'action.yml'), join(action, 'action.yml'))
   return {
-    async open({ stories, bad, inputs, met }) {
+    async open({ stories, bad, inputs, met, separate = false }) {
       const at = await mkdtemp(join(folder, 'site-'))
       const [faults, machines, temporary] = ['faults', 'machines', 'tmp'].map((name) => join(at, name)) as [
         string,
@@ -60,6 +62,7 @@ export async function openPlace(): Promise<Place> {
       const site = await openSite({
         stories: Object.entries(stories).map(([id, dependsOn]) => story(id, `part ${id}`, { dependsOn })),
         script: {},
+        separate,
         inputs: {
           'agent-command': `bash "${join(at, 'agent.sh')}" "${sessions}"`,
           gates: `good: '${GATE}'`,
