@@ -29,6 +29,9 @@ const MAX_UNCLOSED = 20
 /** After so many failures in a row no more requests are made: each failure takes the time of all retries. */
 const MAX_FAILURES_IN_ROW = 2
 
+/** Milliseconds. CI takes minutes, and a job that ends earlier looks only once. */
+const FRESH_MS = 60_000
+
 type Posted = { id: number; isOpen: boolean; isAnnotated: boolean }
 
 export class Checks {
@@ -43,15 +46,20 @@ export class Checks {
   #app: string | null = null
   /** Ralph's checks by commit and name. Each commit is listed once. */
   readonly #known = new Map<string, Map<string, Posted>>()
-  /** The names of red checks that are not Ralph's, by commit, as the same list has them. */
-  readonly #red = new Map<string, ReadonlySet<string>>()
+  /** The red checks that are not Ralph's by commit, as the same list has them. `at`: when it was read. */
+  readonly #red = new Map<string, { names: ReadonlySet<string>; at: number }>()
+  readonly #freshMs: number
 
-  /** `key`: the feature, part of the external id, so that checks of other features are not touched. */
-  constructor(github: GitHub, mode: ReportAs, key: string) {
+  /**
+   * `key`: the feature, part of the external id, so that checks of other features are not touched. `freshMs`: how long the list of a
+   * commit's checks counts for those of the project.
+   */
+  constructor(github: GitHub, mode: ReportAs, key: string, freshMs = FRESH_MS) {
     this.#github = github
     this.#requestedMode = mode
     this.#mode = mode
     this.#key = key
+    this.#freshMs = freshMs
   }
 
   /**
@@ -85,16 +93,19 @@ export class Checks {
   }
 
   /**
-   * The project's checks that are red on a commit, and not on `base`. The list is the one in which Ralph looks for its own checks, so the
-   * head costs no request; the base costs one if something is red. Empty where Ralph posts no checks. Throws if GitHub refuses a list.
+   * The project's checks that are red on a commit, and not on `base`. The list is the one in which Ralph looks for its own checks. It is
+   * read again after a minute, and the base costs a request if something is red. Empty if Ralph posts no checks. Throws if GitHub
+   * refuses a list.
    */
   async redOfProject(sha: string, base: string): Promise<string[]> {
     if (this.#mode !== 'checks') return []
+    const known = this.#red.get(sha)
+    if (known !== undefined && Date.now() - known.at >= this.#freshMs) this.#known.delete(sha)
     await this.#listChecks(sha)
-    const red = [...(this.#red.get(sha) ?? [])]
+    const red = [...(this.#red.get(sha)?.names ?? [])]
     if (red.length === 0 || sha === base) return []
     await this.#listChecks(base)
-    return red.filter((name) => this.#red.get(base)?.has(name) !== true)
+    return red.filter((name) => this.#red.get(base)?.names.has(name) !== true)
   }
 
   /** Closes open checks on former heads of the branch. Returns the commits on which that failed, the newest last. */
@@ -169,14 +180,8 @@ export class Checks {
     for await (const { check_runs } of pagesOf(ask)) runs.push(...check_runs)
     const found = new Map<string, Posted>()
     const others = runs.filter(({ name }) => !isOwnName(name))
-    this.#red.set(
-      sha,
-      new Set(
-        newestOf(others)
-          .filter(isRed)
-          .map(({ name }) => name),
-      ),
-    )
+    const red = newestOf(others).filter(isRed)
+    this.#red.set(sha, { names: new Set(red.map(({ name }) => name)), at: Date.now() })
     for (const { name, id, external_id, status, output, app } of runs) {
       if (external_id?.startsWith(`ralph:${this.#key}:`) !== true) continue
       this.#app = app?.slug ?? null

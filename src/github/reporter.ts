@@ -12,7 +12,7 @@ import type { EarlierRun } from '../report/expected-cost.ts'
 import { labelsOf } from '../report/outcomes.ts'
 import { marker } from '../report/parts.ts'
 import { pullRequestBody, pullRequestTitle } from '../report/pull-request-text.ts'
-import { issueReply } from '../report/replies.ts'
+import { continuedComment, issueReply } from '../report/replies.ts'
 import { stickyComment } from '../report/sticky-comment.ts'
 import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
 import { resolvesWithin } from '../system/within.ts'
@@ -209,6 +209,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const state = this.#withFoundIds(saved)
     // A job that ends before it opens anything still has to close the check of the previous job.
     const oldHead = this.#headSha ?? state.github.head ?? state.published
+    // The project's CI had the time of this job.
+    if (oldHead !== null && oldHead !== head) await this.#readRedChecks(state, oldHead)
     if (oldHead !== head) this.#headSha = null
     const { unclosed = [] } = state.github
     const superseded = (oldHead === null ? unclosed : [...unclosed, oldHead]).filter((sha) => sha !== head)
@@ -377,9 +379,19 @@ export class GitHubReporter implements Observer, PullRequestPort {
     }
     this.#noPullReason = null
     const { number, url } = this.#pull
+    await this.#leaveEarlier(state, number)
     // The summary is a comment on the pull request that the state knew.
     const comment = number === state.github.pull ? github.comment : null
     return { ...github, comment, pull: number, pullUrl: url }
+  }
+
+  /** The summary on an earlier pull request would say for ever that Ralph is at work. */
+  async #leaveEarlier({ feature, github: { pull, comment } }: State, number: number): Promise<void> {
+    if (pull === null || comment === null || pull === number) return
+    const body = continuedComment(feature, number)
+    await this.#attempt('the earlier summary could not be changed', undefined, async () => {
+      await this.#options.conversation.writeSticky(pull, comment, marker('sticky', feature), body)
+    })
   }
 
   /**

@@ -29,6 +29,11 @@ export function commandTable(): string {
   return table(COMMANDS, commandsOn('comment'))
 }
 
+/** Replaces the summary on a pull request that was merged or closed, once the run has another one. */
+export function continuedComment(feature: string, pull: number): string {
+  return `${marker('sticky', feature)}\n### ➡️ The run continues in #${pull}\n\nWhat came after this pull request is there, with the summary of all stories.\n`
+}
+
 /** The reply to `/ralph help`. */
 export function helpReply(): string {
   return `Write one of these as the first line of a comment (people with write access):\n\n${commandTable()}\n`

@@ -30,14 +30,14 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
     })
     return connected(github, token, warn)
   }
-  const checks = () => new Checks(client(), 'checks', 'auth')
-  const job = () => {
+  const checks = (freshMs?: number) => new Checks(client(), 'checks', 'auth', freshMs)
+  const job = (freshMs?: number) => {
     const seen = client()
     return new GitHubReporter({
       github: seen,
       publisher: seen,
       conversation: new Conversation(seen),
-      checks: checks(),
+      checks: checks(freshMs),
       pullRequest: 'draft',
       limits,
       agentsSection: true,
@@ -431,4 +431,39 @@ test("red checks of the project are named in check and comment, but not Ralph's 
   const [pull] = await github.pulls()
   const text = github.comments(pull?.number ?? 0)[0]?.body ?? ''
   assert.match(text, /own CI on [0-9a-f]{7}, but not on the base: (?:ralph-lint, build|build, ralph-lint)\. /)
+})
+
+test('a check that turned red while the job worked is named when the branch moves', async () => {
+  await using there = await place()
+  const { github, sha, job, at } = there
+  const base = await github.commit('main', { 'b.txt': 'b' }, 'base', 'alice')
+  const state = at({ ...midRun(), base: { branch: 'main', sha: base } })
+  const reporter = job(0)
+  const ids = await opened(reporter, state)
+  github.check(BRANCH, sha, { name: 'windows', conclusion: 'failure' })
+  const head = await github.commit(BRANCH, { 'c.txt': 'c' }, 'story', 'alice')
+  await reporter.beforePublish({ ...state, github: ids }, head)
+  const next = { ...state, green: head, published: head, github: ids }
+  await reporter.finished(next, { outcome: 'continued', reason: 'the batch is done', until: null })
+  const [pull] = await github.pulls()
+  const text = github.comments(pull?.number ?? 0)[0]?.body ?? ''
+  assert.match(text, new RegExp(`own CI on ${sha.slice(0, 7)}, but not on the base: windows`))
+})
+
+test('after a merge in the middle of a run the summary there points to the new pull request', async () => {
+  await using there = await place()
+  const { github, job, at } = there
+  const first = await opened(job(), at(midRun()))
+  const head = await github.commit(BRANCH, { 'later.txt': 'later' }, 'later', 'alice')
+  github.closePull(first.pull ?? 0)
+  const second = await github.openPull('alice', { head: BRANCH, title: 'Mine' })
+  const next = job()
+  await opened(next, {
+    ...at(midRun(), head),
+    github: { ...first, comment: github.comments(first.pull ?? 0)[0]?.id ?? null },
+  })
+  const [comment, ...others] = github.comments(first.pull ?? 0)
+  assert.deepEqual(others, [])
+  assert.match(comment?.body ?? '', new RegExp(`The run continues in #${second.number}\n`))
+  assert.doesNotMatch(comment?.body ?? '', /in work|at work/)
 })
