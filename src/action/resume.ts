@@ -4,6 +4,7 @@ import * as core from '@actions/core'
 import { deleteStates, readStates } from '../branch/remote-states.ts'
 import { lostChainReason, mayHaveOpenChecks } from '../engine/lease.ts'
 import type { State } from '../engine/model/state.ts'
+import type { Remote } from '../git/git.ts'
 import { GitError } from '../git/git-process.ts'
 import { describeRefusal } from '../git/remote.ts'
 import { connect } from '../github/client.ts'
@@ -58,7 +59,7 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   const summaryOf = (title: string, features: readonly string[]) =>
     features.length === 0 ? [] : [`${title}: ${features.join(', ')}`]
   const old = await findOldStates(github, stored, Date.now())
-  const isDeleted = old.size > 0 && (await tryDelete(context, names.stateNamespace, old))
+  const isDeleted = old.size > 0 && (await tryDelete(remote, context, names.stateNamespace, old))
   const lines = [
     ...summaryOf('resumed', resumed),
     ...summaryOf("GitHub's rate limit refuses the next job, looking again later", limited),
@@ -73,12 +74,13 @@ export async function resumeLost(context: ActionContext): Promise<string> {
 
 /** Whether the old states could be deleted. They do no harm, so a refusal is only a warning. */
 async function tryDelete(
-  context: ActionContext,
+  remote: Remote,
+  { env }: ActionContext,
   namespace: string,
   old: ReadonlyMap<string, string>,
 ): Promise<boolean> {
   try {
-    await deleteStates(remoteOf(context.place, tokenOf(context)), context.env, namespace, old)
+    await deleteStates(remote, env, namespace, old)
     return true
   } catch (error) {
     if (!(error instanceof GitError)) throw error

@@ -1,5 +1,4 @@
 // What the default branch has of a run after its merge, also after a squash: lines are compared, not commits.
-import { storiesIn } from '../branch/story-commits.ts'
 import type { State } from '../engine/model/state.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { isRalphPath } from '../gates/guard.ts'
@@ -17,24 +16,25 @@ export async function mergedRun(
   if (!(await hasRun(objects, state, defaultCommit))) return null
   const written = await linesBetween(objects, state.base.sha, state.green)
   const there = await linesBetween(objects, state.base.sha, defaultCommit)
-  let kept = 0
-  for (const [path, lines] of written) {
-    const left = [...(there.get(path) ?? [])]
-    for (const line of lines) {
-      const at = left.indexOf(line)
-      if (at === -1) continue
-      left.splice(at, 1)
-      kept += 1
-    }
-  }
+  const kept = [...written].reduce((sum, [path, lines]) => sum + countCommon(lines, there.get(path) ?? []), 0)
   const messages = await git.messages(`${state.base.sha}..${state.green}`)
-  const isRalphs = (text: string) =>
-    text.includes(`Ralph-Run: ${state.nonce}`) || storiesIn(text, state.nonce).length > 0
+  const isRalphs = (text: string) => text.includes(`Ralph-Run: ${state.nonce}`)
   return {
     written: [...written.values()].reduce((sum, lines) => sum + lines.length, 0),
     kept,
     peopleCommits: messages.filter(({ message }) => !isRalphs(message)).length,
   }
+}
+
+/** How many lines of one list the other one has as well, each as often as it is there. */
+function countCommon(lines: readonly string[], others: readonly string[]): number {
+  const left = new Map<string, number>()
+  for (const line of others) left.set(line, (left.get(line) ?? 0) + 1)
+  return lines.filter((line) => {
+    const count = left.get(line) ?? 0
+    if (count > 0) left.set(line, count - 1)
+    return count > 0
+  }).length
 }
 
 /** Whether the commit has prd.json of this very run, in its folder or in the archive. */

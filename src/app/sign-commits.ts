@@ -50,12 +50,16 @@ export async function requireSigner({ signCommits }: Settings, signer: CommitSig
     throw new UserError({
       path,
       ...(signCommits === 'true'
-        ? { found: 'true, but this is not a job of GitHub', expected: 'ssh or gpg' }
+        ? {
+            found: 'true, but this is not a job of GitHub',
+            expected: 'ssh or gpg',
+            fix: 'write sign-commits: ssh, which uses user.signingkey of your git configuration',
+          }
         : {
             found: 'ssh without a key',
             expected: 'signing-key as well; on a laptop, user.signingkey in your git configuration',
+            fix: `run \`gh secret set RALPH_SIGNING_KEY < key\`, and add signing-key: $\{{ secrets.RALPH_SIGNING_KEY }} to the step`,
           }),
-      fix: `run \`gh secret set RALPH_SIGNING_KEY < key\`, and add signing-key: $\{{ secrets.RALPH_SIGNING_KEY }} to the step`,
     })
   try {
     await signer.trial()
@@ -63,7 +67,7 @@ export async function requireSigner({ signCommits }: Settings, signer: CommitSig
     if (!(error instanceof SigningError)) throw error
     throw new UserError({
       path,
-      found: `${signCommits} with the key of ${signer.source}, which cannot sign: ${messageOf(error)}`,
+      found: `${signCommits}, but ${signer.source} cannot sign: ${messageOf(error)}`,
       ...WAYS_OUT[signCommits],
     })
   }

@@ -1,6 +1,8 @@
 // `ralph archive --prune`: deletes the states on origin whose pull request was merged or closed a month ago.
 import { deleteStates, readStates } from '../branch/remote-states.ts'
 import { openClone } from '../git/git.ts'
+import { GitError } from '../git/git-process.ts'
+import { describeRefusal } from '../git/remote.ts'
 import { connect } from '../github/client.ts'
 import { findOldStates } from '../github/old-states.ts'
 import { pluralize } from '../report/figures.ts'
@@ -27,7 +29,13 @@ export async function pruneStates(context: Context): Promise<CommandResult> {
   const remote = await pushRemote(clone, env)
   const stored = await readStates(remote, env, stateNamespace)
   const old = await findOldStates(connect({ ...place, defaultBranch: '' }, token, warn), stored, Date.now())
-  if (old.size > 0) await deleteStates(remote, env, stateNamespace, old)
+  if (old.size > 0)
+    await deleteStates(remote, env, stateNamespace, old).catch((error: unknown) => {
+      if (!(error instanceof GitError)) throw error
+      const found = `not every old state could be deleted: ${describeRefusal(error.stderr, stateNamespace)}.`
+      const fix = 'check that you may push to origin, and run it again'
+      throw new UserError({ path: '--prune', found, expected: '', fix })
+    })
   const kept = stored.size - old.size
   for (const folder of old.keys()) context.print(`deleted: ${stateNamespace}/${folder}`)
   context.print(

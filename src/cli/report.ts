@@ -41,6 +41,10 @@ export async function report(context: Context): Promise<CommandResult> {
     const fix = 'leave one of them out'
     throw new UserError({ path: '--all', found, expected: '', fix })
   }
+  if (flags.csv === true && flags.all !== true) {
+    const found = 'CSV is only of all features together.'
+    throw new UserError({ path: '--csv', found, expected: '', fix: 'add --all' })
+  }
   using local = await openFeature(context)
   if (flags.all === true) return reportAll(context, local)
   const { view, state, outcome } = await localView(context, local, await local.look())

@@ -5,7 +5,8 @@ import { type GitHub, githubMessage, httpStatusOf, isForbidden } from './client.
 const DAY_MS = 24 * 60 * 60_000
 /** How long a state is kept after its pull request was merged or closed. Until then the run can continue. */
 export const KEEP_MS = 30 * DAY_MS
-/** The most pull requests that one job looks up. The others are looked up by the next one. */
+const HOUR_MS = 60 * 60_000
+/** The most pull requests that one job looks up. The schedule is hourly, and each hour begins with other ones. */
 const MAX_LOOKUPS = 30
 
 /**
@@ -16,10 +17,13 @@ export async function findOldStates(
   github: GitHub,
   states: ReadonlyMap<string, { state: State; commit: string }>,
   now: number,
+  most = MAX_LOOKUPS,
 ): Promise<Map<string, string>> {
   const old = new Map<string, string>()
   const quiet = [...states].filter(([, { state }]) => lastUsed(state) < now - KEEP_MS)
-  for (const [folder, { state, commit }] of quiet.slice(0, MAX_LOOKUPS)) {
+  const first = (Math.floor(now / HOUR_MS) * most) % Math.max(1, quiet.length)
+  const inTurn = [...quiet.slice(first), ...quiet.slice(0, first)]
+  for (const [folder, { state, commit }] of inTurn.slice(0, most)) {
     const closed = state.github.pull === null ? null : await closedAt(github, state.github.pull)
     if (closed === 'refused') break
     if (closed !== null && closed < now - KEEP_MS) old.set(folder, commit)

@@ -29,7 +29,7 @@ const MAX_UNCLOSED = 20
 /** After so many failures in a row no more requests are made: each failure takes the time of all retries. */
 const MAX_FAILURES_IN_ROW = 2
 
-/** Milliseconds. CI takes minutes, and a job that ends earlier looks only once. */
+/** Milliseconds. CI takes minutes, so a job that ends earlier looks only once. */
 const FRESH_MS = 60_000
 
 type Posted = { id: number; isOpen: boolean; isAnnotated: boolean }
@@ -93,14 +93,14 @@ export class Checks {
   }
 
   /**
-   * The project's checks that are red on a commit, and not on `base`. The list is the one in which Ralph looks for its own checks. It is
-   * read again after a minute, and the base costs a request if something is red. Empty if Ralph posts no checks. Throws if GitHub
-   * refuses a list.
+   * The project's checks that are red on a commit, and not on `base`. The list is the one in which Ralph looks for its own checks.
+   * `again`: reads it once more if it is over a minute old. The base costs a request if something is red. Empty if Ralph posts no
+   * checks. Throws if GitHub refuses a list.
    */
-  async redOfProject(sha: string, base: string): Promise<string[]> {
+  async redOfProject(sha: string, base: string, again: boolean): Promise<string[]> {
     if (this.#mode !== 'checks') return []
     const known = this.#red.get(sha)
-    if (known !== undefined && Date.now() - known.at >= this.#freshMs) this.#known.delete(sha)
+    if (again && known !== undefined && Date.now() - known.at >= this.#freshMs) this.#known.delete(sha)
     await this.#listChecks(sha)
     const red = [...(this.#red.get(sha)?.names ?? [])]
     if (red.length === 0 || sha === base) return []

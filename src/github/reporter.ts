@@ -79,7 +79,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** The commit that has Ralph's checks. */
   #headSha: string | null
   #isReported = true
-  /** The project's red checks on the head that this job began with, in words. */
+  /** The project's red checks, as they were read last, in words. */
   #redChecks: string | null = null
   /** What the stories changed, as it was last looked up. */
   #changes: NonNullable<Facts['changes']> = {}
@@ -210,7 +210,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     // A job that ends before it opens anything still has to close the check of the previous job.
     const oldHead = this.#headSha ?? state.github.head ?? state.published
     // The project's CI had the time of this job.
-    if (oldHead !== null && oldHead !== head) await this.#readRedChecks(state, oldHead)
+    if (oldHead !== null && oldHead !== head) await this.#readRedChecks(state, oldHead, true)
     if (oldHead !== head) this.#headSha = null
     const { unclosed = [] } = state.github
     const superseded = (oldHead === null ? unclosed : [...unclosed, oldHead]).filter((sha) => sha !== head)
@@ -274,22 +274,25 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async #reportProgress(state: State): Promise<void> {
     await this.#readChanges(state)
     const sha = this.#headSha
-    if (sha !== null) await this.#readRedChecks(state, sha)
-    const view = this.view(state)
-    if (sha !== null)
+    if (sha !== null) {
+      const check = this.#redacted(rollupCheck(this.view(state)))
       await this.#attempt('the check could not be posted', undefined, () =>
-        this.#options.checks.post(sha, [this.#redacted(rollupCheck(view))]),
+        this.#options.checks.post(sha, [check]),
       )
+      // Now the list of this commit is known, and whether checks may be read.
+      await this.#readRedChecks(state, sha)
+    }
+    const view = this.view(state)
     await this.#label(view)
     await this.#updateSticky(state, view)
   }
 
-  async #readRedChecks({ base }: State, sha: string): Promise<void> {
+  async #readRedChecks({ base }: State, sha: string, again = false): Promise<void> {
     const { checks, namesRedChecks } = this.#options
     if (!namesRedChecks) return
-    const read = () => checks.redOfProject(sha, base.sha)
+    const read = () => checks.redOfProject(sha, base.sha, again)
     const red = await this.#attempt('the checks of the project could not be read', [], read)
-    if (red.length > 0) this.#redChecks = describeRedChecks(red, sha)
+    this.#redChecks = red.length > 0 ? describeRedChecks(red, sha) : null
   }
 
   async #readChanges(state: State): Promise<void> {

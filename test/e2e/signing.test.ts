@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { place } from './laptop.ts'
-import { annotationsOf, goodTurn, openSite, outputsOf, RUN_TESTS, story } from './site.ts'
+import { annotationsOf, goodTurn, openSite, outputsOf, RUN_TESTS, type Site, story } from './site.ts'
 
 const EMAIL = 'ralph@example.com'
 const STORIES = [story('US-001', 'one'), story('US-002', 'two')]
@@ -28,6 +28,15 @@ function newKey(passphrase = '') {
   }
 }
 
+async function completesInTwoJobs(site: Site): Promise<void> {
+  await site.go()
+  assert.deepEqual(
+    site.runner.runs.map((run) => outputsOf(run).outcome),
+    ['continued', 'complete'],
+    site.log(),
+  )
+}
+
 test('sign-commits: ssh signs each commit of Ralph, with a key that nothing else sees', async () => {
   using key = newKey()
   await using site = await openSite({
@@ -37,14 +46,8 @@ test('sign-commits: ssh signs each commit of Ralph, with a key that nothing else
     workflow: (text) =>
       text.replace(/^( +)- uses: ralph\/action/m, `$1- run: git config user.email ${EMAIL}\n$&`),
   })
-  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
-  await site.runner.settled()
+  await completesInTwoJobs(site)
   const { github } = site
-  assert.deepEqual(
-    site.runner.runs.map((run) => outputsOf(run).outcome),
-    ['continued', 'complete'],
-    site.log(),
-  )
   const { base } = await site.state()
   const log = await github.bare.run([
     ...key.settings,
@@ -63,7 +66,11 @@ test('sign-commits: ssh signs each commit of Ralph, with a key that nothing else
 
 for (const [what, inputs, expected] of [
   ['without a key', () => ({}), /sign-commits: found ssh without a key.*signing-key/s],
-  ['with a key behind a passphrase', (key: string) => ({ 'signing-key': key }), /which cannot sign/],
+  [
+    'with a key behind a passphrase',
+    (key: string) => ({ 'signing-key': key }),
+    /ssh, but signing-key cannot sign: /,
+  ],
 ] as const)
   test(`sign-commits: ssh ${what} ends before a session, with the way out`, async () => {
     using key = newKey('secret')
@@ -114,14 +121,8 @@ test('sign-commits: true lets GitHub sign what the gates saw, and git accepts ea
     },
     inputs: BY_API,
   })
-  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
-  await site.runner.settled()
+  await completesInTwoJobs(site)
   const { github } = site
-  assert.deepEqual(
-    site.runner.runs.map((run) => outputsOf(run).outcome),
-    ['continued', 'complete'],
-    site.log(),
-  )
   const { base, published } = await site.state()
   const env = { GNUPGHOME: (await github.world.signingKey()).folder }
   const range = `${base.sha}..ralph/sample`

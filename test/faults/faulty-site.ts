@@ -1,11 +1,11 @@
 // A site on the stand-in for GitHub whose action processes carry the preload, and what its machines do at a plan's moment.
 import { existsSync, writeFileSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
 import type { Run } from '../standin/runner.ts'
-import { agentScript, GATE } from './invariants.ts'
+import { agentScript, endWrong, GATE, githubWrong, processesWith } from './invariants.ts'
 import { MET, type Plan, PRELOAD } from './points.ts'
 
 export type FaultySite = Site & {
@@ -107,4 +107,17 @@ export async function watch(
     told.add(run)
     await tell(run)
   }
+}
+
+/** How a job dies: its main process alone, or the whole machine, which takes its temporary files along. */
+export type How = 'kill' | 'halt'
+
+/** What is wrong at the end of any run: in git, on GitHub, and what is left of processes and files. */
+export async function siteWrong(site: FaultySite, how: How): Promise<string[]> {
+  const wrong = [...(await endWrong(site.github.bare.path)), ...(await githubWrong(site))]
+  const left = how === 'halt' ? [] : await readdir(site.temporary)
+  if (left.length > 0) wrong.push(`temporary files are left: ${left.join(', ')}`)
+  const alive = processesWith(site.faults)
+  if (alive.length > 0) wrong.push(`processes are left: ${alive.join(', ')}`)
+  return wrong
 }

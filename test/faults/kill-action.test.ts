@@ -4,17 +4,16 @@
 // RALPH_SOAK=1 takes every moment of every effect of the first job; RALPH_TRIALS=n so many trials for each way to die;
 // RALPH_LOG=prefix writes the jobs' logs of a trial that went wrong.
 import assert from 'node:assert/strict'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { outputsOf, type Site } from '../e2e/site.ts'
-import { type FaultySite, hasMet, openPlace, type Place } from './faulty-site.ts'
-import { charged, endWrong, githubWrong, processesWith, stateOf } from './invariants.ts'
-import { failures, type Point, pointsOf, type Row, sample, table, tryAll } from './points.ts'
+import { type FaultySite, type How, hasMet, openPlace, type Place, siteWrong } from './faulty-site.ts'
+import { charged, stateOf } from './invariants.ts'
+import { failures, type Point, pointsOf, type Row, reaches, sample, table, tryAll } from './points.ts'
 
 const SOAK = process.env.RALPH_SOAK === '1'
 const TRIALS = SOAK ? Number.POSITIVE_INFINITY : Number(process.env.RALPH_TRIALS ?? 4)
-type How = 'kill' | 'halt'
 
 /** The same chain every time: US-001, US-002 rejected; then, in the next job, US-002 and the verification. */
 function open(place: Place, how: How): Promise<FaultySite> {
@@ -36,11 +35,7 @@ async function dispatch(site: Site): Promise<string> {
 
 /** Everything that is wrong after the run has come to its end. A lost machine takes its temporary files along. */
 async function look(site: FaultySite, how: How): Promise<string[]> {
-  const wrong = [...(await endWrong(site.github.bare.path)), ...(await githubWrong(site))]
-  const left = how === 'halt' ? [] : await readdir(site.temporary)
-  if (left.length > 0) wrong.push(`temporary files are left: ${left.join(', ')}`)
-  const alive = processesWith(site.faults)
-  if (alive.length > 0) wrong.push(`processes are left: ${alive.join(', ')}`)
+  const wrong = await siteWrong(site, how)
   const state = await stateOf(site.github.bare.path)
   if (state === null) return wrong
   if (charged(state) !== 3) wrong.push(`${charged(state)} iterations were charged, not 3`)
@@ -76,13 +71,6 @@ async function trial(place: Place, how: How, point: Point, again: number, usual:
       `${wrong.join('\n')}\n${site.log()}`,
     )
   return { killed: deaths > 0, points: deaths, wrong, repeated, note: `then ${second}` }
-}
-
-/** Whether others see the effect: a request, a push, a session, a gate, a file of the runner. */
-function reaches({ effect }: Point): boolean {
-  if (effect.kind === 'spawn')
-    return !effect.what.startsWith('git ') || /git (push|fast-import)/.test(effect.what)
-  return effect.kind === 'request' || effect.kind.startsWith('append')
 }
 
 test('the action, killed before, in and after each of its effects: the next run loses and repeats nothing that landed', async (t) => {

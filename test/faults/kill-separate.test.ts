@@ -2,17 +2,15 @@
 // machine is lost. People start the run again until it is complete. Nothing is lost, nothing is there twice, nothing is left.
 // RALPH_TRIALS=n takes so many trials for each job and way to die.
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
 import test from 'node:test'
 import { outputsOf, type Site } from '../e2e/site.ts'
-import { type FaultySite, hasMet, openPlace, type Place } from './faulty-site.ts'
-import { endWrong, githubWrong, processesWith, stateOf } from './invariants.ts'
-import { failures, type Point, pointsOf, type Row, sample, table, tryAll } from './points.ts'
+import { type FaultySite, type How, hasMet, openPlace, type Place, siteWrong } from './faulty-site.ts'
+import { stateOf } from './invariants.ts'
+import { failures, type Point, pointsOf, type Row, reaches, sample, table, tryAll } from './points.ts'
 
 const TRIALS = process.env.RALPH_SOAK === '1' ? 12 : Number(process.env.RALPH_TRIALS ?? 1)
 /** The main processes of the first run, in the order of its jobs. */
 const JOBS = { claim: 'main-1', work: 'main-2', gate: 'main-3', land: 'main-4' }
-type How = 'kill' | 'halt'
 
 function open(place: Place, how: How): Promise<FaultySite> {
   return place.open({
@@ -34,11 +32,7 @@ async function dispatch(site: Site): Promise<string> {
 }
 
 async function look(site: FaultySite, how: How): Promise<string[]> {
-  const wrong = [...(await endWrong(site.github.bare.path)), ...(await githubWrong(site))]
-  const left = how === 'halt' ? [] : await readdir(site.temporary)
-  if (left.length > 0) wrong.push(`temporary files are left: ${left.join(', ')}`)
-  const alive = processesWith(site.faults)
-  if (alive.length > 0) wrong.push(`processes are left: ${alive.join(', ')}`)
+  const wrong = await siteWrong(site, how)
   const state = await stateOf(site.github.bare.path)
   for (const { id, retries, blocked } of state?.prd.userStories ?? []) {
     if (retries !== (id === 'US-002' ? 1 : 0)) wrong.push(`${id} has ${retries} retries`)
@@ -63,13 +57,6 @@ async function trial(place: Place, how: How, point: Point, usual: number) {
   if (repeated > deaths) wrong.push(`${repeated} sessions more than undisturbed: ${sessions.join(', ')}`)
   if (outcomes.at(-1) !== 'complete') wrong.push(`the dispatches end with ${outcomes.join(', ')}`)
   return { killed: deaths > 0, points: deaths, wrong, repeated, note: point.process }
-}
-
-/** Whether others see the effect: a request, a push, a session, a gate, a file of the runner. */
-function reaches({ effect }: Point): boolean {
-  if (effect.kind === 'spawn')
-    return !effect.what.startsWith('git ') || /git (push|fast-import)/.test(effect.what)
-  return effect.kind === 'request' || effect.kind.startsWith('append')
 }
 
 test('each of the four jobs, killed in its effects: the run loses and repeats nothing that landed', async (t) => {

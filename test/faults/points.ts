@@ -173,3 +173,10 @@ export function failures(trials: readonly Trial[]): string {
 function sayPoint({ process, when, effect }: Point): string {
   return `${process}, ${when} effect ${effect.n} (${effect.kind} ${effect.what})`
 }
+
+/** Whether others see the effect: a request, a push, a session, a gate, a file of the runner. */
+export function reaches({ effect }: Point): boolean {
+  if (effect.kind === 'spawn')
+    return !effect.what.startsWith('git ') || /git (push|fast-import)/.test(effect.what)
+  return effect.kind === 'request' || effect.kind.startsWith('append')
+}

@@ -1,5 +1,5 @@
 // How many states of features the remote keeps, and how much room those in this clone take.
-import { runGitIn } from '../../git/git-process.ts'
+import type { Git } from '../../git/git.ts'
 import { type CheckResult, okResult, requireCheckout, type Subject, warningResult } from './subject.ts'
 
 /** With more states than this, each job that answers a comment fetches too many. */
@@ -7,13 +7,13 @@ const MANY = 100
 
 export async function checkStates(subject: Subject): Promise<CheckResult[]> {
   const { workspace } = requireCheckout(subject)
-  const { github, settings, env } = subject
+  const { github, settings } = subject
   if (github === null) return []
   const { api, repo } = github
   const ref = `${settings.stateNamespace.replace(/^refs\//, '')}/`
   const { length: count } = (await api.rest.git.listMatchingRefs({ ...repo, ref })).data
   if (count === 0) return []
-  const bytes = await sizeHere(workspace.clone.workTree, env, settings.stateNamespace)
+  const bytes = await sizeHere(workspace.git, settings.stateNamespace)
   const size = bytes === 0 ? '' : `; those in this clone take ${(bytes / 1e6).toFixed(1)} MB`
   const found = `${count} on origin${size}`
   if (count <= MANY) return [okResult(found)]
@@ -22,7 +22,7 @@ export async function checkStates(subject: Subject): Promise<CheckResult[]> {
 }
 
 /** The bytes that only the states need, as git stores them; 0 if they are not here, or git is older than 2.31. */
-async function sizeHere(directory: string, env: Subject['env'], namespace: string): Promise<number> {
+async function sizeHere(git: Git, namespace: string): Promise<number> {
   const args = [
     'rev-list',
     '--disk-usage',
@@ -32,6 +32,6 @@ async function sizeHere(directory: string, env: Subject['env'], namespace: strin
     '--branches',
     '--remotes',
   ]
-  const printed = await runGitIn(args, directory, env, {}).catch(() => '0')
-  return Number.parseInt(printed, 10) || 0
+  const { stdout } = await git.runOnClone(args).catch(() => ({ stdout: '' }))
+  return Number.parseInt(stdout, 10) || 0
 }

@@ -96,6 +96,9 @@ test("report of a stuck run: an HTML page in Ralph's folder, one line of JSON, M
     /Stuck: US-002 is blocked/,
   )
 
+  const alone = await place.ralph('report', '--csv')
+  assert.equal(alone.code, 64)
+  assert.match(alone.err, /--csv: .*all features together[\s\S]*--all/)
   const both = await place.json('report', FEATURE, '--all')
   assert.equal(both.outcome, 'error')
 })

@@ -77,6 +77,17 @@ test('a state is old a month after its pull request was closed, if no job used i
   assert.deepEqual(there.github.violations, [])
 })
 
+test('with more old states than one job looks up, each has its turn', async () => {
+  await using there = await place()
+  for (const name of ['one', 'two', 'three']) await there.feature(name, OLD, name === 'three' ? OLD : null)
+  const stored = await there.read()
+  const seen = new Set<string>()
+  for (const hour of [0, 1, 2])
+    for (const folder of (await findOldStates(there.client(), stored, NOW + hour * 60 * 60_000, 1)).keys())
+      seen.add(folder)
+  assert.deepEqual([...seen], ['2026-01-01-three'])
+})
+
 test('a state that a run saved after it was read is kept', async () => {
   await using there = await place()
   const state = await there.feature('old', OLD, OLD)
