@@ -140,17 +140,31 @@ test('doctor on a branch of a run that this clone does not have: a fault, as for
   assert.match(found.get('stories')?.fix ?? '', /\(git switch main\)/)
 })
 
-test('doctor with a token checks the GitHub repository of the remote', async () => {
-  await using github = await startGitHub({
+/** A repository on the stand-in and a clone of it, with a token that may read. */
+async function onGitHub(files: Record<string, string>) {
+  const github = await startGitHub({
     people: { alice: 'admin' },
-    files: { '.github/workflows/ralph.yml': await starter() },
+    files,
     tokens: {
       'a-token': { login: 'alice', type: 'User', permissions: { contents: 'read', actions: 'read' } },
     },
   })
-  await using place = await openPlace([STORY], { '.github/workflows/ralph.yml': await starter() })
+  const place = await openPlace([STORY], files)
   place.git('remote', 'add', 'origin', github.cloneUrl)
   Object.assign(place.env, { GH_TOKEN: 'a-token', GITHUB_API_URL: github.url, GITHUB_SERVER_URL: github.url })
+  return {
+    github,
+    place,
+    async [Symbol.asyncDispose]() {
+      await place[Symbol.asyncDispose]()
+      await github[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('doctor with a token checks the GitHub repository of the remote', async () => {
+  await using there = await onGitHub({ '.github/workflows/ralph.yml': await starter() })
+  const { github, place } = there
   const look = async () => byName(await place.json('doctor', '--no-gates', ...place.agent))
   assert.equal((await look()).get('pull requests')?.state, 'ok')
   github.settings.actionsMayOpenPullRequests = false
@@ -167,16 +181,8 @@ test('doctor with a token checks the GitHub repository of the remote', async () 
 
 test('doctor reports a required check that other pull requests never get, or that a merge queue waits for, with its fix', async () => {
   const files = { '.github/workflows/ralph.yml': await starter() }
-  await using github = await startGitHub({
-    people: { alice: 'admin' },
-    files,
-    tokens: {
-      'a-token': { login: 'alice', type: 'User', permissions: { contents: 'read', actions: 'read' } },
-    },
-  })
-  await using place = await openPlace([STORY], files)
-  place.git('remote', 'add', 'origin', github.cloneUrl)
-  Object.assign(place.env, { GH_TOKEN: 'a-token', GITHUB_API_URL: github.url, GITHUB_SERVER_URL: github.url })
+  await using there = await onGitHub(files)
+  const { github, place } = there
   const look = async () => {
     const found = byName(await place.json('doctor', '--no-gates', ...place.agent)).get('required checks')
     assert.deepEqual(github.violations, [])
@@ -213,14 +219,8 @@ test('doctor reports a required check that other pull requests never get, or tha
 
 test('doctor says before the run that a rule requires signed commits, and which way out there is', async () => {
   const files = { '.github/workflows/ralph.yml': await starter() }
-  await using github = await startGitHub({
-    people: { alice: 'admin' },
-    files,
-    tokens: { 'a-token': { login: 'alice', type: 'User', permissions: { contents: 'read' } } },
-  })
-  await using place = await openPlace([STORY], files)
-  place.git('remote', 'add', 'origin', github.cloneUrl)
-  Object.assign(place.env, { GH_TOKEN: 'a-token', GITHUB_API_URL: github.url, GITHUB_SERVER_URL: github.url })
+  await using there = await onGitHub(files)
+  const { github, place } = there
   const look = async () => {
     const found = byName(await place.json('doctor', '--no-gates', ...place.agent)).get('signed commits')
     return found === undefined ? '' : `${found.state}: ${found.found} -> ${found.fix}`
@@ -245,18 +245,8 @@ test('doctor reports a required check that Ralph does not post, or that another 
       '.github/workflows/ralph.yml': await withInputs(inputs),
       '.github/workflows/ralph-required.yml': companion,
     }
-    await using github = await startGitHub({
-      people: { alice: 'admin' },
-      files,
-      tokens: { 'a-token': { login: 'alice', type: 'User', permissions: { contents: 'read' } } },
-    })
-    await using place = await openPlace([STORY], files)
-    place.git('remote', 'add', 'origin', github.cloneUrl)
-    Object.assign(place.env, {
-      GH_TOKEN: 'a-token',
-      GITHUB_API_URL: github.url,
-      GITHUB_SERVER_URL: github.url,
-    })
+    await using there = await onGitHub(files)
+    const { github, place } = there
     const parameters = {
       required_status_checks: [{ context: 'ralph', integration_id: 15368 }],
       strict_required_status_checks_policy: false,
