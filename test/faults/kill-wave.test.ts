@@ -51,6 +51,8 @@ async function trial(plan: readonly { after: number; all: boolean }[]) {
     script: {},
     inputs: {
       'max-parallel': '4',
+      // Losses in a row that block a story, and end the run as stuck, are not what is looked at here: a chain has fewer.
+      'max-interruptions': String(MOST + 1),
       'agent-command': `bash "${agent}" "${sessions}"`,
       gates: `good: '${GATE}'`,
     },
